@@ -3,20 +3,17 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sampledash.papers.krichene import match
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import example
 
-settings.register_profile(
-    "fixed",
-    derandomize=True,
-    deadline=None,
-    max_examples=50,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
-)
+SLOW = [HealthCheck.too_slow, HealthCheck.differing_executors]
+FIXED = {"derandomize": True, "deadline": None, "database": None, "max_examples": 50}
+settings.register_profile("fixed", suppress_health_check=SLOW, **FIXED)
 settings.load_profile("fixed")
 
 
@@ -57,3 +54,9 @@ def xyz_ties() -> list[RankSet]:
 def reference() -> dict[str, list[dict[str, object]]]:
     """Values computed elsewhere with 60 digits; see the file's ``_about``."""
     return json.loads((Path(__file__).parent / "data" / "reference_values.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def tables() -> dict[int, pd.DataFrame]:
+    """Tables 1-4 of Krichene & Rendle beside the print."""
+    return {table: match(table, example) for table in (1, 2, 3, 4)}

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,11 @@ from pyarrow import parquet
 from sampledash import RankSet, SampledRankSet, read_interactions
 from sampledash.readers import warehouse
 from sampledash.readers.files import read_rank_sets, read_sampled_ranks
-from sampledash.readers.pasted import parse_rank_text
+from sampledash.readers.pasted import parse_rank_text, weights_of_file
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import stem_of
 from tests import second_reader
-from tests.hostile_tables import add_tables, packed, unpacked
+from tests.hostile_tables import add_tables, packed, stored, unpacked
 
 N = 1000
 gz = partial(gzip.compress, mtime=0)
@@ -61,9 +62,6 @@ class Corpus:
         self.cases.append(Case(kind, number, name, write, **more))
 
 
-# ---------------------------------------------------------------- valid files, to be mutated
-
-
 def long_csv(rng, mark=",", counts=False, sampled=False) -> bytes:
     head = ["model", "user", "sampled_rank" if sampled else "rank", "n_items"]
     head += ["m"] if sampled else ["ties"]
@@ -87,17 +85,13 @@ def wide_csv(rng, mark=",") -> bytes:
 def run_text(rng) -> bytes:
     lines = [
         f"q{q} Q0 d{d} {d + 1} {round(9 - d + float(rng.random()), 3)} {tag}"
-        for tag in ("A", "B")
-        for q in (1, 2)
-        for d in range(12)
+        for tag, q, d in product("AB", (1, 2), range(12))
     ]
     return ("\n".join(lines) + "\n").encode()
 
 
 def saved(table: Any) -> bytes:
-    stream = io.BytesIO()
-    parquet.write_table(pa.table(table) if not isinstance(table, pa.Table) else table, stream)
-    return stream.getvalue()
+    return stored(table if isinstance(table, pa.Table) else pa.table(table))
 
 
 def npy(array, **options) -> bytes:
@@ -122,8 +116,7 @@ TOKENS = [token.replace("X1500", "x" * 1500) for token in _ODD.split("~")]
 def mutated(rng, data: bytes) -> bytes:
     """The same with one to three things changed, as bytes, cells or lines."""
     for _ in range(int(rng.integers(1, 4))):
-        way = int(rng.integers(9))
-        lines = data.split(b"\n")
+        way, lines = int(rng.integers(9)), data.split(b"\n")
         at = int(rng.integers(len(lines)))
         if way == 0 and data:
             place = int(rng.integers(len(data)))
@@ -137,8 +130,7 @@ def mutated(rng, data: bytes) -> bytes:
         elif way in (4, 5, 6):
             marks = [m for m in (b",", b";", b"\t", b" ", b"&", b":") if m in lines[at]] or [b","]
             mark = marks[int(rng.integers(len(marks)))]
-            cells = lines[at].split(mark)
-            token = TOKENS[int(rng.integers(len(TOKENS)))].encode()
+            cells, token = lines[at].split(mark), TOKENS[int(rng.integers(len(TOKENS)))].encode()
             cells[int(rng.integers(len(cells)))] = token
             lines[at] = mark.join(cells)
             data = b"\n".join(lines)
@@ -161,9 +153,6 @@ def npy_header(text: str, body: bytes = b"\1\0\0\0\0\0\0\0" * 60, version: int =
 
 def numbers(values) -> str:
     return ",".join(map(str, values))
-
-
-# ---------------------------------------------------------------- the corpus
 
 
 def corpus(seed: int = 0) -> list[Case]:
@@ -211,40 +200,28 @@ def _flipped(rng, data: bytes) -> bytes:
 
 
 def _types(c: Corpus) -> None:
-    columns = {
-        "list": pa.array([[1], [2]]),
-        "struct": pa.array([{"a": 1}, {"a": 2}]),
-        "map": pa.array([[("k", 1)], [("k", 2)]], pa.map_(pa.string(), pa.int64())),
-        "bytes": pa.array([b"1", b"2"]),
-        "large bytes": pa.array([b"1", b"2"], pa.large_binary()),
-        "fixed bytes": pa.array([b"1", b"2"], pa.binary(1)),
-        "null": pa.nulls(2),
-        "date": pa.array([1, 2], pa.date32()),
-        "timestamp": pa.array([1, 2], pa.timestamp("ns")),
-        "zoned": pa.array([1, 2], pa.timestamp("us", "UTC")),
-        "time": pa.array([1, 2], pa.time32("s")),
-        "duration": pa.array([1, 2], pa.duration("ms")),
-        "bool": pa.array([True, False]),
-        "decimal": pa.array([1, 2], pa.decimal128(38, 0)),
-        "fine": pa.array([1, 2], pa.decimal256(50, 9)),
-        "dictionary": pa.array(["1", "x"]).dictionary_encode(),
-        "half": pa.array(np.array([1, 2], "f2")),
-        "huge": pa.array([2**63 - 1, 1]),
-        "unsigned": pa.array([2**64 - 1, 1], pa.uint64()),
-        "float": pa.array([1e300, np.inf]),
-        "nan": pa.array([np.nan, 1.0]),
-        "gap": pa.array([None, 1]),
-        "text": pa.array(["1", "2"], pa.large_string()),
-        "nested": pa.array([[{"a": [1]}], [None]]),
-        "json": pa.array(['{"a": 1}', "[]"]),
-        "long text": pa.array(["x" * 5000, "1"]),
-    }
-    for what, column in columns.items():
+    one_two, texts = [1, 2], [b"1", b"2"]
+    rows: dict[str, tuple[Any, ...]] = {
+        "list": ([[1], [2]],), "struct": ([{"a": 1}, {"a": 2}],),
+        "map": ([[("k", 1)], [("k", 2)]], pa.map_(pa.string(), pa.int64())),
+        "bytes": (texts,), "large bytes": (texts, pa.large_binary()),
+        "fixed bytes": (texts, pa.binary(1)), "null": ([None] * 2, pa.null()),
+        "date": (one_two, pa.date32()), "timestamp": (one_two, pa.timestamp("ns")),
+        "zoned": (one_two, pa.timestamp("us", "UTC")), "time": (one_two, pa.time32("s")),
+        "duration": (one_two, pa.duration("ms")), "bool": ([True, False],),
+        "decimal": (one_two, pa.decimal128(38, 0)), "fine": (one_two, pa.decimal256(50, 9)),
+        "dictionary": (["1", "x"], pa.dictionary(pa.int32(), pa.string())),
+        "half": (np.array([1, 2], "f2"),), "huge": ([2**63 - 1, 1],),
+        "unsigned": ([2**64 - 1, 1], pa.uint64()), "float": ([1e300, np.inf],),
+        "nan": ([np.nan, 1.0],), "gap": ([None, 1],), "text": (["1", "2"], pa.large_string()),
+        "nested": ([[{"a": [1]}], [None]],), "json": (['{"a": 1}', "[]"],),
+        "long text": (["x" * 5000, "1"],),
+    }  # fmt: skip
+    for what, column in ((name, pa.array(*row)) for name, row in rows.items()):
         for role in ("system", "instance", "rank", "n", "count", "seed", "B"):
             base = {"A": [1, 2]} if role == "B" else {"rank": [1, 2]}
             c.add(f"type {what}", "t.parquet", saved({**base, role: column}))
-    names = ["rank", "rank", "a.b", "", "x" * 3000, "n", "__index_level_0__", "Rank "]
-    for name in names:
+    for name in ("rank", "rank", "a.b", "", "x" * 3000, "n", "__index_level_0__", "Rank "):
         table = pa.Table.from_arrays([pa.array([1, 2]), pa.array([3, 4])], names=["rank", name])
         c.add("parquet, names", "n.parquet", saved(table))
 
@@ -272,9 +249,8 @@ def _headers(c: Corpus) -> None:
     for version in (0, 2, 3, 4, 255):
         text = HEAD % ("'<i8'", "False", "(3,)")
         c.add("array, version", "v.npy", npy_header(text, version=version))
-    fields = np.array(
-        [("A", 3, 1), ("B", 2, 0)], dtype=[("system", "U2"), ("rank", "i8"), ("ties", "u8")]
-    )
+    kinds = [("system", "U2"), ("rank", "i8"), ("ties", "u8")]
+    fields = np.array([("A", 3, 1), ("B", 2, 0)], dtype=kinds)
     c.add("array, fields", "f.npy", npy(fields))
     c.add("array, fields", "f.npy", npy(fields[:0]))
     for value in (0xD800, 0x110000, 0xFFFFFFFF):
@@ -285,11 +261,9 @@ def _headers(c: Corpus) -> None:
 
 def _packed(c: Corpus) -> None:
     good, empty = gz(long_csv(c.rng)), gz(b"")
-    after = [good + more for more in (b"\0" * 99, b"x")]
-    cut = [gz(good), good[:-4], good[:10]]
-    heads = [
-        b"\x1f\x8b" + more for more in (b"", b"\x08\x08" + b"a" * 5000, b"\x08\x1f" + b"\xff" * 99)
-    ]
+    after, cut = [good + more for more in (b"\0" * 99, b"x")], [gz(good), good[:-4], good[:10]]
+    ends = b"", b"\x08\x08" + b"a" * 5000, b"\x08\x1f" + b"\xff" * 99
+    heads = [b"\x1f\x8b" + more for more in ends]
     for data in (empty * 500 + good, *after, *cut, *heads, empty):
         c.add("gzip, odd", "p.csv.gz", data)
     zipped = (
@@ -352,21 +326,19 @@ def _large(c: Corpus) -> None:
     def big(kind: str, name: str, write, **more: Any) -> None:
         c.add(kind, name, write, large=True, **more)
 
-    over = partial(big, refused=True)
-    names = [f"S{i}" for i in range(100_000)]
+    over, names = partial(big, refused=True), [f"S{i}" for i in range(100_000)]
     head, row = ",".join(names), ",".join(["3"] * len(names))
     over("many columns", "w.csv", f"rank,{head}\n3,{row}\n".encode())
     over("many columns", "w.tsv", ("\t" * 200_000 + "\n3\n").encode())
     over("many columns", "w.npy", npy(np.ones((2, 100_000), dtype=int)))
     over("many columns", "w.parquet", lambda: iter([saved({n: [3] for n in names[:20_000]})]))
     over("many columns", "the table", f"Model,{head}\nA,{row}\n".encode(), reader="printed")
-    for name, first, line, reader in (
-        ("s.csv", "system,rank,n\n", "S{},3,9\n", "ranks"),
-        ("s.csv", "system,sampled_rank,n,m\n", "S{},3,9,5\n", "sampled"),
-        ("run.txt", "", "q1 Q0 d{0} 1 1.0 T{0}\n", "run"),
-        ("pasted text", "", "S{}: 3\n", "pasted"),
-    ):
-        over("many systems", name, lines(first, line.format, 100_000), reader=reader)
+    many = partial(over, "many systems")
+    many("s.csv", lines("system,rank,n\n", "S{},3,9\n".format, 100_000))
+    sampled = lines("system,sampled_rank,n,m\n", "S{},3,9,5\n".format, 100_000)
+    many("s.csv", sampled, reader="sampled")
+    many("run.txt", lines("", "q1 Q0 d{0} 1 1.0 T{0}\n".format, 100_000), reader="run")
+    many("pasted text", lines("", "S{}: 3\n".format, 100_000), reader="pasted")
     big("many repetitions", "r.csv", lines("seed,rank,n\n", "{},3,9\n".format, 300_000))
     over("many members", "m.csv.gz", pieces((gz(b"") * 1000, 8000)))
     over("many members", "m.csv.gz", pieces((gz(b"3\n") * 1000, 1000)))
@@ -404,14 +376,9 @@ def _large(c: Corpus) -> None:
     plain, users = "rank,n\n", "user,rank,n\n"
     rows(plain, lambda i: f"{i + 1},9999999\n", most)
     rows(plain, lambda i: f"{i + 1},9999999\n", 10_100_000, refused=True)
-    counted = "S{},{},99999,{}\n".format
-    rows("system,rank,n,count\n", lambda i: counted(i % 3, i % 99_991 + 1, i % 9), most)
-    halves = "S{},{},{},{}.5\n".format
-
-    def each(i: int) -> str:
-        return halves(i % 3, i % 99_991 + 1, 99_999 + i % 7, i % 9)
-
-    rows("system,rank,n,count\n", each, most)
+    counted, head = "S{},{},{},{}\n".format, "system,rank,n,count\n"
+    rows(head, lambda i: counted(i % 3, i % 99_991 + 1, 99_999, i % 9), most)
+    rows(head, lambda i: counted(i % 3, i % 99_991 + 1, 99_999 + i % 7, f"{i % 9}.5"), most)
     rows(plain, lambda i: f"{i + 1}{'x' * (i == 8_999_999)},9\n", most, refused=True)
     head = "sampled_rank,n,m\n"
     rows(head, lambda i: f"{i % 21 + 1},{99 + i},{20 + i % 5}\n", labelled, reader="sampled")
@@ -432,18 +399,13 @@ def _large(c: Corpus) -> None:
     big("many rows", "w.txt", pieces((b"1 " * 10**6, 4)), reader="weights")
 
 
-# ---------------------------------------------------------------- reading and judging
-
-
 def read(case: Case, data: bytes, **how: Any) -> Any:
+    text, stream = partial(data.decode, errors="replace"), io.BytesIO(data)
     if case.reader == "printed":
-        return read_printed(data.decode(errors="replace"))
+        return read_printed(text())
     if case.reader == "pasted":
-        return parse_rank_text(data.decode(errors="replace"), **{"n": N, **how})
-    stream = io.BytesIO(data)
+        return parse_rank_text(text(), **{"n": N, **how})
     if case.reader == "weights":
-        from sampledash.readers.pasted import weights_of_file
-
         return weights_of_file(data, 3, case.name)
     if case.reader == "sampled":
         known = {} if b"," in data and b"m" in data[:99] else {"n": N, "m": 20}
@@ -484,16 +446,13 @@ def wrong_sentence(case: Case, error: BaseException) -> str:
     said = str(error)
     if case.refused is False:
         return f"refused, though it can be read: {said[:300]}"
-    if not isinstance(error, ValueError):
-        return f"{type(error).__name__}: {said[:200]}"
-    if type(error).__module__.split(".")[0] not in ("sampledash", "builtins"):
-        return f"{type(error)} of somebody else: {said[:200]}"
+    ours = type(error).__module__.split(".")[0] in ("sampledash", "builtins")
+    if not (isinstance(error, ValueError) and ours):
+        return f"{type(error)}: {said[:200]}"
     if "\n" in said or len(said) > 600 or LEAKS.search(said) or not re.search("[;:]", said):
         return f"no sentence: {said[:300]}"
-    names = (case.name, "qrels", "pasted text", "of the table", "the table")
-    if not any(name in said for name in names):
-        return f"names no file: {said[:300]}"
-    return ""
+    named = any(name in said for name in (case.name, "qrels", "pasted text", "the table"))
+    return "" if named else f"names no file: {said[:300]}"
 
 
 def wrong_result(case: Case, data: bytes, found: Any) -> str:
@@ -546,19 +505,14 @@ def compared(data: bytes, found: Any, name: str) -> str | None:
     if [each.system for each in found] != list(other):
         return f"systems {[each.system for each in found]}, not {list(other)}"
     for each in found:
-        entries = other[each.system]
-        sampled = isinstance(each, SampledRankSet)
+        entries, sampled = other[each.system], isinstance(each, SampledRankSet)
         ranks = each.sampled_ranks if sampled else each.ranks
-        pairs: list[tuple[list[Any], list[Any]]] = [
-            (ranks.tolist(), [e.rank for e in entries]),
-            (each.counts.tolist(), [float(e.count) for e in entries]),
-        ]
-        if entries[0].n is not None:
-            pairs.append((each.n.tolist(), [e.n for e in entries]))
-        if sampled and entries[0].m is not None:
-            pairs.append((each.m.tolist(), [e.m for e in entries]))
-        if isinstance(each, RankSet):
-            pairs.append((each.ties.tolist(), [e.ties for e in entries]))
+        pairs: list[tuple[list[Any], list[Any]]] = [(ranks.tolist(), [e.rank for e in entries])]
+        pairs.append((each.counts.tolist(), [float(e.count) for e in entries]))
+        for name in ("n", "m", "ties"):
+            theirs = [getattr(e, name) for e in entries]
+            if theirs[0] is not None and hasattr(each, name):
+                pairs.append((getattr(each, name).tolist(), theirs))
         if entries[0].label is not None and each.instances is not None:
             pairs.append(([str(x) for x in each.instances], [e.label for e in entries]))
         for ours, theirs in pairs:

@@ -28,6 +28,11 @@ _HIDDEN = (
     "\ufeff\ufeff{}~\u200b{}~{}\u200b~s\u200bystem~ｓｙｓｔｅｍ~sys\u00adtem~\u2060{}~\xa0{}\u3000~'{}'~"
     "`{}`~[{}]~# {}~#{}~{}\x0b~S Y S T E M~\u200e{}~{}\ufe0f~\u202a{}\u202c~‘{}’~*{}*~{}:~;{}"
 )
+_OTHER_NAMES = "r.orc r.avro r.parquet.gz part-0 r.csv.parquet r.xlsx r.csv.bz2"
+_PARTITIONS = (
+    "iALS d=16|iALS d=32~a%2Fb|a%20b|a%3Db~%C3%9Cber|Übel~5%|007|7~a+b|a'b|a\"b|a b ~"
+    "2024-01-01|1e3|true|NULL|nan~=|a==b|x=system=y"
+)
 #: Names of folders that look like patterns, each beside a folder that it would match.
 PATTERNS = {"r[1]": "r1", "r*": "r12", "r?": "r2", "r[!a]": "rb", "r[": "r", "r{1,2}": "r1"}
 
@@ -112,9 +117,6 @@ def by_pyarrow(name: str, data: bytes) -> pd.DataFrame:
     raise AssertionError
 
 
-# ---------------------------------------------------------------------------------------- kinds
-
-
 def add_tables(c: Any, seed: int) -> None:
     rng = np.random.default_rng([seed, 28])
     for part in (_indices, _systems, _headers, _foreign, _texts, _numbers, _binaries, _folders):
@@ -123,8 +125,7 @@ def add_tables(c: Any, seed: int) -> None:
 
 def _indices(c: Any, rng: np.random.Generator) -> None:
     for place, name in enumerate(_INDEX_NAMES.split("~")):
-        table = wide_table(rng)
-        running = np.arange(USERS) + place % 2
+        table, running = wide_table(rng), np.arange(USERS) + place % 2
         gaps = np.sort(rng.choice(99, USERS, replace=False))
         for values in (running, rng.permutation(running), gaps):
             indexed = table.copy()
@@ -184,19 +185,13 @@ def _headers(c: Any, rng: np.random.Generator) -> None:
         c.add("table: hidden header", "h.csv", data, right=right)
         data = data.replace(b"rank", "ｒank\u200b".encode(), 1)
         c.add("table: hidden header", "h.csv", data, right=right)
-    commented = b"".join(b";" + line for line in text(long_table(rng)).splitlines(True))
-    c.add(
-        "table: hidden header",
-        "h.csv",
-        commented,
-        right=lambda x: by_pandas()(x.replace(b";", b"")),
-    )
+    data = b"".join(b";" + line for line in text(long_table(rng)).splitlines(True))
+    c.add("table: hidden header", "h.csv", data, right=lambda x: by_pandas()(x.replace(b";", b"")))
     for aliases in ("aaaa", "aabb", "aab-", "----", "db.db.db.db."):
         for table in (long_table(rng), wide_table(rng)[["user", "n", "A", "B b"]]):
             prefixes = [x + "." for x in (aliases[:4] if "d" not in aliases else ["db.t"] * 4)]
-            names = [
-                (p + h).removeprefix("-.") for p, h in zip(prefixes, table.columns, strict=True)
-            ]
+            pairs = zip(prefixes, table.columns, strict=True)
+            names = [(prefix + name).removeprefix("-.") for prefix, name in pairs]
             data = text(table.set_axis(names, axis=1))
             right = _unqualified(by_pandas(), wide="A" in table)
             c.add("table: qualified header", "q.csv", data, right=right)
@@ -209,15 +204,14 @@ def _headers(c: Any, rng: np.random.Generator) -> None:
         c.add("table: header twice", "t.csv", data, refused=True)
     wide = wide_table(rng).assign(a=5, **{"b b": 6})
     c.add("table: header twice", "t.csv", text(wide), right=by_pandas(), refused=False)
-    for name, columns in (("i.csv", ["user", "item", "rating"]), ("i.csv", ["user", "item"])):
+    for columns in (["user", "item", "rating"], ["user", "item"]):
         for twice in columns:
             for again in (twice, twice.upper(), f" {twice}"):
-                rows = "".join(
-                    f"{i % 3},{i},{i % 5}{',1' * (len(columns) > 2)}\n" for i in range(9)
-                )
-                head = ",".join([*columns, again])
-                data = f"{head}\n{rows}".encode()
-                c.add("table: interactions twice", name, data, reader="interactions", refused=True)
+                end = ",1" * (len(columns) > 2)
+                rows = [f"{i % 3},{i},{i % 5}{end}\n" for i in range(9)]
+                data = f"{','.join([*columns, again])}\n{''.join(rows)}".encode()
+                how = {"reader": "interactions", "refused": True}
+                c.add("table: interactions twice", "i.csv", data, **how)
 
 
 def _unqualified(read: Callable[[bytes], pd.DataFrame], *, wide: bool) -> Any:
@@ -234,106 +228,89 @@ def _unqualified(read: Callable[[bytes], pd.DataFrame], *, wide: bool) -> Any:
 
 
 def _foreign(c: Any, rng: np.random.Generator) -> None:
-    days = pd.date_range("2024-01-01", periods=USERS)
-    prices = rng.integers(100, 900, USERS)
-    for name, dates in (
-        ("date", days.strftime("%Y-%m-%d")),
-        ("date", days.strftime("%d.%m.%Y")),
-        ("Datum", days.strftime("%m/%d/%Y")),
-        ("when", days.strftime("%Y-%m-%d %H:%M:%S")),
-        ("timestamp", days.astype("int64") // 10**9),
-        ("day", days),
-        ("name", [f"user {i}" for i in range(USERS)]),
-    ):
+    days, prices = pd.date_range("2024-01-01", periods=USERS), rng.integers(100, 900, USERS)
+    forms = ("date", "%Y-%m-%d"), ("date", "%d.%m.%Y"), ("Datum", "%m/%d/%Y")
+    written = [(name, days.strftime(x)) for name, x in (*forms, ("when", "%Y-%m-%d %H:%M:%S"))]
+    written += [("timestamp", days.astype("int64") // 10**9), ("day", days)]
+    for name, dates in (*written, ("name", [f"user {i}" for i in range(USERS)])):
         for more in ({}, {"volume": prices[::-1]}):
             if name == "name" and more:  # may well be labels and two systems
                 continue
             table = pd.DataFrame({name: dates, "price": prices, **more})
-            c.add("table: of something else", "f.csv", text(table), refused=True)
-            c.add("table: of something else", "f.parquet", stored(table, index=False), refused=True)
+            for ending, data in (("csv", text(table)), ("parquet", stored(table, index=False))):
+                c.add("table: of something else", f"f.{ending}", data, refused=True)
 
 
 def _texts(c: Any, rng: np.random.Generator) -> None:
     def add(kind: str, data: bytes, right: Any = None, **more: Any) -> None:
         c.add(f"table: {kind}", "x.csv", data, right=right, **more)
 
+    but_the_last = by_pandas(skipfooter=1, engine="python")
     for table in (long_table(rng), wide_table(rng)):
         data = text(table)
         lines = data.splitlines(keepends=True)
-        add("header in the middle", b"".join([*lines[:4], lines[0], *lines[4:]]),
-            by_pandas(skiprows=[4]))  # fmt: skip
+        middle = b"".join([*lines[:4], lines[0], *lines[4:]])
+        add("header in the middle", middle, by_pandas(skiprows=[4]))
         ends = [b"\n", b"\r\n", b"\r"]
         mixed = b"".join(line.strip() + ends[i % 3] for i, line in enumerate(lines))
         add("mixed line ends", mixed, lambda x: by_pandas()(b"\n".join(x.splitlines())))
         for label in ("Total", "total", "Sum", "Mean", "", "TOTAL:"):
             sums = [str(table[x].sum()) if table[x].dtype.kind == "i" else label for x in table]
-            add("totals", data + ",".join(sums).encode() + b"\n",
-                by_pandas(skipfooter=1, engine="python"))  # fmt: skip
+            add("totals", data + ",".join(sums).encode() + b"\n", but_the_last)
         for note in (b"n = 1000\n", b"# end\n", b"\x1a", b"Source: ours\n", b"...\n"):
-            add("note at the end", data + note, by_pandas(skipfooter=1, engine="python"))
+            add("note at the end", data + note, but_the_last)
         for note in (b"# by us\n", b"sep=,\n", b"\n\n", b"Table 1,,,\n", b'"Ranks"\n', b"#,,,\n"):
             add("note at the top", note + data, by_pandas(skiprows=note.count(b"\n")))
         units = ",".join(["-"] * len(table.columns)).encode() + b"\n"
-        add(
-            "units under the header",
-            lines[0] + units + b"".join(lines[1:]),
-            by_pandas(skiprows=[1]),
-        )
+        below = b"".join([lines[0], units, *lines[1:]])
+        add("units under the header", below, by_pandas(skiprows=[1]))
         add("all quoted", text(table, quoting=1), by_pandas(), refused=False)
         quoted = text(table, quoting=1).replace(b'"', b"'")
         add("single quotes", quoted, by_pandas(quotechar="'"))
         for mark in ("|", " ", ":", "::", "\x01", ", ", "\t\t"):
-            add("other separators", data.replace(b",", mark.encode()),
-                by_pandas(sep="," if mark == ", " else mark, engine="python", skipinitialspace=True)
-                if len(mark.strip()) == 1 or mark == ", " else None)  # fmt: skip
-        add("comma at the end", b"".join(x.rstrip() + b",\n" for x in lines),
-            without(-1, by_pandas(index_col=False)))  # fmt: skip
+            how = {"sep": mark.rstrip() if mark == ", " else mark, "skipinitialspace": True}
+            plain = len(mark.strip()) == 1
+            right = by_pandas(engine="python", **how) if plain else None
+            add("other separators", data.replace(b",", mark.encode()), right)
+        ended = b"".join(x.rstrip() + b",\n" for x in lines)
+        add("comma at the end", ended, without(-1, by_pandas(index_col=False)))
         add("comma at the beginning", b"".join(b"," + x for x in lines), without(0, by_pandas()))
         rows = [b"%d,%s" % (i, x) if i else x for i, x in enumerate(lines)]
         add("rows longer than the header", b"".join(rows), by_pandas(index_col=0))
         marked = b"".join(b"| " + x.strip().replace(b",", b" | ") + b" |\n" for x in lines)
-        add("Markdown", marked, _cells_of("|", 0))
-        add("LaTeX", b"".join(x.strip().replace(b",", b" & ") + b" \\\\\n" for x in lines),
-            lambda x: _cells_of("&", 0)(x.replace(b"\\\\", b"")))  # fmt: skip
+        add("Markdown", marked, _cells_of("|"))
+        marked = b"".join(x.strip().replace(b",", b" & ") + b" \\\\\n" for x in lines)
+        add("LaTeX", marked, lambda x: _cells_of("&")(x.replace(b"\\\\", b"")))
         for code in ("utf-16", "utf-16-be", "utf-32", "cp1252", "utf-8-sig", "cp037"):
             marked = table.rename(columns={"A": "Ä"}).replace({"system": {"A": "Ä"}})
-            add(
-                "other encodings", marked.to_csv(index=False).encode(code), by_pandas(encoding=code)
-            )
+            data = marked.to_csv(index=False).encode(code)
+            add("other encodings", data, by_pandas(encoding=code))
         add("JSON lines", table.to_json(orient="records", lines=True).encode(), refused=True)
     table = long_table(rng)
     once = table.assign(system=table["system"].where(~table["system"].duplicated(), ""))
-    add("names said once", text(once), lambda x: _filled(by_pandas()(x)))
+    names = table["system"]  # also where they are left blank
+    add("names said once", text(once), lambda data: by_pandas()(data).assign(system=names))
     spaced = table.assign(system=[x + " " * (i % 2) for i, x in enumerate(table["system"])])
     add("spaces behind names", text(spaced), lambda x: by_pandas()(x).map(str.strip), refused=False)
     two = b",".join([b"ranks"] * 4) + b"\n"
     add("two headers", two + text(table), by_pandas(skiprows=1))
 
 
-def _cells_of(mark: str, skip: int) -> Callable[[bytes], pd.DataFrame]:
+def _cells_of(mark: str) -> Callable[[bytes], pd.DataFrame]:
     def read(data: bytes) -> pd.DataFrame:
-        rows = [
-            [cell.strip() for cell in line.strip().strip(mark).split(mark)]
-            for line in data.decode().splitlines()[skip:]
-        ]
-        return pd.DataFrame(rows[1:], columns=rows[0])
+        lines = (line.strip().strip(mark).split(mark) for line in data.decode().splitlines())
+        head, *rows = ([cell.strip() for cell in line] for line in lines)
+        return pd.DataFrame(rows, columns=head)
 
     return read
 
 
-def _filled(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(system=table["system"].replace("", None).ffill())
-
-
 def _numbers(c: Any, rng: np.random.Generator) -> None:
-    whole = ("{}.0", "{}.", "+{}", "00{}", "{}e0", " {} ", "{}.000", "{}00e-2")
-    for form in whole:
+    for form in ("{}.0", "{}.", "+{}", "00{}", "{}e0", " {} ", "{}.000", "{}00e-2"):
         table = long_table(rng)
-        right = _whole(by_pandas())
-        data = text(table.assign(rank=[form.format(x) for x in table["rank"]]))
-        c.add("table: numbers otherwise", "n.csv", data, right=right)
-        data = text(table.assign(rank=[form.format(x) for x in table["rank"]]), sep=";")
-        c.add("table: numbers otherwise", "n.csv", data, right=_whole(by_pandas(sep=";")))
+        for mark in ",;":
+            data = text(table.assign(rank=[form.format(x) for x in table["rank"]]), sep=mark)
+            c.add("table: numbers otherwise", "n.csv", data, right=_whole(by_pandas(sep=mark)))
     for thousands in (",", ".", "'", " ", "\xa0", "\u202f", "_"):
         table = long_table(rng).assign(n=10_000)
         table["rank"] += 1000
@@ -346,17 +323,15 @@ def _numbers(c: Any, rng: np.random.Generator) -> None:
         for written in ("{},0", "{},5", "{},00"):
             table = long_table(rng)
             data = text(table.assign(rank=[written.format(x) for x in table["rank"]]), sep=mark)
-            right = None if "5" in written else _whole(by_pandas(sep=mark, decimal=","), ",")
-            c.add("table: decimal commas", "n.csv", data, right=right,
-                  refused=True if "5" in written else None)  # fmt: skip
+            right, refused = (None, True) if "5" in written else (_whole(by_pandas(sep=mark)), None)
+            c.add("table: decimal commas", "n.csv", data, right=right, refused=refused)
 
 
-def _whole(read: Callable[[bytes], pd.DataFrame], comma: str = ".") -> Any:
-    def right(data: bytes) -> pd.DataFrame:
-        table = read(data)
-        return table.assign(rank=[int(float(x.replace(comma, "."))) for x in table["rank"]])
+def _whole(read: Callable[[bytes], pd.DataFrame]) -> Callable[[bytes], pd.DataFrame]:
+    def whole(number: str) -> int:
+        return int(float(number.replace(",", ".")))
 
-    return right
+    return lambda data: (table := read(data)).assign(rank=table["rank"].map(whole))
 
 
 def _plain(read: Callable[[bytes], pd.DataFrame], mark: str) -> Callable[[bytes], pd.DataFrame]:
@@ -372,46 +347,24 @@ def _binaries(c: Any, rng: np.random.Generator) -> None:
         table["rank"] = pd.Series(table["rank"] % 100 + 1).astype(kind)
         data = stored(table, index=False)
         c.add("table: types of ranks", "t.parquet", data, right=from_parquet, refused=False)
-    for name in (
-        "r.orc",
-        "r.avro",
-        "r.parquet.gz",
-        "part-0",
-        "r.csv.parquet",
-        "r.xlsx",
-        "r.csv.bz2",
-    ):
+    for name in _OTHER_NAMES.split():
         table = long_table(rng)
         c.add("table: name of another kind", name, text(table), right=by_pandas(), refused=False)
         data = stored(table, index=False)
         c.add("table: name of another kind", name, data, right=from_parquet, refused=False)
-    c.add(
-        "table: ORC",
-        "r.orc",
-        b"ORC\x11\x00\x00\n\x12" + bytes(range(256)) + b"ORC\x17",
-        refused=True,
-    )
-    data = stored(long_table(rng), index=False)
-    for packed_, right in (
-        (gzip.compress(data, mtime=0), lambda x: from_parquet(gzip.decompress(x))),
-        (gzip.compress(gzip.compress(data, mtime=0), mtime=0), None),
-        (
-            gzip.compress(data[:9]) + gzip.compress(data[9:]),
-            lambda x: from_parquet(gzip.decompress(x)),
-        ),
-    ):
-        c.add("table: gzip of gzip", "g.parquet.gz", packed_, right=right)
+    orc = b"ORC\x11\x00\x00\n\x12" + bytes(range(256)) + b"ORC\x17"
+    c.add("table: ORC", "r.orc", orc, refused=True)
+    data, gz = stored(long_table(rng), index=False), partial(gzip.compress, mtime=0)
+    for twice in (gz(data), gz(gz(data)), gz(data[:9]) + gz(data[9:])):
+        right = None if twice == gz(gz(data)) else lambda x: from_parquet(gzip.decompress(x))
+        c.add("table: gzip of gzip", "g.parquet.gz", twice, right=right)
     marks = {"system": ["A"] * 4, "user": ["u"] * 4, "item": [1, 2, 3, 4], "score": [1.0, 2, 3, 2]}
-    for relevant in (
-        pa.array([False, True, None, False]),
-        pa.array(["false", "TRUE", None, " no"]),
-        pa.array([0, 1, None, 0], pa.int8()),
-        pa.array([0.0, 1.0, None, 0.0]),
-    ):
+    marked = [False, True, None, False], ["false", "TRUE", None, " no"], [0.0, 1.0, None, 0.0]
+    for relevant in (*map(pa.array, marked[:2]), pa.array([0, 1, None, 0], pa.int8()), marked[2]):
         data = stored(pa.table({**marks, "relevant": relevant}))
         right = pd.DataFrame({"system": ["A"], "user": ["u"], "rank": [2], "ties": [1], "n": [4]})
-        c.add("scores: marks", "m.parquet", data, reader="scores", refused=False,
-              right=lambda _, right=right: right)  # fmt: skip
+        how = {"reader": "scores", "right": lambda _, right=right: right}
+        c.add("scores: marks", "m.parquet", data, refused=False, **how)
 
 
 def _folders(c: Any, rng: np.random.Generator) -> None:
@@ -428,16 +381,8 @@ def _folders(c: Any, rng: np.random.Generator) -> None:
         both = {"part-0.parquet": stored(long_table(rng), index=False)}
         both[f"../{other}/part-0.parquet"] = stored(long_table(rng), index=False)
         add("named as a pattern", name, both, refused=False)
-    for values in (
-        ["iALS d=16", "iALS d=32"],
-        ["a%2Fb", "a%20b", "a%3Db"],
-        ["%C3%9Cber", "Übel"],
-        ["5%", "007", "7"],
-        ["a+b", "a'b", 'a"b', "a b "],
-        ["2024-01-01", "1e3", "true", "NULL", "nan"],
-        ["=", "a==b", "x=system=y"],
-    ):
-        files = {f"system={x}/part-{i}.parquet": part() for i, x in enumerate(values)}
+    for values in _PARTITIONS.split("~"):
+        files = {f"system={x}/part-{i}.parquet": part() for i, x in enumerate(values.split("|"))}
         add("partitions", "er", files, refused=False)
         nested = {f"n=1000/{name}": _less(data, "n") for name, data in files.items()}
         add("nested partitions", "er[0]", nested, refused=False)
@@ -446,9 +391,8 @@ def _folders(c: Any, rng: np.random.Generator) -> None:
     empty = stored(from_parquet(part()).iloc[:0], index=False)
     files = {"system=A/0.parquet": part(), "system=A/1.parquet": empty}
     add("empty partition", "er", {**files, "_SUCCESS": b"", "system=A/.x.crc": b""})
-    add(
-        "uneven partitions", "er", {"system=A/0.parquet": part(), "1.parquet": part()}, refused=True
-    )
+    uneven = {"system=A/0.parquet": part(), "1.parquet": part()}
+    add("uneven partitions", "er", uneven, refused=True)
     add("no Parquet", "er", {"a.csv": text(long_table(rng))}, refused=True)
     add("above the folder", "system=X/er", {"p.parquet": stored(long_table(rng), index=False)})
 

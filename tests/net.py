@@ -158,12 +158,11 @@ PLAIN = (
 METRICS = (*PLAIN, "TOPK@2%", "TOPK@0.3", "ATOP", "AUC@5")
 TEXTS = (*METRICS, "Foo@3", "NDCG@0", "TOPK@3", "Recall10", "AP@x", "", "hits@-1")
 FITS = ("rank-estimate", "CLS", "BV 1", "BV 0.1", "BV 0.001", "LS", "BV 5e-5", "XY", "uncorrected")
-DISTRIBUTIONS, LEARNED = (
-    ("mle", "mes", "monotone-mle"),
-    ("bv-mle", "bv-mes", "bv-monotone-mle", "mn"),
-)
+DISTRIBUTIONS = ("mle", "mes", "monotone-mle")
+LEARNED = ("bv-mle", "bv-mes", "bv-monotone-mle", "mn")
 SCHEMES = ("without-replacement", "with-replacement", "popularity")
 SHAPES = (None, "non-increasing")
+NO_RANKS = ([0, 3], 9), ([1, 12], 9), ([1.5], 9), ([], 9), ([1], [0]), ([2], 10**13)
 HOW: list[dict[str, Any]] = [
     *({} for _ in range(6)), *({"scheme": x} for x in SCHEMES), {"scheme": SCHEMES[0]},
     *({"correction": x} for x in (None, *FITS[:6])), {"scheme": "popularity", "odds": 3.5},
@@ -228,10 +227,8 @@ class Draw:
         usual = {"scheme": self.pick(*SCHEMES[:2])}
         more = usual | self.pick({}, {}, {}, {}, {"counts": counts}, {"adaptive": True})
         shares = [rng.beta(rng.uniform(0.3, 0.6), 1.5, size) for _ in "AB"]
-        return [
-            sd.SampledRankSet(system, 1 + rng.binomial(m, share), n, m, **more)
-            for system, share in zip("AB", shares, strict=True)
-        ]
+        ranks = (1 + rng.binomial(m, share) for share in shares)
+        return [sd.SampledRankSet(x, t, n, m, **more) for x, t in zip("AB", ranks, strict=True)]
 
 
 DRAWS: dict[str, Callable[[Draw], Any]] = {
@@ -264,6 +261,22 @@ DRAWS: dict[str, Callable[[Draw], Any]] = {
         for x in ("HR@1", "HR@5", "HR@10", "NDCG@10", "MRR")[: d.pick(2, 3, 4, 5)]
     },
     "vector": lambda d: sd.vector_json(d.fit),
+    "odd_m": lambda d: d.pick(5, 0, 10**8),
+    "law_text": lambda d: str(d.small) if d.chance(0.7) else d.pick("n=100, m=10", "without", ""),
+    "name": lambda d: d.pick("hr", "ndcg", "topk", "auc"),
+    "recipe": lambda d: sd.parse_correction(d.pick(*FITS)),
+    "vector_text": lambda d: d.vector if d.chance(0.8) else d.pick("", "{}", '{"metric": "AP"}'),
+    "two_ways": lambda d: [*{"uncorrected": 0, d.pick(*FITS[:4]): 0}],
+    "below": lambda d: {"m_max": d.pick(20, 40)},
+    "drawing": lambda d: {key: x for key, x in d.how.items() if key != "correction"},
+    "resampled": lambda d: {"resamples": d.pick(100, 400, 5), "confidence": d.level},
+    "falling": lambda d: 1 / np.arange(1, d.small.n + 1),
+    "some_gamma": lambda d: d.pick(None, None, 0.1, 0.003),
+    "shaped": lambda d: {"shape": d.pick(*SHAPES)},
+    "tolerant": lambda d: {"tolerance": d.pick(None, 0.05, 2.0)},
+    "plainly": lambda d: {"corrections": ["uncorrected"]},
+    "share": lambda d: d.pick(9, 30, 0),
+    "most": lambda d: d.pick(None, 5000, np.inf),
 }
 
 
@@ -296,35 +309,24 @@ def _evaluated(d: Draw, *, alone: bool = False) -> Any:
     return [str(run), run.sets, run.csv]
 
 
+#: What a call is drawn as: a tuple holds the arguments of the function of that name, at its end
+#: those by name; all else is what is said.
 KINDS: dict[str, Callable[[Draw], Any]] = {
     "Sampling": lambda d: _sampling(d.small, d.ranks, d.seeded),
     "RankSet": lambda d: [[x, x.has_ties, x.max_negatives, x.max_relevant] for x in d.sets],
-    "wrong RankSet": lambda d: sd.RankSet(
-        "S", *d.pick(([0, 3], 9), ([1, 12], 9), ([1.5], 9), ([], 9), ([1], [0]), ([2], 10**13))
-    ),
+    "wrong RankSet": lambda d: sd.RankSet("S", *d.pick(*NO_RANKS)),
     "SampledRankSet": lambda d: [[x, x.population, x.chance_if_set] for x in d.pair],
-    "wrong SampledRankSet": lambda d: sd.SampledRankSet(
-        "S", [1, d.pick(0, 7, 2.5)], 100, d.pick(5, 0, 10**8)
-    ),
-    "parse_sampling": lambda d: sd.parse_sampling(
-        str(d.small) if d.chance(0.7) else d.pick("n=100, m=10", "without", "")
-    ),
+    "wrong SampledRankSet": lambda d: sd.SampledRankSet("S", [1, d.pick(0, 7, 2.5)], 100, d.odd_m),
+    "parse_sampling": lambda d: (d.law_text,),
     "parse_metric": lambda d: _metric(sd.parse_metric(d.pick(*TEXTS)), d.whole(3, 5000), d.rng),
-    "metric": lambda d: _metric(
-        sd.metric(d.pick("hr", "ndcg", "topk", "auc"), k=d.pick(None, 3, 10, 0.1, 0)), 99, d.rng
-    ),
-    "expected": lambda d: sd.expected(d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
-    "variance": lambda d: sd.variance(d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
-    "posterior": lambda d: sd.posterior(d.whole(1, d.small.m + 1), d.small, d.prior),
+    "metric": lambda d: _metric(sd.metric(d.name, k=d.pick(None, 3, 10, 0.1, 0)), 99, d.rng),
+    "expected": lambda d: (d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
+    "variance": lambda d: (d.plain, d.rng.integers(1, d.wide.n + 1, 7), d.wide),
+    "posterior": lambda d: (d.whole(1, d.small.m + 1), d.small, d.prior),
     "correction": lambda d: _fit(d.fit, d.ranks),
-    "parse_correction": lambda d: _fit(
-        sd.parse_correction(d.pick(*FITS)).fit(d.plain, d.small), d.ranks
-    ),
+    "parse_correction": lambda d: _fit(d.recipe.fit(d.plain, d.small), d.ranks),
     "vector_json": lambda d: json.loads(d.vector),
-    "read_vector_json": lambda d: _fit(
-        sd.read_vector_json(d.vector if d.chance(0.8) else d.pick("", "{}", '{"metric": "AP"}')),
-        d.ranks,
-    ),
+    "read_vector_json": lambda d: _fit(sd.read_vector_json(d.vector_text), d.ranks),
     "example": lambda d: [
         [x, sd.expected_mean(d.metric, x, d.whole(1, 200), **d.how)]
         for x in sd.example(d.pick("paper-abc", "movielens-xyz", "movielens-xyz-ties", "movie"))
@@ -332,95 +334,67 @@ KINDS: dict[str, Callable[[Draw], Any]] = {
     "mean": lambda d: [sd.mean(d.metric, each, **d.mean) for each in d.sets],
     "expected_mean": lambda d: [sd.expected_mean(d.metric, x, d.m, **d.how) for x in d.sets],
     "std_of_mean": lambda d: [sd.std_of_mean(d.metric, x, d.m, **d.how) for x in d.sets],
-    "flips": lambda d: sd.flips(d.metric, d.sets, d.pick(20, 45, 80), **d.how),
-    "right_from": lambda d: sd.right_from(d.metric, d.sets, d.pick(20, 45, 80), **d.how),
-    "probability_of_order": lambda d: sd.probability_of_order(d.metric, d.sets, d.m, **d.how),
-    "probability_if_shared": lambda d: sd.probability_if_shared(d.metric, d.sets, d.m, **d.how),
-    "probability_if_redrawn": lambda d: sd.probability_if_redrawn(d.metric, d.sets, d.m, **d.how),
-    "curve": lambda d: sd.curve(d.metric, d.sets, [d.m, *sorted({d.whole(1, 50), 7})], **d.how),
-    "simulate": lambda d: sd.simulate(d.metric, d.one, d.m, d.pick(1, 9, 0), d.seeded, **d.how),
-    "sample_ranks": lambda d: sd.sample_ranks(d.one, d.m, d.seeded, scheme=d.pick(*SCHEMES)),
-    "verdict": lambda d: sd.verdict(
-        [d.metric, d.plain],
-        d.sets,
-        d.m,
-        [*{"uncorrected": 0, d.pick(*FITS[:4]): 0}],
-        m_max=d.pick(20, 40),
-        **{key: x for key, x in d.how.items() if key != "correction"},
+    "flips": lambda d: (d.metric, d.sets, d.pick(20, 45, 80), d.how),
+    "right_from": lambda d: (d.metric, d.sets, d.pick(20, 45, 80), d.how),
+    "probability_of_order": lambda d: (d.metric, d.sets, d.m, d.how),
+    "probability_if_shared": lambda d: (d.metric, d.sets, d.m, d.how),
+    "probability_if_redrawn": lambda d: (d.metric, d.sets, d.m, d.how),
+    "curve": lambda d: (d.metric, d.sets, [d.m, *sorted({d.whole(1, 50), 7})], d.how),
+    "simulate": lambda d: (d.metric, d.one, d.m, d.pick(1, 9, 0), d.seeded, d.how),
+    "sample_ranks": lambda d: (d.one, d.m, d.seeded, {"scheme": d.pick(*SCHEMES)}),
+    "verdict": lambda d: ([d.metric, d.plain], d.sets, d.m, d.two_ways, d.below | d.drawing),
+    "significance": lambda d: (d.metric, d.sets, d.seeded, d.resampled | d.mean),
+    "negatives_needed": lambda d: (d.metric, d.sets, d.wanted, d.pick(15, 30), d.how),
+    "instances_needed": lambda d: (d.metric, d.sets, d.m, d.wanted, d.how),
+    "counterexample": lambda d: (d.plain, d.small),
+    "eigenvalues": lambda d: (d.wide,),
+    "retained": lambda d: (d.wide, d.gamma),
+    "resolution": lambda d: (d.wide, d.gamma),
+    "full_cutoff": lambda d: (d.whole(1, d.wide.m + 3), d.wide.n, d.wide.m),
+    "matching_cutoff": lambda d: (d.whole(1, 20), d.one, d.m, {"scheme": d.pick(*SCHEMES)}),
+    "gamma_table": lambda d: (d.plain, d.small, d.pick(1, 100, 6040, -1), d.falling),
+    "estimate": lambda d: (d.plain, d.pair[0], d.pick(*DISTRIBUTIONS, *LEARNED, *FITS), d.level),
+    "rank_distribution": lambda d: (d.pair[: d.pick(1, 2)], d.pick(*DISTRIBUTIONS, "x")),
+    "fit_learned": lambda d: (d.pick(*LEARNED), d.plain, d.pair, {"gamma": d.some_gamma}),
+    "bounds": lambda d: (d.plain, *d.pair[: d.pick(1, 2)], d.shaped | d.tolerant),
+    "compare": lambda d: (d.plain, *d.pair, d.pick(*SHAPES), d.level),
+    "bounds_from_table": lambda d: (
+        *(d.plain, d.printed, d.small.n, d.small.m, 4, None, d.pick(*SHAPES), d.small.scheme),
+        {"instances": d.pick(None, 60, 1000)},
     ),
-    "significance": lambda d: sd.significance(
-        d.metric, d.sets, d.seeded, resamples=d.pick(100, 400, 5), confidence=d.level, **d.mean
+    "deciding_cutoff": lambda d: (
+        *(d.metric, d.small.n),
+        {"relevant": d.pick(1, 1, 2, 0), "tolerance": d.pick(0.0, 0.05, 2.0)},
     ),
-    "negatives_needed": lambda d: sd.negatives_needed(
-        d.metric, d.sets, d.wanted, d.pick(15, 30), **d.how
-    ),
-    "instances_needed": lambda d: sd.instances_needed(d.metric, d.sets, d.m, d.wanted, **d.how),
-    "counterexample": lambda d: sd.counterexample(d.plain, d.small),
-    "eigenvalues": lambda d: sd.eigenvalues(d.wide),
-    "retained": lambda d: sd.retained(d.wide, d.gamma),
-    "resolution": lambda d: sd.resolution(d.wide, d.gamma),
-    "full_cutoff": lambda d: sd.full_cutoff(d.whole(1, d.wide.m + 3), d.wide.n, d.wide.m),
-    "matching_cutoff": lambda d: sd.matching_cutoff(
-        d.whole(1, 20), d.one, d.m, scheme=d.pick(*SCHEMES)
-    ),
-    "gamma_table": lambda d: sd.gamma_table(
-        d.plain, d.small, d.pick(1, 100, 6040, -1), 1 / np.arange(1, d.small.n + 1)
-    ),
-    "estimate": lambda d: sd.estimate(
-        d.plain, d.pair[0], d.pick(*DISTRIBUTIONS, *LEARNED, *FITS), d.level
-    ),
-    "rank_distribution": lambda d: sd.rank_distribution(
-        d.pair[: d.pick(1, 2)], d.pick(*DISTRIBUTIONS, "x")
-    ),
-    "fit_learned": lambda d: sd.fit_learned(
-        d.pick(*LEARNED), d.plain, d.pair, gamma=d.pick(None, None, 0.1, 0.003)
-    ),
-    "bounds": lambda d: sd.bounds(
-        d.plain, *d.pair[: d.pick(1, 2)], shape=d.pick(*SHAPES), tolerance=d.pick(None, 0.05, 2.0)
-    ),
-    "compare": lambda d: sd.compare(d.plain, *d.pair, d.pick(*SHAPES), d.level),
-    "bounds_from_table": lambda d: sd.bounds_from_table(
-        d.plain,
-        d.printed,
-        d.small.n,
-        d.small.m,
-        4,
-        None,
-        d.pick(*SHAPES),
-        d.small.scheme,
-        instances=d.pick(None, 60, 1000),
-    ),
-    "deciding_cutoff": lambda d: sd.deciding_cutoff(
-        d.metric, d.small.n, relevant=d.pick(1, 1, 2, 0), tolerance=d.pick(0.0, 0.05, 2.0)
-    ),
-    "stopping_cost": lambda d: sd.stopping_cost(
-        d.metric, d.ranks, d.small.n, tolerance=d.pick(0.0, 0.05)
-    ),
+    "stopping_cost": lambda d: (d.metric, d.ranks, d.small.n, {"tolerance": d.pick(0.0, 0.05)}),
     "mean_stopping_cost": lambda d: [
         sd.mean_stopping_cost(d.metric, x, order=d.pick("random", "best")) for x in d.sets
     ],
-    "proxy_cost": lambda d: sd.proxy_cost(
-        d.plain, d.rng.random(40), d.rng.random(40), d.pick(3, [1, 7], 40)
-    ),
+    "proxy_cost": lambda d: (d.plain, d.rng.random(40), d.rng.random(40), d.pick(3, [1, 7], 40)),
     "rank_until_decided": lambda d: _evaluated(d, alone=True),
     "evaluate": lambda d: _evaluated(d),
-    "designs": lambda d: sd.designs(
-        d.metric, d.sets, d.m, corrections=["uncorrected"], proxies={"p": d.pick(9, 30, 0)}
-    ),
-    "mean_of_sample": lambda d: sd.mean_of_sample(
-        d.metric, d.one, d.pick(100, 1000, np.inf, 2), d.pick(None, d.sets[1]), confidence=d.wanted
+    "designs": lambda d: (d.metric, d.sets, d.m, d.plainly | {"proxies": {"p": d.share}}),
+    "mean_of_sample": lambda d: (
+        *(d.metric, d.one, d.pick(100, 1000, np.inf, 2), d.pick(None, d.sets[1])),
+        {"confidence": d.wanted},
     ),
     "mean_range": lambda d: [sd.mean_range(d.metric, x) for x in _evaluated(d)[1]],
-    "stopping_range": lambda d: sd.stopping_range(
-        d.plain, d.pair[0], d.pick(None, 5000, np.inf), confidence=d.wanted
-    ),
+    "stopping_range": lambda d: (d.plain, d.pair[0], d.most, {"confidence": d.wanted}),
 }
 
 
 def value(seed: int, number: int) -> tuple[str, Record]:
     """A name of the public API and what it gives for arguments drawn from the seed."""
     name = list(KINDS)[number % len(KINDS)]
-    return f"value {number} {name}", outcome(lambda: KINDS[name](Draw(seed, number)))
+
+    def call() -> Any:
+        given = KINDS[name](Draw(seed, number))
+        if type(given) is not tuple:
+            return given
+        places, named = (given[:-1], given[-1]) if isinstance(given[-1], dict) else (given, {})
+        return getattr(sd, name)(*places, **named)
+
+    return f"value {number} {name}", outcome(call)
 
 
 # -------------------------------------------------------------------------------------- files
@@ -463,11 +437,8 @@ def kept_files() -> Iterator[tuple[str, Record]]:
     paths = (path for folder in folders for path in sorted(folder.glob("*.*")))
     for path in (path for path in paths if path.suffix != ".py"):
         named = {"name": path.name}
-        ways = [
-            ("ranks", named),
-            ("n", named | {"n": 3000}),
-            ("sampled", named | {"n": 3000, "m": 100}),
-        ]
+        ways = [("ranks", named), ("n", named | {"n": 3000})]
+        ways.append(("sampled", named | {"n": 3000, "m": 100}))
         if "run" in path.name:
             for how in ("refuse", "beyond", "tied", "left-out"):
                 qrels = io.BytesIO(path.with_name("qrels.txt").read_bytes())
@@ -481,22 +452,15 @@ def kept_files() -> Iterator[tuple[str, Record]]:
 # -------------------------------------------------------------------------------------- links
 
 PASTED = (
-    "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482",
+    "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482~"
     "system,instance,rank,n_candidates,ties\nA,1,3,90,2\nA,1,9,90,0\nA,2,40,80,1\nB,1,1,90,0\n"
-    "B,1,30,90,3\nB,2,12,80,4",
-    "A: 1 2; B: 3 4; n = 9",
-    "A: 0 1\nB: 1 2\nn = 9",
-    "1 2 3",
-    "A: 5 80 7 31; B: 6 3 90 12; C: 20 20 20 20; n = 200",
-    "A: 1;;",
-    "run 1: 5 6\nrun 2: 7 8\nn = 99",
+    "B,1,30,90,3\nB,2,12,80,4~A: 1 2; B: 3 4; n = 9~A: 0 1\nB: 1 2\nn = 9~1 2 3~"
+    "A: 5 80 7 31; B: 6 3 90 12; C: 20 20 20 20; n = 200~A: 1;;~run 1: 5 6\nrun 2: 7 8\nn = 99"
 )
 SAMPLED = (
-    "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30",
-    "m = 20, n = 500\nA: 1 1 2 5 9 13 21 3\nB: 2 2 4 1 1 17 3 8",
-    "A: 1 2 3",
-    "x",
-    "system,sampled_rank,m,n\nA,1,5,60\nA,3,10,60\nA,6,5,60\nB,2,5,60\nB,1,10,60",
+    "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30~"
+    "m = 20, n = 500\nA: 1 1 2 5 9 13 21 3\nB: 2 2 4 1 1 17 3 8~A: 1 2 3~x~"
+    "system,sampled_rank,m,n\nA,1,5,60\nA,3,10,60\nA,6,5,60\nB,2,5,60\nB,1,10,60"
 )
 WEIGHTS = ("5 4 3 2 1 1 1 1 1 1", "1\n2\n3", "rank,weight\n1,3\n2,-1", "a b")
 CHIPS = ("Recall@k", "NDCG@k", "AP@k", "Precision@k", "NDCG", "AP", "AUC", "TOPK", "ATOP")
@@ -520,7 +484,7 @@ KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
         **SIDE, "metrics": CHIPS, "also_k": ("1", "5", "20", "50"),
         "source": ("MovieLens 1M: X, Y, Z", "Three toy recommenders", "MovieLens 1M with ties",
                    "Upload a file", "Paste ranks", "Paste ranks"),
-        "ranks": PASTED, "correction": ("uncorrected", "rank estimate", "CLS", "BV"),
+        "ranks": PASTED.split("~"), "correction": ("uncorrected", "rank estimate", "CLS", "BV"),
         "weighting": ("instances", "relevant items"), "pair": ("X, Z", "Y, Z", "A, B"),
         "ties": ("expected", "optimistic", "pessimistic"), "shown": ("NDCG", "AP", "Recall@10"),
         "answers": ("How sure", "Repeat it", "Numbers"), "wanted": ("80 %", "90 %", "99 %"),
@@ -539,7 +503,7 @@ KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
         "estimator": ("side by side", "shape-constrained MLE", "MLE", "MES", "BV-MLE", "BV-MES",
                       "MN", "BV", "CLS", "rank estimate", "uncorrected"),
         "sampled_source": ("MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"),
-        "sampled": SAMPLED, "draw_seed": (1, 2), "table_instances": (0, 6040),
+        "sampled": SAMPLED.split("~"), "draw_seed": (1, 2), "table_instances": (0, 6040),
         "m_set": ("m was set beforehand", "The draw decided m"),
         "estimate_tab": ("Estimates", "True ranks", "Which γ"),
         "estimates_view": ("Every estimator", "Pairs"),
@@ -697,14 +661,10 @@ def link(number: int, link: Link) -> tuple[str, Record]:
 def everything(seed: int, values: int, files_: int, links_: int) -> Said:
     """All records by their names."""
     logging.disable(logging.WARNING)
-    return dict(
-        [
-            *(value(seed, number) for number in range(values)),
-            *(file(each, number) for number, each in enumerate(files(seed, files_))),
-            *kept_files(),
-            *(link(number, each) for number, each in enumerate(links(seed, links_))),
-        ]
-    )
+    records = dict(value(seed, number) for number in range(values))
+    records |= (file(each, number) for number, each in enumerate(files(seed, files_)))
+    records |= kept_files()
+    return records | dict(link(number, each) for number, each in enumerate(links(seed, links_)))
 
 
 def pack(everything: Said) -> bytes:
@@ -738,11 +698,9 @@ def differences(stored: Said, found: Said, relative: float = RELATIVE) -> list[s
         for path in [*a, *(p for p in b if p not in a)]:
             off = distance(a.get(path), b.get(path))
             if off > relative:
-                lines.append(
-                    f"{name}: {path or 'value'}\n    stored {a.get(path)!r}\n"
-                    f"    found  {b.get(path)!r}"
-                    + (f"\n    off {off:.2g}" if off < math.inf else "")
-                )
+                line = f"{name}: {path or 'value'}\n    stored {a.get(path)!r}\n"
+                line += f"    found  {b.get(path)!r}"
+                lines.append(line + (f"\n    off {off:.2g}" if off < math.inf else ""))
     return sorted(lines)
 
 
@@ -773,11 +731,9 @@ def main() -> int:
         target.write_bytes(pack(found))
     kinds = Counter(name.partition(" ")[0] for name in found)
     numbers = sum(isinstance(atom, list) for record in found.values() for atom in record.values())
-    print(
-        f"{kinds['value']} calls, {kinds['file']} files, {kinds['link']} links: "
-        f"{sum(map(len, found.values()))} records, {numbers} of numbers, "
-        f"{time.monotonic() - begun:.0f} s, seed {args.seed}"
-    )
+    line = f"{kinds['value']} calls, {kinds['file']} files, {kinds['link']} links: "
+    line += f"{sum(map(len, found.values()))} records, {numbers} of numbers, "
+    print(f"{line}{time.monotonic() - begun:.0f} s, seed {args.seed}")
     if target:
         return 0
     if args.against:

@@ -190,6 +190,5 @@ def dense_bias_variance(law: Floats, target: Floats, gamma: float, prior: Floats
     weighted = law * p[:, None]
     left = (1 - gamma) * law.T @ weighted + gamma * np.diag(weighted.sum(axis=0))
     # Solved in equilibrated unknowns: the condition number is then at most about 1 / gamma.
-    d = 1 / np.sqrt(np.diag(left))
-    right = (weighted.T @ target).T
+    d, right = 1 / np.sqrt(np.diag(left)), (weighted.T @ target).T
     return (d * np.linalg.solve(left * d[:, None] * d, (d * right).T).T).T

@@ -9,18 +9,14 @@ from fractions import Fraction
 from unicodedata import normalize
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
-NAMES = {
-    "system": "system model run tag recommender algorithm method",
-    "instance": "instance instanceid user userid uid query queryid qid session sessionid",
-    "rank": "rank ranks position truerank bestrank sampledrank",
-    "n": "ncandidates n nitems candidates numcandidates numitems",
-    "m": "m nnegatives negatives numnegatives nsampled",
-    "ties": "ties ntiedothers tied",
-    "mass": "massabove",
-    "count": "count counts frequency freq",
-    "seed": "repetition repeat runid fold seed split",
-}
-ROLES = {name: role for role, names in NAMES.items() for name in names.split()}
+NAMES = """system model run tag recommender algorithm method
+instance instanceid user userid uid query queryid qid session sessionid
+rank ranks position truerank bestrank sampledrank
+n ncandidates nitems candidates numcandidates numitems; m nnegatives negatives numnegatives nsampled
+ties ntiedothers tied; mass massabove; count counts frequency freq
+seed repetition repeat runid fold split"""
+ROWS = [row.split() for row in re.split("[\n;]", NAMES)]
+ROLES = {name: row[0] for row in ROWS for name in row} | {"mass": None}  # no name
 
 
 class Refused(Exception):

@@ -41,11 +41,8 @@ class Session:
         self._fragments: dict[str, str] = {}  # of each widget, as it was last drawn
 
     async def __aenter__(self) -> Self:
-        how = {
-            "subprotocols": [websockets.Subprotocol("streamlit")],
-            "max_size": None,
-            "ping_interval": None,
-        }
+        spoken = [websockets.Subprotocol("streamlit")]
+        how = {"subprotocols": spoken, "max_size": None, "ping_interval": None}
         self._socket = await websockets.connect(f"{self.address}/_stcore/stream", **how)
         return self
 
@@ -72,16 +69,10 @@ class Session:
         with urlopen(f"{self.server}/_stcore/health") as health:
             token = health.headers["Set-Cookie"].split(";")[0].partition("=")[2]
         head = f'--edge\r\nContent-Disposition: form-data; name="f"; filename="{name}"\r\n\r\n'
-        request = Request(
-            self.server + place.upload_url,
-            head.encode() + data + b"\r\n--edge--\r\n",
-            {
-                "Content-Type": "multipart/form-data; boundary=edge",
-                "Cookie": f"_streamlit_xsrf={token}",
-                "X-Xsrftoken": token,
-            },
-            method="PUT",
-        )
+        body = head.encode() + data + b"\r\n--edge--\r\n"
+        headers = {"Cookie": f"_streamlit_xsrf={token}", "X-Xsrftoken": token}
+        headers["Content-Type"] = "multipart/form-data; boundary=edge"
+        request = Request(self.server + place.upload_url, body, headers, method="PUT")
         await asyncio.to_thread(lambda: urlopen(request).close())
         changed = widget(self.shown, key)
         listed = changed.file_uploader_state_value.uploaded_file_info

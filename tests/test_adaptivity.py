@@ -1,6 +1,7 @@
 """The test whether m goes with the rank: its level, its power, and what the reader says."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -48,12 +49,13 @@ def test_m_set_beforehand_is_not_flagged_beyond_the_level(name: str) -> None:
         assert share_below <= level + 4 * np.sqrt(level * (1 - level) / runs)
 
 
-@pytest.mark.parametrize("rule", ["all", "at most 100", "a tenth"])
-def test_m_that_follows_n_is_not_flagged(rule: str) -> None:
-    rng = np.random.default_rng(42)
-    n, share = drawn(rng, 2000)
-    m = {"all": n - 1, "at most 100": np.minimum(100, n - 1), "a tenth": n // 10}[rule]
-    assert chance(n, m, rng.binomial(m, share)) == 1.0
+def test_m_that_follows_n_is_not_flagged() -> None:
+    n, share = drawn(np.random.default_rng(42), 2000)
+    for m in (n - 1, np.minimum(100, n - 1), n // 10):
+        assert chance(n, m, np.random.default_rng(42).binomial(m, share)) == 1.0
+    for m, follows in (((5, 9, 20), True), ((20, 9, 5), True), ((5, 20, 9), False)):
+        assert _follows(np.repeat([50, 100, 200], 2), np.repeat(m, 2)) == follows
+    assert not _follows(np.repeat([50, 100, 200], 2), np.array([5, 6, 9, 9, 20, 20]))
 
 
 @pytest.mark.parametrize("rule", [(100, 3200, 1), (20, 320, 2), (10, 80, 1), (1, 500, 1)])
@@ -64,7 +66,7 @@ def test_m_that_was_decided_by_the_draw_is_found(xyz, rule, own_n) -> None:
     assert chance(n if own_n else 3541, m, above) < 1e-9
 
 
-def test_few_instances_against_all_their_permutations() -> None:
+def test_few_instances_against_all_their_permutations_and_weights_count_as_instances() -> None:
     # All of its negatives above the item, or none: so it is among any two of them, and the score is
     # 1 or 0. Bernstein's inequality by Boucheron, Lugosi & Massart, section 2.8.
     m, score = np.array([2, 2, 3, 4, 6, 8]), np.array([1, 1, 1, 0, 1, 0])
@@ -75,9 +77,6 @@ def test_few_instances_against_all_their_permutations() -> None:
     largest = abs(place).max() * max(score.mean(), 1 - score.mean()) / deviation
     expected = chi2.sf(z**2 / (1 + z * largest / 3), 1)
     assert chance(100, m, m * score) == pytest.approx(expected, abs=1e-12)
-
-
-def test_weights_count_as_instances() -> None:
     rng = np.random.default_rng(44)
     m, weight = rng.choice([50, 100], 80), rng.integers(1, 5, 80)
     above = rng.binomial(m, 0.2)
@@ -88,10 +87,8 @@ def test_weights_count_as_instances() -> None:
 
 def test_where_nobody_says_why_m_goes_with_the_rank_both_readings_are_open() -> None:
     m, above = adaptive(np.linspace(0, 1, 300) ** 3, np.random.default_rng(45), 20, 320, 1)
-    tested, yes, no = (
-        SampledRankSet("A", above + 1, 1000, m, scheme=WITH, adaptive=said)
-        for said in (None, True, False)
-    )
+    made = partial(SampledRankSet, "A", above + 1, 1000, m, scheme=WITH)
+    tested, yes, no = (made(adaptive=said) for said in (None, True, False))
     assert tested.readings == (no, yes)
     assert (yes.readings, no.readings) == ((yes,), (no,))
     assert len({tested.digest, yes.digest, no.digest}) == 3
@@ -100,18 +97,6 @@ def test_where_nobody_says_why_m_goes_with_the_rank_both_readings_are_open() -> 
     # 300 entries of 10 instances are worth 10.
     few = chance(1000, m, above, instances=np.arange(300) // 30)
     assert few > tested.chance_if_set**0.1
-
-
-@pytest.mark.parametrize(
-    ("m", "follows"), [((5, 9, 20), True), ((20, 9, 5), True), ((5, 20, 9), False)]
-)
-def test_m_follows_n_where_it_rises_or_falls_with_n(m: tuple[int, ...], follows: bool) -> None:
-    n = np.repeat([50, 100, 200], 2)
-    assert _follows(n, np.repeat(m, 2)) == follows
-    assert not _follows(n, np.array([5, 6, 9, 9, 20, 20]))
-
-
-def test_a_set_says_up_to_three_numbers_of_negatives() -> None:
     for drawn, written in (([5, 9, 7], "5 or 7 or 9"), ([5, 6, 7, 8], "mixed")):
         one = SampledRankSet("A", [1] * len(drawn), 50, drawn)
         assert repr(one).endswith(f"n = 50, m = {written})")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,10 +66,20 @@ def part_of(path: Path) -> str:
 
 
 @cache
+def parsed(path: Path) -> list[Any]:
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+def nodes(kind: type) -> Iterator[tuple[Path, Any]]:
+    """All of one kind, with the module that each stands in."""
+    return ((path, node) for path in MODULES for node in parsed(path) if isinstance(node, kind))
+
+
+@cache
 def imports(path: Path) -> list[str]:
     """Full dotted names a module imports, wherever it does so; TYPE_CHECKING blocks too."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in parsed(path):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -86,27 +97,38 @@ def inside(path: Path) -> set[str]:
     return {name.split(".")[1] for name in imports(path) if name.startswith("sampledash.")}
 
 
+#: What a part may import beside the standard library; all others NumPy alone.
+ALLOWED = dict.fromkeys(CORE, "numpy scipy") | {
+    "comparison": "numpy scipy pandas", "estimation": "numpy scipy pandas", "lab": "numpy scipy",
+    "readers": "numpy pandas pyarrow", "papers": "numpy pandas pyarrow",
+    "report": "numpy pandas pyarrow jinja2", "command_line": "numpy pandas",
+    "analyses": "numpy pandas plotly", "dashboard": "numpy pandas plotly",
+}  # fmt: skip
+
+
 def may_import(path: Path, part: str) -> set[str]:
-    if part in CORE:
-        return {"numpy", "scipy"}
-    if part in ("comparison", "estimation"):
-        return {"numpy", "scipy", "pandas"}
     if path.stem == "warehouse":  # engines are an extra: imported where one is asked for
         return {"ibis", "pyarrow", "pyspark"}
-    if part in ("readers", "papers", "report"):
-        return {"numpy", "pandas", "pyarrow"} | ({"jinja2"} if part == "report" else set())
-    if part == "lab":  # tables end where their interactions begin
-        return {"numpy", "scipy"} | ({"pandas", "pyarrow"} if path.stem == "reading" else set())
-    if part == "command_line":
-        return {"numpy", "pandas"}
-    if part in ("analyses", "dashboard"):
-        return {"numpy", "pandas", "plotly"} | ({"streamlit"} if part == "dashboard" else set())
-    return {"numpy"}
+    more = {"pandas", "pyarrow"} if (part, path.stem) == ("lab", "reading") else set()
+    if part == "dashboard":
+        more = {"streamlit"}
+    return {*ALLOWED.get(part, "numpy").split(), *more}
 
 
-def test_every_part_has_its_place() -> None:
+def test_every_part_has_its_place_and_none_imports_in_a_circle() -> None:
     parts = {part_of(path) for path in MODULES} - {""}
     assert parts == set(LEVELS), f"{parts ^ set(LEVELS)}"
+    # In a circle no module can be read alone, and an import has to hide in a function.
+    files = {}
+    for path in MODULES:
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    arrows = {}
+    for name, path in files.items():
+        named = {x for full in imports(path) for x in (full, full.rpartition(".")[0])}
+        # A package takes its names from its modules, which may well name it to reach one another.
+        arrows[name] = {x for x in named & files.keys() if not name.startswith(f"{x}.")}
+    TopologicalSorter(arrows).prepare()  # raises CycleError, which names the circle
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -129,35 +151,6 @@ def test_arrows_point_one_way(path: Path) -> None:
         if name.startswith("sampledash.dashboard.") and name.split(".")[2] in PAGES
     }
     assert "pages" in path.parts or others <= {folder.stem}
-
-
-def test_no_modules_import_each_other() -> None:
-    """In a circle none of them can be read alone, and an import has to hide in a function."""
-    files = {}
-    for path in MODULES:
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    arrows = {
-        name: {m for full in imports(path) for m in (full, full.rpartition(".")[0]) if m in files}
-        for name, path in files.items()
-    }
-    # A package takes its names from its modules, which may well name it to reach one another.
-    within = {
-        name: {other for other in others if not name.startswith(f"{other}.")}
-        for name, others in arrows.items()
-    }
-    TopologicalSorter(within).prepare()  # raises CycleError, which names the circle
-
-
-def test_the_start_is_light() -> None:
-    app = ROOT / "app.py"
-    assert foreign(app) <= {"plotly", "streamlit"}  # which imports it anyway
-    assert inside(app) <= {"dashboard"}
-    assert len(app.read_text().splitlines()) < 60
-    slow = {"streamlit", "plotly", "jinja2", "scipy.stats"}
-    code = f"import sys, sampledash; print({slow!r} & set(sys.modules))"
-    how = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
-    assert subprocess.run([sys.executable, "-c", code], **how).stdout.strip() == "set()"
 
 
 #: The public API, as others script against it.
@@ -189,7 +182,7 @@ def public_callables() -> Iterator[tuple[str, Callable[..., object]]]:
                 yield f"{name}.{method.__name__}", method
 
 
-def test_the_scheme_has_one_default_everywhere() -> None:
+def test_the_scheme_has_one_default_everywhere_that_is_written_once() -> None:
     schemes = {}
     for name, value in public_callables():
         given = {} if value is sd.Options else inspect.signature(value).parameters
@@ -201,21 +194,13 @@ def test_the_scheme_has_one_default_everywhere() -> None:
     schemes["pages"] = choices.SCHEMES[state.DEFAULTS["scheme"]]
     schemes["command line"] = options.OPTIONS["scheme"]["default"]
     assert set(schemes.values()) == {"without-replacement"}, schemes
-
-
-def test_the_default_of_the_scheme_is_written_once() -> None:
     written = []
-    for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef):
-                of = node.args
-                pairs = [*zip(reversed(of.args), reversed(of.defaults), strict=False)]
-                pairs += zip(of.kwonlyargs, of.kw_defaults, strict=True)
-                written += [
-                    f"{path.name}, {node.name}"
-                    for parameter, default in pairs
-                    if parameter.arg == "scheme" and isinstance(default, ast.Constant)
-                ]
+    for path, node in nodes(ast.FunctionDef):
+        of = node.args
+        pairs = [*zip(reversed(of.args), reversed(of.defaults), strict=False)]
+        pairs += zip(of.kwonlyargs, of.kw_defaults, strict=True)
+        usual = [x for name, x in pairs if name.arg == "scheme" and isinstance(x, ast.Constant)]
+        written += [f"{path.name}, {node.name}"] * len(usual)
     assert written == []
 
 
@@ -231,13 +216,12 @@ REGISTRIES = {
 
 def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
     compared = []
-    for path in MODULES:
+    for path, node in nodes(ast.Compare):
         others = {name for home, rows in REGISTRIES.items() if path.name != home for name in rows}
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Compare) and "papers" not in path.parts:
-                inner = (each for side in (node.left, *node.comparators) for each in ast.walk(side))
-                words = {each.value for each in inner if isinstance(each, ast.Constant)}
-                compared += [f"{path.name}: {ast.unparse(node)}"] * bool(words & others)
+        inner = (each for side in (node.left, *node.comparators) for each in ast.walk(side))
+        words = {each.value for each in inner if isinstance(each, ast.Constant)}
+        wrong = words & others and "papers" not in path.parts
+        compared += [f"{path.name}: {ast.unparse(node)}"] * bool(wrong)
     for path in PACKAGE.rglob("*.jinja"):
         quoted = set(re.findall(r"\"([^\"]*)\"", path.read_text()))
         names = {name for rows in REGISTRIES.values() for name in rows}
@@ -245,12 +229,21 @@ def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
     assert compared == []
 
 
+def test_the_start_is_light() -> None:
+    app = ROOT / "app.py"
+    assert foreign(app) <= {"plotly", "streamlit"}  # which imports it anyway
+    assert inside(app) <= {"dashboard"}
+    assert len(app.read_text().splitlines()) < 60
+    slow = {"streamlit", "plotly", "jinja2", "scipy.stats"}
+    code = f"import sys, sampledash; print({slow!r} & set(sys.modules))"
+    how = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
+    assert subprocess.run([sys.executable, "-c", code], **how).stdout.strip() == "set()"
+
+
 def test_objects_do_not_change_but_for_those_that_are_meant_to() -> None:
     changing = set()
-    for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef):
-                written = [ast.unparse(each) for each in node.decorator_list]
-                if any("dataclass" in each and "frozen=True" not in each for each in written):
-                    changing.add(node.name)
+    for _, node in nodes(ast.ClassDef):
+        written = [ast.unparse(each) for each in node.decorator_list]
+        if any("dataclass" in each and "frozen=True" not in each for each in written):
+            changing.add(node.name)
     assert changing == CHANGING

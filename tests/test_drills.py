@@ -5,7 +5,9 @@ import io
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +33,7 @@ from tests.report.made import of_ranks
 
 N, M, K, STAY = 30, 2, 4, 0.8
 A, B = (1, 6, 9, 30), (2, 3, 4, 14)
+TYPED = f"A: {', '.join(map(str, A))}\nB: {', '.join(map(str, B))}\nn = {N}"
 
 
 def rbp(rank: int) -> float:
@@ -67,20 +70,15 @@ def ridge(recipe, metric, sampling, position):
     return plain + np.linalg.lstsq(rows, free, rcond=None)[0], None
 
 
-def ridged(value, scheme: str) -> list[float]:
-    """The same vector from its normal equations, over every sample."""
+def ridged(scheme: str) -> list[float]:
+    """The same vector of RR from its normal equations, over every sample."""
     law = np.zeros((N, M + 1))
     for rank in range(1, N + 1):
         for p, (place,) in samples([rank], N, M, scheme):
             law[rank - 1, place - 1] += float(p)
-    plain = np.array([value(t) for t in range(1, M + 2)])
-    exact = np.array([value(r) for r in range(1, N + 1)])
+    plain, exact = 1 / np.arange(1, M + 2), 1 / np.arange(1, N + 1)
     matrix = law.T @ law / N + PULL * np.eye(M + 1)
     return np.linalg.solve(matrix, law.T @ exact / N + PULL * plain).tolist()
-
-
-def reciprocal(rank: int) -> float:
-    return 1 / rank
 
 
 @pytest.fixture
@@ -96,17 +94,12 @@ def _correction(monkeypatch):
 def test_a_correction_in_python(scheme: str) -> None:
     for text in ("ridge", "RD", "towards uncorrected"):
         assert str(sd.parse_correction(text)) == "ridge"
-    fit = sd.correction("ridge").fit("RR", sd.Sampling(N, M, scheme))
-    values = ridged(reciprocal, scheme)
+    fit, values = sd.correction("ridge").fit("RR", sd.Sampling(N, M, scheme)), ridged(scheme)
     assert fit.values == pytest.approx(values, abs=1e-12)
     sets = [sd.RankSet("A", A, N), sd.RankSet("B", B, N)]
     row = sd.verdict(["RR"], sets, M, scheme=scheme, corrections=["ridge"]).iloc[0]
-
-    def mean(ranks):
-        corrected = [sampled(r, scheme, lambda place: values[place - 1]) for r in ranks]
-        return np.mean(corrected)
-
-    gap = mean(A) - mean(B)
+    corrected = partial(sampled, scheme=scheme, value=lambda place: values[place - 1])
+    gap = np.mean([*map(corrected, A)]) - np.mean([*map(corrected, B)])
     assert row.correction == "ridge"
     assert row.sampled == pytest.approx(gap if row.better == "A" else -gap, abs=1e-12)
     drawn = sd.SampledRankSet("A", [1, 2, 2, 3], N, M, scheme=scheme)
@@ -117,39 +110,36 @@ def test_a_correction_in_python(scheme: str) -> None:
 
 
 @pytest.mark.usefixtures("_correction")
-def test_a_correction_on_the_command_line(tmp_path, capsys) -> None:
+def test_a_correction_on_the_command_line_and_every_page(tmp_path, capsys) -> None:
     path, asked = ranks_file(tmp_path), ["--metric", "RR", "--m", str(M), "--correction", "ridge"]
     for form in ("--csv", "--markdown", "--latex"):
         main(["check", path, *asked, form])
         assert "RR" in capsys.readouterr().out
     assert main(["correct", *asked, "--n", str(N), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["values"] == pytest.approx(ridged(reciprocal, WITHOUT), abs=1e-12)
+    assert answer["values"] == pytest.approx(ridged(WITHOUT), abs=1e-12)
     assert answer["correction"] == "ridge"
     main(["report", path, *asked])
     assert "ridge" in capsys.readouterr().out
     options = {"scheme": WITHOUT, "correction": "ridge"}
     findings = of_ranks({"A": A, "B": B}, N, ["RR"], M, options=options)
     assert "and the ridge correction (Krichene" in paragraph(findings)
-
-
-@pytest.mark.usefixtures("_correction")
-def test_a_correction_on_every_page() -> None:
-    ranks = "\n".join(f"{x}: {', '.join(map(str, each))}" for x, each in (("A", A), ("B", B)))
     given = {"n": str(N), "m": str(M), "k": str(K), "metrics": ["AP"], "metric": "AP"}
-    at = page("consistency", **given, source="Paste ranks", ranks=f"{ranks}\nn = {N}",
-              correction="ridge")  # fmt: skip
+    at = page("consistency", **given, source="Paste ranks", ranks=TYPED, correction="ridge")
     assert "ridge" in words(at)
     at = page("correct", **given, take="ridge")
     assert "ridge" in words(at)
-    formulas = [each.value for each in at.latex]
-    assert any(r"\lambda I" in text for text in formulas)
-    assert not any("gamma" in text for text in formulas)
-    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks")
-    at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
+    formulas = " ".join(each.value for each in at.latex)
+    assert r"\lambda I" in formulas
+    assert "gamma" not in formulas
+    at = sampled_page(given)
     at.selectbox(key="estimator").set_value("ridge").run()
     assert "Estimated (ridge): B > A." in words(at)
     assert not at.error
+
+
+def reciprocal(rank: int) -> float:
+    return 1 / rank
 
 
 def posterior(learner, iterations, start):
@@ -236,6 +226,11 @@ def page(name: str, **query) -> Page:
     return at
 
 
+def sampled_page(given: dict[str, Any]) -> Page:
+    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks")
+    return at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
+
+
 def words(at: Page) -> str:
     return " ".join(each.value for each in at.markdown)
 
@@ -267,58 +262,41 @@ def test_a_metric_in_python(scheme: str) -> None:
     fit = sd.correction("rank-estimate").fit(metric, sd.Sampling(N, M, scheme))
     places = [round(1 + (N - 1) * i / M) for i in range(M + 1)]
     assert fit.values == pytest.approx([rbp(r) for r in places], abs=1e-14)
-    for recipe in ("CLS", "BV 0.1", "LS"):
-        assert np.all(
-            np.isfinite(sd.parse_correction(recipe).fit(metric, sd.Sampling(N, M)).values)
-        )
+    for recipe in map(sd.parse_correction, ("CLS", "BV 0.1", "LS")):
+        assert np.all(np.isfinite(recipe.fit(metric, sd.Sampling(N, M)).values))
 
 
 def chance() -> float:
     """That B is ahead in one sampled run, over every draw of all eight instances."""
-    sums = [Counter({0.0: 1.0}), Counter({0.0: 1.0})]
-    for x, ranks in enumerate((A, B)):
-        for rank in ranks:
-            after: Counter[float] = Counter()
-            for (total, p), (q, (place,)) in product(
-                sums[x].items(), samples([rank], N, M, WITHOUT)
-            ):
-                after[round(total + rbp(place), 12)] += p * float(q)
-            sums[x] = after
-    return sum(
-        p * q for (a, p), (b, q) in product(*(each.items() for each in sums)) if b > a + 1e-9
-    )
+    laws = ([samples([rank], N, M, WITHOUT) for rank in ranks] for ranks in (B, A))
+    sums = (law_of_sum([(rbp(x), p) for p, (x,) in law] for law in of_system) for of_system in laws)
+    return chance_above(*sums)
 
 
 @pytest.mark.usefixtures("_metric")
-def test_a_metric_on_the_command_line(tmp_path, capsys) -> None:
+def test_a_metric_on_the_command_line_and_every_page(tmp_path, capsys) -> None:
     path, asked = ranks_file(tmp_path), ["--metric", f"RBP@{K}", "--m", str(M)]
     assert main(["check", path, *asked, "--json"]) == 1  # right on average, undecided in one run
     (row,) = json.loads(capsys.readouterr().out)["pairs"]
     assert row["probability"] == pytest.approx(chance(), abs=1e-6)
-    for form, written in (("--csv", "RBP@4"), ("--markdown", "RBP@4"), ("--latex", "RBP@4")):
+    for form in ("--csv", "--markdown", "--latex"):
         assert main(["check", path, *asked, form]) == 1
-        assert written in capsys.readouterr().out
+        assert "RBP@4" in capsys.readouterr().out
     assert main(["correct", *asked, "--n", str(N), "--correction", "rank estimate", "--json"]) == 0
     values = json.loads(capsys.readouterr().out)["values"]
     assert values == pytest.approx([rbp(1), rbp(16), rbp(30)], abs=1e-14)
     assert main(["report", path, *asked]) == 0
     assert percent(chance()) in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("_metric")
-def test_a_metric_on_every_page() -> None:
-    ranks = "\n".join(f"{x}: {', '.join(map(str, each))}" for x, each in (("A", A), ("B", B)))
     given = {"n": str(N), "m": str(M), "k": str(K), "metrics": ["RBP@k"], "metric": "RBP@k"}
 
     shown = words(page("explore", **given, rank="3"))
     assert f"rank 3 scores RBP@4 = {percent(sampled(3))} in expectation" in shown
     assert f"on all items {percent(rbp(3))}" in shown
-    shown = words(page("consistency", **given, source="Paste ranks", ranks=f"{ranks}\nn = {N}"))
+    shown = words(page("consistency", **given, source="Paste ranks", ranks=TYPED))
     assert f"RBP@4 rightly ranks B > A; one run shows B > A in {percent(chance())}" in shown
     at = page("correct", **given, take="rank estimate")
     assert "RBP@4" in words(at)
-    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks")
-    at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
+    at = sampled_page(given)
     assert "RBP@4" in words(at)
     assert not at.error
 
@@ -502,13 +480,11 @@ def test_a_file_format_is_refused_without_its_row() -> None:
 
 
 @pytest.mark.usefixtures("_format")
-def test_a_file_format_in_python() -> None:
+def test_a_file_format_in_python_on_the_command_line_and_the_pages(tmp_path, capsys) -> None:
     for data in (arrow(RANKS), gzip.compress(arrow(RANKS))):
         sets = sd.read_rank_sets(io.BytesIO(data), name="r.arrow")
-        assert [(x.system, x.ranks.tolist(), x.n.tolist()) for x in sets] == [
-            ("A", [*A], [N] * 4),
-            ("B", [*B], [N] * 4),
-        ]
+        ours = [(x.system, x.ranks.tolist(), x.n.tolist()) for x in sets]
+        assert ours == [("A", [*A], [N] * 4), ("B", [*B], [N] * 4)]
     sampled = {"system": ["A"] * 3, "sampled_rank": [1, 3, 2], "n": [N] * 3, "m": [M] * 3}
     (one,) = sd.read_sampled_ranks(io.BytesIO(arrow(sampled)), name="s.arrow")
     assert (one.sampled_ranks.tolist(), set(one.m.tolist())) == ([1, 3, 2], {M})
@@ -519,14 +495,9 @@ def test_a_file_format_in_python() -> None:
         sd.read_rank_sets(io.BytesIO(arrow(RANKS)[:99]), name="bad.arrow")
     lists = {"system": ["A"] * 3, "user": ["u", "u", "v"], "item": [*"pqp"], "score": [2.0, 1, 3]}
     tested = {"user": ["u", "v"], "item": ["q", "p"]}
-    (ranked,) = sd.read_rank_sets(
-        io.BytesIO(arrow(lists)), name="l.arrow", qrels=io.BytesIO(arrow(tested)), n=N
-    )
+    how = {"name": "l.arrow", "qrels": io.BytesIO(arrow(tested)), "n": N}
+    (ranked,) = sd.read_rank_sets(io.BytesIO(arrow(lists)), **how)
     assert ranked.ranks.tolist() == [2, 1]
-
-
-@pytest.mark.usefixtures("_format")
-def test_a_file_format_on_the_command_line_and_the_pages(tmp_path, capsys) -> None:
     file = tmp_path / "ranks.arrow"
     file.write_bytes(arrow(RANKS))
     assert main(["check", str(file), "--metric", "AP", "--m", str(M), "--json"]) == 1

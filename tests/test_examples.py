@@ -7,15 +7,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMES = [
-    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-    for path in sorted((ROOT / "sampledash").rglob("*.py"))
-    if ">>> " in path.read_text()
-]
+MODULES = [x for x in sorted((ROOT / "sampledash").rglob("*.py")) if ">>> " in x.read_text()]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_of_a_module(name: str) -> None:
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_of_a_module(path: Path) -> None:
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     found = doctest.testmod(importlib.import_module(name))
     assert found.attempted
     assert not found.failed

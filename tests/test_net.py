@@ -22,9 +22,8 @@ def test_the_net_holds_every_public_function():
     held = {name.split(" ", 2)[2] for name in STORED if name.startswith("value")}
     public = {name for name in sd.__all__ if inspect.isfunction(getattr(sd, name))}
     files = {"read_rank_sets", "read_sampled_ranks", "parse_rank_text"}
-    lab = {
-        x for x in public if getattr(sd, x).__module__.startswith("sampledash.lab.")
-    }  # tests/lab
+    # Of the Lab's, tests/lab.
+    lab = {x for x in public if getattr(sd, x).__module__.startswith("sampledash.lab.")}
     assert public - held == files | lab
 
 

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sampledash.estimation import estimate
 from sampledash.estimation.estimate import METHODS
 from sampledash.estimation.rank_distribution import fitted
 from sampledash.papers import krichene as tables
+from tests import wrong_calls
 
 A, B = sd.RankSet("A", [1, 2, 5], 10), sd.RankSet("B", [2, 3, 4], 10)
 
@@ -29,25 +31,6 @@ CALLS: dict[str, Callable[..., object]] = {
 }
 
 
-def ranks(**changes: object) -> sd.RankSet:
-    return sd.RankSet(**{"system": "S", "ranks": [3, 1], "n": 10, **changes})
-
-
-def sampled(**changes: object) -> sd.SampledRankSet:
-    return sd.SampledRankSet(
-        **{"system": "X", "sampled_ranks": [1, 2], "n": 50, "m": 10, **changes}
-    )
-
-
-def law(**changes: object) -> sd.Sampling:
-    return sd.Sampling(**{"n": 10, "m": 3, **changes})
-
-
-def printed(**changes: object) -> tuple[float, float]:
-    good = {"metric": "Recall@10", "observed": X, "n": 3541, "m": 100, "decimals": 4}
-    return sd.bounds_from_table(**good | changes)
-
-
 def decided(
     score: object = lambda items: items, relevant: object = 4, k: int = 2, **more: object
 ) -> object:
@@ -58,17 +41,24 @@ def evaluated(users: object, systems: object = None, **more: object) -> object:
     return sd.evaluate(users, {"A": lambda user, x: x} if systems is None else systems, 2, **more)
 
 
+def json(**changes: object) -> str:
+    content = {"metric": "AP", "n": 50, "m": 2, "scheme": WITH, "odds": 1.0, "prior": None}
+    content |= {"correction": "BV 0.1", "values": [1, 0.5, 0.2], **changes}
+    return str(content).replace("'", '"').replace("None", "null")
+
+
 def nan_at(place: int) -> Callable[[object], object]:
     return lambda items: np.where(items == place, np.nan, items * 1.0)
-
-
-def listed(**changes: object) -> sd.RankSet:
-    return sd.RankSet("S", **{"n": 30, "instances": ["u", "u"], "ranks": [3, 11], **changes})
 
 
 ITEMS = np.arange(30)
 USER = ("u", 4, ITEMS)
 X = {"HR@1": 0.1746, "HR@5": 0.4892, "HR@10": 0.6622, "NDCG@10": 0.3921}
+ranks = partial(sd.RankSet, system="S", ranks=[3, 1], n=10)
+listed = partial(sd.RankSet, system="S", ranks=[3, 11], n=30, instances=["u", "u"])
+sampled = partial(sd.SampledRankSet, system="X", sampled_ranks=[1, 2], n=50, m=10)
+law = partial(sd.Sampling, n=10, m=3)
+printed = partial(sd.bounds_from_table, "Recall@10", observed=X, n=3541, m=100, decimals=4)
 BOTH, AP, AUC, BV = [A, B], sd.parse_metric("AP"), sd.parse_metric("AUC"), sd.correction("BV")
 WITH, WITHOUT = "with-replacement", "without-replacement"
 POPULARITY, FALLING = "popularity", "non-increasing"
@@ -94,7 +84,7 @@ OTHER = sd.RankSet("other", [1, 3, 2], 12, instances=list("aab"))
 THREE = [sd.RankSet("A", [1, 2, 3], 9), sd.RankSet("B", [1, 2, 3], 9, instances=list("xyz"))]
 PILOT = sd.SampledRankSet("S", [1, 2], 9, 3)
 
-PARTS = (math, metrics, tables, estimate, sd)
+PARTS = (math, wrong_calls, metrics, tables, estimate, sd)
 NAMES = {name: getattr(part, name) for part in PARTS for name in dir(part)} | globals()
 
 #: A call, the beginning of its sentence, and values that take the place of "?" in both; of <a/b>
@@ -444,6 +434,26 @@ evaluated([USER], {"A": max, "B": 3}) | systems must hold a function
 
 match(5, example) | table must be 1, 2, 3 or 4, got 5
 rank_distribution(sampled(), iterations=?) | iterations must be (a|one) whole number | [[]] ; {}
+
+read_vector_json(json(values=?)) | .*values must hold | [10**400, 1, 1] ; {"a": 1}
+read_vector_json(json(n=10**400)) | .*n is too large
+read_vector_json(?) | .*not a vector written by vector_json | "[1]" ; "[" * 10**5
+vector_json(1) | fit must be a Fit, got 1
+matching_cutoff(1, 1, 10) | ranks must be a RankSet, got 1
+split(DATA, 50) | split must be one of last 1, .*got 50
+split(50, "last 1") | interactions must be a Interactions
+finish(rank(FIT, 1, system="A")) | split must be a Split, got 1: make one with sampledash.split
+finish(rank(FIT, SPLIT, system="A", part="training")) | part must be one of test, validation
+Interactions(5, [1], [0], [0]) | users must be a list of labels
+DATA.take([0, 6]) | .*which must be at most 5, got 6
+ranks_from_scores("Recall@10", [[0]]) | scores has shape \(\)
+ranks_from_scores([[1, 2]], 5) | relevant must be a list
+RankSet(pd.DataFrame({"a": [1]}), [1], 9) | system must be text, got
+correction("LS").fit(np.eye(2), 1) | metric must be text
+Sampling(9, 3, np.array(["popularity", "a"])) | scheme must be one of
+mean("AP", A, ties=np.arange(3)) | ties must be one of
+mean_of_sample("AP", A, pd.DataFrame({"a": [1]})) | instances must be a number
+parse_metric("x" * 10**5) | unknown metric 'xxx
 """
 
 
@@ -471,8 +481,9 @@ def expanded(text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize(("call", "sentence"), list(rows()))
 def test_what_is_refused(call: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
         eval(call, NAMES)
+    assert len(str(caught.value)) < 300
 
 
 def test_the_table_is_read_whole() -> None:

@@ -13,24 +13,14 @@ from hypothesis import strategies as st
 
 import sampledash as sd
 from sampledash.sampling import pmf_window
-from tests.oracles import (
-    METRICS,
-    POPULARITY,
-    SCHEMES,
-    UNIFORM,
-    WITH,
-    WITHOUT,
-    dense_law,
-    exact_law,
-    item_scale,
-    item_value,
-)
+from tests.oracles import METRICS, SCHEMES, UNIFORM, dense_law, exact_law, item_scale, item_value
+
+WITH, WITHOUT, POPULARITY = SCHEMES
 
 
 @st.composite
 def samplings(draw: st.DrawFn) -> sd.Sampling:
-    n = draw(st.integers(2, 30))
-    scheme = draw(st.sampled_from(SCHEMES))
+    n, scheme = draw(st.integers(2, 30)), draw(st.sampled_from(SCHEMES))
     m = draw(st.integers(1, n - 1 if scheme == WITHOUT else 50))
     odds = draw(st.sampled_from([1 / 128, 0.5, 1, 9.5, 100])) if scheme == POPULARITY else 1
     return sd.Sampling(n, m, scheme, odds)
@@ -69,10 +59,8 @@ def test_mean_and_variance_are_the_sums(s: sd.Sampling, which: tuple[str, int | 
 
 @given(samplings(), st.data())
 def test_posterior_is_bayes(s: sd.Sampling, data: st.DataObject) -> None:
-    weights = data.draw(
-        st.none() | st.lists(st.sampled_from([0, 1, 2, 7]), min_size=s.n, max_size=s.n)
-    )
-    t = data.draw(st.integers(1, s.m + 1))
+    some = st.lists(st.sampled_from([0, 1, 2, 7]), min_size=s.n, max_size=s.n)
+    weights, t = data.draw(st.none() | some), data.draw(st.integers(1, s.m + 1))
     joint = [p * law[t - 1] for law, p in zip(exact_laws(s), weights or [1] * s.n, strict=True)]
     if sum(joint) == 0:
         with pytest.raises(ValueError, match=r"^prior "):
@@ -86,11 +74,8 @@ def test_posterior_is_bayes(s: sd.Sampling, data: st.DataObject) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_second_method_on_a_large_grid(scheme: str) -> None:
     n, m, odds = 5000, 150, 4.0 if scheme == POPULARITY else 1.0
-    s, rank, law = (
-        sd.Sampling(n, m, scheme, odds),
-        np.arange(1, n + 1),
-        dense_law(n, m, scheme, odds),
-    )
+    s, rank = sd.Sampling(n, m, scheme, odds), np.arange(1, n + 1)
+    law = dense_law(n, m, scheme, odds)
     np.testing.assert_allclose(s.pmf(rank), law, rtol=1e-11, atol=1e-280)
     for text in ("AUC", "AP", "AP@7", "NDCG", "NDCG@10", "Recall@10", "RR", "HitRate@10"):
         values = sd.parse_metric(text).of_above(np.arange(m + 1), m)
@@ -141,23 +126,19 @@ def test_window_holds_the_law(scheme: str) -> None:
         assert row.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("n", "m", "scheme", "odds"),
-    [
-        (50, 8, WITH, 1.0),
-        (50, 8, WITHOUT, 1.0),
-        (50, 8, POPULARITY, 3.0),
-        (3 * 10**9, 30, WITHOUT, 1.0),
-    ],
-)
-def test_draws_follow_the_law(n: int, m: int, scheme: str, odds: float) -> None:
-    s = sd.Sampling(n, m, scheme, odds)
+DRAWN = [sd.Sampling(50, 8, WITH), sd.Sampling(50, 8, WITHOUT)]
+DRAWN += [sd.Sampling(50, 8, POPULARITY, 3.0), sd.Sampling(3 * 10**9, 30, WITHOUT)]
+
+
+@pytest.mark.parametrize("s", DRAWN, ids=str)
+def test_draws_follow_the_law(s: sd.Sampling) -> None:
+    n, m = s.n, s.m
     repeats = 4000 if n > 10**9 else 40_000
     for r in (n // 4, n) if n > 10**9 else (1, n // 4, n // 2 + 1, n):
         drawn = s.draw(np.full(repeats, r), np.random.default_rng(7))
         assert drawn.dtype == np.int64
         share = np.bincount(drawn, minlength=m + 2) / repeats
-        p = np.array([0.0, *map(float, exact_law(n, r, m, scheme, Fraction(odds)))])
+        p = np.array([0.0, *map(float, exact_law(n, r, m, s.scheme, Fraction(s.odds)))])
         assert np.all(np.abs(share - p) <= 4 * np.sqrt(p * (1 - p) / repeats) + 1.5 / repeats)
 
 

@@ -1,5 +1,7 @@
 """Simulated runs against exact moments, within four standard errors."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -13,38 +15,30 @@ REPEATS, M = 4000, 15
 PLAIN = sd.RankSet("S", [1, 7, 30, 200, 3, 55], 200)
 OWN_N = sd.RankSet("S", [1, 7, 3, 90], [5, 12, 60, 200], counts=[1, 3, 2, 1])
 TIED = sd.RankSet("S", [1, 5, 40], [100, 90, 120], ties=[30, 0, 70])
-SEVERAL = sd.RankSet(
-    "S",
-    [2, 9, 40, 1, 100, 3, 4, 5],
-    [120, 120, 120, 110, 110, 6, 6, 6],
-    instances=[0, 0, 0, 1, 1, 2, 2, 2],
-    counts=[2, 2, 2, 1, 1, 1, 1, 1],
-)
+USERS = [0, 0, 0, 1, 1, 2, 2, 2]
+SEVERAL_N, COUNTS = np.array([120, 110, 6])[USERS], np.array([2, 1, 1])[USERS]
+SEVERAL = sd.RankSet("S", [2, 9, 40, 1, 100, 3, 4, 5], SEVERAL_N, instances=USERS, counts=COUNTS)
 SEVERAL_TIED = sd.RankSet("S", [2, 9, 40, 1], 60, instances=[0, 0, 0, 1], ties=[5, 0, 10, 3])
 MASS = sd.RankSet("S", [2, 9, 40], 60, instances=[0, 0, 1], mass_above=[0.05, 0.7, 0.4])
 
 CASES = {
-    "with": (PLAIN, {"scheme": WITH}),
-    "popularity": (PLAIN, {"scheme": POPULARITY, "odds": 3.0}),
-    "own n": (OWN_N, {"scheme": WITHOUT}),
-    "ties": (TIED, {"scheme": WITHOUT}),
-    "ties with": (TIED, {"scheme": WITH}),
-    "pessimistic": (TIED, {"scheme": WITHOUT, "ties": "pessimistic"}),
-    "several": (SEVERAL, {"scheme": WITHOUT}),
-    "several with": (SEVERAL, {"scheme": WITH}),
-    "several popularity": (SEVERAL, {"scheme": POPULARITY, "odds": 0.4}),
-    "several tied": (SEVERAL_TIED, {"scheme": WITHOUT}),
-    "mass": (MASS, {"scheme": POPULARITY}),
-    "corrected": (PLAIN, {"scheme": WITHOUT, "fit_scheme": WITH, "correction": "BV 0.1"}),
-    "corrected own n": (OWN_N, {"scheme": WITHOUT, "correction": "rank estimate"}),
-    "corrected several": (SEVERAL, {"scheme": WITH, "correction": "BV 0.5"}),
-}
+    "with": (PLAIN, WITH, {}), "popularity": (PLAIN, POPULARITY, {"odds": 3.0}),
+    "own n": (OWN_N, WITHOUT, {}), "ties": (TIED, WITHOUT, {}), "ties with": (TIED, WITH, {}),
+    "pessimistic": (TIED, WITHOUT, {"ties": "pessimistic"}), "several": (SEVERAL, WITHOUT, {}),
+    "several with": (SEVERAL, WITH, {}),
+    "several popularity": (SEVERAL, POPULARITY, {"odds": 0.4}),
+    "several tied": (SEVERAL_TIED, WITHOUT, {}), "mass": (MASS, POPULARITY, {}),
+    "corrected": (PLAIN, WITHOUT, {"fit_scheme": WITH, "correction": "BV 0.1"}),
+    "corrected own n": (OWN_N, WITHOUT, {"correction": "rank estimate"}),
+    "corrected several": (SEVERAL, WITH, {"correction": "BV 0.5"}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("metric", ["AUC", "Recall@3", "AP", "NDCG@5", "RR"])
 def test_moments(case: str, metric: str) -> None:
-    rs, options = CASES[case]
+    rs, scheme, more = CASES[case]
+    options = {"scheme": scheme, **more}
     runs = sd.simulate(metric, rs, M, REPEATS, np.random.default_rng(11), **options)
     assert runs.shape == (REPEATS,)
     mean, deviation = runs.mean(), runs.std(ddof=1)
@@ -52,25 +46,18 @@ def test_moments(case: str, metric: str) -> None:
     assert abs(mean - exact) <= 4 * deviation / np.sqrt(REPEATS) + 1e-12
     if case == "several tied" and metric != "RR":
         return  # its exact scatter is not available
-    spread = sd.std_of_mean(metric, rs, M, **options)
-    fourth = np.mean((runs - mean) ** 4)
+    spread, fourth = sd.std_of_mean(metric, rs, M, **options), np.mean((runs - mean) ** 4)
     error = np.sqrt(max(fourth - deviation**4, 0) / REPEATS)
     assert abs(deviation**2 - spread**2) <= 4 * error + 1e-12
 
 
-@pytest.mark.parametrize("metric", ["AUC", "AP", "Recall@3"])
-@pytest.mark.parametrize("rs", [OWN_N, SEVERAL])
-def test_complete_samples_do_not_vary(rs: sd.RankSet, metric: str) -> None:
-    runs = sd.simulate(metric, rs, 500, 5, np.random.default_rng(0), scheme=WITHOUT)
-    assert runs == pytest.approx(np.full(5, sd.mean(metric, rs)), rel=1e-14)
-
-
-def test_values_are_those_of_sampled_lists_and_the_generator_decides() -> None:
+def test_complete_samples_do_not_vary_and_of_others_the_generator_decides() -> None:
+    for metric, rs in product(["AUC", "AP", "Recall@3"], [OWN_N, SEVERAL]):
+        runs = sd.simulate(metric, rs, 500, 5, np.random.default_rng(0), scheme=WITHOUT)
+        assert runs == pytest.approx(np.full(5, sd.mean(metric, rs)), rel=1e-14)
     # One instance, m = 3: the sampled AP can only be 1, 1/2, 1/3 or 1/4.
-    one, same, other = (
-        sd.simulate("AP", sd.RankSet("S", [5], 9), 3, 500, np.random.default_rng(seed))
-        for seed in (0, 0, 1)
-    )
+    five, seeded = sd.RankSet("S", [5], 9), map(np.random.default_rng, (0, 0, 1))
+    one, same, other = (sd.simulate("AP", five, 3, 500, rng) for rng in seeded)
     assert set(np.round(1 / one, 9)) == {1.0, 2.0, 3.0, 4.0}
     assert np.array_equal(one, same)
     assert not np.array_equal(one, other)

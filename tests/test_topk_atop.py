@@ -65,10 +65,10 @@ def test_means_are_those_of_the_measures(seed: int, share: float) -> None:
                 assert ours == pytest.approx(mean)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "correction"),
-    [*product(SCHEMES, (None, "rank-estimate", "bv:0.1")), (WITHOUT, "cls")],
-)
+CORRECTED = [*product(SCHEMES, (None, "rank-estimate", "bv:0.1")), (WITHOUT, "cls")]
+
+
+@pytest.mark.parametrize(("scheme", "correction"), CORRECTED)
 def test_at_every_m_topk_is_the_recall_of_its_place(scheme, correction) -> None:
     rng = np.random.default_rng(4)
     ranks = sd.RankSet("A", rng.integers(1, 297, 80), 300, ties=rng.integers(0, 4, 80))
@@ -146,10 +146,9 @@ def test_several_relevant_items_everywhere_else(name) -> None:
     ranks, m = several(), 20
     lower = np.minimum(ranks.ranks + 2, ranks.n)
     other = sd.RankSet("B", lower, ranks.n, instances=ranks.instances)
-    runs, others = (
-        sd.simulate(name, one, m, 2000, np.random.default_rng(seed), scheme=WITHOUT)
-        for seed, one in ((9, ranks), (10, other))
-    )
+    seeded = map(np.random.default_rng, (9, 10))
+    drawn = zip((ranks, other), seeded, strict=True)
+    runs, others = (sd.simulate(name, x, m, 2000, rng, scheme=WITHOUT) for x, rng in drawn)
     mean, std = (f(name, ranks, m, scheme=WITHOUT) for f in (sd.expected_mean, sd.std_of_mean))
     assert abs(runs.mean() - mean) < 4 * std / np.sqrt(2000)
     assert abs(runs.std() - std) < 4 * std / np.sqrt(4000)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
+from itertools import product
 from pathlib import Path
 from types import FrameType
 
@@ -17,19 +18,14 @@ import sampledash
 from tests.dashboard.driver import Page
 
 HOME = Path(sampledash.__file__).parent
-FILE = b"system,user,rank,n\n" + b"".join(
-    b"%s,%d,%d,900\n" % (system, user, 1 + user * step % 800)
-    for system, step in ((b"A", 7), (b"B", 31))
-    for user in range(1, 30)
-)
+STEPS_OF_RANKS = product(((b"A", 7), (b"B", 31)), range(1, 30))
+ROWS = (b"%s,%d,%d,900\n" % (name, user, 1 + user * x % 800) for (name, x), user in STEPS_OF_RANKS)
+FILE = b"system,user,rank,n\n" + b"".join(ROWS)
 STEPS, MODULES = 12, 30
 VERDICT = "comparison.verdict:verdict_at_m"
+UPLOADED = "rank_sets:RankSet.__init__", VERDICT, "dashboard.judged:say"
 WALKS = {
-    "an uploaded rank": (
-        "rank_sets:RankSet.__init__",
-        VERDICT,
-        "dashboard.judged:say",
-    ),
+    "an uploaded rank": UPLOADED,
     "m on Explore": ("sampling:Sampling.weights", "analyses.explore.pictures:expected_curve"),
     "m on Consistency": (VERDICT, "analyses.consistency.pictures:difference"),
 }

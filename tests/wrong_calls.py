@@ -62,184 +62,118 @@ class Call(NamedTuple):
 
 def valid() -> dict[str, Call]:
     """A valid call of each public name, and of each method of what it makes."""
-    one, both, how = {"metric": "AP", "ranks": A}, {"metric": "AP", "sets": [A, B]}, {"m": 3}
-    options = {
-        "scheme": "with-replacement", "odds": 1.0, "correction": "BV 0.1", "fit_scheme": None,
-        "ties": "expected", "weighting": "instances",
-    }  # fmt: skip
-    plain = {k: v for k, v in options.items() if k not in ("correction", "fit_scheme")}
-    watched = {"progress": None}
-    calls: dict[str, dict[str, Any]] = {
-        "Correction": {
-            "name": "bias-variance", "gamma": 0.1, "rounding": "floor", "nonnegative": True,
-            "prior": None,
-        },
-        "Interactions": {
-            "users": ["a", "b"], "items": ["x", "y"], "user": [0, 0, 1], "item": [0, 1, 1],
-            "rating": [1, 2, 3], "time": [1, 2, 3],
-        },
-        "Metric": {"name": "ndcg", "k": 5, "share": None},
-        "RankSet": {
-            "system": "A", "ranks": [1, 4, 3], "n": 10, "instances": ["a", "b", "c"],
-            "ties": [0, 1, 0], "mass_above": [0, 0.4, 0.2], "counts": [1, 2, 1],
-            "beyond": [False, False, False], "provenance": "somewhere",
-        },
-        "SampledRankSet": {
-            "system": "A", "sampled_ranks": [1, 4, 3], "n": 10, "m": 5,
-            "scheme": "with-replacement", "instances": ["a", "b", "c"], "counts": [1, 2, 1],
-            "adaptive": None,
-        },
-        "Sampling": {"n": 10, "m": 3, "scheme": "popularity", "odds": 2.0},
-        "bounds": {
-            "metric": "NDCG@5", "srs": POOL, "versus": OTHER, "shape": None, "tolerance": 0.5,
-        },
-        "bounds_from_table": {
-            "metric": "Recall@5", "observed": TABLE, "n": 3541, "m": 100, "decimals": 2,
-            "versus": TABLE, "shape": None, "scheme": "with-replacement", "instances": 300,
-        },
-        "compare": {
-            "metric": "AUC", "srs": POOL, "versus": OTHER, "shape": None, "confidence": 0.9,
-        },
-        "correction": {
-            "name": "bias-variance", "gamma": 0.1, "rounding": "floor", "nonnegative": True,
-            "prior": None,
-        },
-        "counterexample": {"metric": "Recall@3", "sampling": SAMPLING},
-        "curve": both | {"m_values": [1, 4]} | watched | options,
-        "deciding_cutoff": {"metric": "NDCG@5", "n": 90, "relevant": 1, "tolerance": 0.01},
-        "designs": both
-        | {"budget": 9, "corrections": ["BV 0.1"], "proxies": {"p": 0.2}}
-        | watched
-        | plain,
-        "eigenvalues": {"sampling": SAMPLING},
-        "estimate": {
-            "metric": "AP", "srs": POOL, "method": "mle", "confidence": 0.9, "rng": rng(),
-        },
-        "evaluate": {
-            "users": USERS, "systems": {"A": score}, "k": 2, "budget": 40, "seed": 1, "chunk": 3,
-            "proxy": score, "progress": None, "resume": None,
-        },
-        "example": {"name": "paper-abc"},
-        "expected": {"metric": METRIC, "rank": [1, 7], "sampling": SAMPLING},
-        "expected_mean": one | how | options,
-        "finish": {"part": (x for x in ())},
-        "fit_learned": {"method": "bv-mle", "metric": "AP", "sets": POOL, "gamma": 0.1, "m": 9},
-        "flips": both | {"m_max": 6} | watched | options,
-        "full_cutoff": {"k": 2, "n": 90, "m": 9, "beta": 0.5},
-        "gamma_table": {
-            "metric": "AP", "sampling": SAMPLING, "instances": 60, "ranks": [1.0] * 50,
-            "gammas": [0.1, 0.01],
-        },
-        "instances_needed": both
-        | how
-        | {"probability": 0.9, "redraw": "negatives"}
-        | watched
-        | options,
-        "matching_cutoff": {"k": 1, "ranks": A, "m": 3, "scheme": "with-replacement"},
-        "mean": one | {"ties": "expected", "weighting": "instances"},
-        "mean_of_sample": one
-        | {"instances": 9, "versus": B, "confidence": 0.9, "ties": "expected"}
-        | {"weighting": "instances"},
-        "mean_range": one | {"weighting": "instances"},
-        "mean_stopping_cost": {
-            "metric": "Recall@2", "ranks": A, "tolerance": 0.0, "order": "random",
-        },
-        "metric": {"name": "ndcg", "k": 5},
-        "negatives_needed": both | {"probability": 0.9, "m_max": 6} | watched | options,
-        "parse_correction": {"text": "BV 0.1"},
-        "parse_metric": {"text": "NDCG@5"},
-        "parse_rank_text": {
-            "text": "A: 1, 2; B: 2, 1", "n": 9, "zero_based": False, "instances": "same",
-            "runs": "averaged", "systems": None,
-        },
-        "parse_recommender": {"text": "iALS d=16"},
-        "parse_sampling": {"text": "n = 10, m = 3, without-replacement"},
-        "parse_split": {"text": "last 1"},
-        "posterior": {"sampled_rank": 2, "sampling": SAMPLING, "prior": None},
-        "probability_if_redrawn": both | how | options,
-        "probability_if_shared": both | how | plain,
-        "probability_of_order": both | how | options,
-        "proxy_cost": {
-            "metric": "RR@2", "scores": [3, 2, 1], "proxy": [3, 1, 2], "relevant": [0],
-            "tolerance": 0.0,
-        },
-        "rank": {
-            "scores_of": lambda start, stop: np.zeros((stop - start, 3)),
-            "split": SPLIT, "system": "A",
-            "part": "test", "least_rating": None, "recommender": "mine", "seed": 1,
-        },
-        "rank_distribution": {"sets": [POOL], "method": "mle", "iterations": 5},
-        "rank_until_decided": {
-            "score": lambda items: np.asarray(items, float), "relevant": 3,
-            "candidates": np.arange(9), "k": 2, "order": None, "chunk": 4,
-        },
-        "ranks_from_scores": {
-            "scores": [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]], "relevant": [[0], [1]],
-            "seen": [[1], []], "system": "A", "instances": ["u", "v"],
-        },
-        "read_interactions": {
-            "source": io.BytesIO(RATINGS_CSV), "name": "r.csv", "user": "user", "item": "item",
-            "rating": "rating", "time": "timestamp", "duplicates": "last", "implicit": False,
-            "least_rating": None, "per_user": 1, "per_item": 1,
-        },
-        "read_rank_sets": {
-            "source": io.BytesIO(RANKS_CSV), "name": "r.csv", "n": None, "zero_based": False,
-            "instances": "same", "qrels": None, "runs": "averaged", "censored": "refuse",
-            "systems": None,
-        },
-        "read_sampled_ranks": {
-            "source": io.BytesIO(SAMPLED_CSV), "n": None, "m": None, "scheme": "with-replacement",
-            "name": "r.csv", "zero_based": False, "runs": "averaged", "systems": None,
-            "adaptive": None,
-        },
-        "read_vector_json": {"text": sd.vector_json(FIT)},
-        "recommender": {"name": "iALS", "d": 16},
-        "resolution": {"sampling": SAMPLING, "gamma": 0.1},
-        "retained": {"sampling": SAMPLING, "gamma": 0.1},
-        "right_from": both | {"m_max": 6} | watched | options,
-        "sample_ranks": {
-            "ranks": A, "m": 3, "rng": rng(), "scheme": "with-replacement", "fit_scheme": None,
-        },
-        "significance": both
-        | {"rng": rng(), "resamples": 100, "confidence": 0.9, "ties": "expected"}
-        | {"weighting": "instances"}
-        | watched,
-        "simulate": one | how | {"repeats": 3, "rng": rng()} | options,
-        "split": {"interactions": DATA, "rule": "last 1"},
-        "std_of_mean": one | how | options,
-        "stopping_cost": {
-            "metric": "NDCG@5", "rank": [1, 9], "n": 30, "relevant": 1, "tolerance": 0.0,
-        },
-        "stopping_range": {
-            "metric": "RR@3", "pilot": POOL, "instances": 90, "confidence": 0.9,
-        },
-        "synthetic": {"seed": 1},
-        "variance": {"metric": METRIC, "rank": [1, 7], "sampling": SAMPLING},
-        "vector_json": {"fit": FIT},
-        "verdict": {"metrics": ["AP"], "sets": [A, B], "m": 3, "corrections": ["BV 0.1"]}
-        | {"m_max": 6, "m_values": None}
-        | watched
-        | plain,
-    }  # fmt: skip
-    found = {name: Call(getattr(sd, name), given) for name, given in calls.items()}
+    one, both = dict(metric="AP", ranks=A), dict(metric="AP", sets=[A, B])
+    options = dict(scheme="with-replacement", odds=1.0, correction="BV 0.1", fit_scheme=None)
+    options |= dict(ties="expected", weighting="instances")
+    plain = {name: options[name] for name in ("scheme", "odds", "ties", "weighting")}
     methods: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-        "Metric()": (METRIC.__call__, {"rank": [1, 3], "n": 9}),
-        "Metric.of_set": (METRIC.of_set, {"ranks": [1, 3], "n": 9}),
-        "Sampling.pmf": (SAMPLING.pmf, {"rank": [1, 3]}),
-        "Sampling.share_above": (SAMPLING.share_above, {"rank": [1, 3]}),
-        "Sampling.draw": (SAMPLING.draw, {"rank": [1, 3], "rng": rng()}),
-        "Correction.fit": (FIT.correction.fit, {"metric": "AP", "sampling": SAMPLING}),
-        "Fit()": (FIT.__call__, {"sampled_rank": [1, 3]}),
-        "Fit.expected": (FIT.expected, {"rank": [1, 3]}),
-        "Fit.variance": (FIT.variance, {"rank": [1, 3]}),
-        "Fit.risk": (FIT.risk, {"prior": None}),
+        "Metric()": (METRIC.__call__, dict(rank=[1, 3], n=9)),
+        "Metric.of_set": (METRIC.of_set, dict(ranks=[1, 3], n=9)),
+        "Sampling.pmf": (SAMPLING.pmf, dict(rank=[1, 3])),
+        "Sampling.share_above": (SAMPLING.share_above, dict(rank=[1, 3])),
+        "Sampling.draw": (SAMPLING.draw, dict(rank=[1, 3], rng=rng())),
+        "Correction.fit": (FIT.correction.fit, dict(metric="AP", sampling=SAMPLING)),
+        "Fit()": (FIT.__call__, dict(sampled_rank=[1, 3])),
+        "Fit.expected": (FIT.expected, dict(rank=[1, 3])),
+        "Fit.variance": (FIT.variance, dict(rank=[1, 3])),
+        "Fit.risk": (FIT.risk, {}),
         "Recommender.train": (
-            sd.parse_recommender("bestsellers-count").train,
-            {"interactions": DATA, "seed": 0},
+            sd.parse_recommender("bestsellers-count").train, dict(interactions=DATA)
         ),
-        "Interactions.take": (DATA.take, {"which": [0, 1]}),
-    }
-    return found | {name: Call(*each) for name, each in methods.items()}
+        "Interactions.take": (DATA.take, dict(which=[0, 1])),
+    }  # fmt: skip
+    calls: dict[str, dict[str, Any]] = {
+        "Correction": dict(name="bias-variance", gamma=0.1),
+        "Interactions": dict(users=["a", "b"], items=["x", "y"], user=[0, 0, 1], item=[0, 1, 1],
+                             rating=[1, 2, 3], time=[1, 2, 3]),
+        "Metric": dict(name="ndcg", k=5),
+        "RankSet": dict(system="A", ranks=[1, 4, 3], n=10, instances=["a", "b", "c"],
+                        ties=[0, 1, 0], mass_above=[0, 0.4, 0.2], counts=[1, 2, 1],
+                        beyond=[False, False, False], provenance="somewhere"),
+        "SampledRankSet": dict(system="A", sampled_ranks=[1, 4, 3], n=10, m=5,
+                               scheme="with-replacement", instances=["a", "b", "c"],
+                               counts=[1, 2, 1]),
+        "Sampling": dict(n=10, m=3, scheme="popularity", odds=2.0),
+        "bounds": dict(metric="NDCG@5", srs=POOL, versus=OTHER, tolerance=0.5),
+        "bounds_from_table": dict(metric="Recall@5", observed=TABLE, n=3541, m=100, decimals=2,
+                                  versus=TABLE, scheme="with-replacement", instances=300),
+        "compare": dict(metric="AUC", srs=POOL, versus=OTHER, confidence=0.9),
+        "correction": dict(name="bias-variance", gamma=0.1, rounding="floor", nonnegative=True),
+        "counterexample": dict(metric="Recall@3", sampling=SAMPLING),
+        "curve": dict(both, m_values=[1, 4], **options),
+        "deciding_cutoff": dict(metric="NDCG@5", n=90, tolerance=0.01),
+        "designs": dict(both, budget=9, corrections=["BV 0.1"], proxies={"p": 0.2}, **plain),
+        "eigenvalues": dict(sampling=SAMPLING),
+        "estimate": dict(metric="AP", srs=POOL, method="mle", confidence=0.9, rng=rng()),
+        "evaluate": dict(users=USERS, systems={"A": score}, k=2, budget=40, seed=1, chunk=3,
+                         proxy=score),
+        "example": dict(name="paper-abc"),
+        "expected": dict(metric=METRIC, rank=[1, 7], sampling=SAMPLING),
+        "expected_mean": dict(one, m=3, **options),
+        "finish": dict(part=(x for x in ())),
+        "fit_learned": dict(method="bv-mle", metric="AP", sets=POOL, gamma=0.1, m=9),
+        "flips": dict(both, m_max=6, **options),
+        "full_cutoff": dict(k=2, n=90, m=9, beta=0.5),
+        "gamma_table": dict(metric="AP", sampling=SAMPLING, instances=60, ranks=[1.0] * 50,
+                            gammas=[0.1, 0.01]),
+        "instances_needed": dict(both, m=3, probability=0.9, **options),
+        "matching_cutoff": dict(k=1, ranks=A, m=3, scheme="with-replacement"),
+        "mean": one,
+        "mean_of_sample": dict(one, instances=9, versus=B, confidence=0.9),
+        "mean_range": one,
+        "mean_stopping_cost": dict(metric="Recall@2", ranks=A),
+        "metric": dict(name="ndcg", k=5),
+        "negatives_needed": dict(both, probability=0.9, m_max=6, **options),
+        "parse_correction": dict(text="BV 0.1"),
+        "parse_metric": dict(text="NDCG@5"),
+        "parse_rank_text": dict(text="A: 1, 2; B: 2, 1", n=9),
+        "parse_recommender": dict(text="iALS d=16"),
+        "parse_sampling": dict(text="n = 10, m = 3, without-replacement"),
+        "parse_split": dict(text="last 1"),
+        "posterior": dict(sampled_rank=2, sampling=SAMPLING),
+        "probability_if_redrawn": dict(both, m=3, **options),
+        "probability_if_shared": dict(both, m=3, **plain),
+        "probability_of_order": dict(both, m=3, **options),
+        "proxy_cost": dict(metric="RR@2", scores=[3, 2, 1], proxy=[3, 1, 2], relevant=[0]),
+        "rank": dict(scores_of=lambda start, stop: np.zeros((stop - start, 3)), split=SPLIT,
+                     system="A", recommender="mine", seed=1),
+        "rank_distribution": dict(sets=[POOL], method="mle", iterations=5),
+        "rank_until_decided": dict(score=lambda items: np.asarray(items, float), relevant=3,
+                                   candidates=np.arange(9), k=2, chunk=4),
+        "ranks_from_scores": dict(scores=[[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]], relevant=[[0], [1]],
+                                  seen=[[1], []], system="A", instances=["u", "v"]),
+        "read_interactions": dict(source=io.BytesIO(RATINGS_CSV), name="r.csv", user="user",
+                                  item="item", rating="rating", time="timestamp",
+                                  duplicates="last", per_user=1, per_item=1),
+        "read_rank_sets": dict(source=io.BytesIO(RANKS_CSV), name="r.csv"),
+        "read_sampled_ranks": dict(source=io.BytesIO(SAMPLED_CSV), scheme="with-replacement",
+                                   name="r.csv"),
+        "read_vector_json": dict(text=sd.vector_json(FIT)),
+        "recommender": dict(name="iALS", d=16),
+        "resolution": dict(sampling=SAMPLING, gamma=0.1),
+        "retained": dict(sampling=SAMPLING, gamma=0.1),
+        "right_from": dict(both, m_max=6, **options),
+        "sample_ranks": dict(ranks=A, m=3, rng=rng(), scheme="with-replacement"),
+        "significance": dict(both, rng=rng(), resamples=100, confidence=0.9),
+        "simulate": dict(one, m=3, repeats=3, rng=rng(), **options),
+        "split": dict(interactions=DATA, rule="last 1"),
+        "std_of_mean": dict(one, m=3, **options),
+        "stopping_cost": dict(metric="NDCG@5", rank=[1, 9], n=30),
+        "stopping_range": dict(metric="RR@3", pilot=POOL, instances=90, confidence=0.9),
+        "synthetic": dict(seed=1),
+        "variance": dict(metric=METRIC, rank=[1, 7], sampling=SAMPLING),
+        "vector_json": dict(fit=FIT),
+        "verdict": dict(metrics=["AP"], sets=[A, B], m=3, corrections=["BV 0.1"], m_max=6, **plain),
+    }  # fmt: skip
+    every = {name: (getattr(sd, name), given) for name, given in calls.items()} | methods
+    return {name: Call(each[0], whole(*each)) for name, each in every.items()}
+
+
+def whole(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name, with those that are usual."""
+    bound = inspect.signature(function).bind(**given)
+    bound.apply_defaults()
+    return dict(zip(bound.arguments, bound.args, strict=False)) | bound.kwargs
 
 
 #: Public names that hold results: they are made by functions, not called.
@@ -300,11 +234,8 @@ def zoo() -> list[Any]:
 def raises(path: str) -> list[range]:
     """Lines of the ``raise`` statements of a file."""
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    return [
-        range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Raise)
-    ]
+    every = (node for node in ast.walk(tree) if isinstance(node, ast.Raise))
+    return [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in every]
 
 
 def wrong(error: BaseException) -> str:
@@ -341,9 +272,7 @@ class Wrong(NamedTuple):
 
     def judged(self) -> str:
         """What is wrong with what the call does, if anything."""
-        called = {
-            name for name in self.changed if name in FUNCTIONS and callable(self.changed[name])
-        }
+        called = {x for x in self.changed if x in FUNCTIONS and callable(self.changed[x])}
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -359,8 +288,7 @@ class Wrong(NamedTuple):
 
 def wrong_calls(seed: int) -> Iterator[Wrong]:
     """Endless random wrong calls; the functions take turns."""
-    random = np.random.default_rng(seed)
-    size = len(zoo())
+    random, size = np.random.default_rng(seed), len(zoo())
     for name in itertools.cycle(valid()):
         function, arguments = valid()[name]
         names, values = list(arguments), zoo()

@@ -14,38 +14,28 @@ from tests.benchmarks.servers import chromium, served
 from tests.browser.test_axe import STREAMLIT, faults
 
 LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
-MODES = {
-    "explore": ("why=true", "tab=Law&turn=true", "tab=Family", "view=top+100&metrics=TOPK", "m=0"),
-    "consistency": (
-        *("why=true", "curve=Values", "curve=Order", "source=Upload+a+file", "m=0"),
-        *(f"answers=Numbers&numbers_view={view}" for view in ("Means", "Flips", "Distribution")),
-        *(f"sure_view={view}" for view in ("One+run", "Over+instances", "Plan")),
-        *("answers=Repeat+it", "answers=What+to+do+instead"),
-    ),
-    "correct": (
-        *("why=true", "sheet=What+it+costs", "sheet=What+a+sample+can+see", "prior=own", "m=0"),
-        *(
-            f"what=Sampled+ranks&estimate_tab={quote_plus(tab)}"
-            for tab in ("Estimates", "True ranks", "Which γ")
-        ),
-        "what=Sampled+ranks&sampled_source=Upload+a+file",
-        "what=A+printed+table",
-    ),
-    "lab": ("interactions=Upload+a+file",),
-    "paper": tuple(f"item={quote_plus(item)}" for item in ITEMS),
-    "learn": tuple(
-        f"lesson={number}{more}"
-        for number in NUMBERS
-        for more in ("", f"&guess{number}=1", f"&guess{number}=1&present=true")
-    ),
-}
-# What is opened by a button.
-OPENED = {
-    "explore": ("Copy link",),
-    "consistency": ("Copy link", "For your paper"),
-    "correct": ("Copy link",),
-    "learn": ("For teachers",),
-}
+#: Page: modes after ?, then what is opened by a button.
+TABLE = """
+explore: why=true tab=Law&turn=true tab=Family view=top+100&metrics=TOPK m=0: Copy link
+consistency: why=true curve=Values curve=Order source=Upload+a+file m=0 answers=Repeat+it
+ answers=Numbers&numbers_view=Means answers=Numbers&numbers_view=Flips sure_view=Plan
+ answers=Numbers&numbers_view=Distribution sure_view=One+run sure_view=Over+instances
+ answers=What+to+do+instead: Copy link, For your paper
+correct: why=true sheet=What+it+costs sheet=What+a+sample+can+see prior=own m=0
+ what=Sampled+ranks&estimate_tab=Estimates what=Sampled+ranks&estimate_tab=True+ranks
+ what=Sampled+ranks&estimate_tab=Which+%CE%B3 what=Sampled+ranks&sampled_source=Upload+a+file
+ what=A+printed+table: Copy link
+lab: interactions=Upload+a+file:
+paper: ITEMS:
+learn: LESSONS: For teachers
+"""
+GUESSED = "lesson={0} lesson={0}&guess{0}=1 lesson={0}&guess{0}=1&present=true"
+LESSONS = " ".join(GUESSED.format(number) for number in NUMBERS)
+PAPER = " ".join(f"item={quote_plus(item)}" for item in ITEMS)
+WHOLE = TABLE.replace("\n ", " ").replace("ITEMS", PAPER).replace("LESSONS", LESSONS)
+ROWS = [row.split(":") for row in WHOLE.splitlines()[1:]]
+MODES = {name: modes.split() for name, modes, _ in ROWS}
+OPENED = {name: buttons.strip() for name, _, buttons in ROWS}
 
 
 def main() -> int:
@@ -55,7 +45,8 @@ def main() -> int:
         page.set_default_timeout(60_000)
         expect.set_options(timeout=180_000)  # plans of bundled data take long on a busy machine
         modes = [(f"{name}?{mode}", "") for name in chosen for mode in ("", *MODES.get(name, ()))]
-        opened = [(name, button) for name in chosen for button in OPENED.get(name, ())]
+        buttons = ((name, OPENED.get(name, "")) for name in chosen)
+        opened = [(name, x) for name, each in buttons for x in filter(None, each.split(", "))]
         for address, button in modes + opened:
             broken = {}
             for width, scheme in LOOKS:  # a page that is open takes a moment to change its look

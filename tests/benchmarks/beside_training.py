@@ -78,8 +78,7 @@ async def measured(address: str, chips: list[str], size: int) -> bool:
     values, seeds = count(20), count(1)
     good = True
     async with Session(address, "explore") as explore:
-        moved = widget(await explore.run(), "m")
-        nothing = asyncio.create_task(asyncio.sleep(3600))
+        moved, nothing = widget(await explore.run(), "m"), asyncio.create_task(asyncio.sleep(3600))
         await changes(explore, moved, values, 5, nothing)  # what is loaded once
         for chip in chips:
             alone = await changes(explore, moved, values, size, nothing)
@@ -95,12 +94,10 @@ async def measured(address: str, chips: list[str], size: int) -> bool:
             ratio = float(np.median(beside) / np.median(alone))
             good &= ratio <= 3 and max(bar, halted) <= 1
             (p50, p95), (q50, q95) = (np.quantile(x, [0.5, 0.95]) for x in (alone, beside))
-            print(
-                f"{chip:18} alone p50 {p50:.3f} p95 {p95:.3f} s   beside p50 {q50:.3f} p95 "
-                f"{q95:.3f} s   ratio {ratio:.2f}, p95 {q95 / p95:.2f}   {len(beside)} changes, "
-                f"{rounds} trainings   bar after {bar:.2f} s, halted after {halted:.2f} s",
-                flush=True,
-            )
+            line = f"{chip:18} alone p50 {p50:.3f} p95 {p95:.3f} s   beside p50 {q50:.3f} p95 "
+            line += f"{q95:.3f} s   ratio {ratio:.2f}, p95 {q95 / p95:.2f}   {len(beside)} changes"
+            line += f", {rounds} trainings   bar after {bar:.2f} s, halted after {halted:.2f} s"
+            print(line, flush=True)
         nothing.cancel()
     return good
 

@@ -78,8 +78,7 @@ class Case:
         power = 1.15 if "rare" in kind else 3.0
         powers = [power, power * np.exp(rng.normal() / np.sqrt(size))]
         chance = rng.random(len(instance))
-        chances = [chance, chance if rng.random() < 0.5 else rng.random(len(instance))]
-        sets = []
+        chances, sets = [chance, chance if rng.random() < 0.5 else rng.random(len(instance))], []
         for name, power, u in zip("PQ", powers, chances, strict=True):
             ranks, room = _distinct((n[instance] * u**power).astype(np.int64), relevant, n)
             more: dict[str, Any] = {"instances": instance, "counts": counts[instance]}
@@ -158,11 +157,9 @@ def simulated_chances(quick: bool) -> Iterator[Result]:
         worst = max(inside, key=lambda cell: abs(cell.z))
         far = np.mean([abs(cell.z) > 2 for cell in inside])
         name = f"chances, {size:,} instances, against {RUNS:,} runs (standard errors)"
-        note = (
-            f"{len(inside)} of {len(every)} cells inside; {far:.1%} beyond 2; worst: "
-            f"{worst.metric}, {worst.correction}, {worst.case.kind}, {worst.case.scheme}: "
-            f"{worst.chance:.3f} against {worst.share:.3f}"
-        )
+        note = f"{len(inside)} of {len(every)} cells inside; {far:.1%} beyond 2; worst: "
+        note += f"{worst.metric}, {worst.correction}, {worst.case.kind}, {worst.case.scheme}: "
+        note += f"{worst.chance:.3f} against {worst.share:.3f}"
         yield Result(name, seconds, None, abs(worst.z), 4, note=note)
 
 
@@ -227,8 +224,7 @@ class Pair:
     def redrawn(self, runs: int) -> Floats:
         """Differences P - Q of runs on redrawn instances."""
         rng = np.random.default_rng([4, self.seed])
-        at = rng.integers(0, self.ranks.shape[1], (runs, self.ranks.shape[1]))
-        means = []
+        at, means = rng.integers(0, self.ranks.shape[1], (runs, self.ranks.shape[1])), []
         for ranks in self.ranks:
             above = ranks[at] - 1
             if self.scheme == WITH:
@@ -290,19 +286,14 @@ def off_shared(case: Pair, runs: int = DRAWS) -> float:
 
 def against_runs(quick: bool) -> Iterator[Result]:
     """Largest distance over random cases: at most 4 standard errors."""
-    for what, make, off in (
-        ("redrawn instances", Pair.of, off_redrawn),
-        ("redrawn instances, rare values", Pair.rare, off_redrawn),
-        ("shared negatives", Pair.of, off_shared),
-    ):
+    every = [("redrawn instances", Pair.of, off_redrawn), ("shared negatives", Pair.of, off_shared)]
+    for what, make, off in (*every, ("redrawn instances, rare values", Pair.rare, off_redrawn)):
         some = [make(seed) for seed in range(QUICK if quick else CASES)]
         seconds, found = timed(lambda off=off, some=some: [off(case) for case in some])
         worst = some[int(np.argmax(found))]
         name = f"{what}, {len(some)} pairs, against {DRAWS:,} runs (standard errors)"
-        note = (
-            f"worst: {worst.metric}, {worst.correction}, {worst.scheme}, "
-            f"{worst.ranks.shape[1]} instances, n = {worst.n}, m = {worst.m}"
-        )
+        note = f"worst: {worst.metric}, {worst.correction}, {worst.scheme}, "
+        note += f"{worst.ranks.shape[1]} instances, n = {worst.n}, m = {worst.m}"
         yield Result(name, seconds, None, max(found), 4, note=note)
 
 

@@ -24,8 +24,7 @@ DRAWN = ".js-plotly-plot .main-svg .trace"
 def visit(script: str, page: str) -> tuple[float, float]:
     """Seconds from the address to the first picture, and processor seconds of the server."""
     with served(script) as (address, pid), chromium() as browser:
-        tab = browser.new_page(viewport={"width": 1280, "height": 900})
-        start = time.perf_counter()
+        tab, start = browser.new_page(viewport={"width": 1280, "height": 900}), time.perf_counter()
         tab.goto(f"{address}/{page}")
         tab.locator(DRAWN).first.wait_for(state="attached", timeout=60_000)
         return time.perf_counter() - start, processor_seconds(pid)
@@ -57,10 +56,8 @@ def main() -> int:
         held = finished(memory(address, pid, 3 if args.quick else 10))
     larger = held[-1] / held[0]
     print(f"{slower:.2f} times the blank page (at most {SLOWER})")
-    print(
-        f"memory {held[0]:.0f} MiB with one session, {held[-1]:.0f} with {len(held)}: "
-        f"{larger:.2f} times (at most {LARGER})"
-    )
+    line = f"memory {held[0]:.0f} MiB with one session, {held[-1]:.0f} with {len(held)}"
+    print(f"{line}: {larger:.2f} times (at most {LARGER})")
     return 0 if args.quick or (slower <= SLOWER and larger <= LARGER) else 1
 
 

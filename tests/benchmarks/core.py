@@ -73,10 +73,8 @@ def any_n(quick: bool) -> Iterator[Result]:
     cases = [("BV 0.1", name, name) for name in ("AP", "NDCG@10", "Recall@10")]
     cases += [("BV 0.1", f"Recall@{few // 3}", f"Recall@{many // 3}"), ("CLS", "AP", "AP")]
     for scheme, (recipe, less, metric) in product(UNIFORM, cases[:1] if quick else cases):
-        small, large = (
-            min(alone(one_fit, recipe, x, scheme, n, m) for _ in range(2))  # the faster one
-            for x, n in ((less, few), (metric, many))
-        )
+        both = (recipe, less, scheme, few, m), (recipe, metric, scheme, many, m)
+        small, large = (min(alone(one_fit, *asked) for _ in "12") for asked in both)  # the faster
         name = f"{recipe} {metric}, n = 10^9 (against 10^4), m = {m}, {scheme}"
         limits = {"at_least": 1 / 3, "within": 1.0, "note": large.told(300)}
         yield Result(name, large.seconds, small.seconds, None, 0, **limits)

@@ -33,13 +33,9 @@ EVERY = (*CORRECTIONS, *DISTRIBUTIONS, *VECTORS, *SHARED, SIDE_BY_SIDE)
 
 #: What is asked at m = 100: mean relative error of Recall@1..50, error of the mean, worst cell.
 ANY = np.inf, np.inf, 0.0
-ASKED = {
-    **{method: (0.09, np.inf, 0.0) for method in ("mle", "mes", "bv-mle", "bv-mes", "mn")},
-    "monotone-mle": (0.09, 0.03, 0.0),
-    SHARED[0]: (np.inf, np.inf, 78.0),
-    SHARED[1]: (np.inf, 0.05, 74.0),
-    SIDE_BY_SIDE: (0.09, 0.03, 78.0),
-}
+ASKED = dict.fromkeys(("mle", "mes", "bv-mle", "bv-mes", "mn"), (0.09, np.inf, 0.0))
+ASKED |= {"monotone-mle": (0.09, 0.03, 0.0), SIDE_BY_SIDE: (0.09, 0.03, 78.0)}
+ASKED |= {SHARED[0]: (np.inf, np.inf, 78.0), SHARED[1]: (np.inf, 0.05, 74.0)}
 
 
 def drawn(m: int, runs: int, rng: np.random.Generator) -> list[Outcomes]:
@@ -106,11 +102,10 @@ def accuracy(quick: bool) -> Iterator[Result]:
             # Ten runs tell errors, but not a share to some percent.
             short = not quick and cells.min() < least
             missed = short or mean.mean() > off * (1.5 if quick else 1)
-            note = (
-                f"X/Y/Z {'/'.join(f'{100 * x:.1f}' for x in relative)}; error of the mean "
-                f"{100 * mean.mean():.1f} ({' '.join(f'{100 * x:.1f}' for x in mean)}); order "
-                f"{' '.join(f'{x:.0f}' for x in cells.ravel())}, worst {cells.min():.1f}"
-            )
+            errors, off = ([f"{100 * x:.1f}" for x in part] for part in (relative, mean))
+            note = f"X/Y/Z {'/'.join(errors)}; error of the mean {100 * mean.mean():.1f} "
+            note += f"({' '.join(off)}); order {' '.join(f'{x:.0f}' for x in cells.ravel())}, "
+            note += f"worst {cells.min():.1f}"
             name, limit = f"{method}, m = {m}, {full} runs: errors in %", 0.0 if missed else most
             yield Result(name, spent / (3 * full), None, float(relative.mean()), limit, note=note)
 

@@ -42,10 +42,8 @@ class Case:
 
     @property
     def sets(self) -> list[sd.RankSet]:
-        return [
-            rank_set([(n, list(ranks), [0] * len(ranks)) for n, ranks in rows], name)
-            for name, rows in zip("PQRSTUVW", self.systems, strict=False)
-        ]
+        systems = ([(n, [*ranks], [0] * len(ranks)) for n, ranks in rows] for rows in self.systems)
+        return [rank_set(rows, name) for name, rows in zip("PQRSTUVW", systems, strict=False)]
 
     @property
     def m_max(self) -> int:
@@ -131,11 +129,9 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
             for what, values in right.items():
                 ours = None if pd.isna(values[row]) else values[row]
                 checks.append((f"{what} from", ours, wanted))
-            wrong += [
-                f"set {number} {correction} {metric} {'-'.join(names)}: {what} {ours}, not {true}"
-                for what, ours, true in checks
-                if ours != true
-            ]
+            where = f"set {number} {correction} {metric} {'-'.join(names)}"
+            off = (f"{what} {ours}, not {true}" for what, ours, true in checks if ours != true)
+            wrong += [f"{where}: {what}" for what in off]
             count.update(orders=len(signs), flips=len(flips_of(signs)), verdicts=1)
             count["right"] += wanted is not None
     return wrong
@@ -143,11 +139,8 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
 
 def _state(truth: int, sampled: int, probability: float) -> str:
     """What the word has to be; the probability itself is checked against simulated runs."""
-    if truth == 0:
-        return "tied"
-    if sampled > 0 and probability >= 0.95:
-        return "right"
-    return "wrong" if sampled < 0 and probability <= 0.05 else "undecided"
+    right, wrong = sampled > 0 and probability >= 0.95, sampled < 0 and probability <= 0.05
+    return "tied" if truth == 0 else "right" if right else "wrong" if wrong else "undecided"
 
 
 def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
@@ -163,16 +156,12 @@ def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
 
 def every_m(quick: bool) -> Iterator[Result]:
     count: Counter[str] = Counter()
-    every = [(case, x, number) for number, case, some in cases(quick) for x in some]
-    seconds, wrong = timed(
-        lambda: [line for case, x, number in every for line in check(case, x, count, number)]
-    )
+    every = [(case, x, count, number) for number, case, some in cases(quick) for x in some]
+    seconds, wrong = timed(lambda: [line for asked in every for line in check(*asked)])
     print(*wrong[:20], sep="\n", end="")
     name = f"{QUICK if quick else ALL} random sets at every m"
-    note = (
-        f"{count['orders']:,} orders, {count['flips']:,} flips, {count['right']:,} right from some "
-        f"m, {count['verdicts']:,} verdicts; {count['unsure']:,} pairs too near a tie left out"
-    )
+    note = "{orders:,} orders, {flips:,} flips, {right:,} right from some m, {verdicts:,} verdicts"
+    note = f"{note}; {{unsure:,}} pairs too near a tie left out".format_map(count)
     yield Result(name, seconds, None, float(len(wrong)), 0, note=note)
 
 

@@ -141,8 +141,7 @@ def first_touch(tab: Page, place: Place, gesture: Callable[[Page, str], None]) -
     gesture(tab, place.key)
     began = time.monotonic()
     while True:
-        seconds = time.monotonic() - began
-        same = field(tab, place.key).input_value() == number
+        seconds, same = time.monotonic() - began, field(tab, place.key).input_value() == number
         missing = "field" if same else lacking(tab, place, before)
         if not missing or seconds > PATIENCE:
             return seconds, missing

@@ -69,8 +69,7 @@ class Result:
 def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
     best = np.inf
     for _ in range(repeats):
-        start = time.perf_counter()
-        result = run()
+        start, result = time.perf_counter(), run()
         best = min(best, time.perf_counter() - start)
     return best, result
 

@@ -86,11 +86,9 @@ class Place:
     def line(self) -> str:
         seconds, python, tasks, messages = np.transpose(self.took)
         p50, p95 = np.quantile(seconds, [0.5, 0.95])
-        return (
-            f"{self.name:12} a change: p50 {p50:5.3f} s, p95 {p95:5.3f} s, longest task "
-            f"{tasks.max():5.3f} s, python p95 {np.quantile(python, 0.95):5.3f} s, "
-            f"{messages.max():.0f} messages"
-        )
+        line = f"{self.name:12} a change: p50 {p50:5.3f} s, p95 {p95:5.3f} s, longest task "
+        line += f"{tasks.max():5.3f} s, python p95 {np.quantile(python, 0.95):5.3f} s, "
+        return f"{line}{messages.max():.0f} messages"
 
 
 def dragged(tab: Page, name: str) -> str:
@@ -134,8 +132,7 @@ def main() -> int:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         browser = stack.enter_context(chromium())
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        places = []
+        context, places = browser.new_context(viewport={"width": 1280, "height": 900}), []
         for name, script in (("text", TEXT), ("picture", PICTURE)):
             (path := folder / f"{name}.py").write_text(script)
             address, pid = stack.enter_context(served(path))

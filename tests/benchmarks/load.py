@@ -97,8 +97,7 @@ def measured(address: str, pid: int, readers: list[Reader], changes: int, every:
     """Let them open at once, then move m; the 95th percentile, and whether all is right."""
 
     async def go() -> Any:
-        begin = time.perf_counter() + 0.5 + 0.3 * len(readers)
-        spent = [processor_seconds(pid)]
+        begin, spent = time.perf_counter() + 0.5 + 0.3 * len(readers), [processor_seconds(pid)]
         tasks = [asyncio.create_task(x.read(address, changes, every, begin)) for x in readers]
         while not all(reader.seen for reader in readers):
             await asyncio.sleep(0.01)
@@ -111,14 +110,10 @@ def measured(address: str, pid: int, readers: list[Reader], changes: int, every:
     p50, p95 = np.quantile(waits, [0.5, 0.95])
     wrong = [text for reader in readers for text in reader.wrong()]
     foreign = sum(len(reader.names_sent - set(reader.names)) for reader in readers)
-    print(
-        f"{len(readers):3} at once   opening: slowest {max(x.opening for x in readers):6.2f} s, "
-        f"processor {opening / len(readers):5.3f} s   a change: p50 {p50:5.3f} s, p95 {p95:5.3f} s,"
-        f" processor {changing / len(waits):5.3f} s   wrong {len(wrong)}, foreign names {foreign}",
-        *wrong[:5],
-        sep="\n",
-        flush=True,
-    )
+    line = f"{len(readers):3} at once   opening: slowest {max(x.opening for x in readers):6.2f} s, "
+    line += f"processor {opening / len(readers):5.3f} s   a change: p50 {p50:5.3f} s, "
+    line += f"p95 {p95:5.3f} s, processor {changing / len(waits):5.3f} s   "
+    print(f"{line}wrong {len(wrong)}, foreign names {foreign}", *wrong[:5], sep="\n", flush=True)
     return float(p95), not wrong and not foreign
 
 

@@ -52,10 +52,9 @@ def main() -> int:
         most = asyncio.run(uploaded(address, data, pid)) - base
         time.sleep(PATIENCE)
         after = resident(pid) - base
-        print(
-            f"an upload of {len(data) / 2**20:.0f} MiB: {most:+.0f} MiB while it is open, "
-            f"{after:+.0f} MiB {PATIENCE} s after the tab is closed (at most {MORE_AFTER_UPLOAD})"
-        )
+        line = f"an upload of {len(data) / 2**20:.0f} MiB: {most:+.0f} MiB while it is open, "
+        line += f"{after:+.0f} MiB {PATIENCE} s after the tab is closed"
+        print(f"{line} (at most {MORE_AFTER_UPLOAD})")
         held = []
         for number in range(rounds):
             asyncio.run(visited(address, *range(1 + size * number, 1 + size * (number + 1))))

@@ -1,13 +1,20 @@
 """What benchmarks of the dashboard share: a server, what it takes, and a browser."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.browser.conftest import QUIET, chromium_path
 from tests.session import serve
+
+OFF = ("gpu", "quic", "background-networking", "component-update", "sync")
+QUIET = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in OFF)]
+
+
+def chromium_path() -> str | None:
+    return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @contextmanager

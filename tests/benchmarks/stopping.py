@@ -59,31 +59,20 @@ def overhead_of(factors: int, within: bool, repeats: int, n: int = 10_000, size:
         made.append(items[some] @ users[user])
         return made[-1]
 
-    def products() -> None:
-        for user, some in calls:
-            items[some] @ users[user]
-
     def again() -> Callable[[int, Ints], Floats]:
         scores = iter(made)
         return lambda user, some: next(scores)
 
-    def evaluated() -> None:
-        sd.evaluate(asked, {"dot": again()}, 10)
-
-    def handed_out() -> None:
-        ask = again()
-        for call in calls:
-            ask(*call)
-
     (ours,) = sd.evaluate(asked, {"dot": score}, 10).sets
     off = abs(sd.mean("NDCG@10", ours) - sd.mean("NDCG@10", sd.RankSet("S", rank, n)))
-    whole, bare, plain = (timed(run, repeats)[0] for run in (evaluated, handed_out, products))
+    evaluated = timed(lambda: sd.evaluate(asked, {"dot": again()}, 10), repeats)
+    handed_out = timed(lambda: [ask(*call) for ask in [again()] for call in calls], repeats)
+    products = timed(lambda: [items[some] @ users[user] for user, some in calls], repeats)
+    whole, bare, plain = (seconds for seconds, _ in (evaluated, handed_out, products))
     own, which = whole - bare, "within" if within else "beyond"
     name = f"evaluator, {size} users {which} 10 of {n:,}, chunks of 256 by {factors}"
-    note = (
-        f"{100 * own / plain:.1f} % of {len(calls)} products: {1e6 * own / len(calls):.1f} µs "
-        f"beside {1e6 * plain / len(calls):.0f} µs a chunk"
-    )
+    note = f"{100 * own / plain:.1f} % of {len(calls)} products: {1e6 * own / len(calls):.1f} µs "
+    note += f"beside {1e6 * plain / len(calls):.0f} µs a chunk"
     return Result(name, own + plain, plain, off, 1e-12, note=note)
 
 

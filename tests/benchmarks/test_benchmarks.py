@@ -11,28 +11,24 @@ from tests.benchmarks.bounds import hardest, rejected
 from tests.oracles import WITH, dense_law
 
 
-@pytest.mark.parametrize(
-    ("share", "other"), [(0.3, 0.32), (0.3, 0.335), (0.02, 0.025), (0.5, 0.48)]
-)
-def test_power_is_that_of_the_binomial_test(share: float, other: float) -> None:
+@pytest.mark.parametrize("shares", [(0.3, 0.32), (0.3, 0.335), (0.02, 0.025), (0.5, 0.48)])
+def test_power_is_that_of_the_binomial_test(shares: tuple[float, float]) -> None:
+    share, other = shares
     size, t = 5000, np.arange(5001)
     tail = binom.cdf(t, size, other) if share < other else binom.sf(t - 1, size, other)
     power = binom.cdf(t, size, share) if share < other else binom.sf(t - 1, size, share)
     exact = np.interp(0.05, *(a[np.argsort(tail)] for a in (tail, power)))
-    shares = (np.array([p, 1 - p]) for p in (share, other))
-    assert rejected(*shares, size) == pytest.approx(exact, abs=0.02)
+    assert rejected(*(np.array([p, 1 - p]) for p in shares), size) == pytest.approx(exact, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("mass", "m", "size", "exact"),
-    [
-        # All in the first place: HR@10 is 1. Instances below place 10 that all 5,000 draws of 200
-        # negatives overlook are fewer than 0.1 %.
-        (np.eye(400)[0], 200, 5000, 5e-4),
-        # Only the mean rank is known, 200.5: as many as possible at place 10, the others at 400.
-        (np.full(400, 1 / 400), 1, 10**9, (400 - 200.5) / 390),
-    ],
-)
+# All in the first place: HR@10 is 1. Instances below place 10 that all 5,000 draws of 200 negatives
+# overlook are fewer than 0.1 %.
+FIRST = (np.eye(400)[0], 200, 5000, 5e-4)
+# Only the mean rank is known, 200.5: as many as possible at place 10, the others at 400.
+EVEN = (np.full(400, 1 / 400), 1, 10**9, (400 - 200.5) / 390)
+
+
+@pytest.mark.parametrize(("mass", "m", "size", "exact"), [FIRST, EVEN])
 def test_the_least_width_by_hand(mass: np.ndarray, m: int, size: int, exact: float) -> None:
     counts = mass @ dense_law(400, m, WITH)
     infinite = SampledRankSet("S", np.arange(1, m + 2), 400, m, counts=counts, scheme=WITH)

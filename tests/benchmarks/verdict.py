@@ -202,8 +202,7 @@ def wrong_arguments(quick: bool) -> Iterator[Result]:
         finally:
             signal.alarm(0)
 
-    before = signal.signal(signal.SIGALRM, too_long)
-    calls = islice(wrong_calls(2), count)
+    before, calls = signal.signal(signal.SIGALRM, too_long), islice(wrong_calls(2), count)
     seconds, wrong = timed(lambda: [f"{x}: {fault}" for x in calls if (fault := fault_of(x))])
     signal.signal(signal.SIGALRM, before)
     note = f"{len(wrong)} wrong {wrong[:3] or ''}"

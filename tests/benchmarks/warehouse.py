@@ -46,13 +46,10 @@ def write_scores(folder: Path, rows: int) -> None:
     item = (places % _CANDIDATES).astype(np.int32)
     for part in range(rows // _PART):
         lists = (part * _PART + places) // _CANDIDATES
-        columns = {
-            "system": pa.array(np.where(lists % 2, "B", "A")).dictionary_encode(),
-            "instance": (lists // 2).astype(np.int32),
-            "item": item,
-            "score": rng.integers(2**20, size=_PART).astype(np.float32),
-            "relevant": (item == lists % _CANDIDATES).astype(np.int8),
-        }
+        system = pa.array(np.where(lists % 2, "B", "A")).dictionary_encode()
+        columns = {"system": system, "instance": (lists // 2).astype(np.int32), "item": item}
+        columns["score"] = rng.integers(2**20, size=_PART).astype(np.float32)
+        columns["relevant"] = (item == lists % _CANDIDATES).astype(np.int8)
         parquet.write_table(pa.table(columns), folder / f"part-{part:03}.parquet")
 
 

@@ -1,46 +1,33 @@
 """One server and one Chromium for all browser tests."""
 
 import os
-import shutil
 
 import pytest
 
-from tests.session import serve
+from tests.benchmarks.servers import chromium, chromium_path, served
 
 REQUIRED = os.environ.get("SAMPLEDASH_BROWSER") == "required"
-OFF = ("gpu", "quic", "background-networking", "component-update", "sync")
-QUIET = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in OFF)]
 
 
 @pytest.fixture(scope="session")
 def server():
     """Address of a server started as the README says, on a free port."""
-    process, address = serve()
-    yield address
-    process.terminate()
-    process.communicate(timeout=20)
-
-
-def chromium_path():
-    return shutil.which("chromium") or shutil.which("chromium-browser")
+    with served() as (address, _):
+        yield address
 
 
 @pytest.fixture(scope="session")
 def browser():
     """Chromium, if it is installed; .ci/run requires it."""
-    executable = chromium_path()
-    if executable is None:
+    if chromium_path() is None:
         if REQUIRED:
             pytest.fail("chromium is not installed: apt-get install chromium")
         pytest.skip("chromium is not installed")
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import expect
 
     expect.set_options(timeout=30_000)  # on a busy machine a rerun takes its time
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=QUIET)
-        yield chromium
-        chromium.close()
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

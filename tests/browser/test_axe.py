@@ -6,13 +6,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.benchmarks.servers import served
 from tests.browser.reader import rest
-from tests.session import serve
 
-# Rules that Streamlit breaks by itself.
-STREAMLIT = {
-    "presentation-role-conflict"  # where a file is dropped there is a role and a tabindex
-}
+# What Streamlit breaks by itself: where a file is dropped there is a role and a tabindex.
+STREAMLIT = {"presentation-role-conflict"}
 PLAIN = 'import streamlit as st\nst.title("Plain")\nst.file_uploader("File")\n'
 LOOKS = ((1280, "light"), (390, "dark"))
 # What is long, folded, typed or drawn; ``python -m tests.benchmarks.axe`` goes everywhere.
@@ -57,9 +55,7 @@ def test_no_fault_but_those_of_streamlit(page, address, look):
 def test_a_plain_page_has_the_faults_of_streamlit(page, tmp_path):
     script = tmp_path / "plain.py"
     script.write_text(PLAIN)
-    process, address = serve(script)
-    page.goto(address)
-    page.get_by_role("heading", level=1).wait_for()
-    assert set(faults(page, LOOKS[:1])) >= STREAMLIT
-    process.terminate()
-    process.communicate(timeout=20)
+    with served(script) as (address, _):
+        page.goto(address)
+        page.get_by_role("heading", level=1).wait_for()
+        assert set(faults(page, LOOKS[:1])) >= STREAMLIT

@@ -22,7 +22,7 @@ def test_a_first_touch_is_in_field_sentence_picture_and_address(browser, server,
         context.close()
 
 
-def test_two_sliders_at_once_both_arrive_and_a_wrong_number_takes_nothing_away(page):
+def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(page):
     # Before the server has answered the one change, the other is on its way.
     visit(page, "explore")
     for key in ("m", "rank"):
@@ -46,9 +46,6 @@ def test_two_sliders_at_once_both_arrive_and_a_wrong_number_takes_nothing_away(p
     assert headline(page).inner_text() == said
     expect(strip(page, "Recall@10, sampled")).to_be_visible()
     expect(page.get_by_role("tab", name="Family")).to_be_visible()
-
-
-def test_a_slider_stands_at_the_number_in_force_and_its_ends_are_no_errors(page):
     visit(page, "explore?m=333&n=1500")
     place = float(rail(page, "m").input_value())
     assert rail(page, "m").get_attribute("aria-valuetext") == "333"

@@ -72,7 +72,7 @@ def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
     expect(shown).to_contain_text(percent(mean))
 
 
-def test_the_vector_and_its_cost_follow_the_hand(page):
+def test_the_vector_its_cost_and_designs_follow_the_hand(page):
     visit(page, "correct")
     for value in dragged(page, "gamma", 0.7):
         fit = sd.correction("BV", gamma=value).fit("Recall@10", sd.Sampling(10_000, 100, SCHEME))
@@ -83,9 +83,6 @@ def test_the_vector_and_its_cost_follow_the_hand(page):
         x, y = page.evaluate(POINT, ["correct_vector", 0, ""])
         assert (x, y) == pytest.approx((1, 100 * fit.values[0]), rel=1e-3, abs=0.01)
     page.wait_for_url(lambda url: in_address(url, "gamma") == value)
-
-
-def test_designs_follow_the_budget(page):
     visit(page, "consistency?answers=What+to+do+instead&metrics=Recall%40k")
     sets, how = sd.example("movielens-xyz"), {"corrections": ["uncorrected"], "scheme": SCHEME}
     row = page.locator(".st-key-designs_table tr", has_text="stop when decided").first

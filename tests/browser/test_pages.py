@@ -119,8 +119,7 @@ def test_correct_a_metric_sampled_ranks_and_a_printed_table(page):
         taken = json.loads(download(page, "JSON"))
         sampling = sd.Sampling(taken["n"], taken["m"], taken["scheme"])
         fit = sd.parse_correction(taken["correction"]).fit(taken["metric"], sampling)
-        assert taken["values"] == fit.values.tolist()
-        assert len(taken["values"]) == taken["m"] + 1
+        assert (taken["values"], len(taken["values"])) == (fit.values.tolist(), taken["m"] + 1)
         phone(page)
     page.get_by_text("Sampled ranks", exact=True).click()
     says(page, "These samples cannot tell which system has the highest")

@@ -21,8 +21,7 @@ def test_readers_at_once_see_their_own_numbers(server):
 
     finished(together())
     for reader in readers:
-        assert len(reader.seen) == 3
-        assert reader.wrong() == []
+        assert (len(reader.seen), reader.wrong()) == (3, [])
         assert reader.names_sent == set(reader.names)
 
 

@@ -12,6 +12,16 @@ from streamlit.testing.v1 import AppTest
 APP = Path(__file__).parents[2] / "app.py"
 
 
+def changed(kind):
+    """A method that changes what has a key and runs the page."""
+
+    def change(self, key, value):
+        getattr(self, kind)(key=key).set_value(value)
+        return self.run()
+
+    return change
+
+
 class Page(AppTest):
     """A page by the name of its file, with settings in its address; fails on an exception."""
 
@@ -39,17 +49,7 @@ class Page(AppTest):
         assert not self.run().error
         return self
 
-    def put(self, key, value):
-        self.number_input(key=key).set_value(value)
-        return self.run()
-
-    def write(self, key, value):
-        self.text_area(key=key).set_value(value)
-        return self.run()
-
-    def pick(self, key, value):
-        self.segmented_control(key=key).set_value(value)
-        return self.run()
+    put, write, pick = map(changed, ("number_input", "text_area", "segmented_control"))
 
     def give_n(self, n):
         """Type n where a page asks for the candidates that the data do not tell."""
@@ -130,8 +130,7 @@ class Page(AppTest):
     def slider(self, key):
         """What the slider of a number is told."""
         told = [json.loads(x.proto.json) for x in self.get("bidi_component") if x.proto.json]
-        sliders = [x for x in told if isinstance(x, dict) and "steps" in x]
-        return next(x for x in sliders if x["name"] == key)
+        return next(x for x in told if isinstance(x, dict) and "steps" in x and x["name"] == key)
 
     @property
     def specs(self):
@@ -144,8 +143,7 @@ class Page(AppTest):
 
 def worst_states(verdict):
     """Metric -> the worst state that a verdict gives any of its pairs."""
-    order = ["wrong", "undecided", "right"]
-    states = verdict.groupby("metric")["state"]
+    order, states = ["wrong", "undecided", "right"], verdict.groupby("metric")["state"]
     return {metric: next(x for x in order if x in set(own)) for metric, own in states}
 
 

@@ -80,8 +80,7 @@ def test_what_takes_long_holds_up_nobody():
     job = begin(store.get, KEY, long, lambda: None)
     wait_for(started)
     assert store.get(("short",), lambda: over.set() or 7, lambda: None) == 7
-    assert job.result(LIMIT) == "made"
-    assert store.get(KEY, list, lambda: None) == "made"
+    assert (job.result(LIMIT), store.get(KEY, list, lambda: None)) == ("made", "made")
 
 
 def test_who_computes_for_long_lets_others_go_first(monkeypatch):
@@ -101,7 +100,7 @@ def test_who_computes_for_long_lets_others_go_first(monkeypatch):
     job.result(LIMIT)
 
 
-def test_who_waits_takes_over_when_the_maker_gives_up():
+def test_who_waits_takes_over_when_the_maker_gives_up_and_can_be_stopped():
     store, started, given_up = LruStore(4), threading.Event(), threading.Event()
 
     def give_up():
@@ -115,9 +114,6 @@ def test_who_waits_takes_over_when_the_maker_gives_up():
     with pytest.raises(InterruptedError):
         job.result(LIMIT)
     assert store.get(KEY, lambda: 8, lambda: None) == 7
-
-
-def test_who_waits_can_be_stopped():
     store, started, over = LruStore(4), threading.Event(), threading.Event()
 
     def stop():
@@ -131,14 +127,11 @@ def test_who_waits_can_be_stopped():
     job.result(LIMIT)
 
 
-def test_what_was_asked_for_longest_ago_gives_way():
+def test_what_was_asked_for_longest_ago_gives_way_and_orders_at_other_m_are_others(abc):
     store, made = LruStore(2), []
     for key in "abacab":
         store.get((key,), lambda key=key: made.append(key), lambda: None)
     assert made == [*"abcb"]
-
-
-def test_orders_looked_at_at_other_m_are_others(abc):
     metric, protocol = sd.parse_metric("AP"), Protocol.of({"correction": "CLS"})
     for values in ([1, 5, 40], [1, 20, 40], [1, 40]):
         asked = {"shared": True, "m_values": values}

@@ -27,9 +27,19 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
     assert "wrong" in at.headline
     table = sd.right_from("Recall@10", sd.example("movielens-xyz"), **HOW)
     assert at.numbers["All right from m"] == f"{table['m'].max():,}" == "970"
-    assert at.numbers["Pairs in true order"] == "0 of 3"
-    assert at.numbers["Instances"] == "6,040"
+    assert (at.numbers["Pairs in true order"], at.numbers["Instances"]) == ("0 of 3", "6,040")
     assert at.others == "Also wrong: NDCG and AP."
+    at = page(metrics=["Recall@k"])
+    # At 970 it is right in expectation; one run may still say otherwise.
+    right, wrong = "Recall@10 rightly ranks Z > Y > X", "ranks Z > X > Y; on all items Z > Y > X"
+    all_items = "Recall@10 ranks Z > Y > X, as it does on all items"
+    for m, said in ((970, right), (3_000, all_items), (969, wrong)):
+        at.put("m", m)
+        assert said in at.headline
+        assert at.others == ""
+        # Users with fewer negatives use all they have.
+        short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < m))
+        assert (f"{short:,} of 6,040 instances have fewer than {m:,}" in at.captions) == (short > 0)
 
 
 def test_the_sentence_stays_with_its_metric_and_counts_the_others():
@@ -66,26 +76,9 @@ def test_the_sentence_stays_with_its_metric_and_counts_the_others():
     assert "shown" not in at.link
 
 
-def test_order_becomes_right_when_m_moves():
-    at = page(metrics=["Recall@k"])
-    # At 970 it is right in expectation; one run may still say otherwise.
-    for m, said in (
-        (970, "Recall@10 rightly ranks Z > Y > X"),
-        (3_000, "Recall@10 ranks Z > Y > X, as it does on all items"),
-        (969, "ranks Z > X > Y; on all items Z > Y > X"),
-    ):
-        at.put("m", m)
-        assert said in at.headline
-        assert at.others == ""
-        # Users with fewer negatives use all they have.
-        short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < m))
-        assert (f"{short:,} of 6,040 instances have fewer than {m:,}" in at.captions) == (short > 0)
-
-
-def test_numbers_are_those_of_table_3():
+def test_numbers_are_those_of_table_3_and_several_metrics_and_cutoffs_share_the_page():
     at = page(metrics=["Recall@k", "NDCG@k"], answers="Numbers", shown="Recall@10")
-    shown = at.table[0].value
-    y = sd.example("movielens-xyz")[1]
+    shown, y = at.table[0].value, sd.example("movielens-xyz")[1]
     row = shown[(shown["Metric"] == "Recall@10") & (shown["System"] == "Y")].iloc[0]
     # Table 3, Recall, Y: exact 8.84, sampled 56.51 +- 0.22.
     assert row["Exact"] == "8.84 %" == percent(sd.mean("Recall@10", y))
@@ -93,9 +86,6 @@ def test_numbers_are_those_of_table_3():
     assert row["Sampled, m = 100"] == f"{100 * mean:.2f} ± {100 * std:.2f} %"
     assert abs(100 * mean - 56.51) < 3 * 0.22 / 10  # 100 repetitions
     assert len(shown) <= 8
-
-
-def test_several_metrics_and_cutoffs_share_the_page():
     at = page(metrics=["Recall@k", "AUC"], also_k=["1", "50"])
     titles = at.segmented_control(key="shown").options
     assert titles == ["Recall@1", "Recall@10", "Recall@50", "AUC"]
@@ -113,8 +103,7 @@ def test_corrections_give_the_chances_of_table_4(choice, gamma):
     name = choice if gamma is None else f"BV {gamma:g}"
     assert f"(BV {gamma})" in at.headline or f"({name})" in at.headline
     assert any(field.key == "gamma" for field in at.number_input) == (gamma is not None)
-    shown = at.table[0].value.set_index("Pair")["Recall@10"]
-    sets = sd.example("movielens-xyz")
+    shown, sets = at.table[0].value.set_index("Pair")["Recall@10"], sd.example("movielens-xyz")
     core = sd.probability_of_order("Recall@10", sets, 100, correction=name, **HOW)
     for pair, cell in (("X, Y", "XY"), ("X, Z", "XZ"), ("Y, Z", "YZ")):
         row = core[(core["better"] + core["worse"]).isin([cell, cell[::-1]])].iloc[0]
@@ -139,7 +128,7 @@ SEVERAL = b"system,user,rank,n\nA,u,1,900\nA,u,90,900\nA,v,2,900\n"
 SEVERAL += b"B,u,100,900\nB,u,90,900\nB,v,200,900\n"
 
 
-def test_ties_and_weights_are_offered_where_there_is_a_choice():
+def test_ties_and_weights_are_offered_and_sampling_weights_read_where_there_is_a_choice():
     def offered(at):
         return {c.key for c in at.segmented_control} & {"ties", "weighting"}
 
@@ -156,9 +145,6 @@ def test_ties_and_weights_are_offered_where_there_is_a_choice():
     for choice, exact in (("instances", "75.00 %"), ("relevant items", "66.67 %")):
         at.pick("weighting", choice)
         assert at.table[0].value.set_index("System")["Exact"]["A"] == exact
-
-
-def test_sampling_weights_are_read_by_popularity_alone_and_that_is_said():
     rows = b"A,u,2,20,0.5\nA,v,9,20,0.9\nB,u,4,20,0.6\nB,v,5,20,0.7"
     file = b"system,user,rank,n,mass_above\n" + rows
     at = page(metrics=["AUC"], m="5", answers="Numbers").upload("weights.csv", file)
@@ -177,7 +163,7 @@ def test_sampling_weights_are_read_by_popularity_alone_and_that_is_said():
     assert sampled(at) == pytest.approx(drawn, abs=0.005)
 
 
-def test_wrong_files_get_one_sentence_and_lose_nothing():
+def test_wrong_files_get_one_sentence_and_too_many_negatives_a_click():
     at = page()
     before, charts = at.numbers, len(at.pictures)
     others = b"system,user,rank,n\nA,u1,3,9\nA,u2,3,9\nB,u2,1,9\nB,u3,1,9\n"
@@ -191,9 +177,6 @@ def test_wrong_files_get_one_sentence_and_lose_nothing():
         assert at.headline == ""
         assert at.last_headline.startswith("With 100 negatives Recall@10 ranks X > Y > Z")
     assert at.pick("source", "MovieLens 1M: X, Y, Z").numbers == before
-
-
-def test_too_many_negatives_have_a_click():
     at = page(source=ABC, m="20000").click("Take m = 9,999")
     # All negatives of 10,000 items: the sampled metric is the exact one.
     assert at.session_state["m"] == 9999
@@ -201,9 +184,8 @@ def test_too_many_negatives_have_a_click():
     assert "as it does on all items" in at.headline
 
 
-def test_what_m_and_k_leave_out_is_said():
-    at = page(metrics=["Recall@k"], m="10000", k="10")
-    sets = sd.example("movielens-xyz")
+def test_what_m_and_k_leave_out_is_said_and_why_a_corrected_mean_leaves_0_to_100_percent():
+    at, sets = page(metrics=["Recall@k"], m="10000", k="10"), sd.example("movielens-xyz")
     assert max(int(ranks.n.max()) for ranks in sets) == 3687
     assert "With all negatives Recall@10 ranks Z > Y > X, as it does on all items." in at.headline
     assert "6,040 of 6,040 instances have fewer than 10,000 negatives" in at.captions
@@ -218,29 +200,28 @@ def test_what_m_and_k_leave_out_is_said():
     assert "The cutoff holds all 101 items of a sample: the uncorrected Recall@3500" in at.captions
     # With one n for all it is said how many there are.
     assert "With all 9,999 negatives AP" in page(source=ABC, m="9999", metrics=["AP"]).headline
+    # Always first of 1,000: BV of Recall@100 at m = 20 is 1.1, for entries overshoot.
+    rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
+    at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
+    at.upload("first.csv", f"system,user,rank,n\n{rows}".encode())
+    first = sd.RankSet("A", [1] * 20, 1000)
+    assert sd.expected_mean("Recall@100", first, 20, correction="BV 0.1", **HOW) > 1
+    (told,) = (c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value)
+    assert told.startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")
 
 
-def test_n_of_a_file_that_does_not_say_it_is_not_that_of_other_data():
+def test_n_of_a_file_is_asked_for_and_two_values_are_told_as_names_are_plain_text():
     at = page()
     assert at.text_input(key="n_locked").value == "1,393 to 3,687, from the data"
     at.upload("bare.csv", b"system,rank\nA,3\nA,9\nB,1\nB,40\n")
     assert "bare.csv does not say" in at.info[0].value.replace("\\", "")
     assert at.text_input(key="n_locked").value == "not known yet"
     assert at.give_n(900).text_input(key="n_locked").value == "900, from the data"
-
-
-def test_the_marked_pair_travels_in_the_link_and_reset_puts_every_choice_back():
-    at = page(metrics=["Recall@k"])
-    assert "pair" not in at.link
-    box = next(b for b in at.selectbox if b.label == "Marked pair")
-    assert box.options[box.index] != "Y, Z"
-    box.select_index(box.options.index("Y, Z"))
-    assert at.run().link["pair"] == ["Y, Z"]
-    at = page(metrics=["Recall@k", "AUC"], correction="rank estimate", shown="AUC")
-    assert "(rank estimate)" in at.headline
-    at.click("Reset")
-    assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in at.headline
-    assert at.segmented_control(key="shown").value == "Recall@10"
+    at = page().upload("names.csv", b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n")
+    assert "\\<b\\>x\\</b\\>" in at.headline
+    data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
+    at.upload("differs.csv", data)
+    assert "instance u1 has n = 900 and 1,000" in at.captions
 
 
 def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
@@ -259,26 +240,7 @@ def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
     assert at.numbers["All right from m"] == f"{right.max():,}"
 
 
-def test_names_are_plain_text_and_two_values_of_n_are_told():
-    at = page().upload("names.csv", b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n")
-    assert "\\<b\\>x\\</b\\>" in at.headline
-    data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
-    at.upload("differs.csv", data)
-    assert "instance u1 has n = 900 and 1,000" in at.captions
-
-
-def test_a_corrected_mean_outside_0_to_100_percent_comes_with_its_reason():
-    # Always first of 1,000: BV of Recall@100 at m = 20 is 1.1, for entries overshoot.
-    rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
-    at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
-    at.upload("first.csv", f"system,user,rank,n\n{rows}".encode())
-    first = sd.RankSet("A", [1] * 20, 1000)
-    assert sd.expected_mean("Recall@100", first, 20, correction="BV 0.1", **HOW) > 1
-    (told,) = (c.value.replace("\\", "") for c in at.caption if "as no metric is" in c.value)
-    assert told.startswith("Recall@100 of A by BV 0.1 is outside 0 to 100 %")
-
-
-def test_a_pinned_setting_stays_in_picture_and_numbers():
+def test_a_pinned_setting_stays_a_marked_pair_travels_and_reset_puts_all_back():
     at = page(metrics=["Recall@k"], curve="Values").press("pin").put("m", 1_000)
     pinned = {x.label: x.delta for x in at.metric}
     # Section 6.2: at m = 100 all three pairs are in the wrong order.
@@ -286,3 +248,14 @@ def test_a_pinned_setting_stays_in_picture_and_numbers():
     assert at.numbers["Pairs in true order"] == "3 of 3"
     assert "as pinned, uncorrected, m = 100, k = 10." in at.captions
     assert not any(x.delta for x in at.press("pin").metric)
+    at = page(metrics=["Recall@k"])
+    assert "pair" not in at.link
+    box = next(b for b in at.selectbox if b.label == "Marked pair")
+    assert box.options[box.index] != "Y, Z"
+    box.select_index(box.options.index("Y, Z"))
+    assert at.run().link["pair"] == ["Y, Z"]
+    at = page(metrics=["Recall@k", "AUC"], correction="rank estimate", shown="AUC")
+    assert "(rank estimate)" in at.headline
+    at.click("Reset")
+    assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in at.headline
+    assert at.segmented_control(key="shown").value == "Recall@10"

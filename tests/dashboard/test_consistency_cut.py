@@ -12,10 +12,8 @@ N, RANKS = 40, {"A": [3, None, 7, 1, None, 9], "B": [1, 5, None, None, None, 4]}
 TYPED = "n = 40\nA: 3, >10, 7, 1, > 10, 9\nB: 1, 5, >10, >10, >10, 4"
 ROWS = [(name, i, rank) for name, ranks in RANKS.items() for i, rank in enumerate(ranks)]
 FILE = "system,user,rank,n\n" + "".join(f"{s},u{i},{r or '>10'},{N}\n" for s, i, r in ROWS)
-RUNS = "\n".join(
-    f"u{i} Q0 {f'hit{i}' if place == rank else f'd{place}'} {place} {-place} {name}"
-    for (name, i, rank), place in itertools.product(ROWS, range(1, 11))
-)
+PLACES = [(*row, at) for row, at in itertools.product(ROWS, range(1, 11))]
+RUNS = [f"u{i} Q0 {f'hit{i}' if at == r else f'd{at}'} {at} {-at} {s}" for s, i, r, at in PLACES]
 QRELS = "\n".join(f"u{i} 0 hit{i} 1" for i in range(6))
 
 
@@ -63,7 +61,8 @@ def test_typed_ranks_reach_comparison_exports_and_link(monkeypatch):
 def test_files_and_runs_that_miss_an_item_say_the_same():
     looked_at(Page("consistency").upload("ranks.csv", FILE.encode()))
     page = Page("consistency").pick("source", "Upload a file")
-    page.file_uploader[0].set_value([("r.run", RUNS.encode(), ""), ("q", QRELS.encode(), "")])
+    files = [("r.run", "\n".join(RUNS).encode(), ""), ("q", QRELS.encode(), "")]
+    page.file_uploader[0].set_value(files)
     page.run().click("Known to be beyond the end")
     next(x for x in page.number_input if "candidates of every" in x.label).set_value(N)
     looked_at(page.run())
@@ -86,23 +85,17 @@ def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
     assert "Below, the last that could be shown: your ranks" in page.captions
 
 
-def test_one_list_that_ends_earlier_leaves_the_others_exact():
+def test_a_shorter_list_leaves_others_exact_and_what_is_about_samples_is_left_out():
     page = Page("consistency", source="Paste ranks", ranks="n = 40\nA: 3, >10, 7\nB: 1, >5, 2")
     ranges = "B has 66.67 % to 100.00 % and A has 66.67 %."
     assert page.headline == f"Recall@10 needs ranks beyond 5\\: {ranges}"
     assert page.table[0].value["On all items"].tolist()[:2] == ["66.67 %", "66.67 % to 100.00 %"]
-
-
-def test_what_is_about_samples_is_left_out_with_a_word_and_comes_back():
+    page = Page("consistency", source="Paste ranks", ranks="n = 40\nA: >10, >10\nB: >10, >10")
+    (ends,) = page.table[1].value["95 % interval"].tolist()[:1]
+    low, high = (float(x.replace("−", "-")) for x in ends.split(" to "))
+    assert low == -high < -30
     page = Page("consistency", source="Paste ranks", ranks=TYPED, scheme="popularity", odds="4")
     assert "Negatives are drawn" not in [x.label for x in page.selectbox]
     assert "m, the scheme and the tabs about them are left out" in page.captions
     page.pick("source", "MovieLens 1M: X, Y, Z")
     assert [x.value for x in page.selectbox if x.label == "Negatives are drawn"] == ["popularity"]
-
-
-def test_equal_lists_leave_open_what_other_instances_would_show():
-    page = Page("consistency", source="Paste ranks", ranks="n = 40\nA: >10, >10\nB: >10, >10")
-    (ends,) = page.table[1].value["95 % interval"].tolist()[:1]
-    low, high = (float(x.replace("−", "-")) for x in ends.split(" to "))
-    assert low == -high < -30

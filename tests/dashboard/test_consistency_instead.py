@@ -17,7 +17,7 @@ def page(**query):
     return Page("consistency", answers="What to do instead", metrics=["Recall@k"], **query)
 
 
-def test_designs_at_the_price_of_m_negatives():
+def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decides():
     at = page(m="100")
     found = sd.designs("Recall@10", sd.example("movielens-xyz"), 100, scheme="without-replacement")
     table = at.table[0].value.set_index("Design")
@@ -43,11 +43,7 @@ def test_designs_at_the_price_of_m_negatives():
     assert table.loc["stop when decided, best order", "Instances"] == reached
     assert "sampledash.proxy_cost" in at.captions
     assert "relevant item's own score comes on top" in at.captions
-
-
-def test_enough_for_all_and_metrics_that_nothing_decides():
-    at = page(m="1000")
-    cost = round(np.mean(COSTS))
+    at, cost = page(m="1000"), round(np.mean(COSTS))
     assert f"the exact Recall@10 of all 6,040 instances, at {cost} scores each" in at.said
     answers = {"answers": "What to do instead", "metrics": ["AUC"]}
     # Five instances among 10,000: 100 scores each do not pay for one, 2,000 for one.
@@ -56,10 +52,10 @@ def test_enough_for_all_and_metrics_that_nothing_decides():
     assert "Nothing but the last candidate decides AUC" in at.put("m", 2_000).said
 
 
-@pytest.mark.parametrize(
-    ("source", "users", "size"),
-    [("MovieLens 1M: X, Y, Z", 6_040, 3_687), ("Three toy recommenders", 5, 10_000)],
-)
+SIZES = [("MovieLens 1M: X, Y, Z", 6_040, 3_687), ("Three toy recommenders", 5, 10_000)]
+
+
+@pytest.mark.parametrize(("source", "users", "size"), SIZES)
 def test_the_snippet_runs_as_printed(source, users, size, capsys):
     (code,) = (x.value for x in page(source=source, m="20").code)
     exec(code, {})
@@ -81,8 +77,7 @@ def test_the_price_is_that_of_m_until_the_reader_sets_another():
     assert (link["m"], link["budget"]) == (["20"], ["500"])
     assert "For the price of 500 negatives" in Page("consistency", **link).said
     for wrong in (10_000, 0):
-        told = at.put("budget", wrong).notes
-        take = "take a whole number from 1 to 9,999"
+        told, take = at.put("budget", wrong).notes, "take a whole number from 1 to 9,999"
         assert f"price is {wrong:,} scores per instance: {take}" in told
     assert "For the price of 1 negative not one" in at.put("budget", 1).said
     assert "1 sampled negative is off by" in at.said

@@ -44,8 +44,7 @@ def row_of(frame, first, second):
 
 
 def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
-    at = page(metrics=["NDCG"])
-    sets = sd.example("movielens-xyz")
+    at, sets = page(metrics=["NDCG"]), sd.example("movielens-xyz")
     chances = sd.probability_of_order("NDCG", sets, 100, **OPTIONS)
     bounds = probability_if_shared("NDCG", sets, 100, **OPTIONS)
     assert "if shared" not in table(at)  # bounds wait to be asked for
@@ -66,7 +65,7 @@ def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
     assert "if shared" not in table(at)  # not all else
 
 
-def test_over_instances_says_whether_there_is_anything_to_order():
+def test_over_instances_says_whether_there_is_anything_to_order_and_what_averaged_seeds_are():
     at = page(metrics=["Recall@k"], answers="How sure", sure_view="Over instances")
     sets = sd.example("movielens-xyz")
     core = significance("Recall@10", sets, np.random.default_rng(SEED))
@@ -80,6 +79,13 @@ def test_over_instances_says_whether_there_is_anything_to_order():
     assert cells["p, Holm"] == f"{row['p_holm']:.4f}"
     assert plain(cells["Redrawn"]) == in_runs(redrawn["probability"])
     assert "There is something to order" in at.said  # X and Y, the marked pair
+    every = product((1, 2), range(30), (1, 2))
+    rows = [f"S{s},{u},{seed},{1 + (u * 7 + seed + s) % 400},500" for s, u, seed in every]
+    data = "\n".join(["system,user,seed,rank,n", *rows]).encode()
+    at = page(answers="How sure", sure_view="Over instances")
+    beware = "Repetitions of an instance count here as instances of their own"
+    assert beware not in at.captions
+    assert beware in at.upload("seeds.csv", data).captions
 
 
 @pytest.mark.parametrize("size", [2, 3, 7])
@@ -92,8 +98,7 @@ def test_the_order_that_other_instances_turn_round_most_easily_is_named(size):
     focus = Focus(result, 0, result.worst_pair(0))
     said = words.weakest_order(focus, focus.tests()).replace("\u00a0", " ")
     tests = significance(metric, focus.sets, np.random.default_rng(SEED))
-    assert len(focus.sets) == min(size, 5)
-    assert said.startswith(f"5 of {size} systems") == (size > 5)
+    assert (len(focus.sets), said.startswith(f"5 of {size} systems")) == (min(size, 5), size > 5)
     weak = int((tests["p_holm"] > 0.05).sum())
     assert (f"may turn round {weak} of {len(tests)} pairs." in said) == (0 < weak < len(tests))
     assert ("Nothing to order" in said) == (weak > 0)
@@ -101,17 +106,7 @@ def test_the_order_that_other_instances_turn_round_most_easily_is_named(size):
     assert tests["p_holm"][ahead].tolist() == [tests["p_holm"].max()]
 
 
-def test_seeds_that_are_averaged_are_not_taken_for_other_users():
-    every = product((1, 2), range(30), (1, 2))
-    rows = [f"S{s},{u},{seed},{1 + (u * 7 + seed + s) % 400},500" for s, u, seed in every]
-    data = "\n".join(["system,user,seed,rank,n", *rows]).encode()
-    at = page(answers="How sure", sure_view="Over instances")
-    beware = "Repetitions of an instance count here as instances of their own"
-    assert beware not in at.captions
-    assert beware in at.upload("seeds.csv", data).captions
-
-
-def test_plan_names_negatives_and_instances():
+def test_plan_names_negatives_and_instances_and_its_curve_crosses_there():
     at = page(source=ABC, metrics=["Recall@k"], answers="How sure", sure_view="Plan")
     sets = sd.example("paper-abc")
     needed = negatives_needed("Recall@10", sets, 0.95, **OPTIONS)
@@ -130,9 +125,27 @@ def test_plan_names_negatives_and_instances():
     less = row_of(negatives_needed("Recall@10", sets, 0.8, **OPTIONS), "C", "A")["m"]
     assert table(at).set_index("Pair").loc["C > A", "Negatives for 80 %"] == f"{less:,}"
     assert less < row_of(needed, "C", "A")["m"]
+    at = page(metrics=["Recall@k"], sure_view="Plan")
+    shown = table(at).set_index("Pair")["Negatives for 95 %"]
+    sets, how = sd.example("movielens-xyz"), {"scheme": "without-replacement"}
+    (fig,) = [fig for fig in at.specs if fig["layout"]["uirevision"].startswith("chance-")]
+    crossed = 0
+    for line in fig["data"]:
+        m, y = (array(line[part]).astype(float) for part in "xy")
+        m, y = m[~np.isnan(y)], y[~np.isnan(y)]
+        here = int(shown[unescape(line["name"])].replace(",", ""))
+        crossed += here > 1
+        # From its last value below the line it rises to the next m: no slope hides the crossing.
+        assert (m[y < 95].max(), m[y >= 95].min()) == (here - 1, here)
+        for x in (here - 1, here):
+            row = sd.probability_of_order("Recall@10", sets, x, **how)
+            better, worse = unescape(line["name"]).split(" > ")
+            exact = row_of(row, better, worse)["probability"]
+            assert y[m == x].item() == pytest.approx(100 * exact, abs=1e-9)
+    assert crossed == 3
 
 
-def test_repeating_it_gives_table_3_and_the_exact_law():
+def test_repeating_it_gives_table_3_and_the_exact_law_and_draws_no_half_instance():
     at = page(metrics=["Recall@k"], answers="Repeat it", repeats="100")
     at.press("repeat_start")
     shown = table(at).set_index("System")
@@ -150,9 +163,18 @@ def test_repeating_it_gives_table_3_and_the_exact_law():
     # The runs stay until the question changes.
     assert table(at.put("seed", 2)).equals(before)
     assert "of 100 runs show" not in at.put("m", 99).said
+    ranks = "n = 10000\nA: 100, 100\nB: 40, 8437\n"
+    at = page(source="Paste ranks", ranks=ranks, metrics=["Recall@k"], m="99", answers="Repeat it")
+    at.press("repeat_start")
+    assert table(at, 1)["True order"].tolist() == ["A = B"]
+    rows = "A,1,3,90,1.5\nA,2,40,80,2\nB,1,1,90,1.5\nB,2,12,80,2"
+    ranks = f"system,instance,rank,n_candidates,count\n{rows}"
+    at = page(source="Paste ranks", ranks=ranks, m=20, answers="Repeat it")
+    at.press("repeat_start")
+    assert "must be whole numbers to simulate" in " ".join(x.value for x in at.info)
 
 
-def test_flips_of_every_correction():
+def test_flips_of_every_correction_and_the_smallest_counterexample():
     at = page(metrics=["Recall@k"], answers="Numbers", numbers_view="Flips")
     shown = table(at).set_index("Pair")
     # Figure 2 and section 6.2: X and Y change at 11 and 970.
@@ -166,9 +188,6 @@ def test_flips_of_every_correction():
         sets, how = sd.example("movielens-xyz"), OPTIONS | {"correction": name}
         core = sd.right_from("Recall@10", sets, 150, **how)
         assert shown[name, "X, Y"] == f"{row_of(core, 'X', 'Y')['m']:,}" == str(first)
-
-
-def test_why_shows_the_smallest_counterexample_or_why_there_is_none():
     at = page(source=ABC, metrics=["AUC"], why="true")
     assert "No two sets of ranks flip under AUC" in at.said
     at = page(source=ABC, metrics=["AP"], why="true")
@@ -195,36 +214,3 @@ def test_an_own_file_becomes_a_sentence_a_table_and_a_script_that_reads_it():
     assert "\\cite" in latex
     assert "krichene2020sampled" in bibtex
     assert "sd.read_rank_sets('mine.csv')" in script
-
-
-def test_a_tie_has_no_order_and_no_half_instance_is_drawn():
-    ranks = "n = 10000\nA: 100, 100\nB: 40, 8437\n"
-    at = page(source="Paste ranks", ranks=ranks, metrics=["Recall@k"], m="99", answers="Repeat it")
-    at.press("repeat_start")
-    assert table(at, 1)["True order"].tolist() == ["A = B"]
-    rows = "A,1,3,90,1.5\nA,2,40,80,2\nB,1,1,90,1.5\nB,2,12,80,2"
-    ranks = f"system,instance,rank,n_candidates,count\n{rows}"
-    at = page(source="Paste ranks", ranks=ranks, m=20, answers="Repeat it")
-    at.press("repeat_start")
-    assert "must be whole numbers to simulate" in " ".join(x.value for x in at.info)
-
-
-def test_the_curve_of_the_plan_crosses_where_the_sentence_says():
-    at = page(metrics=["Recall@k"], sure_view="Plan")
-    shown = table(at).set_index("Pair")["Negatives for 95 %"]
-    sets, how = sd.example("movielens-xyz"), {"scheme": "without-replacement"}
-    (fig,) = [fig for fig in at.specs if fig["layout"]["uirevision"].startswith("chance-")]
-    crossed = 0
-    for line in fig["data"]:
-        m, y = (array(line[part]).astype(float) for part in "xy")
-        m, y = m[~np.isnan(y)], y[~np.isnan(y)]
-        here = int(shown[unescape(line["name"])].replace(",", ""))
-        crossed += here > 1
-        # From its last value below the line it rises to the next m: no slope hides the crossing.
-        assert (m[y < 95].max(), m[y >= 95].min()) == (here - 1, here)
-        for x in (here - 1, here):
-            row = sd.probability_of_order("Recall@10", sets, x, **how)
-            better, worse = unescape(line["name"]).split(" > ")
-            exact = row_of(row, better, worse)["probability"]
-            assert y[m == x].item() == pytest.approx(100 * exact, abs=1e-9)
-    assert crossed == 3

@@ -43,8 +43,7 @@ def cuts(m, name, metric, before, bias2, variance):
 
 
 def test_first_screen_is_the_core():
-    at = page()
-    fit = BV.fit("Recall@10", SAMPLING)
+    at, fit = page(), BV.fit("Recall@10", SAMPLING)
     before = sd.correction("uncorrected").fit("Recall@10", SAMPLING).risk()[0] ** 0.5
     bias2, variance = fit.risk()
     assert at.headline == cuts(100, "BV 0.1", "Recall@10", before, bias2, variance)
@@ -63,14 +62,12 @@ def test_first_screen_is_the_core():
     assert [*drawn][-1] == "BV 0.1"  # on top
 
 
-@pytest.mark.parametrize(
-    ("chip", "metric", "k"),
-    [("NDCG", "ndcg", None), ("AP", "ap", None), ("Recall@k", "recall", 10)],
-)
-@pytest.mark.parametrize(
-    ("take", "gamma", "method"),
-    [("BV", 1.0, "bv"), ("BV", 0.1, "bv"), ("BV", 0.001, "bv"), ("CLS", None, "cls_nonneg")],
-)
+CHIPS = [("NDCG", "ndcg", None), ("AP", "ap", None), ("Recall@k", "recall", 10)]
+TAKEN = [*(("BV", gamma, "bv") for gamma in (1.0, 0.1, 0.001)), ("CLS", None, "cls_nonneg")]
+
+
+@pytest.mark.parametrize(("chip", "metric", "k"), CHIPS)
+@pytest.mark.parametrize(("take", "gamma", "method"), TAKEN)
 def test_vector_on_the_screen_is_the_reference(reference, chip, metric, k, take, gamma, method):
     # data/reference_values.json: 60-digit arithmetic, n = 200, m = 20, with replacement.
     case = {"n": 200, "m": 20, "scheme": "with", "metric": metric, "k": k, "method": method}
@@ -94,7 +91,7 @@ def test_vector_on_the_screen_is_the_reference(reference, chip, metric, k, take,
     assert read_vector_json(vector_json(fit)).values.tolist() == fit.values.tolist() == shown
 
 
-def test_other_choices_reach_the_numbers():
+def test_other_choices_reach_the_numbers_and_gamma_zero_is_warned_about():
     at = page(scheme="popularity", odds="3", metric="NDCG@k", k="5", take="rank estimate")
     fit = sd.correction("rank-estimate").fit("NDCG@5", sd.Sampling(10_000, 100, "popularity", 3.0))
     assert at.numbers["Scatter of one draw"] == percent(fit.risk()[1] ** 0.5)
@@ -102,6 +99,11 @@ def test_other_choices_reach_the_numbers():
     assert at.numbers["Scatter over 100"] == percent((fit.risk()[1] / 100) ** 0.5)
     at.pills(key="drawn").set_value([]).run()
     assert set(traces(at, "Expected NDCG@5")) == {"exact", "rank estimate"}
+    at, note = page(gamma="0", metric="AP"), sd.correction("BV", gamma=0).fit("AP", SAMPLING).note
+    assert note.split(",")[0] in at.warning[0].value
+    # The vector reaches 1e5 and more: no mean over 6,040 instances survives that.
+    assert "BV 0 is useless for AP" in at.headline
+    assert "more than the bias of 11.29 % it repairs" in at.headline
 
 
 def test_own_weights_are_the_prior_of_the_core():
@@ -164,7 +166,7 @@ def test_wrong_weights_get_one_sentence_and_the_last_good_picture():
         refused(at.write("weights", typed), sentence)
 
 
-def test_the_cost_of_own_weights_at_another_n_is_that_of_the_stretched_ones():
+def test_weights_and_real_ranks_are_stretched_to_another_n():
     # Of ranks at n = 50: at n = 100 each weight is shared by two ranks.
     own = 1 / np.arange(1, 51)
     assert Prior("own weights", own.tobytes()).weights(100) == pytest.approx(np.repeat(own / 2, 2))
@@ -174,9 +176,6 @@ def test_the_cost_of_own_weights_at_another_n_is_that_of_the_stretched_ones():
     stretched_one = sd.correction("BV", gamma=0.1, prior=np.repeat(own, 2))
     fit = stretched_one.fit("AP", sd.Sampling(100, 5, "without-replacement"))
     assert bias["BV 0.1 bias"][100] == pytest.approx(100 * fit.risk()[0] ** 0.5)
-
-
-def test_the_prior_of_real_ranks_is_their_histogram_stretched():
     n = 700
     some = [sd.RankSet(x.system, x.ranks[:200], x.n[:200]) for x in sd.example("movielens-xyz")]
     true, ends = np.zeros(n), np.arange(n + 1) / n
@@ -186,7 +185,7 @@ def test_the_prior_of_real_ranks_is_their_histogram_stretched():
     assert stretched(some, n) == pytest.approx(true, abs=1e-8)
 
 
-def test_figure_6_on_real_ranks():
+def test_what_it_costs_follows_section_5_5_and_figure_6():
     # Section 6.3: BV 0.1 orders X and Y right "with less than m = 60 samples", uncorrected "needs
     # more than m = 1000"; by every m on our ranks from 52 and 970.
     at = page(sheet="What it costs", costs="On real ranks")
@@ -199,9 +198,6 @@ def test_figure_6_on_real_ranks():
     direct = sd.expected_mean("Recall@10", y, 100, correction="BV 0.1", **how)
     assert abs(100 * direct - 6.95) < 2 * 0.21 / 10 + 0.01
     assert table.loc["Y", "BV 0.1"].startswith(f"{100 * direct:.2f} ")
-
-
-def test_tradeoff_follows_section_5_5():
     axes = by_axis(page(sheet="What it costs", metric="AP"))
     gammas, bias = axes["γ"]["BV bias"]
     assert np.all(np.diff(bias) >= 0)  # gammas increase
@@ -227,18 +223,6 @@ def test_many_negatives_wait_for_a_button_and_leave_slow_corrections_out():
     assert at.headline.startswith("With 2,001 negatives, BV 0.1 cuts")
     assert set(traces(at, "Expected Recall@10")) == {"exact", "uncorrected", "BV 0.1"}
     assert "CLS left out" in at.captions
-
-
-def test_gamma_zero_is_allowed_and_warned_about():
-    at = page(gamma="0", metric="AP")
-    note = sd.correction("BV", gamma=0).fit("AP", SAMPLING).note
-    assert note.split(",")[0] in at.warning[0].value
-    # The vector reaches 1e5 and more: no mean over 6,040 instances survives that.
-    assert "BV 0 is useless for AP" in at.headline
-    assert "more than the bias of 11.29 % it repairs" in at.headline
-
-
-def test_a_change_survives_another_page_and_the_first_can_be_undone():
     at = page()
     at.pills(key="metric").set_value("AP")
     assert "bias of AP" in at.run().headline

@@ -21,6 +21,8 @@ from tests.estimation.cases import adaptive
 # Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
 EXACT = {"X": "7.58 %", "Y": "8.84 %", "Z": "9.42 %"}
 
+XYZ = sd.example("movielens-xyz")
+
 page = partial(Page, "correct")
 ranks_page = partial(page, what="Sampled ranks")
 table_page = partial(page, what="A printed table")
@@ -29,7 +31,7 @@ table_page = partial(page, what="A printed table")
 @cache
 def drawn(m=100):
     rng, how = np.random.default_rng(1), {"fit_scheme": "without-replacement"}
-    return [sd.sample_ranks(ranks, m, rng, **how) for ranks in sd.example("movielens-xyz")]
+    return [sd.sample_ranks(ranks, m, rng, **how) for ranks in XYZ]
 
 
 def pasted(text, **query):
@@ -58,14 +60,12 @@ def systems(at):
 def refused(at, facts):
     for fact in facts.split("|"):
         assert fact in at.complaint
-    assert len(at.error) == 1
-    assert len(at.pictures) == 1
+    assert (len(at.error), len(at.pictures)) == (1, 1)
 
 
 def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
     at = ranks_page()
-    shown = estimates_of(at)
-    sets = drawn()
+    shown, sets = estimates_of(at), drawn()
     for one in sets:
         for name, method in (("MLE", "mle"), ("BV", "BV 0.1"), ("MN", "mn")):
             value = sd.estimate("Recall@10", one, method).value
@@ -76,22 +76,20 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
     assert "These samples cannot tell which system has the highest Recall@10" in at.headline
     widest = max(np.subtract(*interval("Recall@10", one)[::-1]) for one in sets)
     assert at.numbers["Left open"] == f"{100 * widest:.2f} points"
+    # True ranks, as estimated and as they are.
+    specs = ranks_page(estimate_tab="True ranks").specs
+    lines = {line["name"]: line for line in specs[1]["data"]}
+    for one, ranks in zip(sets, XYZ, strict=True):
+        estimated, exact = lines[one.system], lines[f"{one.system}, on all items"]
+        at_ten = array(estimated["x"]).tolist().index(10)
+        # Of one relevant item each, the share of ranks up to 10 is Recall@10.
+        value = sd.estimate("Recall@10", one, "monotone-mle").value
+        assert array(estimated["y"])[at_ten] == pytest.approx(100 * value, rel=1e-9)
+        assert array(exact["y"])[at_ten] == pytest.approx(100 * np.mean(ranks.ranks <= 10))
+        assert percent(np.mean(ranks.ranks <= 10)) == EXACT[one.system]
 
 
-def test_a_sample_is_a_pilot_of_what_the_exact_value_costs():
-    at = page(what="Sampled ranks").press("price")
-    table = at.table[-1].value.set_index("System")
-    for ranks in sd.example("movielens-xyz"):
-        row = table.loc[ranks.system].str.replace(",", "")
-        these, more = row["Scores, these instances"], row["Scores, more like them"]
-        (low, high), wide = (list(map(float, cell.split(" to "))) for cell in (these, more))
-        assert low < sd.mean_stopping_cost("Recall@10", ranks).mean < high
-        assert wide[0] < low < high < wide[1]
-        assert row["All candidates, on average"] == "3540"
-    assert "the exact Recall@10 of X takes" in at.said
-
-
-def test_auc_is_decided_by_any_sample():
+def test_auc_is_decided_by_any_sample_and_what_else_costs_is_told():
     # Table 3: AUC 89.13, 85.33, 74.73: far apart, and sampling keeps it.
     at = ranks_page(metric="AUC", estimates_view="Pairs")
     assert at.numbers["Pairs decided"] == "3 of 3"
@@ -101,21 +99,42 @@ def test_auc_is_decided_by_any_sample():
     at = ranks_page(estimate_tab="Which γ")
     assert "is off by least" in at.said
     assert "γ = 1/|D| = 0.00017" in at.said  # 1/6040
+    at = page(what="Sampled ranks").press("price")
+    table = at.table[-1].value.set_index("System")
+    for ranks in XYZ:
+        row = table.loc[ranks.system].str.replace(",", "")
+        these, more = row["Scores, these instances"], row["Scores, more like them"]
+        (low, high), wide = (list(map(float, cell.split(" to "))) for cell in (these, more))
+        assert low < sd.mean_stopping_cost("Recall@10", ranks).mean < high
+        assert wide[0] < low < high < wide[1]
+        assert row["All candidates, on average"] == "3540"
+    assert "the exact Recall@10 of X takes" in at.said
 
 
-def test_an_own_file_says_n_and_m_itself():
-    table = pd.DataFrame(
-        {"system": one.system, "sampled_rank": one.sampled_ranks, "n_candidates": one.n, "m": one.m}
-        for one in drawn(m=50)
-    ).explode(["sampled_rank", "n_candidates", "m"])
+def test_a_file_and_a_printed_table_say_n_and_m_themselves():
+    columns = {"sampled_rank": "sampled_ranks", "n_candidates": "n", "m": "m", "system": "system"}
+    tables = (pd.DataFrame({x: getattr(one, y) for x, y in columns.items()}) for one in drawn(m=50))
+    table = pd.concat(tables)
     at = ranks_page().upload("own.csv", table.to_csv(index=False).encode())
     assert "3,541" in at.text_input(key="n_locked").value
     assert at.text_input(key="m_locked").value == "50, from the data"
     (x, *_) = drawn(m=50)
     assert estimates_of(at).loc["MLE", "X"] == percent(sd.estimate("Recall@10", x, "mle").value)
+    table = "SASRec & 0.3160 & 0.5120 \\\\\nGRU & 0.2980 & 0.4870 \\\\\nImprov. & 6.0% & 5.1% \\\\"
+    at = table_of(f"m = 99, n = 1000\nModel & H@5 & H@10 \\\\\n{table}")
+    assert at.text_input(key="n_locked").value == "1,000, from the table"
+    assert at.text_input(key="m_locked").value == "99, from the table"
+    assert "99 of 999 negatives drawn" in at.captions
+    assert "Left out, no system: Improv." in at.captions
+    how = {"scheme": "without-replacement", "decimals": 4}
+    low, high = bounds_from_table("Recall@10", {"HR@5": 0.316, "HR@10": 0.512}, 1000, 99, **how)
+    shown = estimates_of(at)
+    assert shown.loc["SASRec", "No assumption"] == f"{percent(low)} to {percent(high)}"
+    assert "GRU" in shown.index
+    assert "Improv." not in shown.index
 
 
-def test_n_is_asked_for_where_sampled_ranks_do_not_say_it():
+def test_n_is_asked_for_where_sampled_ranks_do_not_say_it_and_a_zero_among_them():
     x = drawn()[0]
     rows = "".join(f"X,{t}\n" for t in x.sampled_ranks)
     at = ranks_page(n="500").upload("bare.csv", f"system,sampled_rank\n{rows}".encode())
@@ -134,22 +153,30 @@ def test_n_is_asked_for_where_sampled_ranks_do_not_say_it():
     at = pasted("n = 3541\nX: 1, 1, 7")
     assert at.text_input(key="n_locked").value == "3,541, from the data"
     assert not at.info
+    rows = "\n".join(f"A,{t}\nB,{t + 2}" for t in (0, 3, 5, 1))
+    at = ranks_page().upload("zero.csv", f"system,sampled_rank\n{rows}\n".encode())
+    assert "count from 0" in at.give_n(10_000).complaint
+    assert not at.click("The ranks count from 0: add 1").error
+    ours = estimates_of(at).loc["MLE", "A"]
+    assert ours == estimated("mle", "Recall@10", [1, 4, 6, 2], 10_000, 100)
 
 
 HEAD = "system,sampled_rank"
+LATE, MANY = f"{HEAD},n\nX,3,9000\nX,2500,9000", f"{HEAD},n,m\nA,5,50000,20000\nA,2,50000,20000"
 WRONG = {
-    f"{HEAD},n_candidates\nX,3,9000\nX,2500,9000": (
-        "own.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency"
-    ),
+    LATE: "own.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency",
     "system,true_rank\nA,1\nA,7": "sampled_rank",
     "1,2\nA,1\nA,7": "sampled_rank",
-    f"{HEAD},n_candidates,m\nA,5,50000,20000\nA,2,50000,20000": (
-        "m = 20,000 is more than this page estimates from: take m <= 2,000"
-    ),
+    MANY: "m = 20,000 is more than this page estimates from: take m <= 2,000",
+}
+IMPOSSIBLE = {
+    "system, HR@5, HR@10\nA, 0.50, 0.30": "HR@",
+    "system, HR@10\nA, high": "ine 2|HR@10|'high'|not a number",
+    "system, HR@10\nA, -\nB, 0.5": "no value for 'A'|remove its line",
 }
 
 
-def test_wrong_files_get_one_sentence_and_keep_the_picture():
+def test_what_is_wrong_gets_one_sentence_and_keeps_the_picture_of_its_mode():
     at = ranks_page()
     for data, facts in WRONG.items():
         refused(at.upload("own.csv", f"{data}\n".encode()), facts)
@@ -157,9 +184,17 @@ def test_wrong_files_get_one_sentence_and_keep_the_picture():
     files = [("a.run", b"q1 Q0 d1 1 0.9 tag\n", ""), ("a.qrels", b"q1 0 d1 1\n", "")]
     at.file_uploader[0].set_value(files)
     refused(at.run(), "a.run is a TREC run|Consistency page")
+    at = table_of("system, AUC\nP, 0.9\nQ, 0.7", metric="AUC", n="500")
+    at.pick("what", "Sampled ranks")
+    assert systems(at) == (["X", "Y", "Z"], False)
+    assert systems(at.put("m", 0)) == (["X", "Y", "Z"], True)
+    assert not at.table
+    at.pick("what", "A printed table")
+    assert "m must be at least 1" in at.complaint
+    assert systems(at) == (["P", "Q"], True)
 
 
-def test_a_sample_that_contradicts_the_assumption_is_told():
+def test_what_contradicts_the_assumption_or_is_unlike_is_not_estimated_side_by_side():
     # Nobody in the first quarter: no falling density shows that.
     data = b"system,sampled_rank,count\nX,60,900\nX,70,900\nY,62,900\nY,75,900\n"
     at = ranks_page().upload("late.csv", data).give_n(10_000)
@@ -169,16 +204,27 @@ def test_a_sample_that_contradicts_the_assumption_is_told():
     assert told in at.captions
     assert "Estimated (MLE)" in at.headline
     assert "contradict that ranks fall off" in at.captions
+    # Side by side A is drawn towards B and out of the range that its own samples allow.
+    evenly = "".join(f"B,{t},300\n" for t in range(1, 102))
+    data = f"system,sampled_rank,count\nA,1,5000\nA,2,1\n{evenly}"
+    at = ranks_page().upload("unlike.csv", data.encode()).give_n(10_000)
+    told = "Estimated side by side, a system would lie outside its range: shown is the MLE."
+    assert told in at.captions
+    shown = estimates_of(at)
+    # The dots are those of the method named, not of the one that was asked for.
+    dots = [trace["x"][0] for trace in at.specs[0]["data"] if trace["name"] == "estimate"]
+    wanted = [float(shown.loc["MLE", name].strip("> %")) for name in "AB"]  # one is > 99.99 %
+    assert dots == pytest.approx(wanted, abs=0.011)
 
 
-def test_the_printed_table_of_x_y_z_cannot_tell():
+def test_the_printed_table_of_x_y_z_cannot_tell_and_impossible_ones_are_told_by_their_value():
     at = table_page(scheme="with replacement")
     cannot = "This table cannot tell which system has the highest Recall@10 on all items."
     assert at.headline.endswith(cannot)
     shown, how = estimates_of(at), {"scheme": "without-replacement"}
     # Drawn without, modelled with replacement at n = 3,541: ranges known to 0.3 points.
     known = {"X": (0, 18.3, 6.4, 9.8), "Y": (0, None, 7.3, 11.6), "Z": (0, None, 7.6, 12.1)}
-    for ranks in sd.example("movielens-xyz"):
+    for ranks in XYZ:
         names = {"HR@1": "Recall@1", "HR@5": "Recall@5", "HR@10": "Recall@10", "NDCG@10": "NDCG@10"}
         printed = {x: round(sd.expected_mean(y, ranks, 100, **how), 4) for x, y in names.items()}
         found = []
@@ -189,15 +235,7 @@ def test_the_printed_table_of_x_y_z_cannot_tell():
             found += [100 * low, 100 * high]
         for value, true in zip(found, known[ranks.system], strict=True):
             assert true is None or abs(value - true) <= 0.3
-
-
-def test_impossible_tables_are_told_by_their_value():
-    at = table_page()
-    for text, facts in (
-        ("system, HR@5, HR@10\nA, 0.50, 0.30", "HR@"),
-        ("system, HR@10\nA, high", "ine 2|HR@10|'high'|not a number"),
-        ("system, HR@10\nA, -\nB, 0.5", "no value for 'A'|remove its line"),
-    ):
+    for text, facts in IMPOSSIBLE.items():
         refused(at.write("printed", text), facts)
 
 
@@ -215,7 +253,7 @@ def test_what_a_sample_can_see_says_what_is_half_kept():
     assert "behaves like Recall@900" in at.said
 
 
-def test_a_printed_table_is_undone_and_scatters_with_its_instances():
+def test_a_printed_table_is_undone_scatters_and_its_bounds_are_taken_away():
     at = table_of("Model & AUC \\\\\nA & 90.1 \\\\\nB & 88.2 \\\\", metric="AUC")
     assert "AUC is read in percent." in at.captions
     assert "A has the highest AUC, whatever the ranks were." in at.headline
@@ -224,23 +262,20 @@ def test_a_printed_table_is_undone_and_scatters_with_its_instances():
     assert "This table cannot tell" in at.put("table_instances", 100).headline
     at.click("Undo").click("Undo")
     assert at.text_area(key="printed").value.splitlines()[1].startswith("X, ")
+    table = read_table("system, HR@1, AUC\nA, 0.4, 0.8\nB, 0.1, 0.6")
+    sampling = sd.Sampling(500, 99, "with-replacement")
+    question = TableQuestion(table, sd.parse_metric("Recall@10"), sampling, 300)
+    taken = pd.read_csv(io.StringIO(as_csv(bounds(compute_table(question, lambda share: None)))))
+    known = {"n": 500, "m": 99, "scheme": "with-replacement", "instances": 300}
+    assert (taken[[*known]] == [*known.values()]).all(axis=None)
+    first = taken[taken["minus"].isna() & (taken["system"] == "A")].set_index("shape")
+    for shape, name in ((None, "any"), ("non-increasing", "non-increasing")):
+        given = {"metric": "Recall@10", "observed": {"HR@1": 0.4, "AUC": 0.8}, "decimals": 1}
+        ends = bounds_from_table(shape=shape, **given, **known)
+        assert first.loc[name, ["low", "high"]].tolist() == pytest.approx(ends)
 
 
-def test_unlike_systems_are_not_estimated_side_by_side():
-    # Side by side A is drawn towards B and out of the range that its own samples allow.
-    evenly = "".join(f"B,{t},300\n" for t in range(1, 102))
-    data = f"system,sampled_rank,count\nA,1,5000\nA,2,1\n{evenly}"
-    at = ranks_page().upload("unlike.csv", data.encode()).give_n(10_000)
-    told = "Estimated side by side, a system would lie outside its range: shown is the MLE."
-    assert told in at.captions
-    shown = estimates_of(at)
-    # The dots are those of the method named, not of the one that was asked for.
-    dots = [trace["x"][0] for trace in at.specs[0]["data"] if trace["name"] == "estimate"]
-    wanted = [float(shown.loc["MLE", name].strip("> %")) for name in "AB"]  # one is > 99.99 %
-    assert dots == pytest.approx(wanted, abs=0.011)
-
-
-def test_what_was_read_is_said_and_one_system_has_no_pairs():
+def test_what_was_read_is_said_and_nothing_estimated_where_everything_was_drawn():
     # A column that is neither system nor rank is taken for a system: to be seen.
     at = ranks_page().upload("odd.csv", b"user,bar\nA,1\nB,2\nC,7\n").give_n(10_000)
     assert "Read: 3 sampled ranks of 1 system, bar." in at.captions
@@ -250,9 +285,6 @@ def test_what_was_read_is_said_and_one_system_has_no_pairs():
     assert "Recall@10 of bar lies between" in at.headline
     assert "side by side" not in set(at.table[0].value["Estimator"])
     assert "Estimated (shape-constrained MLE)" in at.headline
-
-
-def test_nothing_is_estimated_where_everything_was_drawn():
     # n = 20 and m = 19: the sampled ranks are the true ones, of which 3 in 4 are at most 10.
     data = "system,sampled_rank,n_candidates,m\n" + "A,5,20,19\nA,2,20,19\nA,9,20,19\nA,12,20,19\n"
     at = ranks_page().upload("all.csv", data.encode())
@@ -268,22 +300,7 @@ def test_nothing_is_estimated_where_everything_was_drawn():
     assert "is off by least, 0.00 %" in at.said
 
 
-def test_a_printed_table_says_n_and_m_itself():
-    table = "SASRec & 0.3160 & 0.5120 \\\\\nGRU & 0.2980 & 0.4870 \\\\\nImprov. & 6.0% & 5.1% \\\\"
-    at = table_of(f"m = 99, n = 1000\nModel & H@5 & H@10 \\\\\n{table}")
-    assert at.text_input(key="n_locked").value == "1,000, from the table"
-    assert at.text_input(key="m_locked").value == "99, from the table"
-    assert "99 of 999 negatives drawn" in at.captions
-    assert "Left out, no system: Improv." in at.captions
-    how = {"scheme": "without-replacement", "decimals": 4}
-    low, high = bounds_from_table("Recall@10", {"HR@5": 0.316, "HR@10": 0.512}, 1000, 99, **how)
-    shown = estimates_of(at)
-    assert shown.loc["SASRec", "No assumption"] == f"{percent(low)} to {percent(high)}"
-    assert "GRU" in shown.index
-    assert "Improv." not in shown.index
-
-
-def test_which_of_many_systems_are_shown_is_a_choice():
+def test_which_systems_are_shown_is_a_choice_and_other_candidates_are_told():
     rows = "".join(f"S{i:02d},{r}\n" for i in range(12) for r in (1, 2 + i, 9))
     at = pasted(f"m = 20, n = 40\nsystem,sampled_rank\n{rows}", metric="AUC")
     choice = at.multiselect[0]
@@ -295,63 +312,21 @@ def test_which_of_many_systems_are_shown_is_a_choice():
     assert estimates_of(at).loc["MLE", "S11"] == estimated("mle", "AUC", [1, 13, 9], 40, 20)
     at.multiselect[0].set_value([]).run()
     assert "Choose at least one system" in at.info[0].value
-
-
-def test_systems_with_other_candidates_or_negatives_are_told():
     rows = "A,1,300,20\nA,5,300,20\nB,2,900,9\nB,4,900,9"
     at = pasted(f"system,sampled_rank,n,m\n{rows}", metric="AUC")
+    differs = "n differs, from 300 (A) to 900 (B): AUC is then over different candidate sets, and"
     told = at.captions.splitlines()
-    assert (
-        "n differs, from 300 (A) to 900 (B): AUC is then over different candidate sets, and a "
-        "difference is not one of the systems alone."
-    ) in told
+    assert f"{differs} a difference is not one of the systems alone." in told
     assert any(c.startswith("m differs, from 9 (B) to 20 (A): uncorrected values") for c in told)
     assert "Side by side takes systems with the same candidates, but n differs" in at.captions
     alike = pasted("m = 20, n = 300\nA: 1, 5; B: 2, 4", metric="AUC")
     assert "differs" not in alike.captions
 
 
-def test_wrong_input_dims_the_last_picture_of_the_same_mode():
-    at = table_of("system, AUC\nP, 0.9\nQ, 0.7", metric="AUC", n="500")
-    at.pick("what", "Sampled ranks")
-    assert systems(at) == (["X", "Y", "Z"], False)
-    assert systems(at.put("m", 0)) == (["X", "Y", "Z"], True)
-    assert not at.table
-    at.pick("what", "A printed table")
-    assert "m must be at least 1" in at.complaint
-    assert systems(at) == (["P", "Q"], True)
-
-
-def test_the_bounds_that_are_taken_away_say_what_they_follow_from():
-    table = read_table("system, HR@1, AUC\nA, 0.4, 0.8\nB, 0.1, 0.6")
-    sampling = sd.Sampling(500, 99, "with-replacement")
-    question = TableQuestion(table, sd.parse_metric("Recall@10"), sampling, 300)
-    taken = pd.read_csv(io.StringIO(as_csv(bounds(compute_table(question, lambda share: None)))))
-    known = {"n": 500, "m": 99, "scheme": "with-replacement", "instances": 300}
-    for column, value in known.items():
-        assert set(taken[column]) == {value}
-    first = taken[taken["minus"].isna() & (taken["system"] == "A")].set_index("shape")
-    for shape, name in ((None, "any"), ("non-increasing", "non-increasing")):
-        given, more = {"HR@1": 0.4, "AUC": 0.8}, {"scheme": "with-replacement", "instances": 300}
-        low, high = bounds_from_table("Recall@10", given, 500, 99, 1, shape=shape, **more)
-        assert first.loc[name, "low"] == pytest.approx(low)
-        assert first.loc[name, "high"] == pytest.approx(high)
-
-
-def test_long_pasted_sampled_ranks_do_not_travel_in_the_link():
-    at = pasted("m = 20, n = 300\nA: 1, 5, 1; B: 2, 4, 9", metric="AUC")
-    assert "sampled" in at.query_params
-    # By hand: sampled AUC is the mean share of the 20 draws below, of A (20 + 16 + 20) / 60.
-    assert estimates_of(at)["A"]["uncorrected"] == f"{100 * 56 / 60:.2f} %"
-    at.write("sampled_typed", "m = 400, n = 3000\nA: " + ", ".join(map(str, range(1, 400))))
-    assert "sampled" not in at.query_params
-    assert "1,000 characters travel in a link" in at.captions
-
-
 def by_the_draw(column="", every=8):
     """Some of X, Y, Z with twice as many negatives until one is above; m from 20 to 320."""
     rng, rows = np.random.default_rng(7), []
-    for one in sd.example("movielens-xyz"):
+    for one in XYZ:
         ranks, n = one.ranks[::every], one.n[::every]
         m, above = adaptive((ranks - 1) / (n - 1), rng, 20, 320, 1)
         rows += [f"{one.system},{a + 1},3541,{b}{column}" for a, b in zip(above, m, strict=True)]
@@ -359,7 +334,7 @@ def by_the_draw(column="", every=8):
     return "\n".join([head, *rows]).encode()
 
 
-def test_m_that_goes_with_the_rank_is_asked_about_and_both_readings_are_shown():
+def test_m_that_goes_with_the_rank_is_asked_about_unless_the_file_says_why():
     at = ranks_page().upload("adaptive.csv", by_the_draw())
     (told,) = (note.value for note in at.info)
     assert "Items of X, Y and Z with more negatives stand unlike those with fewer" in told
@@ -385,9 +360,6 @@ def test_m_that_goes_with_the_rank_is_asked_about_and_both_readings_are_shown():
     assert not at.pick("m_set", "m was set beforehand").info
     assert {"MES", "BV", "MN"} <= set(at.table[0].value["Estimator"])
     assert estimates_of(at).loc["MLE", "X"] == percent(found.readings[0])
-
-
-def test_a_file_says_that_the_draw_decided_m_or_did_not():
     at = ranks_page().upload("said.csv", by_the_draw(",yes", 80))
     assert "The data say that what was drawn decided m (X, Y and Z)" in at.notes
     at = ranks_page().upload("not.csv", by_the_draw(",no", 80))
@@ -397,37 +369,22 @@ def test_a_file_says_that_the_draw_decided_m_or_did_not():
     assert "no vector corrects the metric" in at.notes
 
 
-def test_an_estimate_outside_0_to_100_percent_comes_with_its_reason():
+def test_an_estimate_outside_0_to_100_percent_has_its_reason_and_long_ranks_no_link():
     rows = "".join(f"A,{t},{c}\n" for t, c in ((3, 20), (4, 20), (2, 9), (1, 4), (6, 8)))
     text = f"m = 20, n = 1000\nsystem,sampled_rank,count\n{rows}"
     at = pasted(text, estimator="BV")
-    data = io.BytesIO(f"system,sampled_rank,count\n{rows}".encode())
-    (a,) = sd.read_sampled_ranks(data, n=1000, m=20, scheme="without-replacement")
+    data, how = io.BytesIO(text.partition("\n")[2].encode()), {"scheme": "without-replacement"}
+    (a,) = sd.read_sampled_ranks(data, n=1000, m=20, **how)
     found = sd.estimate("Recall@10", a, "BV 0.1")
     assert found.value < 0
     assert found.reason in str(found)
     told = [x for x in at.captions.splitlines() if "outside 0 to 100 %, as no metric is" in x]
     assert len(told) == 2  # under the headline, and under the table of all estimators
     assert told[0].startswith("A by BV is")
-
-
-def test_true_ranks_are_drawn_as_estimated_and_as_they_are():
-    at = ranks_page(estimate_tab="True ranks")
-    lines = {line["name"]: line for line in at.specs[1]["data"]}
-    for one, ranks in zip(drawn(), sd.example("movielens-xyz"), strict=True):
-        estimated, exact = lines[one.system], lines[f"{one.system}, on all items"]
-        at_ten = array(estimated["x"]).tolist().index(10)
-        # Of one relevant item each, the share of ranks up to 10 is Recall@10.
-        value = sd.estimate("Recall@10", one, "monotone-mle").value
-        assert array(estimated["y"])[at_ten] == pytest.approx(100 * value, rel=1e-9)
-        assert array(exact["y"])[at_ten] == pytest.approx(100 * np.mean(ranks.ranks <= 10))
-        assert percent(np.mean(ranks.ranks <= 10)) == EXACT[one.system]
-
-
-def test_sampled_ranks_from_0_are_asked_about():
-    rows = "\n".join(f"A,{t}\nB,{t + 2}" for t in (0, 3, 5, 1))
-    at = ranks_page().upload("zero.csv", f"system,sampled_rank\n{rows}\n".encode())
-    assert "count from 0" in at.give_n(10_000).complaint
-    assert not at.click("The ranks count from 0: add 1").error
-    ours = estimates_of(at).loc["MLE", "A"]
-    assert ours == estimated("mle", "Recall@10", [1, 4, 6, 2], 10_000, 100)
+    at = pasted("m = 20, n = 300\nA: 1, 5, 1; B: 2, 4, 9", metric="AUC")
+    assert "sampled" in at.query_params
+    # By hand: sampled AUC is the mean share of the 20 draws below, of A (20 + 16 + 20) / 60.
+    assert estimates_of(at)["A"]["uncorrected"] == f"{100 * 56 / 60:.2f} %"
+    at.write("sampled_typed", "m = 400, n = 3000\nA: " + ", ".join(map(str, range(1, 400))))
+    assert "sampled" not in at.query_params
+    assert "1,000 characters travel in a link" in at.captions

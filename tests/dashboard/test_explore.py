@@ -11,12 +11,8 @@ from tests.dashboard.driver import Page, array
 # Section 4.2 of Krichene & Rendle 2020: n = 10,000, m = 99, with replacement, recommender A at
 # rank 100. Exact from Table 1; expectations from data/reference_values.json, whose 1,000 repetition
 # means in Table 2 are 0.630, 0.724, 1.000 and 0.990.
-TABLE = {
-    "AP": (0.010, 0.63659167554758955),
-    "NDCG": (0.150, 0.72898943266193070),
-    "Recall@k": (0.000, 0.99999993674907442),
-    "AUC": (0.990, 0.990),
-}
+TABLE = {"AP": (0.010, 0.63659167554758955), "NDCG": (0.150, 0.72898943266193070)}
+TABLE |= {"Recall@k": (0.000, 0.99999993674907442), "AUC": (0.990, 0.990)}
 
 page = partial(Page, "explore")
 
@@ -63,7 +59,13 @@ def test_shows_the_numbers_of_the_core_and_of_the_paper():
     assert len(at.button_group) == 2  # chips and range: one row for all metrics
 
 
-def test_the_top_of_the_ranks_is_drawn_evenly_also_where_the_rank_is_not_there():
+def test_topk_takes_k_as_a_share_atop_is_auc_and_the_top_is_drawn_evenly():
+    # k = 10 of 10,000 is the first 0.1 %: of 1 + 99 places the first one, no draw above.
+    shown = paper_page("TOPK").numbers
+    assert shown["TOPK@0.001, exact"] == "0.00 %"
+    assert shown["TOPK@0.001, sampled"] == percent((1 - 99 / 9999) ** 99) == "37.34 %"
+    shown = paper_page("ATOP").numbers
+    assert shown["ATOP, exact"] == shown["ATOP, sampled"] == percent(9900 / 9999) == "99.01 %"
     at = paper_page("AP", view="top 100", rank="5000", tab="Family")
     ranks, y = panel(at, "AP")["sampled"]
     assert (ranks[0], ranks[-1]) == (1, 100)
@@ -83,26 +85,15 @@ def test_the_top_of_the_ranks_is_drawn_evenly_also_where_the_rank_is_not_there()
         np.testing.assert_allclose(array(trace["y"])[at_fifty] / 100, mean, rtol=1e-12)
 
 
-def test_topk_takes_k_as_a_share_of_the_list_and_atop_is_auc():
-    # k = 10 of 10,000 is the first 0.1 %: of 1 + 99 places the first one, no draw above.
-    shown = paper_page("TOPK").numbers
-    assert shown["TOPK@0.001, exact"] == "0.00 %"
-    assert shown["TOPK@0.001, sampled"] == percent((1 - 99 / 9999) ** 99) == "37.34 %"
-    shown = paper_page("ATOP").numbers
-    assert shown["ATOP, exact"] == shown["ATOP, sampled"] == percent(9900 / 9999) == "99.01 %"
-
-
-def test_a_slider_stands_where_its_field_is_and_undo_goes_back():
-    at = page()
-    scores = "rank 100 scores Recall@10 > 99.99 % in expectation; on all items 0.00 %."
+def test_a_slider_stands_where_its_field_is_undo_goes_back_and_what_does_not_apply_is_hidden():
+    at, scores = page(), "rank 100 scores Recall@10 > 99.99 % in expectation; on all items 0.00 %."
     assert at.headline == f"With 100 of 9,999 negatives, {scores}"
     assert "cutoff" not in at.captions
     at.put("n", 3706)
     assert "of 3,705 negatives" in at.headline
     assert at.slider("n")["number"] == 3706
     # An end is no error: of the other sliders too.
-    assert at.slider("m")["steps"][-2:] == [2000, 3705]
-    assert at.slider("rank")["steps"][-1] == 3706
+    assert (at.slider("m")["steps"][-2:], at.slider("rank")["steps"][-1]) == ([2000, 3705], 3706)
     assert at.slider("n")["above"] == "m"
     assert not at.put("m", 3705).error
     at.put("m", 333)
@@ -110,9 +101,15 @@ def test_a_slider_stands_where_its_field_is_and_undo_goes_back():
     at.put("m", 50).put("rank", 7).click("Undo")
     assert (at.session_state["m"], at.session_state["rank"]) == (50, 100)
     assert at.click("Reset").session_state["m"] == 100
+    at = page()
+    assert not {field.key for field in at.number_input} & {"gamma", "odds"}
+    at.selectbox(key="scheme").set_value("popularity").run()
+    assert at.number_input(key="odds").value == 2
+    at.button_group(key="metrics").set_value([]).run()
+    assert at.complaint == "No metric is chosen: pick at least one above the picture."
 
 
-def test_a_link_that_waits_for_a_button_shows_no_answer_to_another_question():
+def test_many_negatives_wait_for_a_button_and_show_no_answer_to_another_question():
     at = page(n="1000000", m="5000", rank="2")
     assert "takes a moment" in at.info[0].value
     assert not at.numbers
@@ -123,9 +120,6 @@ def test_a_link_that_waits_for_a_button_shows_no_answer_to_another_question():
     at.put("m", 6_000)
     assert "takes a moment" in at.info[0].value  # who agreed to one did not to another
     assert at.last_headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
-
-
-def test_many_negatives_wait_for_a_button_and_many_candidates_do_not():
     at = page(n="100000").put("m", 2500)
     assert "takes a moment" in at.info[0].value
     assert not at.click("Compute m = 2,500").info
@@ -136,18 +130,14 @@ def test_many_negatives_wait_for_a_button_and_many_candidates_do_not():
     assert at.numbers["AP, sampled"] == percent(float(mean))
 
 
-def test_draws_can_be_drawn_again():
+def test_draws_can_be_drawn_again_beside_the_law_and_the_family():
     at, twin = page(metrics=["AP"], rank="800"), page(metrics=["AP"], rank="800")
     assert "sampled rank" in at.said
-    assert at.said == twin.said
-    assert at.click("Draw 100").said == twin.click("Draw 100").said
+    assert (at.said, at.click("Draw 100").said) == (twin.said, twin.click("Draw 100").said)
     assert at.number_input(key="draws").value == 101
     told = next(m.value for m in at.markdown if m.value.startswith("Over 101 draws"))
     mean = sd.expected("AP", 800, sd.Sampling(10_000, 100, "without-replacement"))
     assert percent(float(mean)) in told
-
-
-def test_the_law_and_the_family():
     at = paper_page("AP", tab="Law", turn="true")
     p = sd.Sampling(10_000, 99, "with-replacement").pmf(100)
     assert percent(float(p[0])).replace("\u00a0", " ") in at.said
@@ -157,16 +147,7 @@ def test_the_law_and_the_family():
     assert "1.00 % with m = 9,999; on all items 1.00 %" in at.said
 
 
-def test_what_does_not_apply_is_not_shown_and_no_metric_is_told():
-    at = page()
-    assert not {field.key for field in at.number_input} & {"gamma", "odds"}
-    at.selectbox(key="scheme").set_value("popularity").run()
-    assert at.number_input(key="odds").value == 2
-    at.button_group(key="metrics").set_value([]).run()
-    assert at.complaint == "No metric is chosen: pick at least one above the picture."
-
-
-def test_a_pinned_setting_stays_in_picture_and_numbers():
+def test_a_pinned_setting_stays_and_the_curves_are_taken_away_as_numbers(monkeypatch):
     at = paper_page().press("pin").put("m", 1_000)
     # Below the value at m = 1,000 the one of the paper, at m = 99 (Table 2: 1.000).
     pinned = {x.label: x.delta for x in at.metric}
@@ -182,9 +163,6 @@ def test_a_pinned_setting_stays_in_picture_and_numbers():
     assert "as pinned, n = 10,000, m = 99, k = 10, scheme = with replacement" in at.captions
     at.press("pin")
     assert not any(x.delta for x in at.metric)
-
-
-def test_the_curves_are_taken_away_as_numbers(monkeypatch):
     rows = paper_page().exports(monkeypatch)["Download data"].splitlines()
     head, values = rows[1].split(","), np.array([row.split(",") for row in rows[2:]], float)
     (at_100,) = values[values[:, 0] == 100]

@@ -39,9 +39,6 @@ def drawable(fig):
     return fig
 
 
-# ------------------------------------------------------------------- grids, names, colours
-
-
 @pytest.mark.parametrize("n", [2, 3, 11, 59, 60, 61, 500, 10_000, 10**9])
 @pytest.mark.parametrize("top", [None, 100, 1000])
 def test_grid_holds_both_ends_and_the_jumps(n, top):
@@ -91,9 +88,6 @@ def test_names_in_the_colour_of_their_line_can_be_read(dark):
             assert contrast(hue, behind) >= 4.5
 
 
-# -------------------------------------------------------------------------------- Explore
-
-
 def curves(metric, *, top=None, at=100, sampling=SAMPLING):
     keep = [*grid.jumps(sampling, metric), min(at, sampling.n)]
     ranks = grid.rank_grid(sampling.n, top=top, keep=keep)
@@ -141,10 +135,7 @@ def test_law_shows_the_probabilities_and_lights_the_hits():
     drawable(explore.law(p, k=None, mean=5000.0))
 
 
-# ---------------------------------------------------------------------------- Consistency
-
-
-def test_curves_show_the_values_flips_and_the_wrong_stretch():
+def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
     inside = np.array([True, True, False, True, False, True])
     assert consistency.stretches(np.arange(1, 7), inside) == [(1, 2), (4, 4), (6, 6)]
     assert consistency.stretches(np.arange(1, 4), np.zeros(3, dtype=bool)) == []
@@ -161,9 +152,6 @@ def test_curves_show_the_values_flips_and_the_wrong_stretch():
     assert "&lt;i&gt;Y" in html
     assert "<i>" not in html
     assert fig.data[0].line.color in html
-
-
-def test_tiles_name_every_pair_once_per_metric_and_tell_a_click_where_it_was():
     verdict = sd.verdict(["AP", "AUC"], sd.example("paper-abc"), 99).assign(pair=[0, 1, 2] * 2)
     table = verdict.astype(object).where(verdict.notna(), None).to_dict("records")
     names = ["A, B", "A, C", "<i>B, C"]
@@ -178,31 +166,6 @@ def test_tiles_name_every_pair_once_per_metric_and_tell_a_click_where_it_was():
     assert consistency.pair_name("X", "Y") == "X, Y"
     assert consistency.pair_name("<b>model-001", "model-002").startswith("&lt;b&gt;")
     assert "<br>" in consistency.pair_name("model-001", "model-002")
-
-
-def test_a_distribution_divides_ties():
-    tied = sd.RankSet("T", [3], 10, ties=[3])
-    assert np.allclose(rank_distribution_at(tied, [2, 3, 4, 6, 10]), [0, 0.25, 0.5, 1, 1])
-
-
-def test_rows_with_bars_and_chances_over_m():
-    pairs = ["Y > X", "Z > X"]
-    fig = consistency.chances(pairs, [0.3, 0.9], [0.2, np.nan], [0.45, np.nan])
-    bar, dots = fig.data
-    assert np.allclose(dots.x, [30, 90])
-    assert np.allclose([bar.base[0], bar.base[0] + bar.x[0]], [20, 45])
-    assert np.isnan(bar.x[1])
-    assert list(fig.layout.yaxis.ticktext) == pairs
-    # Differences away from zero have another colour.
-    rows = {"better": ["a", "b"], "worse": ["c", "c"], "difference": [0.01, 0.02]}
-    rows |= {"interval": [(-0.01, 0.03), (0.01, 0.03)]}
-    fig = consistency.differences(pd.DataFrame(rows))
-    assert len(set(fig.data[1].marker.color)) == 2
-    series = {pairs[0]: np.array([0, 0.5, 1.0]), pairs[1]: np.array([0, 0.2, 0.9])}
-    fig = consistency.chance_over_m(np.array([1, 10, 100]), series, at=10, target=0.95)
-    assert [t.name for t in fig.data] == pairs
-    assert np.allclose(fig.data[0].y, [0, 50, 100])
-    assert any(s.y0 == s.y1 == 95 for s in fig.layout.shapes)
 
 
 def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
@@ -224,16 +187,14 @@ def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
     assert np.isclose(still.between(edges).sum(), 1)
     fig = consistency.histogram("AP", ["B"], [np.full(3, 0.4)], [still], [1])
     assert np.isclose(np.sum(fig.data[0].y), 100)
-
-
-# -------------------------------------------------------------------------------- Correct
+    tied = sd.RankSet("T", [3], 10, ties=[3])
+    assert np.allclose(rank_distribution_at(tied, [2, 3, 4, 6, 10]), [0, 0.25, 0.5, 1, 1])
 
 
 def boxes(fig, width=500.0, height=380.0):
     (x0, x1), (y0, y1) = fig.layout.xaxis.range, fig.layout.yaxis.range
     for note in fig.layout.annotations:
-        wide = 7.0 * len(note.text)
-        left = (note.x - x0) / (x1 - x0) * width + note.xshift
+        wide, left = 7.0 * len(note.text), (note.x - x0) / (x1 - x0) * width + note.xshift
         low = (note.y - y0) / (y1 - y0) * height + note.yshift
         left -= wide if note.xanchor == "right" else 0
         low -= 16 if note.yanchor == "top" else 0
@@ -263,7 +224,7 @@ def test_vector_draws_at_most_400_points(m):
     np.testing.assert_allclose(named(fig, "BV 0.1").y, 100 * vectors[BV][shown - 1])
 
 
-def test_bars_are_bias_squared_and_variance_over_the_instances():
+def test_bars_of_risks_of_differences_and_chances_over_m():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 0.0009)}, instances=9)
     ends = [line.x for line in fig.data]  # bias² and variance, a row after the other
     longest = 800 + 400 / 9
@@ -274,6 +235,23 @@ def test_bars_are_bias_squared_and_variance_over_the_instances():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)
     np.testing.assert_allclose(fig.data[0].x, [0, 0.25])
     assert fig.layout.xaxis.range[1] < 1.1
+    pairs = ["Y > X", "Z > X"]
+    fig = consistency.chances(pairs, [0.3, 0.9], [0.2, np.nan], [0.45, np.nan])
+    bar, dots = fig.data
+    assert np.allclose(dots.x, [30, 90])
+    assert np.allclose([bar.base[0], bar.base[0] + bar.x[0]], [20, 45])
+    assert np.isnan(bar.x[1])
+    assert list(fig.layout.yaxis.ticktext) == pairs
+    # Differences away from zero have another colour.
+    rows = {"better": ["a", "b"], "worse": ["c", "c"], "difference": [0.01, 0.02]}
+    rows |= {"interval": [(-0.01, 0.03), (0.01, 0.03)]}
+    fig = consistency.differences(pd.DataFrame(rows))
+    assert len(set(fig.data[1].marker.color)) == 2
+    series = {pairs[0]: np.array([0, 0.5, 1.0]), pairs[1]: np.array([0, 0.2, 0.9])}
+    fig = consistency.chance_over_m(np.array([1, 10, 100]), series, at=10, target=0.95)
+    assert [t.name for t in fig.data] == pairs
+    assert np.allclose(fig.data[0].y, [0, 50, 100])
+    assert any(s.y0 == s.y1 == 95 for s in fig.layout.shapes)
 
 
 def upright(trace, after: int) -> bool:

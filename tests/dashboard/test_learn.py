@@ -154,28 +154,13 @@ def test_lesson_6_scatters_as_table_3_and_says_how_far_off_a_guess_is():
         assert told.startswith(f"Not quite. {20 - number} too few. In 20 of 20: ")
 
 
-def test_lesson_7_corrections():
+def test_lessons_7_and_8_say_what_corrections_cost_and_samples_leave_open():
     at = answered(7)
     for gamma in (0.1, 0.01):
         bias2, variance = sd.correction("bias-variance", gamma=gamma).fit("AP", SAMPLING).risk()
         told = f"bias {percent(bias2**0.5)}, scatter {percent(variance**0.5)}"
         assert told in title(at, f"{gamma:g}")
     assert f"off by {percent(bias2**0.5)}" in at.said
-
-
-def test_lesson_5_finds_a_counterexample_and_links_to_it():
-    at = answered(5, look5="Recall@10", example_m="100 negatives")
-    # As in the README.
-    assert "**A** at ranks 10, 10,000" in at.said
-    assert "**B** at ranks 11, 11" in at.said
-    target = parse_qs(at.get("page_link")[0].proto.query_string)
-    there = Page("consistency", **target)
-    assert "ranks B > A; on all items A > B" in there.said
-    at = answered(5, look5="AUC", example_m="100 negatives")
-    assert "There is none for AUC" in at.info[0].value
-
-
-def test_lesson_8_limits():
     at, x = answered(8), sd.example("movielens-xyz")[0]
     run = sd.sample_ranks(x, 100, np.random.default_rng(1))
     # One n for all: the mean of the users'.
@@ -193,12 +178,19 @@ def test_lesson_8_limits():
     np.testing.assert_allclose(bars["base"][0] + bars["x"][0], 100 * high)
 
 
-def test_the_link_opens_the_same_state():
-    for number, name, says in (
-        (3, "explore", "With 100 of 9,999 negatives, rank 500 scores Recall@10 = 97.28 %"),
-        (5, "consistency", "With 99 negatives AP ranks A > B > C; on all items C > B > A."),
-        (7, "correct", "BV 0.01"),
-    ):
+def test_lesson_5_finds_a_counterexample_and_links_open_the_same_state():
+    at = answered(5, look5="Recall@10", example_m="100 negatives")
+    # As in the README.
+    assert "**A** at ranks 10, 10,000" in at.said
+    assert "**B** at ranks 11, 11" in at.said
+    target = parse_qs(at.get("page_link")[0].proto.query_string)
+    there = Page("consistency", **target)
+    assert "ranks B > A; on all items A > B" in there.said
+    at = answered(5, look5="AUC", example_m="100 negatives")
+    assert "There is none for AUC" in at.info[0].value
+    three = "explore", "With 100 of 9,999 negatives, rank 500 scores Recall@10 = 97.28 %"
+    five = "consistency", "With 99 negatives AP ranks A > B > C; on all items C > B > A."
+    for number, (name, says) in ((3, three), (5, five), (7, ("correct", "BV 0.01"))):
         (link, *_) = (x.proto for x in answered(number).get("page_link"))
         assert link.page == name
         there = Page(name, **parse_qs(link.query_string))
@@ -206,7 +198,7 @@ def test_the_link_opens_the_same_state():
         assert says in there.said
 
 
-def test_the_address_keeps_the_lesson_and_back_and_next_stay_within_the_course():
+def test_the_address_keeps_the_lesson_back_and_next_stay_and_presenting_is_large():
     at = page(lesson="5", guess5="C", look5="NDCG")
     assert at.session_state["lesson"] == "5"
     again = page(**{key: at.query_params[key] for key in ("lesson", "guess5", "look5")})
@@ -219,9 +211,6 @@ def test_the_address_keeps_the_lesson_and_back_and_next_stay_within_the_course()
     assert at.press("lesson_back").session_state["lesson"] == "9"
     assert page(lesson="12").session_state["lesson"] == "1"
     assert page(lesson="1").button(key="lesson_back").disabled
-
-
-def test_presenting_is_large_and_bare():
     plain, large = answered(5), answered(5, present="true")
     assert not large.latex
     assert "For teachers" not in str(large)
@@ -244,6 +233,10 @@ def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
         later += [*lesson.misconceptions, *(exercise.solution for exercise in lesson.exercises)]
         assert all(text in solutions for text in later)
         assert all(exercise.task in tasks for exercise in lesson.exercises)
+    metric = sd.parse_metric("Recall@10")
+    at = half_way(metric, 100)
+    below, above = (float(sd.expected(metric, r, SAMPLING)) for r in (at, at + 1))
+    assert below >= 0.5 > above
 
 
 def test_lesson_10_looks_until_one_user_and_then_all_are_decided():
@@ -274,21 +267,13 @@ def test_lesson_10_looks_until_one_user_and_then_all_are_decided():
     assert f"Z</b> {said}" in title(at, "100")
 
 
-def test_exercise_about_half_of_recall():
-    metric = sd.parse_metric("Recall@10")
-    at = half_way(metric, 100)
-    below, above = (float(sd.expected(metric, r, SAMPLING)) for r in (at, at + 1))
-    assert below >= 0.5 > above
-
-
 def test_another_lesson_is_one_more_file(tmp_path, monkeypatch):
     ninth = Path(lessons.__path__[0]) / "lesson_09_your_paper.py"
     shutil.copy(ninth, tmp_path / "lesson_11_again.py")
     monkeypatch.setattr(lessons, "__path__", [*lessons.__path__, str(tmp_path)])
     course.cache_clear()
     try:
-        assert len(course()) == 11
-        assert words(11) == words(9)
+        assert (len(course()), words(11)) == (11, words(9))
     finally:
         course.cache_clear()
         words.cache_clear()

@@ -110,8 +110,7 @@ def test_a_wrong_number_takes_the_sentences_place_and_loses_nothing(address):
             assert not at.metric
         else:
             assert said.endswith(at.last_headline)
-            assert at.numbers == numbers
-            assert len(at.specs) == charts
+            assert (at.numbers, len(at.specs)) == (numbers, charts)
         assert at.put(key, before).headline == said
         assert not at.error
 
@@ -140,7 +139,7 @@ def test_a_link_reproduces_the_page(address):
     assert (again.headline, again.numbers, again.specs) == (at.headline, at.numbers, at.specs)
 
 
-def test_what_is_given_in_vain_is_told_until_something_is_chosen():
+def test_what_is_given_in_vain_is_told_until_something_is_chosen_and_a_good_link_is_not():
     vain = {"what = Something": "A metric", "metric = HR": "Recall@k"}
     vain |= {"prior = 1/n": "uniform", "estimator = EM": "side by side"}
     query = dict(part.split(" = ") for part in vain)
@@ -154,13 +153,9 @@ def test_what_is_given_in_vain_is_told_until_something_is_chosen():
     assert len(told) == 5
     # and so it is
     names = {trace["name"] for trace in at.specs[0]["data"]}
-    assert names == {"exact", "CLS", "BV 0.1"}
-    assert at.numbers == Page("correct").numbers
+    assert (names, at.numbers) == ({"exact", "CLS", "BV 0.1"}, Page("correct").numbers)
     at.pills(key="metric").set_value("AP")
     assert not at.run().warning
-
-
-def test_a_good_link_has_no_complaints_and_a_bad_one_has_one():
     assert not opened("correct?n=11&m=10").warning  # the cutoff leaves one item out
     good = {"n": ["3706"], "gamma": ["1e-3"], "metrics": ["AP", "NDCG@k"], "utm_source": ["x"]}
     assert state.link_complaints(good) == []

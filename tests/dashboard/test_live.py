@@ -29,8 +29,7 @@ def test_frames_of_m_on_explore_hold_what_the_core_says(m):
         x = np.array(mean[0]).astype(int)
         expected = 100 * np.asarray(sd.expected(metric, x, sampling))
         assert np.allclose(mean[1], expected, rtol=1e-5, atol=1e-9)
-        std = 100 * np.sqrt(sd.variance(metric, x, sampling))
-        top = max(exact[1])
+        std, top = 100 * np.sqrt(sd.variance(metric, x, sampling)), max(exact[1])
         edge = np.minimum(expected + std, top), np.maximum(expected - std, 0)[::-1]
         assert np.allclose(band[1], np.concatenate(edge), rtol=1e-4, atol=1e-5)
         at = list(x).index(100)
@@ -41,7 +40,7 @@ def test_frames_of_m_on_explore_hold_what_the_core_says(m):
     assert numbers[1] == percent(mean)
 
 
-def test_frames_of_the_rank_move_points_alone():
+def test_frames_of_the_rank_move_points_alone_and_are_of_one_question():
     frames = page._follows(page._first(), None, dark=False)[1].packed()
     assert "20,000" not in frames  # beyond n
     traces = frames["500"]["pictures"][page.PICTURE]["traces"]
@@ -50,6 +49,8 @@ def test_frames_of_the_rank_move_points_alone():
     expected = 100 * float(sd.expected("AP", 500, sampling))
     exact = 100 * float(sd.metric("AP")(500, 10_000))
     assert traces[11] == [[500, 500], pytest.approx([expected, exact], rel=1e-5)]
+    one, other = (live.Follows("m", depends, dict).version for depends in (("n", 10), ("n", 11)))
+    assert one != other
 
 
 @pytest.mark.parametrize(("slider", "said"), [("gamma", "0.001"), ("m", "20")])
@@ -74,11 +75,6 @@ def test_frames_on_correct_hold_what_the_core_says(slider, said):
     (sentence,), numbers = frame["texts"].values()
     assert size(bias2**0.5) in sentence.replace("\u00a0", " ")
     assert numbers[0] == size(bias2**0.5)
-
-
-def test_frames_are_of_one_question():
-    one, other = (live.Follows("m", depends, dict).version for depends in (("n", 10), ("n", 11)))
-    assert one != other
 
 
 def test_frames_of_m_keep_the_metric_of_the_sentence_and_say_what_the_others_are():

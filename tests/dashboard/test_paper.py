@@ -19,15 +19,11 @@ def table(at, index="Column"):
     return at.table[0].value.replace("\u00a0", " ", regex=True).set_index(index)
 
 
-def test_the_headline_counts_what_the_core_matches():
-    at = page()
-    matched = [x for t in (1, 2, 3, 4) for x in match(t, sd.example)["matched"]]
+def test_headline_and_tables_show_printed_cells_beside_ours_and_why_they_differ():
+    at, matched = page(), [x for t in (1, 2, 3, 4) for x in match(t, sd.example)["matched"]]
     # 12 + 12 + 96 + 84 cells are printed in Tables 1-4.
     assert len(matched) == 204
     assert f"{sum(matched)} of 204 printed cells match" in at.headline
-
-
-def test_tables_show_printed_cells_beside_ours_and_why_they_differ():
     shown = table(page(item="Table 3"))
     assert shown.loc["exact", "Y"] == "8.84 → 8.84 ✓"  # Table 3, Recall@10, Y, exact
     y = sd.example("movielens-xyz")[1]
@@ -60,7 +56,7 @@ def test_every_item_unfolds_and_can_be_taken_away(item):
     assert bool(at.pictures) == (item.startswith("Figure") or item == "Steck 2010")
 
 
-def test_stecks_table_2_beside_ours_and_the_code_that_makes_it():
+def test_stecks_table_2_beside_ours_and_his_theorem_until_its_assumption_is_violated():
     at = page(item="Steck, Table 2")
     shown = table(at, "Training")
     sets = {ranks.system: ranks for ranks in sd.example("movielens-steck")}
@@ -72,6 +68,15 @@ def test_stecks_table_2_beside_ours_and_the_code_that_makes_it():
     assert "9 of 9 cells match" in at.said
     (code,) = at.code
     assert 'EXPERIMENTS["steck"]' in code.value
+    # Of ranks 1 + i + i², i = 0..19, seven of 20 are in the top 5 % of 1,000; ATOP is 1 - 133/999.
+    for times, says in ((1, "The theorem holds"), (9, "Unbiased only if")):
+        at = page(item="Steck 2010", times=times)
+        told = next(m.value for m in at.markdown if says in m.value)
+        assert "instead of 35.00 %" in told
+        assert f"instead of {100 * (1 - 133 / 999):.2f} %" in told
+        topk, atop = theorem(times, np.random.default_rng(2010))["observed"]
+        assert f"TOPK@0.05 reads {100 * topk:.2f} %" in told
+        assert f"ATOP reads {100 * atop:.2f} %" in told
 
 
 @pytest.mark.parametrize("item", MADE)
@@ -88,15 +93,3 @@ def test_the_code_shown_runs(item, tmp_path, monkeypatch, capsys):
     exec(MADE[item][2], names)
     assert names["sets"][0].system in capsys.readouterr().out
     assert (names["sets"][0].n.max() == 18) == item.startswith("Steck")
-
-
-def test_the_theorem_holds_until_its_assumption_is_violated():
-    # Of ranks 1 + i + i², i = 0..19, seven of 20 are in the top 5 % of 1,000; ATOP is 1 - 133/999.
-    for times, says in ((1, "The theorem holds"), (9, "Unbiased only if")):
-        at = page(item="Steck 2010", times=times)
-        told = next(m.value for m in at.markdown if says in m.value)
-        assert "instead of 35.00 %" in told
-        assert f"instead of {100 * (1 - 133 / 999):.2f} %" in told
-        topk, atop = theorem(times, np.random.default_rng(2010))["observed"]
-        assert f"TOPK@0.05 reads {100 * topk:.2f} %" in told
-        assert f"ATOP reads {100 * atop:.2f} %" in told

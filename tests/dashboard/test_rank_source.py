@@ -102,7 +102,7 @@ def test_one_file_and_several():
     assert list(at.give(a_csv=A, b_csv=A).ranks) == ["X", "Y", "X (b.csv)", "Y (b.csv)"]
 
 
-def test_a_run_and_its_qrels_are_told_apart_by_content():
+def test_a_run_and_its_qrels_are_told_apart_and_missing_items_asked_about():
     for files in ({"my_run": RUN, "truth": QRELS}, {"truth": QRELS, "my_run": RUN}):
         at = Chooser(**files)
         assert "does not say n" in at.trouble
@@ -112,9 +112,6 @@ def test_a_run_and_its_qrels_are_told_apart_by_content():
     # Half of a pair is asked for the other.
     assert "is a TREC run, which does not say what is relevant" in at.give(r=RUN).trouble
     assert "holds qrels, which say what is relevant" in at.give(q=QRELS).trouble
-
-
-def test_missing_items_are_asked_about_and_can_be_read_otherwise():
     at = Chooser(my_run=RUN, truth=MISSING)
     assert "2 of 6 relevant items, in 1 of 2 queries, are missing" in at.trouble
     assert "Python" not in at.trouble
@@ -143,7 +140,7 @@ def test_zero_based_can_be_said_and_taken_back():
     assert Chooser(a_csv=fits).choose("zero_based", "0").ranks == {"X": [4, 6], "Y": [2, 701]}
 
 
-def test_repetitions_are_averaged_or_kept_apart():
+def test_repetitions_and_different_instances_can_be_chosen_again():
     runs = [("X", 1, 4), ("X", 2, 5), ("Y", 1, 6), ("Y", 2, 7)]
     rows = [f"{system},{seed},{user},{r},900" for system, seed, r in runs for user in "uv"]
     seeds = "\n".join(["system,seed,user,rank,n", *rows]).encode()
@@ -153,9 +150,6 @@ def test_repetitions_are_averaged_or_kept_apart():
     at.choose("runs", "Each a system")
     assert list(at.ranks) == ["X (seed 1)", "X (seed 2)", "Y (seed 1)", "Y (seed 2)"]
     assert at.scripted("sd.read_rank_sets('s.csv', runs='apart')", s_csv=seeds)
-
-
-def test_different_instances_can_be_chosen_again():
     at = Chooser(a_csv=A, b_csv=OTHER).click("Compare the 1 instance they share")
     assert at.ranks == {"X": [5], "Y": [800], "Z": [2]}
     assert at.choose("instances", "As they are").ranks["Z"] == [2, 4]
@@ -181,7 +175,7 @@ def edit(at, monkeypatch, **rows):
     return at.run()
 
 
-def test_systems_are_renamed_and_left_out(monkeypatch):
+def test_systems_are_renamed_and_left_out_which_heals_what_does_not_fit(monkeypatch):
     at = edit(Chooser(a_csv=A, b_csv=B), monkeypatch, r1={"Use": False}, r2={"System": "=1+<b>1"})
     assert at.ranks == {"X": [3, 5], "=1+<b>1": [2, 4]}
     assert at.scripted("systems={'X': 'X', 'Z': '=1+<b>1'}", a_csv=A, b_csv=B)
@@ -189,9 +183,6 @@ def test_systems_are_renamed_and_left_out(monkeypatch):
     assert "gives the name 'X' twice" in at.trouble
     # The last good ones stay.
     assert [s.system for s in at.source.sets] == ["X", "=1+<b>1"]
-
-
-def test_leaving_out_heals_what_does_not_fit(monkeypatch):
     at = Chooser(a_csv=A, b_csv=OTHER)
     assert "cover different instances" in at.trouble
     assert list(edit(at, monkeypatch, r2={"Use": False}).ranks) == ["X", "Y"]
@@ -199,16 +190,13 @@ def test_leaving_out_heals_what_does_not_fit(monkeypatch):
     assert "One system alone" in at.trouble
 
 
-def test_one_system_keeps_its_preview_and_its_numbers():
+def test_one_system_keeps_its_preview_and_doubts_unfold_it():
     at = Chooser(z_csv=B)
     assert "One system alone has no order: add the ranks of a second one" in at.trouble
     # Ranks 2 and 4, both within 10.
     assert "Its Recall@10 is 100.00 %" in at.trouble
     assert "z.csv" in at.understood
     assert at.source is None or at.source.bundled
-
-
-def test_doubts_unfold_the_preview_and_columns_are_plain_text():
     rows = "".join(f"{s},{u},{(7 * u) % 101 + 1},3706\n" for s in "AB" for u in range(101))
     at = Chooser(sampled_csv=f"system,user,rank,n\n{rows}".encode())
     assert at.preview.proto.expanded
@@ -220,21 +208,16 @@ def test_doubts_unfold_the_preview_and_columns_are_plain_text():
     assert "ignored: *<b>score</b>*" in at.understood.replace("\\", "")
 
 
-def test_wrong_files_leave_the_last_good_ones():
+def test_wrong_files_leave_the_last_good_ones_which_outlive_the_uploader():
     at = Chooser(good_csv=A)
     good = at.source
-    for fact, files in (
-        ("Python pickle, which could run code", {"p_npy": b"\x80\x04K\x01."}),
-        ("t.xlsx is a zip archive or an Excel", {"a_csv": A, "t_xlsx": b"PK\x03\x04"}),
-    ):
+    pickled = "Python pickle, which could run code", {"p_npy": b"\x80\x04K\x01."}
+    zipped = "t.xlsx is a zip archive or an Excel", {"a_csv": A, "t_xlsx": b"PK\x03\x04"}
+    for fact, files in (pickled, zipped):
         assert fact in at.give(**files).trouble
-        assert len(at.error) == 1
-        assert at.source == good
+        assert (len(at.error), at.source) == (1, good)
     at.give(good_csv=A)
     assert (at.source, at.trouble) == (good, None)
-
-
-def test_files_outlive_the_uploader():
     at = Chooser(a_csv=A, b_csv=B)
     at.pick("source", "Three toy recommenders").pick("source", "Upload a file")
     at.file_uploader(key="ranks_file").clear()
@@ -265,16 +248,7 @@ def test_pasted_ranks_have_a_script_too():
     assert "n = 9" in at.text_area(key="pasted").value
 
 
-def test_of_several_lost_files_the_rest_is_asked_for(monkeypatch):
-    assert not Chooser(a_csv=A, b_csv=B).warning
-    monkeypatch.setattr(uploads, "lost", lambda widget: widget == "ranks_file")
-    at = Chooser(a_csv=A, b_csv=B)
-    assert list(at.ranks) == ["X", "Y", "Z"]
-    (told,) = (x.value for x in at.warning)
-    assert told == uploads.LOST
-
-
-def test_a_file_that_its_session_took_along_is_asked_for():
+def test_lost_files_are_asked_for(monkeypatch):
     at = Page("consistency").upload("a.csv", A)
     assert not at.error
     assert [*at.query_params["ranks_file_given"]] == ["1"]
@@ -282,3 +256,8 @@ def test_a_file_that_its_session_took_along_is_asked_for():
     again = Page("consistency", source="Upload a file", ranks_file_given="1")
     assert again.complaint == uploads.GONE
     assert not again.upload("a.csv", A).error
+    # Of several the rest is still there.
+    assert not Chooser(a_csv=A, b_csv=B).warning
+    monkeypatch.setattr(uploads, "lost", lambda widget: widget == "ranks_file")
+    at = Chooser(a_csv=A, b_csv=B)
+    assert (list(at.ranks), [x.value for x in at.warning]) == (["X", "Y", "Z"], [uploads.LOST])

@@ -63,11 +63,11 @@ class Runtime:
         self.ended.set()
 
 
-@pytest.mark.parametrize(
-    "connected",
-    [(False, False), (True, False, False), (False, True, False, False)],
-    ids=["left", "came back and left", "came back late and left"],
-)
+#: At each look, of a reader who left, came back and left, or came back late and left.
+CONNECTED = [(False, False), (True, False, False), (False, True, False, False)]
+
+
+@pytest.mark.parametrize("connected", CONNECTED)
 def test_a_session_ends_when_its_reader_was_away_at_two_looks(connected, monkeypatch):
     monkeypatch.setattr(sessions, "LOOK", 0)
 

@@ -3,7 +3,6 @@
 from itertools import combinations
 
 import numpy as np
-import pytest
 
 import sampledash as sd
 from sampledash.report.numbers import percent
@@ -12,28 +11,21 @@ from tests.dashboard.driver import Page
 HOW = {"scheme": "without-replacement"}
 
 
-@pytest.fixture(scope="module")
-def start():
-    return Page()
-
-
-def test_says_what_sampling_does_and_leads_on(start):
+def test_says_shows_and_leads_on_and_the_slider_uncrosses_the_lines_at_970():
+    start, sets = Page(), sd.example("movielens-xyz")
     said = [m.value for m in start.markdown]
     assert said[0] == "### With 100 negatives the worst of three looks best"
-    right = int(sd.right_from("Recall@10", sd.example("movielens-xyz"), **HOW)["m"].max())
+    right = int(sd.right_from("Recall@10", sets, **HOW)["m"].max())
     about = said[1].replace("\xa0", " ")
     assert f"right from m = {right}" in about
-    n = np.concatenate([rs.n for rs in sd.example("movielens-xyz")])
+    n = np.concatenate([rs.n for rs in sets])
     assert f"{n.min():,} to {n.max():,} candidate movies a user" in about
     # Section 6.2 and Figure 6 of Krichene & Rendle 2020: about 1,000 are needed.
     assert right == 970
     doors = [link.proto.page for link in start.get("page_link")]
     assert doors == ["explore", "consistency", "correct", "lab", "learn"]
     assert not start.sidebar.children
-
-
-def test_both_sides_are_those_of_the_core_and_of_table_3(start):
-    spec, sets = start.specs[0], sd.example("movielens-xyz")
+    spec = start.specs[0]
     text = " ".join(str(x) for trace in spec["data"] for x in trace.get("text", []))
     exact = {rs.system: sd.mean("Recall@10", rs) for rs in sets}
     for rs in sets:
@@ -44,10 +36,6 @@ def test_both_sides_are_those_of_the_core_and_of_table_3(start):
         assert printed in text
     assert "all candidates" in text
     assert "100 sampled negatives" in text
-
-
-def test_the_slider_uncrosses_the_lines_at_970(start):
-    spec = start.specs[0]
     (slider,) = spec["layout"]["sliders"]
     assert slider["steps"][slider["active"]]["label"] == "100"
     for step, frame in zip(slider["steps"], spec["frames"], strict=True):

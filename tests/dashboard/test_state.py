@@ -27,7 +27,7 @@ def test_the_negatives_of_a_draw_give_its_sampled_rank(scheme, rank, seen):
         assert len(np.unique(found)) == 99
 
 
-def test_ladders_hold_the_promised_steps_and_their_order():
+def test_ladders_hold_the_promised_steps_and_no_end_of_a_slider_is_an_error():
     for key in ("n", "m"):
         assert {50, 100, 200, 1000} <= set(sliders.LADDERS[key])
     assert 99 in sliders.LADDERS["m"]
@@ -35,9 +35,6 @@ def test_ladders_hold_the_promised_steps_and_their_order():
     assert gamma[0] == 1
     assert gamma[-2:] == (1e-6, 0)
     assert list(gamma) == sorted(gamma, reverse=True)
-
-
-def test_bounds_are_steps_so_that_no_end_of_a_slider_is_an_error():
     assert sliders.steps_up_to("m", 998)[-3:] == [200, 500, 998]
     assert sliders.steps_up_to("m", 10**6)[-1] == 10_000
     assert sliders.steps_up_to("n", float("inf"))[0] == 10
@@ -45,7 +42,7 @@ def test_bounds_are_steps_so_that_no_end_of_a_slider_is_an_error():
     assert sliders.steps_up_to("m", 1) == [1]
 
 
-def test_a_change_of_a_key_that_another_page_brought_can_be_undone(monkeypatch):
+def test_a_change_of_a_key_that_another_page_brought_can_be_undone_and_is_written_once(monkeypatch):
     kept = {"n": 10}
     monkeypatch.setattr(state.st, "session_state", kept)
     state.remember(["n"])
@@ -57,9 +54,6 @@ def test_a_change_of_a_key_that_another_page_brought_can_be_undone(monkeypatch):
     assert state.can_undo()
     state.undo()
     assert (kept["n"], kept["k"]) == (10, 5)
-
-
-def test_only_a_change_is_written_into_the_address(monkeypatch):
     # Every write gives the browser the address as the run began with it: one change behind.
     written = []
 

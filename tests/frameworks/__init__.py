@@ -1,7 +1,7 @@
 """From frameworks to ranks: scripts to run where the framework is installed, not in CI.
 
 Each is run by itself from the root of the repository, in an environment of its own, which needs
-nothing of sampledash: ``python -m tests.frameworks.with_implicit``. It trains a model on a small
+nothing of sampledash: ``python -m tests.frameworks implicit``. It trains a model on a small
 world and ranks with the lines of ``sampledash/data/templates/from_frameworks.md``.
 
 Those that save lists, RecTools and RePlay, are given a folder, which ``read_lists`` reads where

@@ -12,9 +12,8 @@ N = ITEMS - 7  # of one user the test item was seen, and is a candidate all the 
 folder = Path(sys.argv[1])
 for path in sorted(folder.glob("*-*.csv")):
     (found,) = sd.read_rank_sets([path, folder / "test.csv"], n=N, censored="tied")
-    ranks = dict(
-        zip(map(int, found.instances), zip(found.ranks, found.ties, strict=True), strict=True)
-    )
+    pairs = zip(found.ranks, found.ties, strict=True)
+    ranks = dict(zip(map(int, found.instances), pairs, strict=True))
     table, score = pd.read_csv(path), 2
     for user in range(USERS):
         own = table[table.iloc[:, 0] == user]

@@ -26,29 +26,22 @@ def copied():
 
 def check(system, scores_of, number=lambda item: item):
     """Write the ranks and compare each with a count; ``number`` is the column of an item."""
-    file = io.StringIO()
-    columns = [[number(item) for item in items] for items in seen]
+    file, columns = io.StringIO(), [[number(item) for item in items] for items in seen]
     wanted = [number(item) for item in test]
     copied()(file, system, list(users), scores_of, wanted, columns, block=7)
     head, *lines = file.getvalue().splitlines()
-    assert head == "system,instance,rank,ties,n_candidates"
-    assert len(lines) == USERS
+    assert (head, len(lines)) == ("system,instance,rank,ties,n_candidates", USERS)
     for line, user in zip(lines, users, strict=True):
         own = scores_of([user])[0]
-        others = [
-            float(x)
-            for i, x in enumerate(own)
-            if i != wanted[user] and i not in columns[user] and x > -np.inf
-        ]
-        at = float(own[wanted[user]])
+        left = [i for i in range(len(own)) if i != wanted[user] and i not in columns[user]]
+        others, at = [float(own[i]) for i in left if own[i] > -np.inf], float(own[wanted[user]])
         close = [x for x in others if x != at and abs(x - at) < 1e-6]
         found = [int(x) for x in line.split(",")[2:]]
         expected = [1 + sum(x > at for x in others), sum(x == at for x in others), len(others) + 1]
         # Sums may round otherwise in another block.
         assert close or found == expected, (line, expected)
-    print(
-        f"{system}: {USERS} ranks as counted, mean {np.mean([int(x.split(',')[2]) for x in lines])}"
-    )
+    mean = np.mean([int(x.split(",")[2]) for x in lines])
+    print(f"{system}: {USERS} ranks as counted, mean {mean}")
 
 
 def save(found, folder, name):

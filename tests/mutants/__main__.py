@@ -56,15 +56,12 @@ class Notes:
     @classmethod
     @cache
     def read(cls) -> Notes:
-        seconds = json.loads((NOTES / "seconds.json").read_text())
-        by_file = defaultdict(set)
+        seconds, by_file = json.loads((NOTES / "seconds.json").read_text()), defaultdict(set)
         for test in seconds:
             by_file[test.split("::")[0]].add(test)
         base = sqlite3.connect(NOTES / "lines")
-        rows = base.execute(
-            "select path, context, numbits from line_bits join file on file.id = file_id "
-            "join context on context.id = context_id where context != ''"
-        )
+        query = "select path, context, numbits from line_bits join file on file.id = file_id "
+        rows = base.execute(f"{query} join context on context.id = context_id where context != ''")
         by_line: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for path, context, bits in rows:
             test, _, phase = context.rpartition("|")
@@ -101,9 +98,8 @@ class Worker:
     """A copy of the project, in which faults are tried."""
 
     def __init__(self, folder: Path) -> None:
-        for file in subprocess.check_output(
-            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True
-        ).splitlines():
+        command = ["git", "ls-files", "-co", "--exclude-standard"]
+        for file in subprocess.check_output(command, cwd=ROOT, text=True).splitlines():
             if (ROOT / file).exists():
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / file, folder / file)
@@ -116,8 +112,7 @@ class Worker:
         )  # fmt: skip
 
         # All tests of the notes are there, and none of them needs a fault to be missed.
-        path = PACKAGE / "__init__.py"
-        every = list(Notes.read().seconds)
+        path, every = PACKAGE / "__init__.py", list(Notes.read().seconds)
         if said := self.run(Fault("", path, 1, path.read_text()), every, "--collect-only"):
             raise SystemExit(f"the notes are of other tests, make them --anew: {said}")
 
@@ -128,12 +123,8 @@ class Worker:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         expected = sum(Notes.read().seconds[test] for test in tests)
-        task = {
-            "file": str(fault.path.relative_to(ROOT)),
-            "text": fault.text,
-            "tests": [*options, *tests],
-            "seconds": 4 * expected + 60,
-        }
+        task = {"file": str(fault.path.relative_to(ROOT)), "text": fault.text}
+        task |= {"tests": [*options, *tests], "seconds": 4 * expected + 60}
         print(json.dumps(task), file=self._process.stdin, flush=True)
         answer = json.loads(self._process.stdout.readline())
         if not answer["exit"]:

@@ -16,18 +16,11 @@ from mutmut.mutation import mutators
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sampledash"
-ROOMS = {
-    "comparison": "comparison/*.py",
-    "estimation": "estimation/*.py",
-    "stopping": "evaluator.py stopping.py",
-    "rank sets": "*rank_sets.py",
-    "least squares": "least_squares.py",
-    "readers": "readers/*.py",
-    "lab": "lab/*.py",
-    "report": "report/*.py",
-    "words": "analyses/*/words.py",
-    "command line": "command_line/*.py",
-}
+_ROOMS = """comparison: comparison/*.py; estimation: estimation/*.py
+stopping: evaluator.py stopping.py; rank sets: *rank_sets.py; least squares: least_squares.py
+readers: readers/*.py; lab: lab/*.py; report: report/*.py; words: analyses/*/words.py
+command line: command_line/*.py"""
+ROOMS = dict(row.strip().split(": ") for row in _ROOMS.replace("\n", ";").split(";"))
 _SWAPPED = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"} | {
     "any": "all", "all": "any", "floor": "ceil", "ceil": "floor",
 }  # fmt: skip
@@ -66,13 +59,9 @@ _SKIPPED = (
     mutators.operator_string, mutators.operator_lambda, mutators.operator_assignment,
     mutators.operator_arg_removal,
 )  # fmt: skip
-OPERATORS = [
-    *(row for row in mutators.mutation_operators if row[1] not in _SKIPPED),
-    (cst.Call, _leave_out_argument),
-    (cst.Name, _swap_names),
-    (cst.BooleanOperation, _leave_half),
-    (cst.Tuple, _leave_out),
-]
+OPERATORS = [row for row in mutators.mutation_operators if row[1] not in _SKIPPED]
+OPERATORS += [(cst.Call, _leave_out_argument), (cst.Name, _swap_names)]
+OPERATORS += [(cst.BooleanOperation, _leave_half), (cst.Tuple, _leave_out)]
 
 
 @dataclass(frozen=True)
@@ -108,10 +97,10 @@ class _Places(cst.CSTVisitor):
         if m.matches(node, _NOTHING):
             return False
         others = [x for kind, alter in OPERATORS if isinstance(node, kind) for x in alter(node)]
-        if isinstance(node, cst.Tuple) and not isinstance(
-            self.get_metadata(ParentNodeProvider, node), (cst.Assign, cst.Return, cst.Arg)
-        ):
-            others = []
+        key = cst.Assign, cst.Return, cst.Arg
+        if isinstance(node, cst.Tuple) and others:
+            parent = self.get_metadata(ParentNodeProvider, node)
+            others = others if isinstance(parent, key) else []
         if others:
             line = self.get_metadata(PositionProvider, node).start.line
             self.places.append((node, others, line))
@@ -126,8 +115,7 @@ def places(path: Path) -> tuple[cst.Module, list[tuple[cst.CSTNode, list[cst.CST
 
 def drawn(count: int, seed: int, rooms: Iterable[str] = ROOMS) -> list[Fault]:
     """Faults at places drawn at random over the rooms; of each place one of its faults."""
-    draw = random.Random(seed)
-    every = []
+    draw, every = random.Random(seed), []
     for room in rooms:
         for path in sorted(path for part in ROOMS[room].split() for path in PACKAGE.glob(part)):
             module, found = places(path)
