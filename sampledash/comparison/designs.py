@@ -146,7 +146,7 @@ def designs(
     protocol = Protocol.of(options)
     recipes = [as_correction(x) for x in checks.several("corrections", corrections, "correction")]
     exact = exact_means([metric], sets, protocol)[:, 0]
-    pairs = true_pairs(exact) if len(sets) > 1 else []
+    pairs = true_pairs(exact)
     errors, orders = [], []
 
     def tell(
