@@ -1,5 +1,7 @@
 """Chance with redrawn instances: enumeration of everything, and evaluations run from scratch."""
 
+from collections import Counter
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -11,32 +13,48 @@ import sampledash as sd
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from tests import oracles
 from tests.benchmarks.chances import Case, Pair, off_redrawn
-from tests.comparison.made import of_ranks
-from tests.oracles import POPULARITY, UNIFORM, WITH, WITHOUT
+from tests.comparison.made import READINGS, drawn, of_ranks
+from tests.comparison.made import users as ranked_alike
+from tests.oracles import METRICS, POPULARITY, UNIFORM, WITH, WITHOUT
 
 
 @pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize(("name", "k"), [("ap", None), ("recall", 2)])
-def test_few_instances_by_enumeration(name: str, k: int | None, scheme: str, paired: bool) -> None:
-    ranks, n, m = [(1, 7, 2), (4, 3, 6)], 9, 3
-    labels = ["abc", "abc" if paired else "def"]
-    sets = [
-        sd.RankSet(x, r, n, instances=list(u)) for x, r, u in zip("PQ", ranks, labels, strict=True)
+@pytest.mark.parametrize("seed", range(8))
+def test_few_instances_by_enumeration(seed: int, paired: bool) -> None:
+    # All instances that can be drawn, each with the law of its sampled value.
+    (name, k), m, scheme = (METRICS[(4, 5, 8, 9)[seed % 4]]), 2, UNIFORM[seed // 2 % 2]
+    reading, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 4]
+    rng = np.random.default_rng(seed)
+    some = ranked_alike(rng, 3, systems=2, relevant=2, most=2 if paired else 1, apart=not paired)
+    options = {"scheme": scheme, "ties": reading, "weighting": weighting}
+    row = probability_if_redrawn(sd.metric(name, k=k), some.sets, m, **options).iloc[0]
+    both = some.rows if row.better == "P" else some.rows[::-1]
+    every = np.repeat(range(3), some.counts).tolist()
+    weights = some.weights(weighting)
+    exact, value = some.values(name, k, reading), partial(oracles.by_definition, name, k)
+    if abs((exact[0] - exact[1]) @ (weights * some.counts)) < 1e-9:
+        assert np.isnan(row.probability)
+        return
+    laws = [
+        [[(value(*what), p) for p, what in drawn(one, m, scheme, reading)] for one in rows]
+        for rows in both
     ]
-    table = probability_if_redrawn(sd.metric(name, k=k), sets, m, scheme=scheme)
-    assert table.better[0] == "P"
-    values = [oracles.by_definition(name, k, [s + 1], m + 1) for s in range(m + 1)]
 
-    def law(system: int, drawn: tuple[int, ...]) -> dict[float, float]:
-        each = (oracles.exact_law(n, ranks[system][u], m, scheme) for u in drawn)
-        return oracles.law_of_sum(zip(values, p, strict=True) for p in each)
+    @cache
+    def law(system: int, picked: tuple[int, ...]) -> oracles.Law:
+        total = weights[list(picked)].sum()
+        return oracles.law_of_sum(
+            [(v * weights[u] / total, p) for v, p in laws[system][u]] for u in picked
+        )
 
-    picks = list(product(range(3), repeat=3))
-    pairs = [(x, x) for x in picks] if paired else product(picks, picks)
-    laws = [{x: law(i, x) for x in picks} for i in range(2)]
-    true = np.mean([oracles.chance_above(laws[0][x], laws[1][y]) for x, y in pairs])
-    assert abs(table.probability[0] - true) <= 4 * np.sqrt(true * (1 - true) / 20_000)
+    picks = Counter(tuple(sorted(x)) for x in product(every, repeat=len(every)))
+    pairs = [(x, x, c) for x, c in picks.items()]
+    if not paired:
+        pairs = [(x, y, c * d) for (x, c), (y, d) in product(picks.items(), picks.items())]
+    chances = [oracles.chance_above(law(0, x), law(1, y)) for x, y, _ in pairs]
+    true = np.average(chances, weights=[c for *_, c in pairs])
+    assert abs(row.probability - true) <= 4 * np.sqrt(true * (1 - true) / 20_000)
+    assert row.probability * 20_000 == pytest.approx(round(row.probability * 20_000), abs=1e-9)
 
 
 def moments_of_each(rs: sd.RankSet, m: int, **options: Any) -> np.ndarray:
