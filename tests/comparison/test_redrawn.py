@@ -10,7 +10,12 @@ import pytest
 from scipy.stats import norm
 
 import sampledash as sd
-from sampledash.comparison.user_resampling import probability_if_redrawn
+from sampledash.comparison.user_resampling import (
+    probability_if_redrawn,
+    sampled_values,
+    spread_if_redrawn,
+)
+from sampledash.protocol import Protocol
 from tests import oracles
 from tests.benchmarks.chances import Case, Pair, off_redrawn
 from tests.comparison.made import READINGS, drawn, of_ranks
@@ -81,6 +86,30 @@ def users(paired: bool) -> list[sd.RankSet]:
 def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
     # The means are equal in up to 40 % of the runs, and skewed: some hundred more in benchmarks.
     assert off_redrawn(Pair.of(seed)) <= 4
+
+
+@pytest.mark.parametrize(
+    ("size", "weighting", "kind"),
+    [(29, "instances", "drawn"), (30, "instances", "inverted"), (31, "relevant-items", "normal"),
+     (2000, "instances", "inverted"), (2001, "instances", "normal")],
+)  # fmt: skip
+def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> None:
+    # A few hits of one user each move the mean by much; users of two items weigh more.
+    ranks = np.full((2, size), 60)
+    ranks[0, : size // 6], ranks[1, -(size // 9) :] = 1, 2
+    labels = np.r_[0, 0 : size - 1] if weighting == "relevant-items" else np.arange(size)
+    ranks[:, 1] = 3 if weighting == "relevant-items" else ranks[:, 1]
+    sets, options = of_ranks(60, *ranks, instances=labels), {"scheme": WITHOUT}
+    options["weighting"] = weighting
+    row = probability_if_redrawn("Recall@2", sets, 58, **options).iloc[0]
+    counted = abs(row.probability * 20_000 - round(row.probability * 20_000)) < 1e-8
+    assert counted == (kind == "drawn")
+    values = sampled_values(sd.parse_metric("Recall@2"), sets, 58, Protocol.of(options))
+    if row.better == "Q":
+        values = values[::-1]
+    gap, deviation = values[0].average - values[1].average, spread_if_redrawn(*values) ** 0.5
+    normal = norm.cdf((gap - np.array([0, 0.5]) / size) / deviation)  # half a hit away from a tie
+    assert (np.abs(normal - row.probability).min() < 1e-9) == (kind == "normal")
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
