@@ -143,3 +143,13 @@ def users(rng, size, systems=3, relevant=3, most=2, apart=False, room=True) -> U
         more = {"instances": labels, "ties": mine.ties, "counts": counts[order]}
         sets.append(sd.RankSet(x, mine.ranks, mine.n, **more))
     return Users(sets, every, counts)
+
+
+def case(seed: int, size: int, **more: Any) -> tuple[tuple, dict[str, str], Users, Any, Any]:
+    """A metric, options, users, their values by definition and their weights, of mean 1."""
+    name, k = METRICS[seed % len(METRICS)]
+    ties, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 2 % 2]
+    some = users(np.random.default_rng(seed), size, **more)
+    weights = some.weights(weighting)
+    values, options = some.values(name, k, ties), {"ties": ties, "weighting": weighting}
+    return (name, k), options, some, values, weights / np.average(weights, weights=some.counts)

@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 import sampledash as sd
 from sampledash.comparison.designs import FULL, STOPPED
-from tests.comparison.made import READINGS, of_ranks, users
-from tests.oracles import METRICS, WITH, by_definition
+from tests.comparison.made import case, of_ranks
+from tests.oracles import WITH, by_definition
 
 WITHOUT = {"scheme": "without-replacement"}
 AS_IN_THE_PAPER = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
@@ -44,20 +44,10 @@ def test_the_measured_table(xyz: list[sd.RankSet], asked, row) -> None:
     assert found.orders.empty
 
 
-def case(seed: int, size: int, apart: bool = False, most: int = 2):
-    """A metric, options, users, their values by definition and their weights, of mean 1."""
-    name, k = METRICS[seed % len(METRICS)]
-    ties, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 2 % 2]
-    some = users(np.random.default_rng(seed), size, apart=apart, most=most)
-    weights = some.weights(weighting)
-    values, options = some.values(name, k, ties), {"ties": ties, "weighting": weighting}
-    return (name, k), options, some, values, weights / np.average(weights, weights=some.counts)
-
-
 @pytest.mark.parametrize("apart", [True, False])
 @pytest.mark.parametrize("seed", range(16))
 def test_errors_and_chances_over_all_samples(seed: int, apart: bool) -> None:
-    (name, k), options, some, values, weights = case(seed, 4 if apart else 6, apart)
+    (name, k), options, some, values, weights = case(seed, 4 if apart else 6, apart=apart)
     total, rng = int(some.counts.sum()), np.random.default_rng(seed)
     budget = int(rng.integers(2, 8))
     found = sd.designs(

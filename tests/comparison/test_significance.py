@@ -9,7 +9,7 @@ from scipy.stats import binomtest, hypergeom, multinomial, norm
 
 import sampledash as sd
 from sampledash.comparison.significance import holm, significance
-from tests.comparison.made import READINGS, of_ranks, skewed, users
+from tests.comparison.made import case, of_ranks, skewed
 from tests.oracles import METRICS
 
 
@@ -35,21 +35,11 @@ def swapped(values: np.ndarray) -> float:
     return float(np.mean(sums >= abs(values.sum()) - 1e-12))
 
 
-def case(seed: int, size: int, **more: Any) -> tuple[sd.Metric, dict[str, str], Any, Any, Any]:
-    """A metric, options, users, their values by definition and their weights."""
-    name, k = METRICS[seed % len(METRICS)]
-    weighting = ("instances", "relevant-items")[seed % 2]
-    options = {"ties": list(READINGS)[seed % 3], "weighting": weighting}
-    some = users(rng(seed), size, **more)
-    values = some.values(name, k, options["ties"])
-    return sd.metric(name, k=k), options, some, values, some.weights(weighting)
-
-
 @pytest.mark.parametrize("seed", range(len(METRICS)))
 def test_every_swap_of_every_pair_is_counted(seed: int) -> None:
-    metric, options, some, values, weights = case(seed, 7)
+    (name, k), options, some, values, weights = case(seed, 7)
     total, p = some.counts @ weights, {}
-    table = significance(metric, some.sets, rng(), resamples=100, **options)
+    table = significance(sd.metric(name, k=k), some.sets, rng(), resamples=100, **options)
     for row, (i, j) in zip(table.itertuples(), combinations(range(3), 2), strict=True):
         gain = weights * (values[i] - values[j])
         difference = float(some.counts @ gain / total)
@@ -78,9 +68,9 @@ def resampled(values: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> tu
 @pytest.mark.parametrize("apart", [True, False])
 @pytest.mark.parametrize(("seed", "most"), [(0, 1), (7, 2), (9, 30), (17, 30), (10, 3), (6, 1)])
 def test_intervals_are_those_of_all_resamples(seed: int, most: int, apart: bool) -> None:
-    metric, options, some, values, weights = case(seed, 3, systems=2, most=most, apart=apart)
+    (name, k), options, some, values, weights = case(seed, 3, systems=2, most=most, apart=apart)
     level, runs = (0.95, 0.7)[seed % 2], 4000
-    row = outcome(metric, some.sets, confidence=level, resamples=runs, **options)
+    row = outcome(sd.metric(name, k=k), some.sets, confidence=level, resamples=runs, **options)
     assert row.paired == (not apart)
     assert row.difference > 0
     first, second = values if row.better == "P" else values[::-1]
@@ -181,12 +171,12 @@ def test_unpaired_hits_are_fishers_test() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_unpaired_instances_of_unequal_weight(seed: int) -> None:
     """Every way to deal the instances out."""
-    metric, options, some, values, weights = case(seed, 5, systems=2, most=1, apart=True)
+    (name, k), options, some, values, weights = case(seed, 5, systems=2, most=1, apart=True)
     value, weight = values.ravel(), np.r_[weights, weights]
     left = np.array([np.isin(np.arange(10), x) for x in combinations(range(10), 5)])
     means = [(x @ (weight * value)) / (x @ weight) for x in (left, ~left)]
     true = np.mean(np.abs(means[0] - means[1]) >= abs(means[0] - means[1])[0] - 1e-12)
-    p = outcome(metric, some.sets, **options).p
+    p = outcome(sd.metric(name, k=k), some.sets, **options).p
     assert near(p, true, 10_000)
     assert whole(p)
 

@@ -16,9 +16,9 @@ import sampledash as sd
 from sampledash.comparison.order import quick_ladder
 from sampledash.comparison.verdict import Pairs, state_of
 from sampledash.protocol import Protocol
-from tests.benchmarks.every_m import CORRECTIONS, Case, cases, check, flips_of, order
+from tests.benchmarks.every_m import cases, check, flips_of, order
 from tests.comparison.made import of_ranks
-from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT
+from tests.oracles import POPULARITY, WITH, WITHOUT
 
 COLUMNS = "metric correction better worse exact sampled state right_from probability"
 
@@ -191,25 +191,6 @@ def test_nothing_is_missed_or_invented(number, case, corrections):
     assert count["orders"] > 0
 
 
-def test_the_sample_holds_what_it_is_about() -> None:
-    # Every scheme and correction, several relevant items, own n; and orders that do flip.
-    assert {case.scheme for _, case, _ in SMALL} == set(SCHEMES)
-    assert {correction for *_, each in SMALL for correction in each} == set(CORRECTIONS)
-    assert any(len(ranks) > 1 for _, case, _ in SMALL for _, ranks in case.systems[0])
-    assert any(len({n for n, _ in case.systems[0]}) > 1 for _, case, _ in SMALL)
-    count: Counter[str] = Counter()
-    for number, case, _ in SMALL[:4]:
-        check(case, "uncorrected", count, number)
-    assert count["flips"] > 10
-
-
-def test_a_wrong_answer_is_found(monkeypatch) -> None:
-    # The check itself: against curves of the other sign it must disagree.
-    curve, rows = sd.curve, [[(30, (2,)), (30, (9,))], [(30, (3,)), (30, (5,))]]
-    monkeypatch.setattr(sd, "curve", lambda *given, **more: -curve(*given, **more))
-    assert check(Case(rows, WITHOUT), "uncorrected", Counter())
-
-
 @pytest.mark.parametrize("seed", range(10, 18))
 def test_pairs_tell_what_the_table_does(seed: int) -> None:
     """The worst pair first: by state, by how many metrics say so, by how late it is, by chance."""
@@ -217,7 +198,7 @@ def test_pairs_tell_what_the_table_does(seed: int) -> None:
     n, m = (60, 30)[seed % 2], (5, 12)[seed % 4 == 3]
     sets = of_ranks(n, *rng.integers(1, n, (4, 12)))
     sets += [sd.RankSet("T", sets[seed % 4].ranks[::-1], n)]  # tied with one of the others
-    names, metrics = [rs.system for rs in sets], ("AP", "Recall@3", "Recall@10", "NDCG@5")
+    metrics = ("AP", "Recall@3", "Recall@10", "NDCG@5")
     scheme, recipe = (WITH, WITHOUT)[seed // 2 % 2], ("uncorrected", "BV 0.1")[seed // 4 % 2]
     options = {"scheme": scheme, "correction": recipe}
     seen: list[float] = []
@@ -228,31 +209,18 @@ def test_pairs_tell_what_the_table_does(seed: int) -> None:
     values = None if recipe == "uncorrected" else few
     table = sd.verdict(metrics, sets, m, (recipe,), m_values=values, scheme=scheme)
     pd.testing.assert_frame_equal(pairs.verdict, table)
-    assert (pairs.systems, pairs.m_max, pairs.pairs, pairs.capped) == (names, n - 1, 10, False)
+    assert (pairs.m_max, pairs.pairs, pairs.capped) == (n - 1, 10, False)
     assert pairs.every_m == (recipe == "uncorrected" or n == 30)
     assert values is None or {*few} <= {*(pairs.looked_at or ())}
     assert (pairs.looked_at is None) == (values is None)
-    rows = table.to_dict("records")
     worst, every = {}, []
-    for pair, (i, j) in enumerate(combinations(range(5), 2)):
-        assert (pairs.ends[pair], pairs.names(pair)) == ((i, j), (names[i], names[j]))
-        assert pairs.label(pair, str.lower) == f"{names[i]}, {names[j]}".lower()
+    for pair in range(10):
         column = []
         for x in range(4):
-            row = rows[10 * x + pair]
-            (shown,) = pairs.rows(x, [pair])
-            assert {k: None if pd.isna(v) else v for k, v in shown.items()} == {
-                k: None if pd.isna(v) else v for k, v in {**row, "pair": pair}.items()
-            }
-            state = ("wrong", "undecided", "right", "tied").index(row["state"])
-            right = np.inf if pd.isna(row["right_from"]) else row["right_from"]
-            better, worse, truth = pairs.truths[x][pair]
-            assert (names[better], names[worse]) == (row["better"], row["worse"])
-            assert truth == (row["state"] != "tied")
-            assert (pairs.states[x, pair], pairs.rights[x, pair]) == (state, right)
-            assert pairs.ahead[x, pair] == row["sampled"]
-            assert np.array_equal(pairs.chances[x, pair], row["probability"], equal_nan=True)
-            column.append((state, -right, np.nan_to_num(row["probability"], nan=1.0)))
+            row = table.iloc[10 * x + pair]
+            state = ("wrong", "undecided", "right", "tied").index(row.state)
+            right = np.inf if pd.isna(row.right_from) else row.right_from
+            column.append((state, -right, np.nan_to_num(row.probability, nan=1.0)))
             worst.setdefault(x, []).append((*column[-1], pair))
         state = min(column)[0]
         late = [right for code, right, _ in column if code == state]
