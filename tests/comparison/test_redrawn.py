@@ -1,7 +1,7 @@
 """Chance with redrawn instances: enumeration of everything, and evaluations run from scratch."""
 
 from collections import Counter
-from functools import cache, partial
+from functools import cache, partial, reduce
 from itertools import product
 from typing import Any
 
@@ -17,9 +17,8 @@ from sampledash.comparison.user_resampling import (
 )
 from sampledash.protocol import Protocol
 from tests import oracles
-from tests.benchmarks.chances import Case, Pair, off_redrawn
-from tests.comparison.made import READINGS, drawn, of_ranks
-from tests.comparison.made import users as ranked_alike
+from tests.benchmarks.chances import Pair, off_redrawn
+from tests.comparison.made import READINGS, drawn, of_ranks, users
 from tests.oracles import METRICS, POPULARITY, UNIFORM, WITH, WITHOUT
 
 
@@ -30,7 +29,7 @@ def test_few_instances_by_enumeration(seed: int, paired: bool) -> None:
     (name, k), m, scheme = (METRICS[(4, 5, 8, 9)[seed % 4]]), 2, UNIFORM[seed // 2 % 2]
     reading, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 4]
     rng = np.random.default_rng(seed)
-    some = ranked_alike(rng, 3, systems=2, relevant=2, most=2 if paired else 1, apart=not paired)
+    some = users(rng, 3, systems=2, relevant=2, most=2 if paired else 1, apart=not paired)
     options = {"scheme": scheme, "ties": reading, "weighting": weighting}
     row = probability_if_redrawn(sd.metric(name, k=k), some.sets, m, **options).iloc[0]
     both = some.rows if row.better == "P" else some.rows[::-1]
@@ -70,16 +69,6 @@ def moments_of_each(rs: sd.RankSet, m: int, **options: Any) -> np.ndarray:
         moments = [f("NDCG", one, m, **options) for f in (sd.expected_mean, sd.std_of_mean)]
         found.append([*moments, len(one)])
     return np.transpose(found)
-
-
-def users(paired: bool) -> list[sd.RankSet]:
-    """Two systems of users with several relevant items, some tied; rows in any order."""
-    sets, rng = [], np.random.default_rng(110)
-    for rs in Case("several with ties", WITHOUT, 110).sets():
-        at, apart = rng.permutation(len(rs)), 0 if paired or rs.system == "P" else 1000
-        more = {"ties": rs.ties[at], "instances": rs.instances[at] + apart}
-        sets.append(sd.RankSet(rs.system, rs.ranks[at], rs.n[at], **more))
-    return sets
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -123,16 +112,19 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
 def test_many_instances_by_the_moments_of_each(options):
     # By hand: a redrawn value scatters by its own law, ties included, and by its mean. More than
     # 200 relevant items: fewer are simulated.
-    each = {rs.system: moments_of_each(rs, 10, **options) for rs in users(paired=True)}
+    some = users(np.random.default_rng(6), 120, systems=2, most=3)
+    each = {x.system: moments_of_each(x, 3, **options) for x in some.sets}
+    counts = some.counts[np.argsort([f"{u}" for u in range(120)])]  # labels are in that order
     for paired, weighting in product((True, False), ("instances", "relevant-items")):
-        how = {**options, "weighting": weighting}
-        row = probability_if_redrawn("NDCG", users(paired), 10, **how).iloc[0]
+        some = users(np.random.default_rng(6), 120, systems=2, most=3, apart=not paired)
+        more = {**options, "weighting": weighting}
+        row = probability_if_redrawn("NDCG", some.sets, 3, **more).iloc[0]
         mean, std, items = np.stack([each[row.better], each[row.worse]], axis=1)
-        weight = items if weighting == "relevant-items" else np.ones_like(items)
+        weight = counts * (items if weighting == "relevant-items" else np.ones_like(items))
         average = (mean * weight).sum(axis=1) / weight.sum(axis=1)
         off = mean - average[:, None]
         spread = ((std**2).sum(axis=0) + (off[0] - off[1]) ** 2, std**2 + off**2)[not paired]
-        spread = np.sum(weight**2 * spread, axis=-1) / weight.sum(axis=1) ** 2
+        spread = np.sum(weight**2 / counts * spread, axis=-1) / weight.sum(axis=1) ** 2
         z = (average[0] - average[1]) / np.sqrt(spread[0] if paired else spread.sum())
         assert row.probability == pytest.approx(norm.cdf(z), abs=1e-9)
 
@@ -176,41 +168,26 @@ def test_several_items_that_are_each_ranked_among_all_others(size: int) -> None:
     assert abs(share - row.probability) <= 4 * np.sqrt(0.25 / runs + 0.25 / 20_000)
 
 
-N, M, K = 400, 50, 10  # of the rare events below
-
-
-def rare(kind: str, size: int) -> list[sd.RankSet]:
-    """Two systems, one to three relevant items each: nearly all of them hit, or nearly none."""
-    rng = np.random.default_rng([3, size])
-    usual, unusual = ((100, N), (1, 15)) if kind == "hits" else ((1, 6), (150, N))
-    relevant = rng.integers(1, 4, size)
-    labels, ranks = np.repeat(np.arange(size), relevant), ([], [])
-    for own in ranks:
-        for items in relevant:
-            off = int(rng.binomial(items, 0.012))
-            for within, some in ((usual, items - off), (unusual, off)):
-                own.extend(rng.choice(np.arange(*within), some, replace=False))
-    return of_ranks(N, *ranks, instances=labels)
-
-
+@pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize(
-    ("kind", "metric", "size"),
-    [("misses", "Recall", 40), ("hits", "Recall", 150), ("misses", "NDCG", 40)],
+    ("metric", "relevant"), [("Recall@3", 2), ("Precision@2", 2), ("AP", 1), ("HitRate@1", 3)]
 )
-def test_several_relevant_items_of_which_few_are_unusual(kind, metric, size) -> None:
-    """Two means tie in a third of the runs (40 instances, misses): the normal law said .82."""
-    name, sets = f"{metric}@{K}", rare(kind, size)
-    row = probability_if_redrawn(name, sets, M, scheme=WITHOUT).iloc[0]
-    rng, runs = np.random.default_rng(8), 4000
-    at, means = rng.integers(0, size, (runs, size)), {}
-    for rs in sets:
-        values = np.empty(at.shape)
-        for instance in range(size):
-            here, own = at == instance, rs.ranks[rs.instances == instance]
-            one = sd.RankSet("S", own, N, instances=np.zeros(len(own)))
-            values[here] = sd.simulate(name, one, M, int(here.sum()), rng, scheme=WITHOUT)
-        means[rs.system] = values.mean(axis=1)
-    seeded = 0.25 / 20_000 if metric == "NDCG" else 0.0
-    error = 4 * np.sqrt(0.25 / runs + seeded)
-    ahead = np.mean(means[row.better] - means[row.worse] > 1e-12)
-    assert abs(ahead - row.probability) <= error
+def test_thirty_users_by_the_law_of_their_sum(metric: str, relevant: int, paired: bool) -> None:
+    # Values are twelfths: the law of a drawn user's difference, convolved with itself.
+    rng, m, parsed = np.random.default_rng(len(metric)), 2, sd.parse_metric(metric)
+    some = users(rng, 24, systems=2, relevant=relevant, most=4, apart=not paired)
+    row = probability_if_redrawn(metric, some.sets, m, scheme=WITHOUT).iloc[0]
+    laws = np.zeros((2, 24, 13))
+    for system, rows in enumerate(some.rows if row.better == "P" else some.rows[::-1]):
+        for u, each in enumerate(rows):
+            for p, (ranks, size) in drawn(each, m, WITHOUT):
+                laws[system, u, round(12 * parsed.of_set(np.array(ranks), size))] += p
+    share = some.counts / some.counts.sum()
+    if paired:
+        single = sum(s * np.convolve(x, y[::-1]) for s, x, y in zip(share, *laws, strict=True))
+    else:
+        single = np.convolve(share @ laws[0], (share @ laws[1])[::-1])
+    law = reduce(np.convolve, [single] * int(some.counts.sum()))
+    true = law[len(law) // 2 + 1 :].sum()
+    assert 0.02 < true < 0.98
+    assert row.probability == pytest.approx(true, abs=1e-3)

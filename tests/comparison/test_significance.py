@@ -223,17 +223,6 @@ def test_many_unpaired_instances_that_weigh_unequally() -> None:
     assert 0.01 < mine < 0.95
 
 
-def test_instances_that_are_dealt_like_cards() -> None:
-    # More than 64 values, and fewer than 5,000 instances.
-    first, second = np.arange(1, 60), np.arange(3, 93)
-    values, draw, gaps = 1 / np.r_[first, second], rng(3), []
-    for _ in range(4001):
-        gaps.append(abs(values[:59].mean() - values[59:].mean()))
-        draw.shuffle(values)
-    true = np.mean(np.array(gaps[1:]) >= gaps[0] - 1e-12)
-    assert near(outcome("AP", unpaired(first, second, 100)).p, true, 4000, 0.01)
-
-
 EQUAL = (["AUC", 20, [1, 2, 3, 8], [2, 3, 4, 9]], ["Precision@3", 20, [3, 7], [3, 7]])
 
 
