@@ -161,6 +161,7 @@ def test_each_system_spends_what_it_has_and_is_corrected_for_it(recipe, scheme, 
     table, orders = sd.designs("AP", [a, b], budget, **asked)
     assert sorted({*seen}) == pytest.approx([1 / 3, 2 / 3, 1])
     assert table["design"].tolist() == ["CLS"] * 2 + [recipe] * 2 + [FULL] * 2
+    assert [x.index.tolist() for x in (table, orders)] == [list(range(6)), list(range(3))]
     spent = min(budget, 20) if scheme != WITH else budget
     options, rows = {"scheme": scheme, "correction": recipe}, table[table["design"] == recipe]
     for ranks, row in zip((a, b), rows.itertuples(), strict=True):
@@ -197,7 +198,7 @@ def test_a_proxy_is_a_design_of_its_own(xyz: list[sd.RankSet]) -> None:
 @pytest.mark.parametrize("metric", ["AUC", "AP", "ATOP", "RR@60", "TOPK@0.5"])
 def test_what_is_never_decided_has_no_row_and_too_little_reaches_nobody(metric: str) -> None:
     sets = [sd.RankSet("A", [1, 50], 1000), sd.RankSet("B", [30, 2], 1000)]
-    found = sd.designs(metric, sets, 20, corrections=["uncorrected"])
+    found = sd.designs(metric, sets, 1, corrections=["uncorrected"])
     decided = [STOPPED] if "@" in metric else []
     every = sd.designs(metric, sets[:1], 20).errors["design"].tolist()
     assert every == ["uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01", FULL, *decided]

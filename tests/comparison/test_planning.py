@@ -146,3 +146,6 @@ def test_one_instance_is_enough_where_nothing_scatters() -> None:
     for probability in (1.0, 0.5):
         table = negatives_needed("AP", sets, probability, scheme=WITHOUT)
         assert listed(table, "m") == one_by_one(chances, probability)
+    for needed in (negatives_needed, lambda *given: instances_needed(*given[:2], 8, given[2])):
+        with pytest.raises(ValueError, match="probability must be above 0, got 0"):
+            needed("AP", sets, 0)
