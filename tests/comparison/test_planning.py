@@ -147,5 +147,5 @@ def test_one_instance_is_enough_where_nothing_scatters() -> None:
         table = negatives_needed("AP", sets, probability, scheme=WITHOUT)
         assert listed(table, "m") == one_by_one(chances, probability)
     for needed in (negatives_needed, lambda *given: instances_needed(*given[:2], 8, given[2])):
-        with pytest.raises(ValueError, match="probability must be above 0, got 0"):
+        with pytest.raises(ValueError, match="probability must be above 0 and at most 1, got 0"):
             needed("AP", sets, 0)
