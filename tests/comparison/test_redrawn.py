@@ -26,7 +26,11 @@ from tests.oracles import METRICS, POPULARITY, UNIFORM, WITH, WITHOUT
 @pytest.mark.parametrize("seed", range(8))
 def test_few_instances_by_enumeration(seed: int, paired: bool) -> None:
     # All instances that can be drawn, each with the law of its sampled value.
-    (name, k), m, scheme = (METRICS[(4, 5, 8, 9)[seed % 4]]), 2, UNIFORM[seed // 2 % 2]
+    (name, k), m, scheme = (
+        (METRICS[(4, 5, 8, 9)[seed % 4]]),
+        1 + seed % 3 % 2,
+        UNIFORM[seed // 2 % 2],
+    )
     reading, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 4]
     rng = np.random.default_rng(seed)
     some = users(rng, 3, systems=2, relevant=2, most=2 if paired else 1, apart=not paired)
@@ -103,7 +107,21 @@ def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
     """Where both runs have it equally often, differences a thousandth of it decide."""
-    assert off_redrawn(Pair.rare(33), 20_000) <= 4
+    case, rng, runs, means = Pair.rare(33), np.random.default_rng(5), 20_000, []
+    assert off_redrawn(case, runs) <= 4
+    for ranks in case.ranks:  # and where each system ranks instances of its own
+        above = ranks[rng.integers(0, len(ranks), (runs, len(ranks)))] - 1
+        if case.scheme == WITHOUT:
+            drawn_above = rng.hypergeometric(above, case.n - 1 - above, case.m)
+        else:
+            drawn_above = rng.binomial(case.m, above / (case.n - 1))
+        means.append(case.vector[drawn_above].mean(axis=1))
+    labels = np.arange(len(ranks))
+    apart = [case.sets[0], sd.RankSet("Q", case.ranks[1], case.n, instances=labels + 1000)]
+    options = {"scheme": case.scheme, "correction": case.correction}
+    row = probability_if_redrawn(case.metric, apart, case.m, **options).iloc[0]
+    gap = means[0] - means[1] if row.better == "P" else means[1] - means[0]
+    assert abs(np.mean(gap > 1e-12) - row.probability) <= 4 * np.sqrt(0.25 / runs)
 
 
 @pytest.mark.parametrize(
@@ -112,11 +130,14 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
 def test_many_instances_by_the_moments_of_each(options):
     # By hand: a redrawn value scatters by its own law, ties included, and by its mean. More than
     # 200 relevant items: fewer are simulated.
-    some = users(np.random.default_rng(6), 120, systems=2, most=3)
+    size = {"systems": 2, "relevant": 3 - ("ties" in options), "most": 3}
+    some = users(np.random.default_rng(6), 120, **size)
     each = {x.system: moments_of_each(x, 3, **options) for x in some.sets}
     counts = some.counts[np.argsort([f"{u}" for u in range(120)])]  # labels are in that order
     for paired, weighting in product((True, False), ("instances", "relevant-items")):
-        some = users(np.random.default_rng(6), 120, systems=2, most=3, apart=not paired)
+        some = users(
+            np.random.default_rng(6), 120, systems=2, relevant=most, most=3, apart=not paired
+        )
         more = {**options, "weighting": weighting}
         row = probability_if_redrawn("NDCG", some.sets, 3, **more).iloc[0]
         mean, std, items = np.stack([each[row.better], each[row.worse]], axis=1)
