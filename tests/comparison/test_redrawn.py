@@ -135,9 +135,7 @@ def test_many_instances_by_the_moments_of_each(options):
     each = {x.system: moments_of_each(x, 3, **options) for x in some.sets}
     counts = some.counts[np.argsort([f"{u}" for u in range(120)])]  # labels are in that order
     for paired, weighting in product((True, False), ("instances", "relevant-items")):
-        some = users(
-            np.random.default_rng(6), 120, systems=2, relevant=most, most=3, apart=not paired
-        )
+        some = users(np.random.default_rng(6), 120, apart=not paired, **size)
         more = {**options, "weighting": weighting}
         row = probability_if_redrawn("NDCG", some.sets, 3, **more).iloc[0]
         mean, std, items = np.stack([each[row.better], each[row.worse]], axis=1)
