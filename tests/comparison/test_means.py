@@ -123,11 +123,6 @@ def test_many_ranks_among_different_numbers_of_candidates(scheme: str, vary: int
             assert ours == pytest.approx(mean.mean(), rel=1e-12)
             ours = sd.std_of_mean(metric, rs, m, scheme=scheme)
             assert ours == pytest.approx(np.sqrt(variance.sum()) / len(laws), rel=1e-11)
-    # A correction is fitted once, at the rounded mean of n.
-    fit = sd.parse_correction("BV 0.1").fit("AP", sd.Sampling(round(n.mean()), m, scheme))
-    rs, options = sd.RankSet("S", above + 1, n), {"scheme": scheme, "correction": "BV 0.1"}
-    ours = sd.expected_mean("AP", rs, m, **options)
-    assert ours == pytest.approx((p @ fit.values).mean(), rel=1e-11)
 
 
 @pytest.mark.parametrize("m", [1, 20])
