@@ -14,6 +14,7 @@ from tests.benchmarks.counterexamples import METRICS, check, whole_law, whole_va
 from tests.comparison.made import options_of
 from tests.oracles import POPULARITY, SCHEMES, WITHOUT
 
+FEW = [metric for metric in METRICS if (metric.k or 0) <= 10]  # more is the whole of a short list
 BIG = "AUC Precision@3 Recall@1 Recall@10 AP AP@5 NDCG NDCG@10 RR HitRate@2"
 
 
@@ -48,7 +49,7 @@ def test_of_the_usual_size(metric: str, scheme: str) -> None:
 def test_no_smaller_one_exists(n: int, m: int, scheme: str) -> None:
     odds = Fraction(5, 2) if scheme == POPULARITY else Fraction(1)
     most = 5 if n <= 6 else 4
-    assert not [*check(n, m, scheme, METRICS, Counter(), odds, most)]
+    assert not [*check(n, m, scheme, FEW, Counter(), odds, most)]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -57,7 +58,7 @@ def test_no_other_one_is_clearer(n: int, m: int, scheme: str) -> None:
     """The smaller of both differences, as shares of the largest possible, over all pairs."""
     odds, sizes = Fraction(5, 2) if scheme == POPULARITY else Fraction(1), set()
     law = whole_law(n, m, scheme, odds)
-    for metric in METRICS:
+    for metric in FEW:
         pair = counterexample(metric, sd.Sampling(n, m, scheme, float(odds)))
         if pair is None or pair[0].n_instances > 5:
             continue
