@@ -207,12 +207,12 @@ def test_what_is_never_decided_has_no_row_and_too_little_reaches_nobody(metric: 
     assert found.orders.loc[found.orders["design"] == FULL, "probability"].isna().all()
 
 
-@pytest.mark.parametrize("seed", [*range(24), 27, 39, 51])
+@pytest.mark.parametrize("seed", range(28))
 def test_interval_of_a_sample_is_that_of_an_enlarged_one(seed: int) -> None:
     """As in Agresti & Coull: z^2 instances more, half of them at each end; the drawn are known."""
     (name, k), options, some, values, weights = case(seed, (4, 1)[seed % 5 == 4], most=1 + seed % 3)
     size, level = int(some.counts.sum()), (0.95, 0.6)[seed % 2]
-    instances = (np.inf, size, size + 1, 3.5 * size)[seed // 3 % 4]
+    instances = (np.inf, size, size + 1, 3.5 * size)[(seed + seed // 12) % 4]
     first, second = some.sets[:2]
     every = [by_definition(name, k, range(1, len(x) + 1), 99) for _, x, _ in some.rows[0]]
     for versus in (None, second, first):
