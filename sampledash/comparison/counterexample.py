@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,15 +128,16 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         more = _multiples(ahead[0], behind[0])
         if more is None:
             return None
-        for size in range(3, min(_MIXED, more[0][1] + more[1][1] - 1) + 1):
+        for size in range(3, min(_MIXED, more[0][1] + more[1][1]) + 1):
             ahead.append(ahead[-1].plus(ahead[0]).front(True))
             behind.append(behind[-1].plus(behind[0]).front(False))
             pairs = zip(ahead, behind[::-1], strict=True)
-            found = next(filter(None, (_clearest(*pair, ranges, size) for pair in pairs)), None)
-            if found is not None:
+            some = [x for pair in pairs if (x := _clearest(*pair, ranges, size))]
+            if some:
+                found = max(some, key=itemgetter(0))
                 break
-        found = found or more
-    (first, p), (second, q) = found
+        found = found or (0.0, *more)
+    _, (first, p), (second, q) = found
     n = sampling.n
     return (
         _rank_set("A", n, [(ranks[high[first]], p), (ranks[low[second]], q)]),
@@ -155,8 +157,11 @@ def _candidates(metric: Metric, n: int) -> Ints:
 
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
-) -> tuple[_Copies, _Copies] | None:
-    """Gaps of A and of B whose differences, as shares of the ranges, have the largest minimum."""
+) -> tuple[float, _Copies, _Copies] | None:
+    """Gaps of A and of B whose differences, as shares of the ranges, have the largest minimum.
+
+    And a little less than that minimum.
+    """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
@@ -181,7 +186,7 @@ def _clearest(
         & (behind.sampled - ahead.sampled[i] >= max(low * ranges[1], _VISIBLE * size))
     )
     j = fits[np.argmax(behind.sampled[fits] / ranges[1] - behind.exact[fits] / ranges[0])]
-    return (ahead.members[i], 1), (behind.members[j], 1)
+    return low, (ahead.members[i], 1), (behind.members[j], 1)
 
 
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:

@@ -45,7 +45,7 @@ from sampledash.comparison.means import exact_means, step_of
 from sampledash.comparison.order import TIED, pair_table, true_pairs
 from sampledash.comparison.run_distribution import Complex, lattice
 from sampledash.comparison.scatter import moments_of_means
-from sampledash.comparison.significance import Interval, interval_of_mean
+from sampledash.comparison.significance import Interval, best_value, interval_of_sample
 from sampledash.comparison.user_resampling import instance_values, paired_groups
 from sampledash.correction import Correction, as_correction
 from sampledash.metrics import Metric, as_metric
@@ -146,7 +146,7 @@ def designs(
     protocol = Protocol.of(options)
     recipes = [as_correction(x) for x in checks.several("corrections", corrections, "correction")]
     exact = exact_means([metric], sets, protocol)[:, 0]
-    pairs = true_pairs(exact) if len(sets) > 1 else []
+    pairs = true_pairs(exact)
     errors, orders = [], []
 
     def tell(
@@ -399,21 +399,11 @@ def mean_of_sample(
             "a difference needs the same sample"
         )
     off, counts = sample.off[0], sample.counts[0]
-    rows = first_items(ranks)
-    best = max(
-        metric.of_set(np.arange(1, size + 1), size + int(rows.negatives.max()))
-        for size in {int(rows.relevant.min()), int(rows.relevant.max())}
-    )
-    value, ends = float(sample.mean[0]), (0.0, best)
-    bounds = np.array(ends)
+    value = float(sample.mean[0])
     if versus is not None:
         value, off = value - float(sample.mean[1]), off - sample.off[1]
-        sizes = np.abs(off + value)
-        seen = float(counts @ sizes**2 / (counts @ sizes)) if np.any(sizes > TIED) else best
-        ends, bounds = (-seen, seen), np.array([-best, best])
     spread = float(counts @ off**2) / (low - 1) if low > 1 else np.inf
     error = float(np.sqrt(spread / low * (1 - low / instances))) if low < instances else 0.0
-    interval = interval_of_mean(value, off, counts, ends, confidence, instances)
-    # Those drawn are known: the others alone may differ from them, by what the metric allows.
-    bounds = value + (1 - low / instances) * (bounds - value)
-    return InstanceMean(value, Interval(*np.clip(interval, *bounds).tolist()), error)
+    best, paired = best_value(metric, ranks), versus is not None
+    interval = interval_of_sample(value, off, counts, best, paired, confidence, instances)
+    return InstanceMean(value, interval, error)

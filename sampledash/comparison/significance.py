@@ -150,10 +150,11 @@ def significance(
             p = flipped[g][min(first, second), max(first, second)]
         else:
             p = swap_test(groups[g], first, groups[h], second, resamples, rng)
-        if np.ptp(draws) > 0:
+        if np.ptp(draws) > TIED:
             ends = np.quantile(draws, [(1 - confidence) / 2, 1 - (1 - confidence) / 2]).tolist()
         else:
-            ends = _of_equal(groups[g], first, groups[h], second, confidence)
+            best = max(best_value(metric, sets[x]) for x in (i, j))
+            ends = _of_equal(groups[g], first, groups[h], second, best, confidence)
         found.append((float(exact[i] - exact[j]) if truth else 0.0, Interval(*ends), p, g == h))
         step_of(progress, steps - 1, steps)((done + 1) / len(pairs))
     difference, interval, alone, paired = zip(*found, strict=True)
@@ -161,19 +162,49 @@ def significance(
     return pair_table(sets, pairs, **about, p_holm=holm(np.array(alone)).tolist(), paired=paired)
 
 
+def interval_of_sample(
+    value: float,
+    off: Floats,
+    counts: NDArray[Any],
+    best: float,
+    paired: bool,
+    confidence: float,
+    total: float = np.inf,
+) -> Interval:
+    """See :func:`~sampledash.mean_of_sample`: of values 0..``best``, or of differences of them."""
+    least, seen = -best if paired else 0.0, best
+    sizes = np.abs(off + value)
+    if paired and np.any(sizes > TIED):
+        seen = float(counts @ sizes**2 / (counts @ sizes))
+    ends = -seen if paired else 0.0, seen
+    interval = interval_of_mean(value, off, counts, ends, confidence, total)
+    # Those drawn are known: the others alone may differ from them, by what the metric allows.
+    rest = 1 - float(counts.sum()) / total
+    bounds = value + rest * (np.array([least, best]) - value)
+    return Interval(*np.clip(interval, *bounds).tolist())
+
+
+def best_value(metric: Metric, ranks: RankSet) -> float:
+    """Largest value that the metric has for an instance."""
+    rows = first_items(ranks)
+    return max(
+        metric.of_set(np.arange(1, size + 1), size + int(rows.negatives.max()))
+        for size in {int(rows.relevant.min()), int(rows.relevant.max())}
+    )
+
+
 def _of_equal(
-    one: Group, first: int, other: Group, second: int, confidence: float
+    one: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
     """Interval of the difference where resamples of equal values would all tell the same."""
 
-    def ends(values: Floats, group: Group, least: float) -> Interval:
-        mean = float(np.average(values, weights=group.counts))
-        low, high = interval_of_mean(mean, values - mean, group.counts, (least, 1.0), confidence)
-        return Interval(max(low, least), min(high, 1.0))
+    def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
+        mean, counts = float(np.average(values, weights=group.counts)), group.counts
+        return interval_of_sample(mean, values - mean, counts, best, paired, confidence)
 
     if one is other:
-        return ends(one.values[first] - one.values[second], one, -1.0)
-    here, there = ends(one.values[first], one, 0.0), ends(other.values[second], other, 0.0)
+        return ends(one.values[first] - one.values[second], one, paired=True)
+    here, there = ends(one.values[first], one), ends(other.values[second], other)
     return here.low - there.high, here.high - there.low
 
 

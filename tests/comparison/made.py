@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -103,3 +104,52 @@ def _positions(order, n, m, scheme, weights):
 def shares(rows: list[Instance], weighting: str) -> list[float]:
     each = [len(ranks) if weighting == "relevant-items" else 1 for _, ranks, _ in rows]
     return [x / sum(each) for x in each]
+
+
+@dataclass(frozen=True)
+class Users:
+    """Systems P, Q, ... that rank the same users, in rows of an order of their own."""
+
+    sets: list[sd.RankSet]
+    rows: list[list[Instance]]  # of every system, in one order of the users
+    counts: np.ndarray
+
+    def values(self, name: str, k: int | None, reading: str = "expected") -> np.ndarray:
+        """Metric of every system and user by definition, shape (systems, users)."""
+        return np.array([
+            [np.mean([by_definition(name, k, x, row[0]) for x in orders(row, reading)])
+             for row in rows]
+            for rows in self.rows
+        ])  # fmt: skip
+
+    def weights(self, weighting: str) -> np.ndarray:
+        return np.array(shares(self.rows[0], weighting)) * len(self.counts)
+
+
+def users(rng, size, systems=3, relevant=3, most=2, apart=False, room=True) -> Users:
+    """Users of random n, numbers of relevant items, ties and counts, as many for each system."""
+    n, items = rng.integers(8, 15, size).tolist(), rng.integers(1, relevant + 1, size).tolist()
+    counts, sets, every = rng.integers(1, most + 1, size), [], []
+    for x in "PQRS"[:systems]:
+        every.append([])
+        for total, number in zip(n, items, strict=True):
+            ranks = np.sort(rng.choice(total, number, replace=False)) + 1
+            free = np.diff([*ranks, total + 1]) - 1
+            ties = rng.integers(0, free + 1) if room else 0 * free
+            every[-1].append((total, ranks.tolist(), ties.tolist()))
+        order = np.repeat(at := rng.permutation(size), np.array(items)[at])
+        mine = rank_set([every[-1][u] for u in at], x)
+        labels = [f"{x if apart else 'user'} {u}" for u in order]
+        more = {"instances": labels, "ties": mine.ties, "counts": counts[order]}
+        sets.append(sd.RankSet(x, mine.ranks, mine.n, **more))
+    return Users(sets, every, counts)
+
+
+def case(seed: int, size: int, **more: Any) -> tuple[tuple, dict[str, str], Users, Any, Any]:
+    """A metric, options, users, their values by definition and their weights, of mean 1."""
+    name, k = METRICS[seed % len(METRICS)]
+    ties, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 2 % 2]
+    some = users(np.random.default_rng(seed), size, **more)
+    weights = some.weights(weighting)
+    values, options = some.values(name, k, ties), {"ties": ties, "weighting": weighting}
+    return (name, k), options, some, values, weights / np.average(weights, weights=some.counts)

@@ -2,15 +2,19 @@
 
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
+from math import isinf
 
+import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.comparison.counterexample import counterexample
-from tests.benchmarks.counterexamples import METRICS, check
+from sampledash.comparison.counterexample import _candidates, _rank_set, _simplest, counterexample
+from tests.benchmarks.counterexamples import METRICS, check, whole_law, whole_values
 from tests.comparison.made import options_of
 from tests.oracles import POPULARITY, SCHEMES, WITHOUT
 
+FEW = [metric for metric in METRICS if (metric.k or 0) <= 10]  # more is the whole of a short list
 BIG = "AUC Precision@3 Recall@1 Recall@10 AP AP@5 NDCG NDCG@10 RR HitRate@2"
 
 
@@ -45,7 +49,61 @@ def test_of_the_usual_size(metric: str, scheme: str) -> None:
 def test_no_smaller_one_exists(n: int, m: int, scheme: str) -> None:
     odds = Fraction(5, 2) if scheme == POPULARITY else Fraction(1)
     most = 5 if n <= 6 else 4
-    assert not [*check(n, m, scheme, METRICS, Counter(), odds, most)]
+    assert not [*check(n, m, scheme, FEW, Counter(), odds, most)]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("n", "m"), [(5, 2), (5, 3), (7, 3)])
+def test_no_other_one_is_clearer(n: int, m: int, scheme: str) -> None:
+    """The smaller of both differences, as shares of the largest possible, over all pairs."""
+    odds, sizes = Fraction(5, 2) if scheme == POPULARITY else Fraction(1), set()
+    law = whole_law(n, m, scheme, odds)
+    for metric in FEW:
+        pair = counterexample(metric, sd.Sampling(n, m, scheme, float(odds)))
+        if pair is None or pair[0].n_instances > 5:
+            continue
+        values = np.array(whole_values(metric, n - 1), dtype=object)
+        sampled = law @ np.array(whole_values(metric, m), dtype=object)
+        shares = np.array([[x / (v[0] - v[-1]) for x in v - v[-1]] for v in (values, sampled)])
+        size = int(pair[0].n_instances)
+        sums = np.array([*combinations_with_replacement(range(n), size)])
+        f, g = shares[:, sums].astype(float).sum(axis=-1)
+        clear = np.minimum(np.subtract.outer(f, f), -np.subtract.outer(g, g)).max()
+        first, second = (shares[:, ranks.ranks - 1].sum(axis=1) for ranks in pair)
+        mine = min(first[0] - second[0], second[1] - first[1])
+        assert 0.998 * clear - 1e-12 <= mine <= clear + 1e-12, metric
+        sizes.add(size)
+    assert sizes
+
+
+def test_ranks_that_are_tried() -> None:
+    recall = sd.parse_metric("Recall@200")
+    assert _candidates(recall, 128).tolist() == list(range(1, 129))
+    for n in (201, 203, 10_000):
+        tried = _candidates(recall, n).tolist()
+        assert tried == sorted({*tried})
+        assert {*range(1, 65), *range(198, min(n, 203) + 1), n - 2, n - 1, n} <= {*tried}
+        assert tried[-1] == n
+        between = [b / a for a, b in pairwise(tried[63:])]
+        assert max(between) <= (n / 64) ** (1 / 63) * 1.02
+
+
+def test_the_simplest_fraction_between_two_numbers() -> None:
+    low, high = np.sort(np.random.default_rng(1).random((2, 300)) ** 3 * 4, axis=0)
+    low[:6], high[:6] = [1, 0.5, 2, 0.75, 1.5, 3], [2, 1, 2, 0.5, 1.75, 3.5]
+    for x, y, *ours in zip(low, high, *_simplest(low, high), strict=True):
+        if x >= y:
+            assert all(map(isinf, ours))
+            continue
+        q = next(q for q in range(1, 10**6) if (np.floor(x * q) + 1) / q < y)
+        assert ours == [np.floor(x * q) + 1, q]
+
+
+def test_more_than_64_instances_are_counts() -> None:
+    parts = [(np.array([7, 5]), 3), (np.array([7]), 58)]
+    assert _rank_set("A", 9, parts).ranks.tolist() == [7] * 3 + [5] * 3 + [7] * 58
+    many = _rank_set("A", 9, [*parts, (np.array([2]), 1)])
+    assert (many.ranks.tolist(), many.counts.tolist()) == ([2, 5, 7], [1, 3, 61])
 
 
 NONE = [

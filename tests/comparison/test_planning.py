@@ -11,7 +11,6 @@ import pytest
 
 import sampledash as sd
 from sampledash.comparison.planning import first_shown, instances_needed, negatives_needed
-from sampledash.comparison.user_resampling import probability_if_redrawn
 from tests.comparison.made import of_ranks, skewed
 from tests.oracles import WITHOUT
 
@@ -108,29 +107,45 @@ def test_not_reachable() -> None:
 
 
 @pytest.mark.parametrize("metric", ["AP", "Recall@5"])
-@pytest.mark.parametrize("probability", [0.7, 0.95, 0.999])
-def test_instances_by_hand(metric: str, probability: float) -> None:
-    sets, m = systems(5, 200, 400, (2.8, 1.7)), 60
-    table = instances_needed(metric, sets, m, probability)
-    by_name = {rs.system: rs for rs in sets}
-    pair = [by_name[x] for x in (table.better[0], table.worse[0])]
-    gap = sd.expected_mean(metric, pair[0], m) - sd.expected_mean(metric, pair[1], m)
-    assert gap > 0
-    one = sum(sd.std_of_mean(metric, rs, m) ** 2 * 200 for rs in pair)
+@pytest.mark.parametrize("redraw", ["negatives", "both", "both apart"])
+def test_instances_by_hand(metric: str, redraw: str) -> None:
+    sets, m, seen = systems(5, 200, 400, (2.8, 1.7, 1.9)), 60, []
+    if redraw == "both apart":
+        sets = [
+            sd.RankSet(x.system, x.ranks, 400, instances=[f"{x}{i}" for i in range(200)])
+            for x in sets
+        ]
+    alone = {r: sd.RankSet("S", [r], 400) for rs in sets for r in rs.ranks.tolist()}
+    mean, std = (
+        {r: f(metric, x, m) for r, x in alone.items()} for f in (sd.expected_mean, sd.std_of_mean)
+    )
+    values = {x.system: np.array([mean[r] for r in x.ranks.tolist()]) for x in sets}
+    spread = {x.system: np.mean([std[r] ** 2 for r in x.ranks.tolist()]) for x in sets}
     step = 0.5 if metric == "Recall@5" else 0.0  # half a hit
-    z = NormalDist().inv_cdf(probability)
-    size = next(k for k in range(1, 10**6) if (gap - step / k) * np.sqrt(k / one) >= z - 1e-12)
-    assert listed(table, "instances") == [size]
+    for probability in (0.7, 0.95, 0.999):
+        more = {"redraw": redraw.split()[0], "progress": seen.append}
+        table, needed = instances_needed(metric, sets, m, probability, **more), []
+        for better, worse in zip(table.better, table.worse, strict=True):
+            gain, variance = values[better] - values[worse], spread[better] + spread[worse]
+            if redraw == "both":
+                variance += gain.var()
+            elif redraw == "both apart":
+                variance += values[better].var() + values[worse].var()
+            size = np.arange(1, 10**5)
+            shown = (gain.mean() - step / size) * np.sqrt(size / variance)
+            reached = shown >= NormalDist().inv_cdf(probability) - 1e-12
+            needed.append(int(size[reached][0]) if gain.mean() > 0 else None)
+        assert listed(table, "instances") == needed
+    assert seen == pytest.approx([1 / 3, 2 / 3, 1] * 3)
 
 
-def test_instances_agree_with_the_chance_at_their_number() -> None:
-    # So many instances of the same mix, as counts, have just the chance asked for.
-    sets = systems(6, 150, 300, (2.2, 2.0))
-    larger = [
-        sd.RankSet(rs.system, np.tile(rs.ranks, 4), 300, instances=np.arange(600)) for rs in sets
-    ]
-    apart = [sets[0], sd.RankSet("Q", sets[1].ranks, 300, instances=np.arange(150) + 999)]
-    both = [probability_if_redrawn("AP", pair, 40).probability[0] for pair in (sets, apart)]
-    for pair, chance in ((sets, both[0]), (larger, both[0]), (apart, both[1])):
-        found = instances_needed("AP", pair, 40, chance, redraw="both")
-        assert listed(found, "instances") == [pytest.approx(150, abs=5)]
+def test_one_instance_is_enough_where_nothing_scatters() -> None:
+    sets = of_ranks(9, [1, 4], [3, 5])
+    assert instances_needed("AP", sets, 8, scheme=WITHOUT).instances.tolist() == [1]
+    chances = chances_of("AP", sets, 8, scheme=WITHOUT)
+    for probability in (1.0, 0.5):
+        table = negatives_needed("AP", sets, probability, scheme=WITHOUT)
+        assert listed(table, "m") == one_by_one(chances, probability)
+    for needed in (negatives_needed, lambda *given: instances_needed(*given[:2], 8, given[2])):
+        with pytest.raises(ValueError, match="probability must be above 0 and at most 1, got 0"):
+            needed("AP", sets, 0)

@@ -1,5 +1,7 @@
 """Chance with redrawn instances: enumeration of everything, and evaluations run from scratch."""
 
+from collections import Counter
+from functools import cache, partial, reduce
 from itertools import product
 from typing import Any
 
@@ -8,35 +10,59 @@ import pytest
 from scipy.stats import norm
 
 import sampledash as sd
-from sampledash.comparison.user_resampling import probability_if_redrawn
+from sampledash.comparison.user_resampling import (
+    probability_if_redrawn,
+    sampled_values,
+    spread_if_redrawn,
+)
+from sampledash.protocol import Protocol
 from tests import oracles
-from tests.benchmarks.chances import Case, Pair, off_redrawn
-from tests.comparison.made import of_ranks
-from tests.oracles import POPULARITY, UNIFORM, WITH, WITHOUT
+from tests.benchmarks.chances import Pair, off_redrawn
+from tests.comparison.made import READINGS, drawn, of_ranks, users
+from tests.oracles import METRICS, POPULARITY, UNIFORM, WITH, WITHOUT
 
 
 @pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize(("name", "k"), [("ap", None), ("recall", 2)])
-def test_few_instances_by_enumeration(name: str, k: int | None, scheme: str, paired: bool) -> None:
-    ranks, n, m = [(1, 7, 2), (4, 3, 6)], 9, 3
-    labels = ["abc", "abc" if paired else "def"]
-    sets = [
-        sd.RankSet(x, r, n, instances=list(u)) for x, r, u in zip("PQ", ranks, labels, strict=True)
+@pytest.mark.parametrize("seed", range(8))
+def test_few_instances_by_enumeration(seed: int, paired: bool) -> None:
+    # All instances that can be drawn, each with the law of its sampled value.
+    (name, k), m, scheme = (
+        (METRICS[(4, 5, 8, 9)[seed % 4]]),
+        1 + seed % 3 % 2,
+        UNIFORM[seed // 2 % 2],
+    )
+    reading, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 4]
+    rng = np.random.default_rng(seed)
+    some = users(rng, 3, systems=2, relevant=2, most=2 if paired else 1, apart=not paired)
+    options = {"scheme": scheme, "ties": reading, "weighting": weighting}
+    row = probability_if_redrawn(sd.metric(name, k=k), some.sets, m, **options).iloc[0]
+    both = some.rows if row.better == "P" else some.rows[::-1]
+    every = np.repeat(range(3), some.counts).tolist()
+    weights = some.weights(weighting)
+    exact, value = some.values(name, k, reading), partial(oracles.by_definition, name, k)
+    if abs((exact[0] - exact[1]) @ (weights * some.counts)) < 1e-9:
+        assert np.isnan(row.probability)
+        return
+    laws = [
+        [[(value(*what), p) for p, what in drawn(one, m, scheme, reading)] for one in rows]
+        for rows in both
     ]
-    table = probability_if_redrawn(sd.metric(name, k=k), sets, m, scheme=scheme)
-    assert table.better[0] == "P"
-    values = [oracles.by_definition(name, k, [s + 1], m + 1) for s in range(m + 1)]
 
-    def law(system: int, drawn: tuple[int, ...]) -> dict[float, float]:
-        each = (oracles.exact_law(n, ranks[system][u], m, scheme) for u in drawn)
-        return oracles.law_of_sum(zip(values, p, strict=True) for p in each)
+    @cache
+    def law(system: int, picked: tuple[int, ...]) -> oracles.Law:
+        total = weights[list(picked)].sum()
+        return oracles.law_of_sum(
+            [(v * weights[u] / total, p) for v, p in laws[system][u]] for u in picked
+        )
 
-    picks = list(product(range(3), repeat=3))
-    pairs = [(x, x) for x in picks] if paired else product(picks, picks)
-    laws = [{x: law(i, x) for x in picks} for i in range(2)]
-    true = np.mean([oracles.chance_above(laws[0][x], laws[1][y]) for x, y in pairs])
-    assert abs(table.probability[0] - true) <= 4 * np.sqrt(true * (1 - true) / 20_000)
+    picks = Counter(tuple(sorted(x)) for x in product(every, repeat=len(every)))
+    pairs = [(x, x, c) for x, c in picks.items()]
+    if not paired:
+        pairs = [(x, y, c * d) for (x, c), (y, d) in product(picks.items(), picks.items())]
+    chances = [oracles.chance_above(law(0, x), law(1, y)) for x, y, _ in pairs]
+    true = np.average(chances, weights=[c for *_, c in pairs])
+    assert abs(row.probability - true) <= 4 * np.sqrt(true * (1 - true) / 20_000)
+    assert row.probability * 20_000 == pytest.approx(round(row.probability * 20_000), abs=1e-9)
 
 
 def moments_of_each(rs: sd.RankSet, m: int, **options: Any) -> np.ndarray:
@@ -49,25 +75,53 @@ def moments_of_each(rs: sd.RankSet, m: int, **options: Any) -> np.ndarray:
     return np.transpose(found)
 
 
-def users(paired: bool) -> list[sd.RankSet]:
-    """Two systems of users with several relevant items, some tied; rows in any order."""
-    sets, rng = [], np.random.default_rng(110)
-    for rs in Case("several with ties", WITHOUT, 110).sets():
-        at, apart = rng.permutation(len(rs)), 0 if paired or rs.system == "P" else 1000
-        more = {"ties": rs.ties[at], "instances": rs.instances[at] + apart}
-        sets.append(sd.RankSet(rs.system, rs.ranks[at], rs.n[at], **more))
-    return sets
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
     # The means are equal in up to 40 % of the runs, and skewed: some hundred more in benchmarks.
     assert off_redrawn(Pair.of(seed)) <= 4
 
 
+@pytest.mark.parametrize(
+    ("size", "weighting", "kind"),
+    [(29, "instances", "drawn"), (30, "instances", "inverted"), (31, "relevant-items", "normal"),
+     (2000, "instances", "inverted"), (2001, "instances", "normal")],
+)  # fmt: skip
+def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> None:
+    # A few hits of one user each move the mean by much; users of two items weigh more.
+    ranks = np.full((2, size), 60)
+    ranks[0, : size // 6], ranks[1, -(size // 9) :] = 1, 2
+    labels = np.r_[0, 0 : size - 1] if weighting == "relevant-items" else np.arange(size)
+    ranks[:, 1] = 3 if weighting == "relevant-items" else ranks[:, 1]
+    sets, options = of_ranks(60, *ranks, instances=labels), {"scheme": WITHOUT}
+    options["weighting"] = weighting
+    row = probability_if_redrawn("Recall@2", sets, 58, **options).iloc[0]
+    counted = abs(row.probability * 20_000 - round(row.probability * 20_000)) < 1e-8
+    assert counted == (kind == "drawn")
+    values = sampled_values(sd.parse_metric("Recall@2"), sets, 58, Protocol.of(options))
+    if row.better == "Q":
+        values = values[::-1]
+    gap, deviation = values[0].average - values[1].average, spread_if_redrawn(*values) ** 0.5
+    normal = norm.cdf((gap - np.array([0, 0.5]) / size) / deviation)  # half a hit away from a tie
+    assert (np.abs(normal - row.probability).min() < 1e-9) == (kind == "normal")
+
+
 def test_a_rare_value_that_dwarfs_all_others() -> None:
     """Where both runs have it equally often, differences a thousandth of it decide."""
-    assert off_redrawn(Pair.rare(33), 20_000) <= 4
+    case, rng, runs, means = Pair.rare(33), np.random.default_rng(5), 20_000, []
+    assert off_redrawn(case, runs) <= 4
+    for ranks in case.ranks:  # and where each system ranks instances of its own
+        above = ranks[rng.integers(0, len(ranks), (runs, len(ranks)))] - 1
+        if case.scheme == WITHOUT:
+            drawn_above = rng.hypergeometric(above, case.n - 1 - above, case.m)
+        else:
+            drawn_above = rng.binomial(case.m, above / (case.n - 1))
+        means.append(case.vector[drawn_above].mean(axis=1))
+    labels = np.arange(len(ranks))
+    apart = [case.sets[0], sd.RankSet("Q", case.ranks[1], case.n, instances=labels + 1000)]
+    options = {"scheme": case.scheme, "correction": case.correction}
+    row = probability_if_redrawn(case.metric, apart, case.m, **options).iloc[0]
+    gap = means[0] - means[1] if row.better == "P" else means[1] - means[0]
+    assert abs(np.mean(gap > 1e-12) - row.probability) <= 4 * np.sqrt(0.25 / runs)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +130,20 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
 def test_many_instances_by_the_moments_of_each(options):
     # By hand: a redrawn value scatters by its own law, ties included, and by its mean. More than
     # 200 relevant items: fewer are simulated.
-    each = {rs.system: moments_of_each(rs, 10, **options) for rs in users(paired=True)}
+    size = {"systems": 2, "relevant": 3 - ("ties" in options), "most": 3}
+    some = users(np.random.default_rng(6), 120, **size)
+    each = {x.system: moments_of_each(x, 3, **options) for x in some.sets}
+    counts = some.counts[np.argsort([f"{u}" for u in range(120)])]  # labels are in that order
     for paired, weighting in product((True, False), ("instances", "relevant-items")):
-        how = {**options, "weighting": weighting}
-        row = probability_if_redrawn("NDCG", users(paired), 10, **how).iloc[0]
+        some = users(np.random.default_rng(6), 120, apart=not paired, **size)
+        more = {**options, "weighting": weighting}
+        row = probability_if_redrawn("NDCG", some.sets, 3, **more).iloc[0]
         mean, std, items = np.stack([each[row.better], each[row.worse]], axis=1)
-        weight = items if weighting == "relevant-items" else np.ones_like(items)
+        weight = counts * (items if weighting == "relevant-items" else np.ones_like(items))
         average = (mean * weight).sum(axis=1) / weight.sum(axis=1)
         off = mean - average[:, None]
         spread = ((std**2).sum(axis=0) + (off[0] - off[1]) ** 2, std**2 + off**2)[not paired]
-        spread = np.sum(weight**2 * spread, axis=-1) / weight.sum(axis=1) ** 2
+        spread = np.sum(weight**2 / counts * spread, axis=-1) / weight.sum(axis=1) ** 2
         z = (average[0] - average[1]) / np.sqrt(spread[0] if paired else spread.sum())
         assert row.probability == pytest.approx(norm.cdf(z), abs=1e-9)
 
@@ -129,41 +187,26 @@ def test_several_items_that_are_each_ranked_among_all_others(size: int) -> None:
     assert abs(share - row.probability) <= 4 * np.sqrt(0.25 / runs + 0.25 / 20_000)
 
 
-N, M, K = 400, 50, 10  # of the rare events below
-
-
-def rare(kind: str, size: int) -> list[sd.RankSet]:
-    """Two systems, one to three relevant items each: nearly all of them hit, or nearly none."""
-    rng = np.random.default_rng([3, size])
-    usual, unusual = ((100, N), (1, 15)) if kind == "hits" else ((1, 6), (150, N))
-    relevant = rng.integers(1, 4, size)
-    labels, ranks = np.repeat(np.arange(size), relevant), ([], [])
-    for own in ranks:
-        for items in relevant:
-            off = int(rng.binomial(items, 0.012))
-            for within, some in ((usual, items - off), (unusual, off)):
-                own.extend(rng.choice(np.arange(*within), some, replace=False))
-    return of_ranks(N, *ranks, instances=labels)
-
-
+@pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize(
-    ("kind", "metric", "size"),
-    [("misses", "Recall", 40), ("hits", "Recall", 150), ("misses", "NDCG", 40)],
+    ("metric", "relevant"), [("Recall@3", 2), ("Precision@2", 2), ("AP", 1), ("HitRate@1", 3)]
 )
-def test_several_relevant_items_of_which_few_are_unusual(kind, metric, size) -> None:
-    """Two means tie in a third of the runs (40 instances, misses): the normal law said .82."""
-    name, sets = f"{metric}@{K}", rare(kind, size)
-    row = probability_if_redrawn(name, sets, M, scheme=WITHOUT).iloc[0]
-    rng, runs = np.random.default_rng(8), 4000
-    at, means = rng.integers(0, size, (runs, size)), {}
-    for rs in sets:
-        values = np.empty(at.shape)
-        for instance in range(size):
-            here, own = at == instance, rs.ranks[rs.instances == instance]
-            one = sd.RankSet("S", own, N, instances=np.zeros(len(own)))
-            values[here] = sd.simulate(name, one, M, int(here.sum()), rng, scheme=WITHOUT)
-        means[rs.system] = values.mean(axis=1)
-    seeded = 0.25 / 20_000 if metric == "NDCG" else 0.0
-    error = 4 * np.sqrt(0.25 / runs + seeded)
-    ahead = np.mean(means[row.better] - means[row.worse] > 1e-12)
-    assert abs(ahead - row.probability) <= error
+def test_thirty_users_by_the_law_of_their_sum(metric: str, relevant: int, paired: bool) -> None:
+    # Values are twelfths: the law of a drawn user's difference, convolved with itself.
+    rng, m, parsed = np.random.default_rng(len(metric)), 2, sd.parse_metric(metric)
+    some = users(rng, 24, systems=2, relevant=relevant, most=4, apart=not paired)
+    row = probability_if_redrawn(metric, some.sets, m, scheme=WITHOUT).iloc[0]
+    laws = np.zeros((2, 24, 13))
+    for system, rows in enumerate(some.rows if row.better == "P" else some.rows[::-1]):
+        for u, each in enumerate(rows):
+            for p, (ranks, size) in drawn(each, m, WITHOUT):
+                laws[system, u, round(12 * parsed.of_set(np.array(ranks), size))] += p
+    share = some.counts / some.counts.sum()
+    if paired:
+        single = sum(s * np.convolve(x, y[::-1]) for s, x, y in zip(share, *laws, strict=True))
+    else:
+        single = np.convolve(share @ laws[0], (share @ laws[1])[::-1])
+    law = reduce(np.convolve, [single] * int(some.counts.sum()))
+    true = law[len(law) // 2 + 1 :].sum()
+    assert 0.02 < true < 0.98
+    assert row.probability == pytest.approx(true, abs=1e-3)

@@ -1,15 +1,16 @@
-"""Tests over instances: enumeration of all swaps, binomial tails, textbook Holm, resampling."""
+"""Tests over instances: enumeration of all swaps and resamples, binomial tails, textbook laws."""
 
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest, hypergeom
+from scipy.stats import binomtest, hypergeom, multinomial, norm
 
 import sampledash as sd
 from sampledash.comparison.significance import holm, significance
-from tests.comparison.made import of_ranks, skewed
+from tests.comparison.made import case, of_ranks, skewed
+from tests.oracles import METRICS
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -24,36 +25,121 @@ def near(p: float, true: float, runs: int, more: float = 0.0) -> bool:
     return abs(p - true) <= 4 * np.sqrt(true * (1 - true) / runs) + more
 
 
+def whole(p: float, runs: int = 10_000) -> bool:
+    """Whether it counts hits among drawn swaps."""
+    return abs(p * (1 + runs) - round(p * (1 + runs))) < 1e-8
+
+
 def swapped(values: np.ndarray) -> float:
     sums = np.abs(np.array(list(product([-1, 1], repeat=len(values)))) @ values)
     return float(np.mean(sums >= abs(values.sum()) - 1e-12))
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("metric", ["AP", "NDCG@4", "AUC"])
-def test_every_swap_is_counted(metric: str, seed: int) -> None:
-    ranks = rng(seed).integers(1, 31, (2, 11))
-    ranks[1, :2] = ranks[0, :2]  # some instances do not differ
-    row = outcome(metric, of_ranks(30, *ranks))
-    values = [sd.parse_metric(metric)(r, 30) for r in ranks]
-    assert row.p == pytest.approx(swapped(values[0] - values[1]), abs=1e-12)
-    assert row.difference == pytest.approx(abs(values[0].mean() - values[1].mean()))
+@pytest.mark.parametrize("seed", range(len(METRICS)))
+def test_every_swap_of_every_pair_is_counted(seed: int) -> None:
+    (name, k), options, some, values, weights = case(seed, 7)
+    total, p = some.counts @ weights, {}
+    table = significance(sd.metric(name, k=k), some.sets, rng(), resamples=100, **options)
+    for row, (i, j) in zip(table.itertuples(), combinations(range(3), 2), strict=True):
+        gain = weights * (values[i] - values[j])
+        difference = float(some.counts @ gain / total)
+        names = "PQR"[i], "PQR"[j]
+        assert (row.better, row.worse) == (names if difference > -1e-12 else names[::-1])
+        assert row.difference == pytest.approx(abs(difference), abs=1e-12)
+        assert row.paired
+        p[row.Index] = row.p
+        assert row.p == pytest.approx(swapped(np.repeat(gain, some.counts)), abs=1e-12)
+    least = 0.0  # Holm (1979): ordered p times (number left), made increasing, capped at 1
+    for left, x in zip((3, 2, 1), sorted(p, key=p.__getitem__), strict=True):
+        least = max(least, min(left * p[x], 1.0))
+        assert table.p_holm[x] == pytest.approx(least)
+
+
+def resampled(values: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> tuple:
+    """Mean of every resample of so many instances, and its probability."""
+    size, total = len(counts), int(counts.sum())
+    bars = np.array(list(combinations(range(total + size - 1), size - 1)))
+    times = np.diff(np.c_[np.full(len(bars), -1), bars, np.full(len(bars), total + size - 1)]) - 1
+    return times @ (weights * values) / (times @ weights), multinomial.pmf(
+        times, total, counts / total
+    )
+
+
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize(("seed", "most"), [(0, 1), (7, 2), (9, 30), (17, 30), (10, 3), (6, 1)])
+def test_intervals_are_those_of_all_resamples(seed: int, most: int, apart: bool) -> None:
+    (name, k), options, some, values, weights = case(seed, 3, systems=2, most=most, apart=apart)
+    level, runs = (0.95, 0.7)[seed % 2], 4000
+    row = outcome(sd.metric(name, k=k), some.sets, confidence=level, resamples=runs, **options)
+    assert row.paired == (not apart)
     assert row.difference > 0
-    assert bool(row.paired)
+    first, second = values if row.better == "P" else values[::-1]
+    if apart:
+        (a, p), (b, q) = (resampled(x, weights, some.counts) for x in (first, second))
+        law, chance = np.subtract.outer(a, b).ravel(), np.multiply.outer(p, q).ravel()
+    else:
+        law, chance = resampled(first - second, weights, some.counts)
+    for end, side in zip(row.interval, ((1 - level) / 2, (1 + level) / 2), strict=True):
+        below, reached = chance[law < end - 1e-9].sum(), chance[law < end + 1e-9].sum()
+        error = 4 * np.sqrt(side * (1 - side) / runs)
+        assert below - error <= side <= reached + error
 
 
-def test_sums_that_tie_with_the_observed_one_count() -> None:
-    # 40 differences of 1/2 and 1/6, too many to list, 16 of them against: sums are sixths.
-    ranks = np.array([[1, 2] * 20, [2, 3] * 20])
-    ranks[:, :16] = ranks[::-1, :16]
-    sixths = np.round(6 * (1 / ranks[0] - 1 / ranks[1])).astype(int)
+def of_whole(steps: np.ndarray) -> float:
+    """Two-sided p-value of random signs of whole numbers, by their exact law."""
     law = np.ones(1)
-    for size in abs(sixths):
-        law = np.convolve(law, np.r_[0.5, np.zeros(2 * size - 1), 0.5])
-    sums = np.arange(len(law)) - abs(sixths).sum()
-    true = float(law[abs(sums) >= abs(sixths.sum())].sum())
-    assert true - law[abs(sums) > abs(sixths.sum())].sum() > 0.02
-    assert near(outcome("AP", of_ranks(30, *ranks), resamples=40_000).p, true, 40_000)
+    for size in np.abs(steps):
+        law = np.convolve(law, np.r_[0.5, np.zeros(2 * size - 1), 0.5] if size else [1.0])
+    sums = np.arange(len(law)) - np.abs(steps).sum()
+    return float(law[np.abs(sums) >= abs(steps.sum())].sum())
+
+
+@pytest.mark.parametrize("kind", ["rows", "counts", "weights"])
+def test_sums_of_drawn_swaps_that_tie_with_the_observed_one_count(kind: str) -> None:
+    # More than 20 differences, too many to list: of sixths, or of hits where users weigh as many.
+    draw, runs = rng(7), 20_000
+    if kind == "weights":
+        sizes = draw.integers(1, 4, 60)
+        places = [[draw.choice(9, s, replace=False) + 1 for s in sizes] for _ in "PQR"]
+        steps = np.array([[np.sum(x <= 4) for x in each] for each in places])
+        labels = np.repeat(np.arange(60), sizes)
+        sets = of_ranks(20, *map(np.concatenate, places), instances=labels)
+        table = significance("Recall@4", sets, rng(), resamples=runs, weighting="relevant-items")
+    else:
+        size, counts = (40, None) if kind == "rows" else (3, np.array([15, 30, 14]))
+        ranks = np.array([[1, 3, 2], [2, 1, 3], [2, 2, 1]])
+        if kind == "rows":
+            ranks = np.array([1, 2, 3])[draw.integers(0, 3, (3, size))]
+        labels = [f"user {u}" for u in range(size)]
+        table = significance(
+            "AP", of_ranks(30, *ranks, instances=labels, counts=counts), rng(), resamples=runs
+        )
+        steps = np.repeat(6 // ranks, 1 if counts is None else counts, axis=1)
+    for row in table.itertuples():
+        mine, other = ("PQR".index(x) for x in (row.better, row.worse))
+        true = of_whole(steps[mine] - steps[other])
+        assert true > 0.002
+        assert near(row.p, true, runs)
+        assert whole(row.p, runs)
+
+
+def test_signs_are_drawn_as_often_up_as_down() -> None:
+    # Only where the eight large differences, which stand in a row, all have one sign: 2 in 256.
+    ranks = np.array([[1] * 8 + [21, 22] * 6 + [23], [30] * 8 + [20] * 13])
+    for sets in (of_ranks(30, *ranks), of_ranks(30, *ranks[:, ::-1])):
+        assert near(outcome("AP", sets, resamples=30_000).p, 2 / 256, 30_000)
+
+
+def test_up_to_twenty_differences_are_swapped_in_all_ways() -> None:
+    for size in (20, 21):
+        ranks = np.arange(2, size + 2) + np.array([np.arange(size) % 2, np.arange(size) % 2 == 0])
+        p, gain = outcome("RR", of_ranks(30, *ranks)).p, 1 / ranks[0] - 1 / ranks[1]
+        assert whole(p) == (size == 21)
+        sums = np.zeros(1)
+        for each in gain:
+            sums = np.r_[sums - each, sums + each]
+        true = np.mean(np.abs(sums) >= abs(gain.sum()) - 1e-12)
+        assert near(p, true, 10_000) if size == 21 else p == pytest.approx(true, abs=1e-12)
 
 
 def test_hits_are_the_sign_test() -> None:
@@ -62,44 +148,6 @@ def test_hits_are_the_sign_test() -> None:
     true = binomtest(up, up + down).pvalue
     for metric in ("Recall@10", "Precision@10"):
         assert outcome(metric, of_ranks(50, *ranks)).p == pytest.approx(true, rel=1e-9)
-
-
-def test_counts_are_repeated_instances() -> None:
-    ranks, counts = np.array([[1, 5, 9], [2, 4, 8]]), [4, 3, 2]
-    short = outcome("AP", of_ranks(20, *ranks, instances=list("abc"), counts=counts))
-    long = np.repeat(ranks, counts, axis=1)
-    assert short.p == pytest.approx(outcome("AP", of_ranks(20, *long)).p, abs=1e-12)
-    assert short.p == pytest.approx(swapped(1 / long[0] - 1 / long[1]), abs=1e-12)
-
-
-@pytest.mark.parametrize("paired", [True, False])
-def test_interval_of_hits_is_binomial(paired: bool) -> None:
-    # One system always misses: resampled means are Binomial(D, p) / D, quantiles known.
-    size, hits = 200, 60
-    p, q = of_ranks(50, np.r_[np.full(hits, 1), np.full(size - hits, 50)], np.full(size, 50))
-    other = q if paired else sd.RankSet("Q", [50], 50, counts=[size])
-    row = outcome("Recall@1", [p, other], 3, resamples=20_000, confidence=0.9)
-    assert bool(row.paired) is paired
-    for value, level in zip(row.interval, (0.05, 0.95), strict=True):
-        assert abs(value - binom.ppf(level, size, 0.3) / size) <= 1.01 / size  # a lattice step
-
-
-def test_interval_covers_what_a_second_resampler_covers() -> None:
-    draw, size = rng(4), np.repeat([1, 3], 60)
-    labels = np.repeat(np.arange(120), size)
-    ranks = [
-        np.concatenate([draw.choice(60, s, replace=False) + 1 for s in size]) for _ in range(2)
-    ]
-    sets, metric = of_ranks(60, *ranks, instances=labels), sd.metric("recall", k=10)
-    each = np.array([[metric.of_set(r[labels == u], 60) for u in range(120)] for r in ranks])
-    for weighting, weight in (("instances", np.ones(120)), ("relevant-items", size)):
-        row = outcome(metric, sets, resamples=20_000, weighting=weighting)
-        d = (each[0] - each[1]) * (1 if row.better == "P" else -1)
-        drawn = draw.integers(0, 120, (20_000, 120))
-        runs = (weight * d)[drawn].sum(axis=1) / np.asarray(weight)[drawn].sum(axis=1)
-        for mine, theirs in zip(row.interval, np.quantile(runs, [0.025, 0.975]), strict=True):
-            # 4 SE of a quantile of 20,000 runs, twice.
-            assert abs(mine - theirs) <= 0.08 * runs.std()
 
 
 def unpaired(first: np.ndarray, second: np.ndarray, n: int) -> list[sd.RankSet]:
@@ -120,61 +168,86 @@ def test_unpaired_hits_are_fishers_test() -> None:
     assert near(row.p, float(hypergeom.pmf(hits, 100, 23, 40)[extreme].sum()), 40_000)
 
 
-@pytest.mark.parametrize("power", [2.0, 1.82])
-def test_many_unpaired_instances(power: float) -> None:
-    # More than 64 values and 5,000 instances: the normal law, against permutations done here.
-    draw = rng(6)
-    ranks = [rs.ranks for rs in skewed(draw, 300, (2600, 3000), (1.9, power))]
-    values, gaps = 1 / np.concatenate(ranks), []
-    for _ in range(4001):
-        gaps.append(abs(values[:2600].mean() - values[2600:].mean()))
-        draw.shuffle(values)
-    true = np.mean(np.array(gaps[1:]) >= gaps[0])
-    assert true > 0.1 or power == 2.0
-    assert near(outcome("AP", unpaired(*ranks, 300)).p, true, 4000, 0.005)
+@pytest.mark.parametrize("seed", range(6))
+def test_unpaired_instances_of_unequal_weight(seed: int) -> None:
+    """Every way to deal the instances out."""
+    (name, k), options, some, values, weights = case(seed, 5, systems=2, most=1, apart=True)
+    value, weight = values.ravel(), np.r_[weights, weights]
+    left = np.array([np.isin(np.arange(10), x) for x in combinations(range(10), 5)])
+    means = [(x @ (weight * value)) / (x @ weight) for x in (left, ~left)]
+    true = np.mean(np.abs(means[0] - means[1]) >= abs(means[0] - means[1])[0] - 1e-12)
+    p = outcome(sd.metric(name, k=k), some.sets, **options).p
+    assert near(p, true, 10_000)
+    assert whole(p)
 
 
-@pytest.mark.parametrize("n", [12, 900])  # few distinct values; so many that cards are dealt
-def test_unpaired_instances_of_unequal_weight(n: int) -> None:
-    draw, sets, lists, size = rng(9), [], [], np.tile([1, 4, 5], 30)
-    for name, mine, power in (("P", size[:60], 1.3), ("Q", size[:90], 1.2)):
-        drawn = [
-            np.sort(np.argsort(draw.random(n) * np.arange(1, n + 1) ** power)[:s]) for s in mine
-        ]
-        labels = [f"{name}{i}" for i in np.repeat(np.arange(len(mine)), mine)]
-        sets.append(sd.RankSet(name, np.concatenate(drawn) + 1, n, instances=labels))
-        lists += drawn
-    values = np.array([np.mean(ranks < 4) for ranks in lists])  # Recall@4
-    if n == 900:
-        values = np.array([np.mean(np.arange(1, len(r) + 1) / (r + 1)) for r in lists])  # AP
-    weights, gaps = np.array([len(ranks) for ranks in lists], dtype=float), []
-    for _ in range(4001):
-        first, second = (
-            np.average(values[at], weights=weights[at]) for at in (slice(60), slice(60, None))
+@pytest.mark.parametrize(
+    ("size", "n", "power"), [(2500, 64, 1.97), (2500, 65, 1.85), (2499, 90, 1.95), (2500, 200, 1.9)]
+)
+def test_many_unpaired_instances_of_many_values_are_normal(size, n, power) -> None:
+    # From 5,000 instances and 65 values on: the textbook variance of a part of a finite population.
+    p, q = skewed(rng(6), n, (2500, size), (1.9, power))
+    first, second = (np.r_[1 : n + 1, rs.ranks[n:]] for rs in (p, q))
+    values = 1 / np.r_[first, second]
+    spread = values.var(ddof=1) * (1 / 2500 + 1 / size)
+    gap = abs(values[:2500].mean() - values[2500:].mean())
+    normal = 2 * norm.sf(gap / np.sqrt(spread))
+    mine = outcome("AP", unpaired(first, second, n), resamples=2000).p
+    assert 0.002 < normal < 0.98
+    if n > 64 and size == 2500:
+        assert mine == pytest.approx(normal, rel=1e-9)
+    else:
+        assert whole(mine, 2000)
+        assert near(mine, normal, 2000, 0.005)
+
+
+def test_many_unpaired_instances_that_weigh_unequally() -> None:
+    draw, sets, values, weights = rng(9), [], [], []
+    for x, size, power in (("P", 2000, 1.2), ("Q", 3000, 1.22)):
+        items = np.tile([1, 2, 2], size)[:size]
+        places = np.ceil(400 * draw.random((size, 2)) ** power).astype(int) * 2
+        places[:, 1] = places[:, 0] + 1  # of two relevant items the second follows at once
+        labels = np.repeat([f"{x}{i}" for i in range(size)], items)
+        two = np.arange(2) < items[:, None]
+        sets.append(sd.RankSet(x, places[two], 900, instances=labels))
+        values.append(
+            np.where(items == 1, 1 / places[:, 0], (1 / places + [0, 1] / places) @ [1, 1] / 2)
         )
-        gaps.append(abs(first - second))
-        order = draw.permutation(len(values))
-        values, weights = values[order], weights[order]
-    true = np.mean(np.array(gaps[1:]) >= gaps[0] - 1e-12)
-    assert 0.01 < true < 0.99
-    row = outcome("AP" if n == 900 else "Recall@4", sets, weighting="relevant-items")
-    assert near(row.p, true, 4000, 0.005)
+        weights.append(items)
+    value, weight = np.concatenate(values), np.concatenate(weights)
+    gap = np.average(values[0], weights=weights[0]) - np.average(values[1], weights=weights[1])
+    off = weight * (value - np.average(value, weights=weight)) / weight.mean()
+    deviation = np.sqrt(off.var(ddof=1) * (1 / 2000 + 1 / 3000))
+    mine = outcome("AP", sets, weighting="relevant-items").p
+    assert mine == pytest.approx(2 * norm.sf(abs(gap) / deviation), rel=1e-9)
+    assert 0.01 < mine < 0.95
+
+
+EQUAL = (["AUC", 20, [1, 2, 3, 8], [2, 3, 4, 9]], ["Precision@3", 20, [3, 7], [3, 7]])
+
+
+@pytest.mark.parametrize(("metric", "n", "first", "second"), EQUAL)
+def test_where_all_instances_differ_alike_resamples_tell_nothing(metric, n, first, second) -> None:
+    p, q = of_ranks(n, first, second)
+    for level in (0.95, 0.8):
+        row = outcome(metric, [p, q], resamples=100, confidence=level)
+        alone = sd.mean_of_sample(metric, p, np.inf, q, confidence=level)
+        assert row.interval == pytest.approx(alone.interval, abs=1e-12)
+        assert row.interval.high - row.interval.low > 0.03
 
 
 def test_equal_systems_single_instances_and_holm() -> None:
-    # Holm (1979): ordered p times (number left), made increasing, capped at 1.
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm(np.array([0.6, 0.9])).tolist() == [1.0, 1.0]
     row = outcome("AP", of_ranks(20, [3, 7, 7], [3, 7, 7]))
     assert (row.p, row.p_holm, row.difference) == (1.0, 1.0, 0.0)
-    # Three that do not differ are no proof that others would not.
-    assert -1 < row.interval.low == -row.interval.high < -0.3
     assert (row.better, row.worse) == ("P", "Q")
     row = outcome("AP", of_ranks(20, [9], [3]))
     assert (row.better, row.p) == ("Q", 1.0)
-    assert -1 < row.interval.low < 0 < row.difference < row.interval.high < 1
-    always = outcome("Recall@1", of_ranks(20, [1] * 5, [9] * 5))
-    assert 0 < always.interval.low < always.difference == always.interval.high == 1.0
+    p, q = unpaired(np.array([9, 9]), np.array([3, 3, 3]), 20)
+    row = outcome("Precision@5", [p, q], confidence=0.9)
+    ends = [sd.mean_of_sample("Precision@5", x, np.inf, confidence=0.9).interval for x in (q, p)]
+    assert row.interval == pytest.approx((ends[0].low - ends[1].high, ends[0].high - ends[1].low))
     row = outcome("AP", unpaired(np.array([9]), np.array([3]), 20))
     assert (row.p, bool(row.paired)) == (1.0, False)
 
@@ -201,10 +274,13 @@ def test_who_is_paired(labels: tuple, counts: Any, by_items: bool | None) -> Non
         assert bool(row.paired) is bool(paired)
 
 
-def test_several_pairs_and_progress(xyz: list[sd.RankSet]) -> None:
+def test_progress_of_groups_and_pairs() -> None:
     seen: list[float] = []
-    table = significance("NDCG@10", xyz, rng(1), resamples=500, progress=seen.append)
+    p, q, r = of_ranks(20, [1, 5, 9], [2, 4, 8], [7, 7, 7])
+    significance("AP", [p, q, r], rng(), resamples=100, progress=seen.append)
+    assert sorted({*seen}) == pytest.approx([1 / 3, 2 / 3, 7 / 9, 8 / 9, 1])
+    apart, more = sd.RankSet("S", [3, 4, 6], 20, instances=list("abc")), []
+    significance("AP", [p, q, apart], rng(), resamples=100, progress=more.append)
+    assert more == sorted(more)
+    assert sorted({*more}) == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8 + 0.2 / 3, 0.8 + 0.4 / 3, 1])
     assert seen == sorted(seen)
-    assert seen[-1] == pytest.approx(1)
-    assert table.interval[0].low < table.difference[0] < table.interval[0].high
-    assert table.p_holm.tolist() == pytest.approx(holm(table.p.to_numpy()).tolist())

@@ -16,9 +16,9 @@ import sampledash as sd
 from sampledash.comparison.order import quick_ladder
 from sampledash.comparison.verdict import Pairs, state_of
 from sampledash.protocol import Protocol
-from tests.benchmarks.every_m import CORRECTIONS, Case, cases, check, flips_of, order
+from tests.benchmarks.every_m import cases, check, flips_of, order
 from tests.comparison.made import of_ranks
-from tests.oracles import POPULARITY, SCHEMES, WITH, WITHOUT
+from tests.oracles import POPULARITY, WITH, WITHOUT
 
 COLUMNS = "metric correction better worse exact sampled state right_from probability"
 
@@ -55,6 +55,7 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
     ("truth", "sampled", "chance", "state"),
     [(0, 1, 0.99, "tied"), (1, 0, 0.0, "undecided"), (1, 1, 0.95, "right"),
      (1, 1, 0.9499, "undecided"), (1, -1, 0.05, "wrong"), (1, -1, 0.0501, "undecided"),
+     (1, -1, 0.99, "undecided"), (1, 0, 1.0, "undecided"), (0, -1, 0.0, "tied"),
      (1, 1, 0.0003, "undecided")],  # nearly every run is a tie
 )  # fmt: skip
 def test_states(truth, sampled, chance, state) -> None:
@@ -93,20 +94,6 @@ def test_a_quick_look_finds_the_same_flips_where_it_looks(xyz: list[sd.RankSet])
         right = curve[row.better] - curve[row.worse] > 1e-12
         assert right[row.right_from]
         assert row.right_from == 1 or not right[row.right_from - 1]
-
-
-def test_hundreds_of_systems() -> None:
-    # 150 systems, 11,175 pairs: each row is that of the pair alone.
-    rng = np.random.default_rng(3)
-    sets = [sd.RankSet(f"S{i}", rng.integers(1, 300, 40), 300) for i in range(150)]
-    table = sd.verdict(["Recall@10", "AP"], sets, 20, scheme=WITHOUT)
-    assert len(table) == 2 * 150 * 149 // 2
-    for row in table.sample(12, random_state=1).itertuples():
-        pair = [rs for rs in sets if rs.system in (row.better, row.worse)]
-        alone = sd.verdict([row.metric], pair, 20, scheme=WITHOUT).iloc[0]
-        assert alone.probability == pytest.approx(row.probability, rel=1e-12, nan_ok=True)
-        assert (alone.state, alone.better) == (row.state, row.better)
-        assert alone.right_from is row.right_from or alone.right_from == row.right_from
 
 
 def test_flips_of_corrections_beyond_400_are_bracketed(xyz: list[sd.RankSet]) -> None:
@@ -204,45 +191,64 @@ def test_nothing_is_missed_or_invented(number, case, corrections):
     assert count["orders"] > 0
 
 
-def test_the_sample_holds_what_it_is_about() -> None:
-    # Every scheme and correction, several relevant items, own n; and orders that do flip.
-    assert {case.scheme for _, case, _ in SMALL} == set(SCHEMES)
-    assert {correction for *_, each in SMALL for correction in each} == set(CORRECTIONS)
-    assert any(len(ranks) > 1 for _, case, _ in SMALL for _, ranks in case.systems[0])
-    assert any(len({n for n, _ in case.systems[0]}) > 1 for _, case, _ in SMALL)
-    count: Counter[str] = Counter()
-    for number, case, _ in SMALL[:4]:
-        check(case, "uncorrected", count, number)
-    assert count["flips"] > 10
-
-
-def test_a_wrong_answer_is_found(monkeypatch) -> None:
-    # The check itself: against curves of the other sign it must disagree.
-    curve, rows = sd.curve, [[(30, (2,)), (30, (9,))], [(30, (3,)), (30, (5,))]]
-    monkeypatch.setattr(sd, "curve", lambda *given, **more: -curve(*given, **more))
-    assert check(Case(rows, WITHOUT), "uncorrected", Counter())
-
-
 @pytest.mark.parametrize("seed", range(10, 18))
-def test_the_worst_pairs_come_first(seed: int) -> None:
-    """By state, by how many metrics say so, by how late they get right, by the chance."""
+def test_pairs_tell_what_the_table_does(seed: int) -> None:
+    """The worst pair first: by state, by how many metrics say so, by how late it is, by chance."""
     rng = np.random.default_rng(seed)
-    sets = [sd.RankSet(x, rng.integers(1, 60, 12), 60) for x in "PQRSTU"]
-    metrics = [sd.parse_metric(text) for text in ("AP", "Recall@3", "Recall@10", "NDCG@5")]
-    pairs = Pairs.of(metrics, sets, 5, Protocol.of({"scheme": WITH}))
+    n, m = (60, 30)[seed % 2], (5, 12)[seed % 4 == 3]
+    sets = of_ranks(n, *rng.integers(1, n, (4, 12)))
+    sets += [sd.RankSet("T", sets[seed % 4].ranks[::-1], n)]  # tied with one of the others
+    metrics = ("AP", "Recall@3", "Recall@10", "NDCG@5")
+    scheme, recipe = (WITH, WITHOUT)[seed // 2 % 2], ("uncorrected", "BV 0.1")[seed // 4 % 2]
+    options = {"scheme": scheme, "correction": recipe}
+    seen: list[float] = []
+    parsed = [sd.parse_metric(text) for text in metrics]
+    pairs = Pairs.of(parsed, sets, m, Protocol.of(options), seen.append)
+    assert seen[-1] == 1
+    few = sorted({*quick_ladder(n - 1), m})
+    values = None if recipe == "uncorrected" else few
+    table = sd.verdict(metrics, sets, m, (recipe,), m_values=values, scheme=scheme)
+    pd.testing.assert_frame_equal(pairs.verdict, table)
+    assert (pairs.m_max, pairs.pairs, pairs.capped) == (n - 1, 10, False)
+    assert pairs.every_m == (recipe == "uncorrected" or n == 30)
+    assert values is None or {*few} <= {*(pairs.looked_at or ())}
+    assert (pairs.looked_at is None) == (values is None)
+    worst, every = {}, []
+    for pair in range(10):
+        column = []
+        for x in range(4):
+            row = table.iloc[10 * x + pair]
+            state = ("wrong", "undecided", "right", "tied").index(row.state)
+            right = np.inf if pd.isna(row.right_from) else row.right_from
+            column.append((state, -right, np.nan_to_num(row.probability, nan=1.0)))
+            worst.setdefault(x, []).append((*column[-1], pair))
+        state = min(column)[0]
+        late = [right for code, right, _ in column if code == state]
+        every.append((state, -len(late), min(late), min(low for *_, low in column), pair))
+    assert pairs.worst_pairs(7) == [pair for *_, pair in sorted(every)][:7]
+    assert pairs.worst_pairs(99) == [pair for *_, pair in sorted(every)]
+    for x, mine in worst.items():
+        assert pairs.worst_pair(x) == min(mine)[-1]
+        late = [right for code, right, *_ in mine if code < 3]
+        assert pairs.last_right(x) == -min(late, default=0)
+    means = [
+        [text, rs.system, sd.mean(text, rs), *(f(text, rs, m, **options) for f in
+         (sd.expected_mean, sd.std_of_mean))]
+        for text in metrics for rs in sets
+    ]  # fmt: skip
+    columns = ["metric", "system", "exact", "expected_sampled", "std_of_mean"]
+    pd.testing.assert_frame_equal(pairs.means_table(), pd.DataFrame(means, columns=columns))
 
-    def badness(pair: int) -> tuple:
-        column = [
-            (state, right, chance)
-            for state, right, chance in zip(
-                pairs.states[:, pair], pairs.rights[:, pair], pairs.chances[:, pair], strict=True
-            )
-        ]
-        worst = min(state for state, _, _ in column)
-        late = [right for state, right, _ in column if state == worst]
-        low = min(1.0 if np.isnan(chance) else chance for _, _, chance in column)
-        return worst, -len(late), -max(late), low
 
-    every = sorted(range(pairs.pairs), key=badness)
-    assert pairs.worst_pairs(7) == every[:7]
-    assert pairs.worst_pairs(99) == every
+def test_pairs_that_are_all_tied_and_scatter_that_is_not_known() -> None:
+    sets = of_ranks(1201, *[[1, 9, 4]] * 2, instances=list("aab"), ties=[2, 0, 1])
+    popular = Protocol.of({"scheme": POPULARITY, "odds": 2.0})
+    pairs = Pairs.of([sd.parse_metric("AP")], sets, 3, popular)
+    assert pairs.last_right(0) == 0
+    assert pairs.std.shape == (2, 1)
+    assert np.isnan(pairs.std).all()
+    assert (pairs.m_max, pairs.capped) == (1200, False)
+    for n, most in ((900, 899), (1300, 1000)):
+        other = [sets[0], sd.RankSet("Q", [3], n)]
+        fitted = Pairs.of([sd.parse_metric("AP")], other, 3, Protocol.of({"correction": "BV 1"}))
+        assert (fitted.m_max, fitted.capped) == (most, True)
