@@ -1,7 +1,6 @@
 """Bounds at a tolerance and from printed tables: programmes over all ranks, what they must obey."""
 
 import re
-from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -25,8 +24,7 @@ from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import metric
 from sampledash.rank_sets import RankSet
 from sampledash.sampled_rank_sets import SampledRankSet
-from tests.benchmarks.bounds import misses
-from tests.estimation.cases import averaged, brute, extremes, least_held, limited, shaped
+from tests.estimation.cases import averaged, brute, extremes, limited, shaped
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_metric
 
 N, M = 3541, 100
@@ -343,19 +341,3 @@ def test_a_tolerance_that_is_too_small_names_one_that_is_not(averages) -> None:
     # It is within a factor of two of the least that will do.
     with pytest.raises(ValueError, match="leaves no non-increasing"):
         bounds("Recall@10", averages["X"], shape=FALLING, tolerance=enough / 1.8)
-
-
-def test_with_instances_a_shape_is_about_their_metric() -> None:
-    """A mean over 200 drawn from equal ranks: half of them have nobody in the first ten."""
-    n, size, rng = 3706, 200, np.random.default_rng(31)
-
-    def draw() -> tuple[dict[str, float], float]:
-        ranks = rng.integers(1, n + 1, size)
-        t = 1 + rng.binomial(99, (ranks - 1) / (n - 1))
-        printed = {f"HR@{k}": round(float(np.mean(t <= k)), 4) for k in (10, 50)}
-        return printed, float(np.mean(ranks <= 10))
-
-    how = {"n": n, "m": 99, "decimals": 4, "shape": FALLING, "instances": size}
-    found = misses(60, draw, partial(bounds_from_table, "Recall@10", **how))
-    assert found.seen >= 50  # the others are more than two standard errors off
-    assert 1 - found.shares[0] >= least_held(found.seen)
