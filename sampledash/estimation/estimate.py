@@ -125,7 +125,7 @@ def as_method(method: Correction | str) -> Correction | str:
         return as_correction(method)
     plain = method.strip().lower().replace("_", "-")
     for name, row in METHODS.items():
-        if plain in (name, row.label.lower()):
+        if plain and plain in (name, row.label.lower()):
             return name
     try:
         return as_correction(method)
