@@ -94,14 +94,12 @@ def test_columns_and_their_minima_at_every_place(seed, n, room) -> None:
 def test_a_grid_resolves_every_law(n, m, text) -> None:
     grid = Columns((sd.Sampling(n, m),), (None,), sd.parse_metric(text), None).grid
     assert grid[:64].tolist() == list(range(1, min(n, 64) + 1))
-    assert np.array_equal(grid, np.unique(grid))
-    assert (grid[-1], 500 in grid, 501 in grid) == (n, n == 3000, n == 3000)
-    before, after = grid[:-1], grid[1:]
-    angles = np.arcsin(np.sqrt((grid - 1) / (n - 1)))
-    wide = np.diff(angles) > 0.1 / np.sqrt(m) + 1 / np.sqrt((grid - 0.5) * (n - grid + 0.5))[:-1]
-    assert not np.any(wide & (after - before > 1))
-    for a, b in ((before, after), (n + 1 - after, n + 1 - before)):  # also seen from the last
-        assert np.all((b - a <= 1) | (b <= 1.03 * a + 1.5))
+    assert grid[-30:].tolist() == list(range(n - 29, n + 1))
+    assert {500, 501} <= set(grid.tolist()) or n < 500
+    steps, places = np.diff(grid), np.minimum(grid[:-1], n - grid[:-1])
+    assert np.all((steps == 1) | (steps <= 0.03 * places + 2))
+    widths = np.sqrt((grid - 0.5) * (n - grid + 0.5) / m)[:-1]
+    assert np.all((steps == 1) | (steps <= 0.2 * widths + 2))
 
 
 @given(SEEDS)
@@ -330,14 +328,3 @@ def test_many_negatives_are_constrained_at_some_places() -> None:
     assert low <= least + 1e-8
     assert high >= most - 1e-8
     assert high - low <= 1.05 * (most - least)
-
-
-def test_a_tolerance_that_is_too_small_names_one_that_is_not(averages) -> None:
-    with pytest.raises(ValueError, match=r"tolerance = 1e-05 leaves no non-increasing") as caught:
-        bounds("Recall@10", averages["X"], shape=FALLING, tolerance=1e-5)
-    enough = float(str(caught.value).split("take ")[1].split(",")[0])
-    low, high = bounds("Recall@10", averages["X"], shape=FALLING, tolerance=enough)
-    assert 0 < low < high < 0.2
-    # It is within a factor of two of the least that will do.
-    with pytest.raises(ValueError, match="leaves no non-increasing"):
-        bounds("Recall@10", averages["X"], shape=FALLING, tolerance=enough / 1.8)

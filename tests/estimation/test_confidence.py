@@ -1,10 +1,7 @@
 """Bounds within sampling error: against general solvers, their coverage, their edges."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,24 +14,15 @@ import sampledash as sd
 from sampledash.estimation import confidence
 from sampledash.estimation.bounds import bounds
 from sampledash.estimation.confidence import ChiSquareFit, least_misfit
-from sampledash.estimation.estimate import METHODS, compare, interval, point
-from sampledash.estimation.rank_distribution import fitted_side_by_side
+from sampledash.estimation.estimate import compare, interval
 from sampledash.metrics import parse_metric
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
-from tests.benchmarks.bounds import misses
-from tests.estimation.cases import FALLING, adaptive, drawn, falling, least_held, shaped
+from tests.estimation.cases import adaptive, drawn, shaped
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_metric
 
 Z = 1.959963984540054
 Range = tuple[float, float]
 SHAPES = (None, "non-increasing")
-
-
-def holds(runs: int, draw: Callable[[], Any], span: Callable[[SampledRankSet], Range]) -> None:
-    """So many 95 % intervals hold what they are for often enough."""
-    found = misses(runs, draw, span)
-    assert found.seen == runs
-    assert np.all(1 - found.shares >= least_held(runs))
 
 
 def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> float:
@@ -166,19 +154,6 @@ def test_misfit_by_definition(scheme, seed) -> None:
     assert part.offset == pytest.approx(b @ share)
     scatter = part.weights @ square[:, 0] - b @ (part.weights @ joint)
     assert part.scatter == pytest.approx(max(scatter, 0) / total, rel=1e-6, abs=1e-12)
-
-
-@pytest.mark.parametrize("size", [3, 200, 3000])
-@pytest.mark.parametrize("kind", FALLING)
-def test_a_shape_holds_the_metric_of_the_instances_and_of_their_distribution(kind, size) -> None:
-    """Drawn from equal ranks, six in ten samples have fewer in the first ten than expected."""
-    n, mass, rng = 3706, falling(kind, 3706), np.random.default_rng(21)
-
-    def draw() -> tuple[SampledRankSet, Range]:
-        ranks = 1 + rng.choice(n, size, p=mass)
-        return drawn(ranks, n, 100, rng), (np.mean(ranks <= 10), mass[:10].sum())
-
-    holds(30, draw, partial(interval, "Recall@10", shape="non-increasing"))
 
 
 def wilson(srs: SampledRankSet, z: float) -> tuple[float, float, float]:
@@ -317,41 +292,6 @@ def hits(below: int, of: int) -> SampledRankSet:
 )
 def test_one_negative_each_is_a_proportion(sets, printed) -> None:
     assert bounds("AUC", *sets) == pytest.approx(printed, abs=5e-5)
-
-
-@pytest.fixture(scope="module")
-def runs(xyz) -> list[SampledRankSet]:
-    """As Li et al., from fewer on: twice as many, up to 320, until one is above."""
-    rng, found = np.random.default_rng(51), []
-    for one in xyz:
-        m, above = adaptive((one.ranks - 1) / (one.n - 1), rng, 20, 320, 1)
-        found.append(SampledRankSet(one.system, above + 1, 3541, m, scheme=WITH, adaptive=True))
-    return found
-
-
-def test_the_likelihood_is_right(runs, xyz) -> None:
-    for srs, ranks, beside in zip(runs, xyz, fitted_side_by_side(runs), strict=True):
-        recall, auc = sd.mean("Recall@50", ranks), sd.mean("AUC", ranks)
-        assert beside.expected("Recall@50") == pytest.approx(recall, rel=0.08)
-        for method, off in (("mle", 0.005), ("monotone-mle", 0.01)):
-            assert point("Recall@50", srs, method) == pytest.approx(recall, rel=0.08)
-            assert point("AUC", srs, method) == pytest.approx(auc, abs=off)
-
-
-@pytest.mark.parametrize(
-    "method", [*sorted(METHODS.keys() - {"mle", "monotone-mle"}), "BV 0.1", "CLS", "uncorrected"]
-)
-def test_what_rests_on_the_law_at_each_m_is_wrong(runs, xyz, method) -> None:
-    # Said to be set beforehand it is not refused, and further off than the likelihood ever is.
-    said = replace(runs[0], adaptive=False)
-    recall, auc = (point(text, said, method) for text in ("Recall@50", "AUC"))
-    relative = abs(recall / sd.mean("Recall@50", xyz[0]) - 1)
-    assert relative > 0.08 or abs(auc - sd.mean("AUC", xyz[0])) > 0.005
-    unsaid = replace(runs[0], adaptive=None)
-    with pytest.raises(ValueError, match=r"'X': its m goes with the rank, and either m was set"):
-        point("Recall@50", unsaid, method)
-    with pytest.raises(ValueError, match=r"'X': what was drawn decided its m \(as adaptive says"):
-        point("Recall@50", runs[0], method)
 
 
 def test_the_most_likely_distribution_against_a_general_solver() -> None:
