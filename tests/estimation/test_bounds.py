@@ -1,6 +1,7 @@
 """Bounds at a tolerance and from printed tables: programmes over all ranks, what they must obey."""
 
 import re
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -134,86 +135,66 @@ def test_small_cases_against_all_ranks(seed) -> None:
 
 @given(SEEDS)
 def test_small_tables_against_all_ranks(seed) -> None:
-    """Of one system or two, values with decimals of their own, perhaps of some instances."""
+    """Of one system or two, decimals of their own, perhaps of some instances; impossible ones."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(5, 70))
     (name, k), scheme, shape, (m, *_) = rough(rng, n, 12)
-    shown = [METRICS[i] for i in rng.permutation(len(METRICS))[:3]]
+    shown = [METRICS[i] for i in rng.permutation(len(METRICS))[: rng.integers(1, 4)]]
     keys = [str(metric(one, k=cut)) for one, cut in shown]
-    seen = [exact_metric(one, cut, m + 1) for one, cut in shown]
-    every = shaped(dense_law(n, m, scheme) @ np.transpose(seen), shape)
-    exact = shaped(exact_metric(name, k, n), shape)
-    decimals = rng.integers(1, 4, 3).tolist()
-    size = [None, 1, 40][rng.integers(3)]
-    more = {"decimals": dict(zip(keys, decimals, strict=True)), "instances": size}
-    given_ = {"n": n, "m": m, "shape": shape, "scheme": scheme, **more}
+    law = dense_law(n, m, scheme) @ np.transpose([exact_metric(*one, m + 1) for one in shown])
+    decimals, size = rng.integers(1, 4, len(keys)).tolist(), [None, 1, 40][rng.integers(3)]
+    exact, possible = shaped(exact_metric(name, k, n), shape), rng.random() < 0.5
 
     def error(value):
         return 0.0 if size is None else 2 * np.sqrt(value * (1 - value) / size)
 
-    tables, expected = [], []
-    for _ in range(2):
-        mass = rng.dirichlet(np.full(n, 0.2))
-        values = [round(x, d) for x, d in zip((mass @ every).tolist(), decimals, strict=True)]
-        half = 0.5 * 10.0 ** -np.array(decimals) + error(np.array(values))
-        low, high = extremes(every, values - half, values + half, exact)
-        if shape is not None:
-            low, high = max(low - error(low), 0.0), min(high + error(high), 1.0)
-        tables.append(dict(zip(keys, values, strict=True)))
-        expected.append((low, high))
-    found = bounds_from_table(metric(name, k=k), tables[0], **given_)
-    assert found == pytest.approx(expected[0], abs=2e-5 if size else 1e-6)
-    found = bounds_from_table(metric(name, k=k), tables[0], versus=tables[1], **given_)
-    difference = expected[0][0] - expected[1][1], expected[0][1] - expected[1][0]
-    assert found == pytest.approx(difference, abs=4e-5 if size else 1e-6)
-
-
-@given(SEEDS)
-def test_what_is_said_of_an_impossible_table(seed) -> None:
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(5, 40))
-    _, scheme, shape, (m, *_) = rough(rng, n, 12)
-    shown = [METRICS[i] for i in rng.permutation(len(METRICS))[: rng.integers(1, 4)]]
-    keys = [str(metric(one, k=cut)) for one, cut in shown]
-    law = dense_law(n, m, scheme) @ np.transpose([exact_metric(*x, m + 1) for x in shown])
-    decimals = rng.integers(1, 4, len(keys)).tolist()
-    values = np.array([round(float(rng.random()), d) for d in decimals])
-    half = 0.5 * 10.0 ** -np.array(decimals)
-
-    def left(shape: str | None, free: int | None, entry: int = 0) -> tuple[float, float] | None:
+    def left(values, shape, free=None):
+        """Range of the metric, or of a value by what the others leave it."""
+        half, every = 0.5 * 10.0 ** -np.array(decimals) + error(values), shaped(law, shape)
         room = np.where(np.arange(len(half)) == free, 9.0, half)
-        every = shaped(law, shape)
-        return extremes(every, values - room, values + room, every[:, entry])
+        target = exact if free is None else every[:, free]
+        return extremes(every, values - room, values + room, target)
 
-    name, printed = (
-        ("observed", "versus")[rng.integers(2)],
-        dict(zip(keys, values.tolist(), strict=True)),
-    )
-    given_ = {"observed": {"AUC": 0.5}, name: printed, "n": n, "m": m, "shape": shape}
-    given_ |= {"decimals": {"AUC": 1} | dict(zip(keys, decimals, strict=True)), "scheme": scheme}
-    if left(shape, None):
-        bounds_from_table("AP", **given_)
+    tables, spans = [], []
+    for _ in range(2):
+        means = rng.dirichlet(np.full(n, 0.2)) @ shaped(law, shape)
+        means = means if possible else rng.random(len(keys))
+        values = np.array([round(x, d) for x, d in zip(means.tolist(), decimals, strict=True)])
+        tables.append(dict(zip(keys, values.tolist(), strict=True)))
+        spans.append(left(values, shape))
+        if shape is not None and spans[-1]:
+            low, high = spans[-1]
+            spans[-1] = max(low - error(low), 0.0), min(high + error(high), 1.0)
+    how = {"decimals": dict(zip(keys, decimals, strict=True)), "instances": size}
+    call = partial(bounds_from_table, metric(name, k=k), tables[0], n, m, shape=shape)
+    call = partial(call, scheme=scheme, **how)
+    if None not in spans:
+        (low, high), (least, most) = spans
+        assert call() == pytest.approx((low, high), abs=2e-5 if size else 1e-6)
+        expected = pytest.approx((low - most, high - least), abs=4e-5 if size else 1e-6)
+        assert call(versus=tables[1]) == expected
         return
     with pytest.raises(ValueError, match=f"with n = {n} and m = {m}") as caught:
-        bounds_from_table("AP", **given_)
-    listed, said = re.findall(r"('\S+') = (\S+\b)", str(caught.value)), str(caught.value)
-    assert {(repr(key), f"{value:g}") for key, value in printed.items()} >= set(listed)
-    free = [left(shape, i, i) for i in range(len(keys))]
-    if shape and left(None, None):
-        assert re.fullmatch(
-            f"shape {shape!r} contradicts {name} '.*' = .* with .*, so leave shape out", said
-        )
+        call(versus=tables[1])
+    place, said = spans.index(None), str(caught.value)
+    system, values = ("observed", "versus")[place], np.array(list(tables[place].values()))
+    written = {(repr(key), f"{value:g}") for key, value in tables[place].items()}
+    assert written >= set(re.findall(r"('\S+') = (\S+\b)", said))
+    free = [left(values, shape, i) for i in range(len(keys))]
+    if shape and left(values, None):
+        text = f"shape {shape!r} contradicts {system} '.*' = .* with .*, so leave shape out"
+        assert re.fullmatch(text, said)
     elif not any(free):
-        assert re.match(f"{name} holds values that no ranks can .* without '.*' = .* and '", said)
+        assert re.match(f"{system} holds values that no .* without '.*' = .* and '.*' = ", said)
     else:
-        key, value, low, high = re.match(
-            f"{name} '(.*)' is (.*), but with .* leave it (.*) to (.*): check it", said
-        ).groups()
+        text = f"{system} '(.*)' is (.*), but with .* leave it (.*) to (.*): check it"
+        key, *numbers = re.match(text, said).groups()
         i = keys.index(key)
-        assert value == f"{values[i]:.{decimals[i]}f}"
-        for end, exact in zip((low, high), free[i], strict=True):
-            assert float(end) == pytest.approx(exact, abs=0.501 * 10.0 ** -decimals[i])
-            assert len(end) == 2 + decimals[i]
+        unit = 10.0 ** -decimals[i] + 2 * float(error(values[i]))
+        digits = max(0, round(-np.log10(unit)))
+        assert numbers[0] == f"{values[i]:.{digits}f}"
+        assert [len(x.partition(".")[2]) for x in numbers] == [digits] * 3
+        assert list(map(float, numbers[1:])) == pytest.approx(free[i], abs=0.501 * 10.0**-digits)
 
 
 def alike(rng: np.random.Generator, system: str, scheme: str, sizes: list[int], n: int):
@@ -241,23 +222,22 @@ def test_samples_that_are_all_alike_have_exact_limits(seed) -> None:
     confidence = float(rng.choice([0.8, 0.95]))
     level = 1 - (1 - confidence) / sum(len(one.strata) for one in sets)
     spans = [[limited(name, k, x, shape, level) for x in one.strata] for one in sets]
+    call = partial(confidence_range, metric(name, k=k), sets[0])
+    call = partial(call, sets[1] if len(sets) > 1 else None, shape, confidence)
     if not all(map(all, spans)):  # not any range, or a shape that is contradicted
         bad = next(one for one, some in zip(sets, spans, strict=True) if not all(some))
-        text = (
-            rf"no{f' {shape}' if shape else ''} rank .* of system '{bad.system}': nearly all are "
-        )
+        text = f"no{f' {shape}' if shape else ''} rank .* of system '{bad.system}': nearly all are "
         with pytest.raises(
             ValueError, match=text + ("[^l]*$" if shape is None else ".*, or leave")
         ):
-            confidence_range(metric(name, k=k), *sets, *[None] * (2 - len(sets)), shape, confidence)
+            call()
         return
     ends = []
     for one, some in zip(sets, spans, strict=True):
         shares = [float(x.total) / one.n_instances for x in one.strata]
         ends.append(np.array(shares) @ np.array(some))
     low, high = ends[0] if len(ends) == 1 else ends[0] - ends[1][::-1]
-    found = confidence_range(metric(name, k=k), *sets, *[None] * (2 - len(sets)), shape, confidence)
-    assert found == pytest.approx((low, high), abs=1e-6)
+    assert call() == pytest.approx((low, high), abs=1e-6)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -317,14 +297,3 @@ def test_which_shares_are_constrained(m) -> None:
     places = constrained(m).tolist()
     even = [m * np.sin(i * np.pi / 400) ** 2 for i in range(1, 201)] if m > 200 else range(1, m + 1)
     assert places == sorted({max(1, round(x)) for x in even})
-
-
-def test_many_negatives_are_constrained_at_some_places() -> None:
-    n, m = 600, 300
-    t = 1 + np.random.default_rng(1).binomial(m, np.linspace(0, 1, 500) ** 2)
-    srs = SampledRankSet("A", t, n, m, scheme=WITH)
-    low, high = bounds("NDCG@10", srs, tolerance=0.02)
-    least, most = brute("ndcg", 10, srs, None, 0.02)
-    assert low <= least + 1e-8
-    assert high >= most - 1e-8
-    assert high - low <= 1.05 * (most - least)
