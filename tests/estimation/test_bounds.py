@@ -250,14 +250,14 @@ def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
         counts = rng.integers(1, 4, 30)
         pilot = SampledRankSet("A", ranks, n, n - 1, scheme=WITHOUT, counts=counts)
         size = counts.sum()
-        mean = sd.mean_stopping_cost("RR@4", RankSet("A", ranks, n, counts=counts)).mean
-        least, most = min(4 * x / x for x in n.tolist()), n.max() - 1.0
+        mean = sd.mean_stopping_cost("RR@10", RankSet("A", ranks, n, counts=counts)).mean
+        least, most = min(10.0, n.min() - 1), n.max() - 1.0
         for whole in (None, size, size + 1, 4 * size, np.inf):
             part = 0.0 if whole is None else 1 - size / whole
             z = norm.isf((1 - 0.95) / 2)
             reach = z * np.sqrt((mean - least) * (most - mean) * part / size)
             expected = max(mean - reach, least), min(mean + reach, most)
-            found = stopping_range("RR@4", pilot, whole, confidence=0.9)
+            found = stopping_range("RR@10", pilot, whole, confidence=0.9)
             assert found == pytest.approx(expected, abs=1e-9)
 
 
