@@ -115,8 +115,12 @@ def test_small_cases_against_all_ranks(seed) -> None:
             bounds(metric(name, k=k), one, **how)
     text = f"tolerance = {how['tolerance']:g} leaves no {shape or ''} rank".replace("  ", " ")
     assert str(caught.value).startswith(text)
-    enough = float(re.search("take (.*), or None", str(caught.value))[1])
-    assert enough > how["tolerance"]
+    enough, small = float(re.search("take (.*), or None", str(caught.value))[1]), how["tolerance"]
+    if len(one.strata) == 1:  # the nearest by the sum of distances is nearly so by the largest
+        assert brute(name, k, one, shape, enough)
+        less = small + 0.9 * (enough / 1.01 - small) / sum(one.outcomes.m)
+        assert brute(name, k, one, shape, less) is None
+    assert enough > small
 
 
 @given(SEEDS)
