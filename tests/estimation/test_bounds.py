@@ -242,6 +242,8 @@ def test_strata_and_systems_share_the_risk(shape) -> None:
     expected = parts[0][0] - parts[1][1], parts[0][1] - parts[1][0]
     found = confidence_range("AP", first, other, shape, 0.9)
     assert found == pytest.approx(expected, abs=1e-5)
+    known = SampledRankSet("A", np.arange(1, 41), 40, 39, scheme=WITHOUT)  # the other is not
+    assert np.ptp(confidence_range("AP", known, other, shape, 0.9)) >= np.ptp(parts[1]) / 2
     found = confidence_range("AP", both, None, shape, 0.9)
     assert found == pytest.approx(np.dot([0.4, 0.6], parts), abs=1e-5)
 
