@@ -125,7 +125,7 @@ def as_method(method: Correction | str) -> Correction | str:
         return as_correction(method)
     plain = method.strip().lower().replace("_", "-")
     for name, row in METHODS.items():
-        if plain in (name, row.label.lower()):
+        if plain and plain in (name, row.label.lower()):
             return name
     try:
         return as_correction(method)
@@ -371,7 +371,7 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
     if isinstance(plan, Correction):
         return _corrected(plan, metric, outcomes)
     cut = metric.cut(outcomes.n - 1)
-    prior = Learner(outcomes, _prior(plan), cut if cut and cut < outcomes.n else None)
+    prior = Learner(outcomes, _prior(plan), cut and min(cut, outcomes.n))
     target = metric.of_one(prior.support.above, outcomes.n - 1)
     if plan in LEARNED:
         return prior.slopes(target)

@@ -67,9 +67,9 @@ class Columns:
         even = 1 + np.round((n - 1) * np.sin(np.arange(0, np.pi / 2, step)) ** 2)
         head = np.arange(1, min(_HEAD * finer, n) + 1)
         cut = [] if last is None else [last, last + 1]
-        some = np.concatenate([head, rising, n + 1 - rising, even, [1, n], cut])
+        some = np.concatenate([head, rising, n + 1 - rising, even, cut])
         places = np.unique(some.astype(np.int64))
-        return places[(places >= 1) & (places <= n)]
+        return places[places <= n]
 
     @cached_property
     def every_place(self) -> bool:

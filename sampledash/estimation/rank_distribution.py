@@ -118,9 +118,7 @@ def _step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
 
 
 @lru_cache(maxsize=8)
-def support_of(
-    n: int, m: int, scheme: Scheme, *, steps: bool = False, cut: int | None = None
-) -> Support:
+def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
     """Nodes for laws of up to m negatives; panels end at each of ``steps`` and after ``cut``."""
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:
@@ -148,13 +146,10 @@ def step_ends(n: int) -> Ints:
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
     """Probability per rank at (ranks,) ``above``, of the ``density`` (..., nodes) of a panel."""
     # What is interpolated is its logarithm.
-    middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, 0.5)
-    points = (at - middle) / half
-    apart = points[:, None] - points
-    np.fill_diagonal(apart, 0.5)
-    gap = (above[:, None] - middle) / half - points
+    apart, gap = at[:, None] - at, above[:, None] - at
+    np.fill_diagonal(apart, 1.0)
     gap[gap == 0] = 1e-300
-    parts = 1 / np.prod(2 * apart, axis=1) / gap
+    parts = 1 / np.prod(apart, axis=1) / gap
     parts /= parts.sum(axis=1, keepdims=True)
     smooth = np.exp(np.log(np.maximum(density, _TINY)) @ parts.T)
     lost = np.any(density <= _TINY, axis=-1, keepdims=True)
@@ -355,7 +350,7 @@ def fitted(
 def _check_iterations(method: DistributionMethod, iterations: int | None) -> None:
     checks.choice("method", method, LEARNED)
     if iterations is not None:
-        if LEARNED[method].iterations is None:
+        if not LEARNED[method].iterations:
             raise ValueError(
                 f"iterations = {checks.shown(iterations)} has no effect on {method!r}, which is "
                 "solved exactly: leave it out"
@@ -437,7 +432,7 @@ class Learner:
 
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
         """Weight of each hypothesis: shape (hypotheses,), or (runs, hypotheses)."""
-        steps = iterations or self._row.iterations or 0
+        steps = iterations or self._row.iterations
         return self._row.weights(self, steps, self.start if start is None else start)
 
     @property
@@ -576,7 +571,7 @@ def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
     if row.stepped:  # its mean under each uniform
         value = learner.support.under_uniforms(value)
-    steps, shares = row.iterations or 0, learner.outcomes.shares
+    shares, steps = learner.outcomes.shares, row.iterations
     return most_likely_slopes(learner.laws, shares, learner.start, steps, value)
 
 
@@ -616,7 +611,7 @@ class Learned:
     weights: Callable[[Learner, int, Floats], Floats]
     #: Derivatives in the shares of what has the given slope in the mass; None: by differences.
     slopes: Callable[[Learner, Floats], Floats] | None = None
-    iterations: int | None = None  # unless a call says otherwise; None: solved exactly
+    iterations: int = 0  # unless a call says otherwise; 0: solved exactly
     stepped: bool = False  # hypotheses are uniforms on 1..j, the distribution is non-increasing
     cancels: bool = False  # a rule that stops by what was drawn cancels
 

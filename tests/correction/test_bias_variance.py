@@ -175,16 +175,6 @@ def test_large_sizes(n: int, m: int, scheme: str, odds: float) -> None:
         assert error <= 1e-11 + 1e-12 / gamma, gamma
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_prior_is_summed_over_every_rank(scheme: str) -> None:
-    n, m, odds = 10_000, 100, 3.0 if scheme == POPULARITY else 1.0
-    prior = 1 / np.arange(1, n + 1) * (np.arange(n) % 7 != 3)
-    law, target = oracles.dense_law(n, m, scheme, odds), oracles.exact_metric("ndcg", 10, n)
-    dense = oracles.dense_bias_variance(law, target[:, None], 0.01, prior)
-    sampling = sd.Sampling(n, m, scheme, odds)
-    assert furthest(0.01, prior, sampling, dense, [("ndcg", 10)]) <= 1e-9
-
-
 def test_what_counts_as_zero_says_so_and_the_two_ways_meet() -> None:
     zero, fit = (sd.correction("BV", gamma=g).fit("AP", sd.Sampling(200, 30)) for g in (0, 9e-17))
     assert str(fit.note).startswith("γ = 9e-17 counts as 0 and is ill-conditioned here: ")

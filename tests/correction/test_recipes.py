@@ -42,17 +42,6 @@ def test_all_negatives_drawn_need_no_correction(correction: str) -> None:
     assert not fit.variance(np.arange(1, 1201)).any()
 
 
-@pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize("text", ["AP", "NDCG@5", "Recall@10"])
-def test_least_squares_attains_the_least_squares(scheme: str, text: str) -> None:
-    n, m = 60, 6  # small enough for the exact solution
-    law, target = dense_law(n, m, scheme), sd.parse_metric(text)(np.arange(1, n + 1), n)
-    best, *_ = np.linalg.lstsq(law, target, rcond=None)
-    for recipe in (sd.correction("LS"), sd.correction("BV", gamma=0)):
-        values = recipe.fit(text, sd.Sampling(n, m, scheme)).values
-        assert values == pytest.approx(best, rel=1e-7, abs=1e-8)
-
-
 @given(st.floats(0, 1))
 def test_any_gamma_reads_back(gamma: float) -> None:
     recipe = sd.correction("bias-variance", gamma=gamma)

@@ -1,7 +1,8 @@
 """Samples and slow ways to the same bounds, shared by the tests of estimation."""
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import bisect, linprog
+from scipy.stats import beta, entropy
 
 import sampledash as sd
 from sampledash.rank_sets import RankSet
@@ -83,15 +84,67 @@ def extremes(rows: Floats, low: Floats, high: Floats, values: Floats) -> tuple[f
 
 
 def brute(name, k, srs, shape, tolerance):
-    """Bounds from the laws of all n ranks and every cumulative share."""
-    n, rows, shares = srs.outcomes.n, [], []
-    for m, counts in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
-        rows.append(np.cumsum(dense_law(n, m, srs.scheme), axis=1)[:, :-1])
-        shares.append(np.cumsum(counts)[:-1] / counts.sum())
-    observed = np.concatenate(shares)
-    values = shaped(exact_metric(name, k, n), shape)
-    every = shaped(np.hstack(rows), shape)
-    return extremes(every, observed - tolerance, observed + tolerance, values)
+    """Bounds from the laws of all ranks and every cumulative share; ``None`` if infeasible."""
+    ends = []
+    for stratum in srs.strata:
+        spans = []
+        for n in stratum.extremes or (stratum.n,):
+            rows, shares = [], []
+            for m, counts in zip(stratum.m, stratum.counts, strict=True):
+                rows.append(np.cumsum(dense_law(n, m, srs.scheme), axis=1)[:, :-1])
+                shares.append(np.cumsum(counts)[:-1] / counts.sum())
+            values = shaped(exact_metric(name, k, n), shape)
+            every, observed = shaped(np.hstack(rows), shape), np.concatenate(shares)
+            spans.append(extremes(every, observed - tolerance, observed + tolerance, values))
+        if not any(spans):
+            return None
+        low, high = zip(*filter(None, spans), strict=True)
+        ends.append(np.multiply((min(low), max(high)), float(stratum.total) / srs.n_instances))
+    return tuple(np.sum(ends, axis=0))
+
+
+def limited(name, k, stratum, shape, confidence):
+    """Bounds from exact limits of the shares up to each sampled rank seen and the one before.
+
+    With a shape half of the risk is left to the mean of the instances about its expectation.
+    """
+    half, spans = (1 + confidence) / 2, []
+    values = [exact_metric(name, k, n) for n in stratum.extremes or (stratum.n,)]
+    for value in values:
+        rows, limits = [], []
+        for m, counts in zip(stratum.m, stratum.counts, strict=True):
+            law = np.cumsum(dense_law(len(value), m, stratum.scheme), axis=1)
+            seen = np.flatnonzero(counts) + 1
+            places = sorted({min(max(int(t), 1), m) for t in (*seen, *(seen - 1))})
+            total = counts.sum() / stratum.design_effect
+            level = confidence if shape is None else half
+            risk = (1 - level) / (2 * len(places) * len(stratum.m))
+            for t in places:
+                x = counts[:t].sum() / counts.sum() * total
+                low = beta.ppf(risk, x, total - x + 1) if x > 0 else 0.0
+                rows.append(law[:, t - 1])
+                limits.append((low, beta.isf(risk, x + 1, total - x) if x < total else 1.0))
+        every = shaped(np.transpose(rows), shape)
+        spans.append(extremes(every, *np.transpose(limits), shaped(value, shape)))
+    if not any(spans):
+        return None
+    lows, highs = zip(*filter(None, spans), strict=True)
+    if shape is None:
+        return min(lows), max(highs)
+    worst, best = min(map(min, values)), max(map(max, values))
+    allowed = np.log(2 / (1 - half)) * stratum.design_effect / stratum.total
+
+    def beyond(end, expected):
+        def room(x):
+            return entropy([x, 1 - x], [expected, 1 - expected]) - allowed
+
+        return end if room(end) <= 0 else bisect(room, expected, end, xtol=1e-13)
+
+    width = best - worst or 1.0
+    shares = (np.array([min(lows), max(highs)]) - worst) / width
+    return tuple(
+        worst + width * beyond(*x) for x in zip((0, 1), np.clip(shares, 0, 1), strict=True)
+    )
 
 
 def adaptive(share, rng, start, cap, stop):

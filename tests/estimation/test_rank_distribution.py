@@ -1,15 +1,23 @@
 """Rank distributions: the printed iterations and the conditions of the minimum, at every rank."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.estimation.rank_distribution import _ETA, fitted_side_by_side
+from sampledash.estimation.rank_distribution import (
+    _ETA,
+    fitted,
+    fitted_side_by_side,
+    interpolated,
+    step_ends,
+)
 from sampledash.sampled_rank_sets import SampledRankSet
 from tests.estimation.cases import beta_drawn
-from tests.oracles import UNIFORM, WITH, dense_law, exact_law
+from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law, exact_law, exact_metric
 
 METHODS = ("mle", "mes", "monotone-mle")
 
@@ -28,6 +36,42 @@ def uniforms(n: int) -> np.ndarray:
         beyond = np.geomspace(200, n, 301).round().astype(int)
         ends = np.union1d(np.arange(1, 201), beyond)
     return (np.arange(1, n + 1) <= ends[:, None]) / ends[:, None]
+
+
+@pytest.mark.parametrize("n", [2, 200, 201, 500, 501, 502, 9000])
+def test_where_a_non_increasing_distribution_may_fall(n: int) -> None:
+    assert step_ends(n).tolist() == np.count_nonzero(uniforms(n), axis=1).tolist()
+    assert not step_ends(n).flags.writeable
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n", [60, 9_000])
+def test_means_of_metrics_with_any_cutoff(n: int, method: str) -> None:
+    """Of every rank written out: cutoffs within panels, at their ends and beyond all ranks."""
+    found = fitted(beta_drawn(n, 30 if n > 60 else 9), method)
+    mass, panels = found.probabilities(), found.support.ends
+    cuts = [1, 2, 64, 65, 700, 4321, n - 1, n, n + 5, *panels[-3:-1], panels[70 % len(panels)] + 1]
+    for name, k in [
+        ("auc", None),
+        ("ap", None),
+        *((x, int(k)) for k in cuts for x in ("ndcg", "recall")),
+    ]:
+        exact = mass @ exact_metric(name, k, n)
+        assert float(found.expected(sd.metric(name, k=k))) == pytest.approx(exact, rel=1e-9)
+        above, ranks, part = found.at(sd.metric(name, k=k))
+        assert (ranks.sum(), part.sum()) == pytest.approx((n, 1))
+        assert k is None or ranks[above < k].sum() == pytest.approx(min(k, n))
+
+
+def test_between_nodes_of_a_panel_the_logarithm_is_a_polynomial() -> None:
+    at, above = np.array([3.0, 5, 6, 9, 12]), np.arange(3.0, 13)
+    lines = np.exp(np.stack([2 - above / 3, (above - 7) ** 2 / 9]))
+    found = interpolated(at, lines[:, (at - 3).astype(int)], above)
+    np.testing.assert_allclose(found, lines, rtol=1e-9)
+    # What is lost below the smallest float is drawn straight from node to node.
+    lost = np.array([4e-290, 1e-295, 1e-300, 0.0, 0.0])
+    both = interpolated(at, np.stack([lost, lines[0, (at - 3).astype(int)]]), above)
+    np.testing.assert_allclose(both, [np.interp(above, at, lost), lines[0]], rtol=1e-9)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
@@ -72,27 +116,49 @@ def test_any_n(n: int, m: int, iterations: int, scheme: str) -> None:
 
 
 def test_pooling_adds_the_counts() -> None:
-    a = SampledRankSet("A", [1, 2, 2, 5], 400, 10)
-    b = SampledRankSet("B", [1, 1, 9], 400, [10, 10, 20])
-    both = SampledRankSet("AB", [1, 2, 2, 5, 1, 1, 9], 400, [10] * 6 + [20])
+    more = {"scheme": WITHOUT}
+    a = SampledRankSet("A", [1, 2, 2, 5], 400, 10, **more)
+    b = SampledRankSet("B", [1, 1, 9], 400, [10, 10, 20], counts=[1, 2, 0.5], **more)
+    both = SampledRankSet(
+        "AB", [1, 2, 2, 5, 1, 1, 9], 400, [10] * 6 + [20], counts=[1] * 5 + [2, 0.5], **more
+    )
     for method in METHODS:
-        found = sd.rank_distribution([a, b], method)
-        np.testing.assert_allclose(found, sd.rank_distribution(both, method), rtol=1e-10)
+        for steps in (None, 7)[: 1 + (method != "mes")]:
+            found = sd.rank_distribution([a, b], method, iterations=steps)
+            ours = sd.rank_distribution(both, method, iterations=steps)
+            np.testing.assert_allclose(found, ours, rtol=1e-10)
+            assert not found.flags.writeable
     # Of other n it is their mean over the instances.
-    b = SampledRankSet("B", [1, 1, 9], 470, [10, 10, 20])
-    both = SampledRankSet("AB", [1, 2, 2, 5, 1, 1, 9], 430, [10] * 6 + [20])
+    b, both = (replace(x, n=n) for x, n in ((b, 475), (both, 435)))
     assert sd.rank_distribution([a, b]) == pytest.approx(sd.rank_distribution(both), rel=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("n", "counts", "refused"),
+    [([100, 161], [9, 1], False), ([100, 161], [8.9, 1.1], True), ([100, 149], [1, 1], False),
+     ([50, 160], [5, 5], True), ([100, 144, 250], [4, 5, 1], False), ([60, 100], [0.99, 9], False),
+     ([60, 100], [1.01, 9], True), ([100, 400], [9, 0], False)],
+)  # fmt: skip
+def test_nine_in_ten_are_near_the_mean_n(n, counts, refused) -> None:
+    """Of one distribution: within a factor of 1.5, weights included."""
+    sets = [SampledRankSet("S", [1] * len(n), n, 9, counts=counts, scheme=WITH)] * 2
+    if refused:
+        with pytest.raises(ValueError, match=f"n is {n[0]} to {n[-1]}, and a rank among few"):
+            fitted(sets, "mle")
+    else:
+        fitted(sets, "mle")
+
+
 def test_side_by_side_begins_at_the_common_distribution() -> None:
-    # By the printed iteration: 50 steps on all, then 10 on the system's own.
-    n, m, even = 200, 12, uniforms(200)
-    rows = even @ dense_law(n, m, WITH)
-    sets = [beta_drawn(n, m, size=300, a=a) for a in (0.4, 0.7)]
-    shares = [s.outcomes.counts[0] / 300 for s in sets]
-    common = iterated(rows, np.mean(shares, axis=0), np.full(n, 1 / n), 50)
-    for share, found in zip(shares, fitted_side_by_side(sets), strict=True):
-        own = iterated(rows, share, common, 10) @ even
+    # By the printed iteration: 50 steps on all, then 10 on the system's own, at either m.
+    n, sizes, even = 200, (12, 17), uniforms(200)
+    rows = [even @ dense_law(n, m, WITH) for m in sizes]
+    sets = [beta_drawn(n, m, size=300, a=a) for a, m in zip((0.4, 0.7), sizes, strict=True)]
+    shares = [x.outcomes.counts[0] / 300 for x in sets]
+    start = np.full(n, 1 / n)
+    common = iterated(np.hstack(rows), np.concatenate(shares) / 2, start, 50)
+    for law, share, found in zip(rows, shares, fitted_side_by_side(sets), strict=True):
+        own = iterated(law, share, common, 10) @ even
         np.testing.assert_allclose(found.mass, own, rtol=1e-9, atol=1e-15)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.estimation.rank_distribution import fitted
-from sampledash.estimation.vectors import fit_learned, gamma_table
+from sampledash.estimation.vectors import default_gamma, fit_learned, gamma_table, solver
 from sampledash.sampled_rank_sets import SampledRankSet
 from tests.estimation.cases import beta_drawn
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_metric
@@ -43,15 +43,38 @@ def test_learned_prior_is_that_of_the_correction(sets, method, gammas, metrics) 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_mn_is_the_printed_matrix(scheme: str) -> None:
-    srs = beta_drawn(*SIZE, scheme, 900)
-    pi, law = sd.rank_distribution(srs), dense_law(*SIZE, scheme)
-    d = law * pi[:, None]
-    left = law.T @ d - law.T @ law / 900 + np.diag(law.sum(axis=0)) / 900
-    for name, k in METRICS:
-        printed = np.linalg.solve(left, d.T @ exact_metric(name, k, 400))
-        fit = fit_learned("mn", sd.metric(name, k=k), srs)
-        np.testing.assert_allclose(fit.values, printed, rtol=0, atol=1e-8 * np.abs(printed).max())
-        assert fit.correction.gamma == pytest.approx(1 / 900)
+    """Of one set, or of several with their mean number of instances, for each m."""
+    first, other = beta_drawn(*SIZE, scheme, 900), beta_drawn(400, 9, scheme, 300, seed=2)
+    for sets, size in (([first], 900), ([first, other], 600)):
+        pi = sd.rank_distribution(sets)
+        for m in {15, 15 if len(sets) == 1 else 9}:
+            law = dense_law(400, m, scheme)
+            d = law * pi[:, None]
+            left = law.T @ d - law.T @ law / size + np.diag(law.sum(axis=0)) / size
+            for name, k in METRICS:
+                printed = np.linalg.solve(left, d.T @ exact_metric(name, k, 400))
+                fit = fit_learned("mn", sd.metric(name, k=k), sets, m=m)
+                close = 1e-8 * np.abs(printed).max()
+                np.testing.assert_allclose(fit.values, printed, rtol=0, atol=close)
+                assert fit.correction.gamma == pytest.approx(1 / size)
+                assert fit.sampling == sd.Sampling(400, m, scheme)
+    half = SampledRankSet("A", [1], *SIZE, counts=[0.5], scheme=scheme)  # no weight beyond 1
+    assert fit_learned("mn", "AP", half).correction.gamma == 1
+
+
+def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
+    # Two nodes, at which none or all of three draws are above: 2 and 3 of 4 are never seen.
+    rows, mass = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]]), np.array([0.25, 0.75])
+    solve = solver(rows, mass, 0.1 * mass)
+    moment = rows.T @ (mass[:, None] * [[1.0, 4.0], [0.4, 1.0]])
+    assert solve(moment) == pytest.approx(np.linspace([1.0, 4.0], [0.4, 1.0], 4))
+    assert solve(moment[:, 0]) == pytest.approx(np.linspace(1.0, 0.4, 4))
+    assert [default_gamma(x, size) for x in ("bv-mes", "mn") for size in (1, 2)] == [
+        0.01,
+        0.1,
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
@@ -63,6 +86,8 @@ def test_every_column_of_the_gamma_table_by_definition(scheme: str) -> None:
     every = gamma_table("NDCG@10", sampling, size, pi, gammas=(0.5, 0.01, 1e-5))
     pd.testing.assert_frame_equal(table, every, rtol=1e-10)
     assert table.gamma.tolist() == [1 / size, 0.5, 0.01, 1e-5]
+    usual = gamma_table("NDCG@10", sampling, 0.5, truth).gamma  # no instance weighs more than all
+    assert usual.tolist() == [1.0, *(10 ** (-e / 4) for e in range(25))]
     scaled = law / np.sqrt(law.sum(axis=0))
     for row in table.itertuples():
         values = sd.correction("BV", gamma=row.gamma).fit("NDCG@10", sampling).values
