@@ -1,19 +1,16 @@
 """Formats, layouts, aliases and counts, and what the preview says of them."""
 
 import io
-import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import sampledash as sd
 from sampledash.comparison.significance import significance
 from sampledash.readers import tables
-from sampledash.readers.assemble import describe
+from sampledash.readers.assemble import Summary, describe
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates
 from tests.readers.reading import labels_of, ranks_of, read, refused, summary
@@ -84,6 +81,7 @@ READ = [
     ("user,genre,rank\nu,x,3\nv,y,4\nw,x,5\n", {"n": 9}, {"ranks": [3, 4, 5]}),
     ("user,seen on,A,B\nu,2024-01-05,3,4\n", {"n": 9}, {"A": [3], "B": [4]}),
     ("system,rank\nMedian,3\nMean,4\n", {"n": 9}, {"Median": [3], "Mean": [4]}),
+    ("system,rank,count\nA,3,1e6\nB,4,1000000.0001\n", {"n": 9}, {"A": [3], "B": [4]}),
     ("system,user,rank\nZ,1,3\nA,1,4\nM,1,5\nA,2,6\nZ,2,7\nM,2,8\n", {"n": 9},
      {"Z": [3, 7], "A": [4, 6], "M": [5, 8]}),
 ]  # fmt: skip
@@ -131,8 +129,8 @@ def test_labels_ties_and_mass_are_kept():
         first, second = labels.split()
         assert labels_of(read(f"user,rank,n\n{first},3,9\n{second},4,9\n")) == [[first, second]]
     for ties in ("ties", "n_tied_others", "Tied"):
-        (ranks,) = read(f"rank,n,{ties},mass_above\n3,9,0,0.25\n5,9,4,0.5\n")
-        assert (ranks.ties.tolist(), ranks.mass_above.tolist()) == ([0, 4], [0.25, 0.5])
+        (ranks,) = read(f"rank,n,{ties},mass_above\n3,9,6,0\n9,9,0,1\n")
+        assert (ranks.ties.tolist(), ranks.mass_above.tolist()) == ([6, 0], [0, 1])
     (ranks,) = read("system,user,rank,n\nA,u,7,9\nA,v,2,9\nA,u,3,9\n")
     assert (ranks.n_instances, ranks.max_relevant) == (2, 2)  # two rows of u: its relevant items
 
@@ -153,26 +151,6 @@ def test_n_is_that_of_the_file_or_is_asked_for():
     assert read("rank\n3\n812\n", n=812)[0].n.tolist() == [812, 812]
     for n in (1, 0, -4, 2.5, "ten"):
         refused(lambda n=n: read("rank\n1\n", n=n), "n must be", ValueError)
-
-
-def counted(ranks):
-    found = ranks.counted()
-    columns = (found.above, found.negatives, found.tied, found.position, found.relevant)
-    return sorted(zip(*(c.tolist() for c in (*columns, found.count)), strict=True))
-
-
-ROWS = st.tuples(st.sampled_from("AB"), st.integers(1, 20), st.integers(0, 4))
-
-
-@given(st.lists(ROWS, min_size=1, max_size=30).filter(lambda rows: any(c for *_, c in rows)))
-def test_any_histogram_is_its_instances(rows):
-    texts = (
-        "system,rank,count\n" + "".join(f"{s},{r},{c}\n" for s, r, c in rows),
-        "system,rank\n" + "".join(f"{s},{r}\n" * c for s, r, c in rows),
-    )
-    sets = [read(text, n=20, instances="any") for text in texts]
-    first, second = ({one.system: counted(one) for one in each} for each in sets)
-    assert first == second
 
 
 def test_counts_stand_for_instances():
@@ -230,22 +208,48 @@ def test_what_was_understood_and_done_is_told():
         assert str(describe(read(text))) == said
 
 
-def test_sampled_ranks_are_suspected():
-    rng = np.random.default_rng(0)
-    sampled = [sd.RankSet(s, rng.integers(1, 102, 500), 3706) for s in "AB"]
-    (doubt,) = describe(sampled).doubts
-    assert re.search("largest rank is 101 of n = 3,706.*sampled negatives", doubt)
-    # True ranks reach far, few instances may all be good, and small n proves nothing.
+DOUBTED = [  # instances of a system, those at its largest rank, that rank, and n
+    (20, 4, 11, 55, "Rank 11 holds 20 % of B: is it where the list was cut? Items beyond the end "),
+    (20, 3, 11, 55, "The largest rank is 11 of n = 55: are these ranks among sampled negatives? "),
+    (20, 9, 10, 50, "The largest rank is 10 of n = 50: "),
+    (20, 3, 1010, 5050, "The largest rank is 1,010 of n = 5,050: "),
+    (20, 3, 1011, 5055, ""), (19, 4, 11, 55, ""), (20, 4, 11, 54, ""),
+    (20, 4, 1011, 5055, "Rank 1,011 holds 20 % of B: "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "pile", "largest", "n", "doubt"), DOUBTED)
+def test_ranks_that_look_sampled_or_cut_are_doubted(size, pile, largest, n, doubt):
+    other = sd.RankSet("A", [largest, *[2] * 39], n + 1)
+    rows, tied = [largest] * pile + [1] * (size - pile), [3] * pile + [0] * (size - pile)
+    for b in (
+        sd.RankSet("B", rows, n),
+        sd.RankSet("B", [largest, 1], n, counts=[pile, size - pile]),
+        sd.RankSet(
+            "B", np.subtract(rows, tied), [*[n] * pile, *[2 * n] * (size - pile)], ties=tied
+        ),
+    ):
+        for sets in ([other, b], [b, other]):
+            doubts = describe(sets).doubts
+            assert len(doubts) == bool(doubt)
+            assert all(said.startswith(doubt) for said in doubts)
+            # One system says that lists were cut.
+            cut = sd.RankSet("C", [1, largest], n, beyond=[False, True])
+            assert not describe([*sets, cut]).doubts
     assert not describe(sd.example("movielens-xyz")).doubts
-    assert not describe([sd.RankSet("A", rng.integers(1, 102, 5), 3706)]).doubts
-    assert not describe([sd.RankSet("A", rng.integers(1, 102, 500), 300)]).doubts
-    # So is a pile at the largest rank; tied beyond the end of a run nobody claims to know it.
-    ranks = np.r_[np.arange(1, 101), np.full(50, 101)]
-    counted = sd.RankSet("A", [1, 7, 101], 3706, counts=[50, 50, 50])
-    for piled in (sd.RankSet("A", ranks, 3706), counted):
-        (doubt,) = describe([piled]).doubts
-        assert re.search("Rank 101 holds 33 % of A.*cut", doubt)
-    assert not describe([sd.RankSet("A", ranks, 3706, ties=np.where(ranks > 100, 3605, 0))]).doubts
-    # One system says that lists were cut.
-    cut = sd.RankSet("B", [1, 11], 3706, beyond=[False, True])
-    assert not describe([sd.RankSet("A", ranks, 3706), cut]).doubts
+
+
+def test_systems_that_differ_are_described_together():
+    a = sd.RankSet("A", [3, 5], [1000, 1200], ties=[0, 2], mass_above=[0.5, 0.5])
+    b = sd.RankSet("B", [9, 4, 6], 900, instances=[*"uuv"], counts=[2, 2, 5])
+    cut = [sd.RankSet(s, [2, k + 1], 1100, beyond=[False, True]) for s, k in (("C", 10), ("D", 7))]
+    found = describe([a, b, *cut], censored=1200, relevant=3400, zero_based=True)
+    assert found == Summary(
+        ("A", "B", "C", "D"), 9, (2, 7, 2, 2), 900, 1200, 2, 11, 2, True, True, True, True,
+        1200, 3400, 2, 7,
+    )  # fmt: skip
+    assert str(found) == (
+        "4 systems (A, B, C, D), 2 to 7 instances each, n = 900 to 1,200, up to 2 relevant items, "
+        "counted, with ties, with sampling weights, 1,200 of 3,400 relevant items not ranked, "
+        "ranks beyond 7 unknown"
+    )

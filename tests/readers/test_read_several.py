@@ -35,7 +35,8 @@ BESIDE = [
     (("rank,n\n1,9\n2,9\n", "rank,n\n3,9\n"), DifferentInstances, "'a' has 2 ranks and 'b' has 1"),
     ((A, LONGER), MissingCandidates, "b.csv does not say n … (at least 812, "),
     ((SINGLE_N, LONGER), DifferentInstances, "lacks 'w'"),
-    ((BARE, BARE), MissingCandidates, "a.csv does not say n"),
+    ((BARE, LONGER), MissingCandidates, "a.csv does not say n … (at least 812, the largest rank)"),
+    ((UNLABELLED[:7],), MissingCandidates, "a.csv does not say n … (at least 2, the"),
     ((TWO_N, BARE), MissingCandidates, "b.csv does not say n"),
     ((A, UNLABELLED, "user,rank\nw,3\nx,4\ny,5\n"), MissingCandidates, "b.csv does not say n"),
     ((A, B.replace("u,4", "u,12")), ReadError, "b.csv, line 3, column 'rank': rank 12"),
@@ -66,9 +67,12 @@ def test_equal_names_get_the_name_of_the_later_file():
     sets = together(a_csv=A, b_csv=A, c_csv=A.replace("X", "Z"))
     assert [*ranks_of(sets)] == ["X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)"]
     assert sets[2].ranks.tolist() == sets[0].ranks.tolist()
-    thrice = files(a_csv=B, b_csv=B, c_csv=B) | {"name": ["b.csv"] * 3}
-    names = ["Z", "Z (b.csv)", "Z (b.csv, 2)"]
-    assert [*ranks_of(read_rank_sets(**thrice))] == names == list(open_sources(**thrice).systems())
+    often = files(a_csv=B, b_csv=B, c_csv=B, d_csv=B) | {"name": ["b.csv"] * 4}
+    names = ["Z", "Z (b.csv)", "Z (b.csv, 2)", "Z (b.csv, 3)"]
+    assert [*ranks_of(read_rank_sets(**often))] == names == list(open_sources(**often).systems())
+    # A later system has that name already.
+    sets = together(a_csv=B, b_csv=B + B.replace("Z", "Z (b.csv)").split("\n", 1)[1])
+    assert [*ranks_of(sets)] == ["Z", "Z (b.csv, 2)", "Z (b.csv)"]
 
 
 def test_instances_are_matched_by_label_over_files():
@@ -79,6 +83,8 @@ def test_instances_are_matched_by_label_over_files():
     sets = together(shared, a_csv=ONE, b_csv=TWO + "x,1,9\n")
     assert labels_of(sets) == [["1", "2"], ["2", "1"]]
     assert labels_of(together(a_csv=ONE, b_csv=TWO)) == [[1, 2], [2, 1]]
+    # Without labels in one file the rows of all are numbered.
+    assert labels_of(together({"n": 9}, a_csv=UNLABELLED, b_csv=TWO)) == [[1, 2]] * 2
 
 
 def test_n_may_lack_in_one_file():
@@ -87,6 +93,9 @@ def test_n_may_lack_in_one_file():
     assert together({"n": 50}, a_csv=A, b_csv=BARE)[2].n.tolist() == [50, 50]
     found = open_sources(**files(a_csv=A, b_csv=BARE)).read().summary
     assert found.files[1].notes == ("n is taken from a.csv: b.csv does not say it.",)
+    both = files(a_csv=SINGLE_N, b_csv=BARE, c_csv=SINGLE_N.replace("X", "W").replace("Y", "V"))
+    (note,) = open_sources(**both).read().summary.files[1].notes
+    assert note == "n is taken from a.csv and c.csv: b.csv does not say it."
     alike = files(a_csv=A, b_csv=BARE, c_csv=BARE + "W,u,1\nW,v,3\n")
     sets = read_rank_sets(**alike | {"name": ["a.csv", "b.csv", "b.csv"]})
     assert [s.n.tolist() for s in sets] == [[9, 8], [9, 8], [8, 9], [8, 9], [9, 8]]
@@ -130,7 +139,9 @@ def test_systems_are_kept_left_out_and_renamed():
 
 def test_systems_that_cannot_be():
     for systems, fact in (
-        (["W"], "names 'W', which is not there; found 'X', 'Y'"),
+        (["W"], "systems names 'W', which is not there; found 'X', 'Y'"),
+        ([[3]], "systems must be text, got [3]"),
+        ({"X": "x" * 201}, "a.csv: the name 'xxxxxxxxxxxxxxxxxxxx'... has 201 characters"),
         ([], "systems is empty"),
         ("X", "must be a list"),
         ({"X": "Y", "Y": "Y"}, "the name 'Y' twice"),
@@ -160,20 +171,6 @@ def test_averaged_counts_every_instance_of_every_repetition(name):
     )
     # The mean over runs of the mean over users, by hand.
     assert sd.mean("AP", a) == pytest.approx((1 + 1 / 4 + 1 / 2 + 1 / 5) / 4, abs=1e-15)
-
-
-def test_apart_makes_every_repetition_a_system():
-    ranks = [[1, 4], [2, 5], [3, 6], [3, 8]]
-    for text, wanted, labels in (
-        (SEEDS, ranks, ["u", "v"]),
-        (WIDE, ranks, ["u", "v"]),
-        (WIDE.replace("user,", "").replace("u,", "").replace("v,", ""), ranks, [1, 2]),
-        (NUMBERED, [[3, 4], [5, 6], [1, 2], [1, 2]], [1, 2]),
-    ):
-        sets = read(text, runs="apart")
-        names = ["A (seed 1)", "A (seed 2)", "B (seed 1)", "B (seed 2)"]
-        assert ranks_of(sets) == dict(zip(names, wanted, strict=True))
-        assert labels_of(sets) == [labels] * 4
 
 
 def test_a_run_beside_nothing_is_the_system():
@@ -221,14 +218,10 @@ def test_the_preview_says_what_was_made_of_them():
     refused(lambda: read(HEADER + "A,u,,3,9\n"), "line 2, column 'seed': the cell is blank")
 
 
-@pytest.mark.parametrize(("size", "listed"), [(5, "A, B, C, D, E"), (6, "A, B, C, D, E, ...")])
-def test_a_summary_names_five_systems(size: int, listed: str) -> None:
-    text = "system,rank,n\n" + "".join(f"{x},3,9\n" for x in "ABCDEF"[:size])
-    assert f"{size} systems ({listed}), " in str(summary(text))
-
-
-def test_ranks_that_look_sampled_are_doubted_by_the_fewest_candidates() -> None:
-    text = "system,rank,n\n" + "".join(f"{x},{i % 90 + 1},{n}\n" for i in range(200)
-                                       for x, n in (("A", 5000), ("B", 9000)))  # fmt: skip
-    (doubt,) = summary(text).doubts
-    assert doubt.startswith("The largest rank is 90 of n = 5,000: are these ranks among sampled")
+@pytest.mark.parametrize(("size", "listed"), [(5, "A, B, C, D, E"), (9, "A, B, C, D, E, ...")])
+def test_a_summary_names_five_systems_and_a_complaint_eight(size: int, listed: str) -> None:
+    text = "system,rank,n\n" + "".join(f"{x},3,9\n" for x in "ABCDEFGHI"[:size])
+    assert str(summary(text)) == f"{size} systems ({listed}), 1 instance each, n = 9"
+    rest = "'D', 'E'" if size == 5 else "'G', 'H' and 1 more"
+    with pytest.raises(ValueError, match=f"{rest}$"):
+        summary(text, systems=["W"])

@@ -24,6 +24,8 @@ SHORT = {
     "SAMPLED": "system,sampled_rank,n_candidates,m\nX,1,900,5\n",
     "ADAPTIVE": "system,sampled_rank,n,m,adaptive\nA,1,100,20,yes\nA,4,100,10",
     "NO_RANKS": "has no rank column … rank, or sampled_rank for ranks among sampled",
+    "FORTY": "h" * 40,
+    "ENDED": "h" * 37 + "...",
     "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
     "\\n": "\n",
     "\\r": "\r",
@@ -38,9 +40,12 @@ HEAD\nA,"two\nlines",1,9\n\n   \nA,v,99,9\n | line 7, column 'rank': rank 99
 HEAD | ranks.csv has a header line but no rows || rank,count,n\n3,0,9\n4,0,9\n | every count is 0
 system,user,score\nA,u,1\n | NO_RANKS … 'system', 'user', 'score' … system column
 user,n\nu,9\n | NO_RANKS … 'user', 'n' … no column holds ranks
-ties,A\n0,5\n | NO_RANKS … 'ties', 'A' … 'ties' needs one
-user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B' … 7.5 … remove the column
-n,A\n9,1\n0,1\n | line 3, column 'n': n must be at least 2
+ties,A\n0,5\n | NO_RANKS … found 'ties', 'A'; a file with 'ties' needs one, and one row per rank.
+mass_above,A\n0,5\n | NO_RANKS … 'mass_above' needs one || count,A\n5,5\n | NO_RANKS … 'count' needs
+a,b,c,d,e,f,g,h,i,j,k,l,m\nx,x,x,x,x,x,x,x,x,x,x,x,x\n | 'k', 'l' and 1 more; no column holds ranks.
+FORTY,FORTYi,\nx,x,x\n | found 'FORTY', 'ENDED', ''; no column holds ranks.
+user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B': 7.5 is not a whole number … remove the
+n,A\n2,1\n1,1\n | line 3, column 'n': n must be at least 2, got 1; correct it
 user,n,A,B\nu,9,1,5%\nv,9,3,7%\n | line 2, column 'B': '5%' is not a number … remove the column
 user,n,A,B\nu,9,1,\nv,9,3,120;\n | line 3, column 'B': '120;' is not a number
 user,n,A,B\nu,9,1,\nv,9,3,\n | column 'B': the column is blank … remove the column
@@ -63,10 +68,16 @@ user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep 
 HEADA,u,5,9\nB,u,5,9\nA,v,5,9\n\nA,u,5,9\nB,v,1,9\n
     | line 6, column 'rank' … system 'A' … instance 'u' … rank 5 twice … first in line 2
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
-HEADA,u,4,50\nA,u,>10,50\nA,u,4,50\n | 'u' has rank 4 twice
-system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1
-rank,n,ties\n3,9,0\n3,9,7\n | line 3, column 'ties' … rank 3 … with 7 others … n = 9
-rank,n,mass_above\n3,9,1.5\n | line 2, column 'mass_above' … 1.5 … 0..1
+HEADA,u,4,50\nA,u,>10,50\nA,u,>10,50\nA,u,4,50\n | line 5 … 'u' has rank 4 twice, first in line 2;
+HEADB,u,1,9\nA,v,3,9\nB,u,1,9\nA,v,3,9\nA,u,5,9\nA,u,5,9\nA,u,4,9\nA,u,4,9\n
+    | line 4 … system 'B', instance 'u' has rank 1 twice, first in line 2;
+system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1,000,000,000,000, got
+rank,n\n3,4611686018427387903\n | must be at most 1,000,000,000,000, got 4,611,686,018,427,387,903;
+rank,n\n3,-4611686018427387903\n | n must be at least 2, got -4,611,686,018,427,387,903; correct it
+rank,n,ties\n3,9,6\n4,9,6\n | line 3, column 'ties': rank 4 with 6 others tied does not fit n = 9;
+rank,n,ties\n3,9,0\n4,8,-1\n | line 3, column 'ties': rank 4 with -1 others tied does not fit n = 8
+rank,n,mass_above\n1,9,0\n9,9,1\n3,9,1.5\n | line 4, column 'mass_above': 1.5 is no share; write a
+rank,n,mass_above\n1,9,0\n3,9,-0.1\n | line 3, column 'mass_above': -0.1 is no share; write a number
 rank,n,mass_above\n3,9,inf\n | line 2, column 'mass_above' … inf … 0..1
 rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n | line 5, column 'rank': rank 12
 system,rank,n\nA,1,9\n\nA,0x3,9\n | line 4, column 'rank': '0x3' is not a number
@@ -87,7 +98,7 @@ rank,count\n1,1\n3,a\n | column 'count' … how many instances … 'a' is not a 
 rank,count\n1,1\n3,inf\n | line 3, column 'count' … inf
 rank,count\n1,1\n3,nan\n | line 3, column 'count': 'nan' is not a number
 rank,count\n1,1\ninf,1\n | line 3, column 'rank': inf is not a number
-rank,count\n1,1\n3,1e308\n | line 3, column 'count' … 1e+308 is too large
+rank,count\n1,1e15\n3,1.1e15\n | line 3, column 'count': 1100000000000000.0 is too large; write
 rank,count\n3,1e-300\n4,1e-300\n | ranks.csv: counts of system 'ranks' sum to 2e-300
 instance,rank,count\np,1,3\np,4,2\nq,2,4\n | instance 'p' … different counts
 
@@ -95,15 +106,23 @@ instance,rank,count\np,1,3\np,4,2\nq,2,4\n | instance 'p' … different counts
 HEADA,u,4,9\nA,v,0,9\n | line 3, column 'rank' … count from 0 … add 1 … zero_based=True
 
 == read(X, n=9, zero_based=True) | ranks.csv
-rank\n0\n9\n | line 3 … rank 9 counting from 0 … n = 9
+rank\n0\n9\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9 candidates;
+rank\n0\n>8\n | line 3, column 'rank': rank >8 counting from 0 is beyond the last of n = 9
+rank\n0\n>-1\n | line 3, column 'rank': '>-1' leaves every rank open; write >10 for an item
+rank\n0\n-1\n | line 3, column 'rank': rank -1 is below 0; correct it or remove the row
+rank,ties\n0,8\n3,6\n | line 3, column 'ties': rank 3 with 6 others tied does not fit n = 9;
+user,rank\nu,4\nu,3\nu,3\n | line 4, column 'rank': system 'ranks', instance 'u' has rank 3 twice
 
 == read(X, n=9) | ranks.csv | DifferentInstances
-system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances by its counts and 'B' has 8
+system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances by its counts and 'B' has 8; complete
+system,rank,count\nA,1,1e6\nB,5,1000000.01\n | 'A' has 1,000,000 … and 'B' has 1,000,000.01;
 user,A,B\nu,1,2\nv,,\nw,3,\n | 'B' lacks 'w'. All share 1 of 2
 
 == read(X) | ranks.csv | DifferentInstances
 system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n | 'A' lacks 'w'
-HEADA,u,1,9\nB,v,1,9\n | share none … instances="any"
+HEADA,u,1,9\nB,v,1,9\n | ranks.csv: the systems cover different instances: 'A' lacks 'v'; 'B' lacks
+HEADA,u,1,9\nB,v,1,9\n | 'B' lacks 'u'. They share none: complete the file … instances="any"
+HEADA,u,1,9\nA,u,2,9\nB,u,3,9\nB,u,4,9\nC,u,5,9\n | 'u' has 2 relevant items in 'A' and 1 in 'C'.
 HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
     | 'S0' lacks 'u1', 'u2', 'u3' and 2 more; 'S1' lacks … 4 more lack some
 
