@@ -157,18 +157,13 @@ SEEDS = HEADER + SEEDS.replace("~", ",9\n")
 FOLDS = "system,fold,seed,user,rank,n\n" + "".join(
     f"{s},{f},{k},u{f},3,9\n" for s in "AB" for f in (1, 2) for k in (7, 8)
 )
-NUMBERED = "A,1,3~A,1,4~A,2,5~A,2,6~B,1,1~B,1,2~B,2,1~B,2,2~"
-NUMBERED = "system,seed,rank,n\n" + NUMBERED.replace("~", ",9\n")
-WIDE = "user,seed,n,A,B\nu,1,9,1,3\nv,1,9,4,6\nu,2,9,2,3\nv,2,9,5,8\n"
 
 
 @pytest.mark.parametrize("name", ["seed", "Fold", "split", "run", "run_id", "repetition", "repeat"])
 def test_averaged_counts_every_instance_of_every_repetition(name):
     a, b = read(SEEDS.replace("seed", name))
-    assert (a.system, b.system) == ("A", "B")
-    assert (
-        labels_of([a, b]) == [[f"{user} ({name} {seed})" for seed in (1, 2) for user in "uv"]] * 2
-    )
+    labels = [f"{user} ({name} {seed})" for seed in (1, 2) for user in "uv"]
+    assert labels_of([a, b]) == [labels] * 2
     # The mean over runs of the mean over users, by hand.
     assert sd.mean("AP", a) == pytest.approx((1 + 1 / 4 + 1 / 2 + 1 / 5) / 4, abs=1e-15)
 
@@ -188,31 +183,29 @@ def test_labels_tell_the_repetition_within_which_a_rank_is_repeated():
     assert labels_of(read(FOLDS)) == [each] * 2
     names = [*ranks_of(read(FOLDS, runs="apart", instances="any"))]
     assert names[:2] == ["A (fold 1, seed 7)", "A (fold 1, seed 8)"]
-    rows = [f"{i} (seed {seed})" for seed in (1, 2) for i in (1, 2)]
-    assert labels_of(read(NUMBERED)) == [rows] * 2
-    assert instances_of(WIDE) == [4, 4]
     (ranks,) = read(HEADER + "A,u,1,3,9\nA,v,1,3,9\n")  # one repetition is none
     assert ranks.instances.tolist() == ["u", "v"]
-    read(HEADER + "A,u,1,3,9\nA,u,2,3,9\n")
     said = "instance 'u (seed 2)' has rank 3 twice"
     refused(lambda: read(HEADER + "A,u,1,3,9\nA,u,2,3,9\nA,u,2,3,9\n"), said)
 
 
 def test_systems_with_different_seeds_are_said_to_differ():
     text = SEEDS + "C,u,1,1,9\nC,v,1,1,9\n"
-    refused(lambda: read(text), "'C' lacks 'u (seed 2)' … All share 2 of ", DifferentInstances)
-    assert instances_of(text, instances="shared") == [2, 2, 2]
+    facts = "'C' lacks 'u (seed 2)', 'v (seed 2)'. All share 2 of 4 instances"
+    refused(lambda: read(text), facts, DifferentInstances)
     assert len(read(text, runs="apart")) == 5
-    counted = "system,seed,rank,count,n\nA,1,3,5,9\nA,2,4,5,9\nB,1,2,5,9\nB,2,1,5,9\n"
-    assert instances_of(counted) == [10, 10]
-    assert instances_of(counted, runs="apart") == [5] * 4
 
 
 def test_the_preview_says_what_was_made_of_them():
-    facts = summary(SEEDS).files[0]
-    assert ("seed", "repetition") in facts.columns
-    assert "2 repetitions (seed 1, seed 2) are averaged" in facts.notes[0]
-    assert "kept apart" in summary(SEEDS, runs="apart").files[0].notes[0]
+    text = SEEDS + "".join(f"{s},{u},{k},{k},9\n" for s in "AB" for u in "uv" for k in range(3, 8))
+    for runs, said in (
+        ("averaged", "averaged: every instance of every repetition counts as one instance."),
+        ("apart", "kept apart: each is a system."),
+    ):
+        (facts,) = summary(text, runs=runs).files
+        assert ("seed", "repetition") in facts.columns
+        few = "seed 1, seed 2, seed 3, seed 4, seed 5 and 2 more"
+        assert facts.notes == (f"7 repetitions ({few}) are {said}",)
     said = "runs must be one of averaged, apart; got 'mean'"
     refused(lambda: read(SEEDS, runs="mean"), said, ValueError)
     refused(lambda: read(HEADER + "A,u,,3,9\n"), "line 2, column 'seed': the cell is blank")
