@@ -82,6 +82,12 @@ READ = [
     ("user,seen on,A,B\nu,2024-01-05,3,4\n", {"n": 9}, {"A": [3], "B": [4]}),
     ("system,rank\nMedian,3\nMean,4\n", {"n": 9}, {"Median": [3], "Mean": [4]}),
     ("system,rank,count\nA,3,1e6\nB,4,1000000.0001\n", {"n": 9}, {"A": [3], "B": [4]}),
+    (",A\nx,3\ny,1\n", {"n": 9}, {"A": [3, 1]}),
+    ("modell,rank\nx,1\n,2\nx,3\n", {"n": 9}, {"ranks": [1, 2, 3]}),
+    ("user,of,rank\nu,a,1\nu,b,2\nv,c,1\nv,d,2\n", {"n": 9}, {"ranks": [1, 2, 1, 2]}),
+    ("system,rank\nA,3\nA,4\nA,5\nMean,1\nMean,2\n", {"n": 9, "instances": "any"},
+     {"A": [3, 4, 5], "Mean": [1, 2]}),
+    ("user,2,A\nu,3,4\n", {"n": 9}, {"2": [3], "A": [4]}),
     ("system,user,rank\nZ,1,3\nA,1,4\nM,1,5\nA,2,6\nZ,2,7\nM,2,8\n", {"n": 9},
      {"Z": [3, 7], "A": [4, 6], "M": [5, 8]}),
 ]  # fmt: skip
@@ -121,6 +127,28 @@ def test_an_index_of_the_rows_is_no_system(header, start):
     for name in (header, "customer"):  # in Parquet the index is known to be one by its metadata
         data = frame.rename_axis(name or None).to_parquet()
         assert ranks_of(read(data, n=9)) == {"A": ranks, "B": ranks[::-1]}
+
+
+@pytest.mark.parametrize(("header", "place", "values", "outcome"), [
+    ("index", 0, [3, 5, 9], "left out"), ("index", 0, [3, 3, 9], "no system"),
+    ("index", 1, [3, 5, 9], "left out"), ("index", 0, [3, 1], "no system"),
+    ("x", 0, range(5), "left out"), ("x", 0, range(1, 6), "left out"), ("x", 0, [1], "no system"),
+    ("x", 0, range(1, 5), "no system"), ("x", 0, range(2, 7), "system"), ("x", 0, [1, 3], "system"),
+    ("x", 1, range(1, 6), "system"), ("x", 1, range(1, 11), "no system"),
+    ("Zeile", 0, range(1, 11), "no system"), ("Zeile", 0, range(10), "no system"),
+    ("Zeile", 0, range(1, 10), "system"), ("Zeile", 0, range(2, 12), "system"),
+])  # fmt: skip
+def test_what_may_be_an_index_is_left_out_refused_or_a_system(header, place, values, outcome):
+    ranks = list(range(20, 20 - len(values), -1))
+    frame = pd.DataFrame({"A": ranks})
+    frame.insert(place, header, list(values))
+    text = frame.to_csv(index=False)
+    if outcome == "no system":
+        said = f"ranks.csv, column {header!r}: an index of the rows is no system; remove the column"
+        refused(lambda: read(text, n=20), said)
+    else:
+        systems = {x: frame[x].tolist() for x in frame if x == "A" or outcome == "system"}
+        assert ranks_of(read(text, n=20)) == systems
 
 
 def test_labels_ties_and_mass_are_kept():

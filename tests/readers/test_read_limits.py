@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,11 @@ import pytest
 from pyarrow import parquet
 
 from sampledash.readers import upload_limits as limits
+from sampledash.readers.columns import compact
+from sampledash.readers.files import open_sources
 from sampledash.readers.pasted import parse_rank_text
 from tests.hostile import npy, saved
-from tests.readers.reading import complaint, ranks_of, read, refused, together
+from tests.readers.reading import buffer, complaint, files, ranks_of, read, refused
 
 NAMES = [f"S{i}" for i in range(2001)]
 WIDE = ",".join(NAMES) + "\n" + ",".join(["3"] * 2001) + "\n"
@@ -129,14 +132,125 @@ def test_the_second_block_may_hold_larger_numbers(monkeypatch):
 
 
 def test_files_together(monkeypatch):
-    part, known = "rank\n3\n4\n5\n", "user,rank\n1,3\n2,4\n"
-    for limit, most, second, said in (
-        (limits.ROWS, 5, part, "b.csv with the files before it holds 6 rows"),
-        (limits.LABELLED, 4, known, "b.csv with the files before it holds 5 rows, more than 4"),
-        (limits.FILES, 1, part, "holds 2 files, more than 1"),
+    most = {"rank\n{0}\n": 9, "user,rank\n{0},{0}\n": 8, "user,rank\nu{0},{0}\n": 7}
+    for limit, rows in zip(
+        (limits.ROWS, limits.LABELLED, limits.TEXTS), most.values(), strict=True
     ):
-        monkeypatch.setattr(limit, "most", most)
-        refused(lambda text=second: together({"n": 9}, a_csv=part, b_csv=text), said)
+        monkeypatch.setattr(limit, "most", rows)
+    monkeypatch.setattr(limits.LINES, "most", 6)
+
+    def table(form: str, rows: int) -> str:
+        head, row = form.split("\n", 1)
+        return head + "\n" + "".join(row.format(i + 2) for i in range(rows))
+
+    for one, other in product(most, repeat=2):  # the least of what each may hold
+        rows = min(most[one], most[other])
+        fits, beyond = (files(a_csv=table(one, 5), b_csv=table(other, rows - i)) for i in (5, 4))
+        assert len(open_sources(**fits).parts) == 2
+        said = f"b.csv with the files before it holds {rows + 1} rows, more than {rows}; reduce it"
+        refused(lambda beyond=beyond: open_sources(**beyond), said)
+    run = "".join(f"q Q0 d{i} 1 {i} A\n" for i in range(5))
+    texts = {"a_run": run[:-14], "b_qrels": "q 0 d1 1\n", "c_csv": "rank\n3\n"}
+    assert len(open_sources(**files(**texts)).parts) == 2
+    said = "c.csv with the files before it holds 7 rows, more than 6; reduce it"
+    refused(lambda: open_sources(**files(**texts | {"a_run": run})), said)
+    monkeypatch.setattr(limits.BYTES, "most", 14)
+    assert len(open_sources(**files(a_csv="rank\n3\n", b_csv="rank\n3\n")).parts) == 2
+    said = "b.csv with the files before it holds more than 0 MiB; reduce it to counts"
+    refused(lambda: open_sources(**files(a_csv="rank\n3\n", b_csv="rank\n35\n")), said)
+    monkeypatch.setattr(limits.FILES, "most", 1)
+    said = "source holds 2 files, more than 1; give fewer"
+    refused(lambda: open_sources(**files(a_csv="rank\n3\n", b_csv="rank\n3\n")), said)
+
+
+def test_long_lines_by_a_loop_over_the_lines(monkeypatch):
+    monkeypatch.setattr(limits, "_LONGEST_LINE", 8)
+    monkeypatch.setattr(limits.ROWS, "most", 2)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        lines = [b"x" * size for size in rng.integers(0, 11, rng.integers(1, 6)).tolist()]
+        long = [i for i, line in enumerate(lines, start=1) if len(line) > 8]
+        said = f"r.csv, line {long[0]}: the line is longer than" if long else ""
+        if len(lines) > 4:
+            said = "r.csv holds 3 rows, more than 2; reduce it to counts"
+        if said:
+            refused(lambda lines=lines: limits.check_lines(b"\n".join(lines), "r.csv"), said)
+        else:
+            limits.check_lines(b"\n".join(lines), "r.csv")
+
+
+def test_bytes_are_counted_to_the_last_one(monkeypatch, tmp_path):
+    data = b"rank,n\n" + b"3,9\n" * 50
+    packed = gzip.compress(data)
+    ratio = len(data) // len(packed)
+    (tmp_path / "r.csv").write_bytes(data)
+    monkeypatch.setattr(limits, "_PIECE", 16)
+    for good, bad, said in (
+        (
+            {"_PLAIN": 0, "_RATIO": ratio + 1},
+            {"_RATIO": ratio},
+            f"unpacks to more than {ratio} times",
+        ),
+        ({"_RATIO": 1, "_PLAIN": len(data)}, {"_PLAIN": len(data) - 1}, "unpacks to more than 1 t"),
+        ({"_MOST_MEMBERS": 1}, {"_MOST_MEMBERS": 0}, "is compressed with gzip in more than 0 pie"),
+    ):
+        with monkeypatch.context() as patch:
+            for name, value in good.items():
+                patch.setattr(limits, name, value)
+            assert limits.load(io.BytesIO(packed), "r.csv") == (data, "r.csv")
+            for name, value in bad.items():
+                patch.setattr(limits, name, value)
+            refused(lambda: limits.load(io.BytesIO(packed), "r.csv"), f"r.csv {said}")
+    for source, verb in ((tmp_path / "r.csv", "holds"), (packed, "unpacks to"), (data, "holds")):
+        for most in (len(data), len(data) - 1):
+            monkeypatch.setattr(limits.BYTES, "most", most)
+            given = io.BytesIO(source) if isinstance(source, bytes) else source
+            if most == len(data):
+                assert limits.load(given, "r.csv") == (data, "r.csv")
+            else:
+                said = f"r.csv {verb} more than 0 MiB; reduce it to counts"
+                refused(lambda given=given: limits.load(given, "r.csv"), said)
+
+
+def test_buffers_of_every_kind(tmp_path):
+    class Pipe:
+        def read(self, size: int) -> str:
+            return "rank,n\n3,9\n"[:size]
+
+    numbered = buffer("rank,n\n3,9\n")
+    numbered.name = 5
+    for source in (Pipe(), numbered, io.StringIO("rank,n\n3,9\n")):
+        assert limits.load(source) == (b"rank,n\n3,9\n", "ranks")
+    assert limits.load(buffer("3", "b/c.csv"))[1] == "c.csv"
+    (tmp_path / "x").write_bytes(b"3")
+    assert limits.load(tmp_path / "x") == (b"3", "x")
+    stems = "a.csv a~a.csv.gz a~A.GZ A~.gz .gz~d/b.x.csv b.x~d\\e.csv e~.csv .csv~x. x~x/y/z z"
+    for name, stem in map(str.split, stems.split("~")):
+        assert limits.stem_of(name) == stem
+    for size, said in (
+        (65_535, "neither text nor Parquet nor a numpy array: it holds"),
+        (65_536, ""),
+    ):
+        if said:
+            refused(lambda size=size: limits.kind_of(b"x" * size + b"\0", "r"), said)
+        else:
+            assert limits.kind_of(b"x" * size + b"\0", "r") == "text"
+    assert limits.kind_of(b" " * 5000 + b"3", "r") == "text"
+    refused(lambda: limits.kind_of(b" " * 5000, "r"), "r is empty")
+
+
+@pytest.mark.parametrize(("values", "kind"), [
+    ([-(2**30), 2**30 - 1], np.int32), ([-(2**30) - 1, 0], np.int64), ([0, 2**30], np.int64),
+    ([0, 2**62 - 1], np.int64), (np.array([0, 2**62], np.uint64), np.uint64),
+    ([0.5, 2.0], np.float64), ([3, 3], np.int32), ([2.5, 2.5], np.float64),
+])  # fmt: skip
+def test_columns_of_numbers_are_compact(values, kind):
+    array, none = np.asarray(values), np.empty(0, np.int64)
+    for pieces in ([array], [array[:1], array[1:]], [none, array, array[1:], none]):
+        found = compact(pieces)
+        assert (found.dtype, found.tolist()) == (kind, [x for p in pieces for x in p.tolist()])
+        assert (found.strides[0] == 0) == (values[0] == values[1])
+    assert compact([none]).tolist() == []
 
 
 def test_large_files_of_odd_cells_of_wide_ones_and_of_trec(monkeypatch):

@@ -111,12 +111,12 @@ ADAPTIVE = "system,sampled_rank,n,m,adaptive\nA,1,100,20,{}\nA,4,100,10,{}\n"
 
 @pytest.mark.parametrize(("cell", "said"), [("yes", True), ("No", False), ("TRUE", True)])
 def test_a_column_says_whether_the_draw_decided_m(cell, said):
-    text = ADAPTIVE.format(cell, cell).encode()
-    (one,) = sampled(text)
-    assert one.adaptive is said
-    assert one.readings == (one,)
-    (other,) = sampled(text, adaptive=not said)
-    assert other.adaptive is not said
+    text = ADAPTIVE.format(cell, cell)
+    bare = text.replace(",m,", ",").replace(",20,", ",").replace(",10,", ",")
+    for form, m in ((text, None), (text.replace("sampled_", ""), None), (bare, 20)):
+        (one,) = sampled(form, m=m)
+        assert one.adaptive is said
+        assert one.readings == (one,)
 
 
 def test_a_system_or_a_true_rank_may_be_called_adaptive():

@@ -48,13 +48,14 @@ user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B': 7.5 is not a whole number
 n,A\n2,1\n1,1\n | line 3, column 'n': n must be at least 2, got 1; correct it
 user,n,A,B\nu,9,1,5%\nv,9,3,7%\n | line 2, column 'B': '5%' is not a number … remove the column
 user,n,A,B\nu,9,1,\nv,9,3,120;\n | line 3, column 'B': '120;' is not a number
-user,n,A,B\nu,9,1,\nv,9,3,\n | column 'B': the column is blank … remove the column
-index,n,A\n3,9,1\n1,9,2\n | column 'index': an index of the rows is no system … instance
-X,n,A\n1,9,1\n2,9,2\n | column 'X': an index of the rows is no system
-Zeile,n,A\nTEN | column 'Zeile': an index of the rows is no system
+user,n,A,B\nu,9,1,\nv,9,3,\n | line 2, column 'B': the column is blank; write ranks, or remove the
 modell,user,rank,n\nA,u,1,9\nA,v,2,9\nB,u,3,9\nB,v,1,9\n | column 'modell': it may name systems
 ;system,rank,n\n;A,1,9\n;A,2,9\n;B,3,9\n | column ';system': it may name systems … read as one
-modell,A,B\nx,1,2\nx,2,2\ny,3,3\n | column 'modell': it may name systems
+modell,A,B\nx,1,2\nx,2,2\ny,3,3\n | column 'modell': it may name systems, which would be read as
+user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,c,1,9\nv,d,2,9\nv,a,3,9\n | column 'of': it may name systems
+user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,a,1,9\n | column 'of': it may name systems
+day,name,A,B\n1.2.2024,x,1,3\n2.2.2024,y,2,4\n | NO_RANKS … 'A', 'B'; nothing says
+timestamp,A,B\n1600000000,1,3\n1600000009,2,4\n | NO_RANKS … 'A', 'B'; nothing says
 date,price\n2024-01-01,120\n2024-01-02,125\n | NO_RANKS … 'date', 'price' … nothing says
 day,low,high\n1.2.2024,120,130\n2.2.2024,125,128\n | NO_RANKS … nothing says
 name,price\nx,120\ny,125\n | NO_RANKS … nothing says
