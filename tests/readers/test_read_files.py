@@ -161,12 +161,6 @@ def test_labels_ties_and_mass_are_kept():
         assert (ranks.ties.tolist(), ranks.mass_above.tolist()) == ([6, 0], [0, 1])
 
 
-def test_blank_cells_of_wide_files_are_instances_a_system_lacks():
-    assert labels_of(read("A,B\n3,1\n5,8\n", n=9)) == [[1, 2]] * 2  # rows are numbered
-    sets = read("user,A,B\nu,3,1\nv,,4\nw,5, \nx,6,7\n", n=9, instances="any")
-    assert labels_of(sets) == [["u", "w", "x"], ["u", "v", "x"]]
-
-
 def test_n_is_that_of_the_file_or_is_asked_for():
     assert read("rank,n\n3,9\n", n=500)[0].n.tolist() == [9]
     facts = "ranks.csv does not say n … (at least 812, … n_candidates"
@@ -181,9 +175,7 @@ def test_counts_stand_for_instances():
     for header in ("Counts", "frequency", "freq"):
         assert read(text.replace("count", header)) == read(text)
     # Fractions are allowed where nothing is drawn.
-    a, b = read("system,rank,count\nA,3,0.5\nA,5,1.5\nB,1,2\n", n=9)
-    assert a.n_instances == b.n_instances == 2
-    assert sd.mean("AP", a) == pytest.approx((0.5 / 3 + 1.5 / 5) / 2, abs=1e-15)
+    a, _ = read("system,rank,count\nA,3,0.5\nA,5,1.5\nB,1,2\n", n=9)
     said = "counts of system 'A' must be whole numbers"
     refused(lambda: sd.simulate("AP", a, 3, 1, np.random.default_rng(0)), said, ValueError)
     # Equal counts do not make the rows of two systems the same instances.

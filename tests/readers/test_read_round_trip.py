@@ -4,10 +4,8 @@ A sample of the hostile files, and a second reader; ``tests.benchmarks.hostile``
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -56,13 +54,13 @@ def drawn(rng: np.random.Generator, never: str) -> tuple[list[dict[str, Any]], d
     return [rows[i] for i in rng.permutation(len(rows))], has
 
 
-def columns_of(rows, has, *, sampled: bool, alone: bool = False) -> dict[str, list[Any]]:
+def columns_of(rows, has, *, sampled: bool) -> dict[str, list[Any]]:
     """The columns of a file as they are written."""
     ranks = [row["rank"] - has["zero_based"] for row in rows]
     if has["beyond"]:
         ranks = [">" * x["beyond"] + str(r - x["beyond"]) for r, x in zip(ranks, rows, strict=True)]
-    told = {"user": has["labelled"], "seed": has["seeds"], "count": has["counted"]}
-    told |= {"system": not alone} | {x: has[x] for x in MORE}
+    told = {"user": has["labelled"], "seed": has["seeds"], "count": has["counted"], "system": True}
+    told |= {name: has[name] for name in MORE}
     columns = {name: [row[name] for row in rows] for name, wanted in told.items() if wanted}
     return columns | {"sampled_rank" if sampled else "rank": ranks}
 
@@ -94,12 +92,11 @@ def aligned(named, has, instances: str):
     if instances == "any" or len(named) < 2:
         return named
     if has["counted"] or not has["labelled"]:
-        sizes = []
-        for rows in named.values():
-            alone = {row["label"]: row["count"] for row in rows}
-            known = has["labelled"] or not has["counted"]
-            sizes.append(sum(alone.values() if known else (row["count"] for row in rows)))
-        return named if len(set(sizes)) == 1 else None
+        # Rows of one label count once.
+        alone = (
+            {row["label"] or i: row["count"] for i, row in enumerate(x)} for x in named.values()
+        )
+        return named if len({sum(counts.values()) for counts in alone}) == 1 else None
     every = set().union(*items.values())
     shared = {x for x in every if len({counter[x] for counter in items.values()}) == 1}
     if shared != every and (instances == "same" or not shared):
@@ -121,26 +118,8 @@ def set_of(system: str, rows, has, sampled: bool, options) -> sd.RankSet | sd.Sa
     return RankSet(system, values["rank"], values["n"], instances=labels, mass_above=mass, **how)
 
 
-def forms(rows, has, sampled: bool, mark: str) -> Iterator[dict[str, Any]]:
-    """The same table as sources with their names."""
-    columns = columns_of(rows, has, sampled=sampled)
-    frame = pd.DataFrame(columns)
-    kinds = {name: np.asarray(values).dtype for name, values in columns.items()}
-    array = frame.to_records(index=False, column_dtypes=kinds)
-    for data in (frame.to_csv(index=False, sep=mark), saved(columns), npy(array)):
-        yield {"source": buffer(data), "name": "x.csv"}
-    with patch.object(tables, "SMALL", 0):  # as large files are read
-        yield {"source": buffer(frame.to_csv(index=False, sep=mark)), "name": "x.csv"}
-    systems = list(dict.fromkeys(row["system"] for row in rows))
-    if not has["seeds"]:
-        parts = [[row for row in rows if row["system"] == system] for system in systems]
-        alone = [pd.DataFrame(columns_of(x, has, sampled=sampled, alone=True)) for x in parts]
-        sources = [buffer(part.to_csv(index=False, sep=mark)) for part in alone]
-        yield {"source": sources, "name": [f"d/{system}.tsv" for system in systems]}
-
-
 @pytest.mark.parametrize("seed", range(60))
-def test_any_table_is_read_as_a_loop_over_its_rows_says(seed):
+def test_any_table_is_read_as_a_loop_over_its_rows_says(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     sampled = seed % 3 == 0
     rows, has = drawn(rng, "ties mass_above beyond provenance" if sampled else "m adaptive")
@@ -159,19 +138,23 @@ def test_any_table_is_read_as_a_loop_over_its_rows_says(seed):
         options["instances"] = str(rng.choice(["same", "shared", "any"]))
         wanted = aligned(wanted, has, options["instances"])
     call = sd.read_sampled_ranks if sampled else sd.read_rank_sets
-    for form in forms(rows, has, sampled, ",;\t"[seed % 3]):
-        if wanted is None:
-            refused(lambda form=form: call(**form, **options), kind=DifferentInstances)
-        else:
-            expected = [set_of(x, group, has, sampled, options) for x, group in wanted.items()]
-            found = call(**form, **options)
-            assert found == expected
+    columns, mark = columns_of(rows, has, sampled=sampled), ",;\t"[seed % 3]
+    frame = pd.DataFrame(columns)
+    kinds = {name: np.asarray(values).dtype for name, values in columns.items()}
+    array = npy(frame.to_records(index=False, column_dtypes=kinds))
+    for data in (frame.to_csv(index=False, sep=mark), saved(columns), array):
+        for small in (2**20, 0):  # as large files are read
+            monkeypatch.setattr(tables, "SMALL", small)
+            if wanted is None:
+                refused(lambda x=data: call(buffer(x), **options), kind=DifferentInstances)
+                continue
+            found = call(buffer(data), **options)
+            assert found == [set_of(x, group, has, sampled, options) for x, group in wanted.items()]
             if not sampled:
-                assert [x.provenance for x in found] == [x.provenance for x in expected]
-                opened = open_sources(**form)
-                sizes = {x: len(group) for x, group in named.items()}
-                assert opened.systems(options["runs"]) == sizes
-                assert (opened.repeated, opened.censored, opened.runs) == (has["seeds"], False, [])
+                assert {x.provenance for x in found} == {"of ours" * has["provenance"]}
+    opened = open_sources(buffer(data))
+    assert opened.systems(options["runs"]) == {x: len(group) for x, group in named.items()}
+    assert (opened.repeated, opened.censored, opened.runs) == (has["seeds"], False, [])
 
 
 @pytest.mark.parametrize("seed", range(20))

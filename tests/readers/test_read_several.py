@@ -2,7 +2,6 @@
 
 import gzip
 
-import numpy as np
 import pytest
 
 import sampledash as sd
@@ -53,20 +52,14 @@ def test_files_that_do_not_go_together(texts, kind, facts):
 def test_two_files_are_as_one(tmp_path):
     joined = together(a_csv=A, b_csv=B)
     assert joined == read(A + B.split("\n", 1)[1])
-    assert [*ranks_of(joined)] == ["X", "Y", "Z"]
     (tmp_path / "a.csv").write_text(A)
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(B.replace(",", "\t").encode()))
     assert read_rank_sets([tmp_path / "a.csv", str(tmp_path / "b.tsv.gz")]) == joined
-    arrays = {"W": [2, 3], "V": [4, 1]}
-    for name, ranks in arrays.items():
-        np.save(tmp_path / f"{name}.npy", ranks)
-    assert ranks_of(read_rank_sets([tmp_path / f"{x}.npy" for x in arrays], n=9)) == arrays
 
 
 def test_equal_names_get_the_name_of_the_later_file():
     sets = together(a_csv=A, b_csv=A, c_csv=A.replace("X", "Z"))
     assert [*ranks_of(sets)] == ["X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)"]
-    assert sets[2].ranks.tolist() == sets[0].ranks.tolist()
     often = files(a_csv=B, b_csv=B, c_csv=B, d_csv=B) | {"name": ["b.csv"] * 4}
     names = ["Z", "Z (b.csv)", "Z (b.csv, 2)", "Z (b.csv, 3)"]
     assert [*ranks_of(read_rank_sets(**often))] == names == list(open_sources(**often).systems())
@@ -126,15 +119,12 @@ def test_names_must_fit():
 
 
 def test_systems_are_kept_left_out_and_renamed():
-    assert [*ranks_of(together({"systems": ["Z", "X"]}, a_csv=A, b_csv=B))] == ["X", "Z"]
     sets = together({"systems": {"Y": "ours", "Z": "<b>theirs"}}, a_csv=A, b_csv=B)
     assert ranks_of(sets) == {"ours": [1, 8], "<b>theirs": [2, 4]}
     swapped = together({"systems": {"X": "Y", "Y": "X"}}, a_csv=A)
     assert ranks_of(swapped) == {"Y": [3, 5], "X": [1, 8]}
     # What is left out can do no harm.
     assert len(together({"systems": ["X", "Y"]}, a_csv=A, b_csv=OTHER)) == 2
-    sets = sd.parse_rank_text("A: 3 4; B: 5; n = 9", systems={"A": "first"})
-    assert ranks_of(sets) == {"first": [3, 4]}
 
 
 def test_systems_that_cannot_be():

@@ -14,7 +14,7 @@ from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_tex
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import DifferentInstances
 from tests.hostile import npy, saved
-from tests.readers.reading import complaint, labels_of, read, refused, sampled
+from tests.readers.reading import complaint, read, refused, sampled
 
 HEADER = "system,user,rank,n\n"
 SHORT = {
@@ -26,7 +26,6 @@ SHORT = {
     "NO_RANKS": "has no rank column … rank, or sampled_rank for ranks among sampled",
     "FORTY": "h" * 40,
     "ENDED": "h" * 37 + "...",
-    "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
     "\\n": "\n",
     "\\r": "\r",
     "\\t": "\t",
@@ -47,27 +46,22 @@ FORTY,FORTYi,\nx,x,x\n | found 'FORTY', 'ENDED', ''; no column holds ranks.
 user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B': 7.5 is not a whole number … remove the
 n,A\n2,1\n1,1\n | line 3, column 'n': n must be at least 2, got 1; correct it
 user,n,A,B\nu,9,1,5%\nv,9,3,7%\n | line 2, column 'B': '5%' is not a number … remove the column
-user,n,A,B\nu,9,1,\nv,9,3,120;\n | line 3, column 'B': '120;' is not a number
 user,n,A,B\nu,9,1,\nv,9,3,\n | line 2, column 'B': the column is blank; write ranks, or remove the
-modell,user,rank,n\nA,u,1,9\nA,v,2,9\nB,u,3,9\nB,v,1,9\n | column 'modell': it may name systems
 ;system,rank,n\n;A,1,9\n;A,2,9\n;B,3,9\n | column ';system': it may name systems … read as one
 modell,A,B\nx,1,2\nx,2,2\ny,3,3\n | column 'modell': it may name systems, which would be read as
 user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,c,1,9\nv,d,2,9\nv,a,3,9\n | column 'of': it may name systems
 user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,a,1,9\n | column 'of': it may name systems
 day,name,A,B\n1.2.2024,x,1,3\n2.2.2024,y,2,4\n | NO_RANKS … 'A', 'B'; nothing says
 timestamp,A,B\n1600000000,1,3\n1600000009,2,4\n | NO_RANKS … 'A', 'B'; nothing says
-date,price\n2024-01-01,120\n2024-01-02,125\n | NO_RANKS … 'date', 'price' … nothing says
 day,low,high\n1.2.2024,120,130\n2.2.2024,125,128\n | NO_RANKS … nothing says
 name,price\nx,120\ny,125\n | NO_RANKS … nothing says
 A.n,A.rank,B.n,B.rank\n9,1,9,2\n | line 1: the column 'n' appears twice
 system,user,rank,n\nA,u,1,9\nA,v,2,9\nTotal,,3,9\n | line 4, column 'user': the cell is blank
 user,n,A,B\nu,9,1,2\nv,9,2,3\nTotal:,18,3,5\n | line 4, column 'user': 'Total:' seems to be no
 system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems to be no system
-1,2,3\nX,1,74\n | line 1 … add a header line … system,instance,rank
+1,2,3\nX,1,74\n | line 1: the first line holds the number 1 where … header line such as
 A,B,A\n1,2,3\n | ranks.csv, line 1: the column 'A' appears twice
 user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep one
-HEADA,u,5,9\nB,u,5,9\nA,v,5,9\n\nA,u,5,9\nB,v,1,9\n
-    | line 6, column 'rank' … system 'A' … instance 'u' … rank 5 twice … first in line 2
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
 HEADA,u,4,50\nA,u,>10,50\nA,u,>10,50\nA,u,4,50\n | line 5 … 'u' has rank 4 twice, first in line 2;
 HEADB,u,1,9\nA,v,3,9\nB,u,1,9\nA,v,3,9\nA,u,5,9\nA,u,5,9\nA,u,4,9\nA,u,4,9\n
@@ -79,26 +73,20 @@ rank,n,ties\n3,9,6\n4,9,6\n | line 3, column 'ties': rank 4 with 6 others tied d
 rank,n,ties\n3,9,0\n4,8,-1\n | line 3, column 'ties': rank 4 with -1 others tied does not fit n = 8
 rank,n,mass_above\n1,9,0\n9,9,1\n3,9,1.5\n | line 4, column 'mass_above': 1.5 is no share; write a
 rank,n,mass_above\n1,9,0\n3,9,-0.1\n | line 3, column 'mass_above': -0.1 is no share; write a number
-rank,n,mass_above\n3,9,inf\n | line 2, column 'mass_above' … inf … 0..1
 rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n | line 5, column 'rank': rank 12
 system,rank,n\nA,1,9\n\nA,0x3,9\n | line 4, column 'rank': '0x3' is not a number
 system;rank;n\nA;1;9\nA;2.000;5000\n | ranks.csv, line 3: 2.000 may mean thousands … digits only
 system;rank;n\nA;7;10.000\r\n | ranks.csv, line 2: 10.000 may mean thousands
 system,rank,n\nA,1,9\nA,2\n | line 3, column 'n': the cell is blank
 system,rank,n\nA,1,9\n ,2,9\n | line 3, column 'system': the cell is blank
-system,rank,n\nA,1,9\n\r\n\nA,12,9\n | line 5, column 'rank': rank 12
 HEADA,t,1,9\nA,"u,1,9\nA,v,2,9\n | ranks.csv, line 3 … quotation mark
 
 == read(X, n=9) | ranks.csv
 rank\n3\n12\n | line 3, column 'rank' … rank 12 … n = 9 … give a larger n
-A,B\n1,2\n3,x\n | line 3, column 'B': 'x' is not a number
 A,B\n1,2\n,3\n12,4\n | line 4, column 'A': rank 12
 rank,count\n1,1\n3,-1\n | line 3, column 'count' … how many instances … -1 is below 0
 rank,count\n1,1\n3,\n | line 3, column 'count' … how many instances … blank
-rank,count\n1,1\n3,a\n | column 'count' … how many instances … 'a' is not a number
-rank,count\n1,1\n3,inf\n | line 3, column 'count' … inf
 rank,count\n1,1\n3,nan\n | line 3, column 'count': 'nan' is not a number
-rank,count\n1,1\ninf,1\n | line 3, column 'rank': inf is not a number
 rank,count\n1,1e15\n3,1.1e15\n | line 3, column 'count': 1100000000000000.0 is too large; write
 rank,count\n3,1e-300\n4,1e-300\n | ranks.csv: counts of system 'ranks' sum to 2e-300
 instance,rank,count\np,1,3\np,4,2\nq,2,4\n | instance 'p' … different counts
@@ -218,7 +206,6 @@ system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every
 
 == sampled(X, n=9, m=3) | s.csv
 system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
-1,2,3\nX,0,43\n | a header line such as system,instance,rank,n_candidates, or system,sampled_rank
 system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … count from 0, add 1 to
 
 == sampled_sets(open_text(X)) | pasted text
@@ -311,24 +298,13 @@ WRONG = [
     (column(True, False), PARQUET, "row 1, column 'rank': True is not a number"),
     (column([1], [2]), PARQUET, "row 1, column 'rank'"),
     (column(1, 12), PARQUET, "x.parquet, row 2, column 'rank': rank 12"),
-    (b"PK\x03\x04....", PARQUET, "zip archive"),
     (b"ab\0\0cd", PARQUET, "neither text nor Parquet nor a numpy array"),
     (THOUSAND[:-200], PARQUET, "x.parquet cannot be read as Parquet"),
     (THOUSAND[:4] + b"\xff" * 60 + THOUSAND[64:], PARQUET, "x.parquet cannot be read as Parquet"),
     (saved({"rank": [], "n": []}), PARQUET, "x.parquet has columns but no rows"),
     (b"PAR1....PAR1", {}, "ranks.csv cannot be read as Parquet: it is damaged"),
-    (b"PK\x03\x04....", {}, "Excel workbook; save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0....", {}, "Excel workbook"), (b"\x89PNG\r\n\x1a\n", {}, "is a picture"),
-    (b"%PDF-1.7", {}, "PDF document"),
     (b"\x1f\x8b\x08", {}, "gzip but damaged … or cut off; copy or download"),
-    ("\ufeffrank\n3\n".encode("utf-16-le"), {}, "UTF-16; save it as UTF-8"),
-    (b'{"rank": [1]}', {}, "JSON"),
-    (b'[\n  {\n    "rank": 1\n  }\n]', {}, "ranks.csv is JSON; save the table as CSV"),
-    (b'{\n "A": [1, 2],\n "B": [2, 3]\n}', {}, "JSON"), (b"[[1, 2], [3, 4]]", {}, "JSON"),
-    (b"<table><tr><td>rank</td></tr></table>", {}, "a sheet saved as one … save the sheet as CSV"),
-    (b"<!DOCTYPE html><html>", {}, "web page"), (b"rank\n\0\0\0\n", {}, "zero bytes"),
-    (b"BZh91AY&SY", {}, "bzip2 … unpack it, or use gzip"), (b"\xfd7zXZ\0\0", {}, "xz … unpack it"),
-    (b"\x28\xb5\x2f\xfd....", {}, "zstd; unpack it"),
+    (b"rank\n\0\0\0\n", {}, "zero bytes"),
 ]  # fmt: skip
 NAMED, LETTERS = ([("system", kind), ("rank", "i8")] for kind in ("U1", "S1"))
 ARRAYS = [
@@ -360,10 +336,21 @@ BLANK = [
     ({"A": pa.nulls(2)}, "no column holds ranks"),
     ({"user": [1, None], "rank": [1, 2]}, "row 2, column 'user': the cell is blank"),
 ]
+SIGNATURES = {
+    "a zip archive or an Excel workbook; save": b"PK\x03\x04|\xd0\xcf\x11\xe0",
+    "a picture or a PDF document; save the table as CSV": b"\x89PNG|\xff\xd8\xff|GIF8|%PDF",
+    "compressed with bzip2, xz or zstd; unpack it, or use gzip": b"BZh|\xfd7zXZ|\x28\xb5\x2f\xfd",
+    "an Arrow file or a database; save the table as CSV": b"ARROW1|SQLite format 3",
+    "text in UTF-16; save it as UTF-8": b"\xff\xfe|\xfe\xff",
+    "a web page, or a sheet saved as one; ": b" <!DOCTYPE html|<html|<table|<meta|<?xml",
+    "JSON; save the table as CSV": b'{"a"|[{"a"|[[1, 2]|{\n "A": [1]|[\n  {\n    "rank": 1',
+}
 EMPTY = [(x, name) for x in (b"", b"\n", b" \r\n \n") for name in ("x.parquet", "r.csv", "r")]
 WRONG += [(npy(array), BPR, facts) for array, facts in ARRAYS]
 WRONG += [(data, BPR, "BPR.npy cannot be read … damaged or cut off") for data in DAMAGED]
 WRONG += [(saved(table), PARQUET | NINE, facts) for table, facts in BLANK]
+for _what, _begins in SIGNATURES.items():
+    WRONG += [(x + b"....", {}, f"ranks.csv is {_what}") for x in _begins.split(b"|")]
 WRONG += [(data, {"name": name}, f"{name} is empty … header") for data, name in EMPTY]
 
 
@@ -402,16 +389,15 @@ def test_different_instances():
     ways = {"Compare the 3 instances they share": {"instances": "shared"}}
     for error in (info.value, pickle.loads(pickle.dumps(info.value))):
         assert (str(error), error.ways) == (sentence, ways)
-    shared = read(COVER, instances="shared")
-    assert labels_of(shared) == [["u0", "u1", "u2"]] * 2
     assert [len(s) for s in read(COVER, instances="any")] == [8, 4]
     said = "instances must be one of same, shared, any"
     refused(lambda: read(COVER, instances="some"), said, ValueError)
-    text = f"{HEADER}A,u,1,9\nA,u,2,9\nA,v,1,9\nB,u,4,9\nB,v,4,9\n"
-    fact = "instance 'u' has 2 relevant items in 'A' and 1 in 'B'"
-    complaint(text, facts=fact, kind=DifferentInstances)
-    assert labels_of(read(text, instances="shared")) == [["v"], ["v"]]
-    text = "system,rank,n\nA,1,9\nA,2,9\nB,3,9\n"
-    facts = "'A' has 2 ranks … 'B' has 1 … instance column … instances=\"any\""
-    complaint(text, facts=facts, kind=DifferentInstances)
-    assert [len(s) for s in read(text, instances="any")] == [2, 1]
+    for text, way, options in (
+        (f"{HEADER}A,u,1,9\nA,u,2,9\nA,v,1,9\nB,u,4,9\nB,v,4,9\n",
+         "Compare the 1 instance they share", {"instances": "shared"}),
+        (f"{HEADER}A,u,1,9\nB,v,1,9\n", "Compare them as they are", {"instances": "any"}),
+        ("rank,system,n\n3,A,9\n3,B,9\n4,B,9\n", "Compare them as they are", {"instances": "any"}),
+    ):  # fmt: skip
+        with pytest.raises(DifferentInstances) as info:
+            read(text)
+        assert info.value.ways == {way: options}
