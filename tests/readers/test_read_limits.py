@@ -152,6 +152,17 @@ def test_files_together(monkeypatch):
     refused(lambda: open_sources(**files(a_csv="rank\n3\n", b_csv="rank\n3\n")), said)
 
 
+def test_the_limits_are_those_that_are_documented():
+    million, mib = 10**6, 2**20
+    most = {"ROWS": 10 * million, "LABELLED": 3 * million, "CAREFUL": 2 * million, "FILES": 1000}
+    most |= {"TEXTS": 2 * million, "LABELS": million, "LINES": 2 * million, "RANKS": 2 * million}
+    most |= {"BYTES": 256 * mib, "TYPED": 20 * mib, "PRINTED": 100_000, "COLUMNS": 2000}
+    most |= {"SYSTEMS": 1000, "REPETITIONS": 10_000, "GROUPS": 5000}
+    assert {name: getattr(limits, name).most for name in most} == most
+    others = (limits.LONGEST_NAME, limits._LONGEST_LINE, limits._PLAIN, limits._RATIO)
+    assert others == (200, mib, 16 * mib, 100)
+
+
 def test_long_lines_by_a_loop_over_the_lines(monkeypatch):
     monkeypatch.setattr(limits, "_LONGEST_LINE", 8)
     rng = np.random.default_rng(0)
