@@ -65,6 +65,11 @@ def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = Re
     return said
 
 
+def outcome(call: Callable[[], Any], said: str) -> Any:
+    """What a call gives; the sentence where it is to be refused."""
+    return refused(call, said) if said else call()
+
+
 def complaint(content: str | bytes, name="ranks.csv", facts="", kind=ReadError, **options) -> str:
     said = refused(lambda: read(content, name, **options), facts, kind)
     assert name in said or "my.qrels" in said

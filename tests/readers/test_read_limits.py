@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -15,7 +16,7 @@ from sampledash.readers.columns import compact
 from sampledash.readers.files import open_sources
 from sampledash.readers.pasted import parse_rank_text
 from tests.hostile import npy, saved
-from tests.readers.reading import buffer, complaint, files, ranks_of, read, refused
+from tests.readers.reading import buffer, complaint, files, outcome, ranks_of, read, refused
 
 NAMES = [f"S{i}" for i in range(2001)]
 WIDE = ",".join(NAMES) + "\n" + ",".join(["3"] * 2001) + "\n"
@@ -121,35 +122,35 @@ def test_the_second_block_may_hold_larger_numbers(monkeypatch):
 
 
 def test_files_together(monkeypatch):
-    most = {"rank\n{0}\n": 9, "user,rank\n{0},{0}\n": 8, "user,rank\nu{0},{0}\n": 7}
-    for limit, rows in zip(
-        (limits.ROWS, limits.LABELLED, limits.TEXTS), most.values(), strict=True
-    ):
-        monkeypatch.setattr(limit, "most", rows)
+    most = {"rank\n": 9, "user,rank\n{0},": 8, "user,rank\nu{0},": 7}
+    for name, rows in zip(("ROWS", "LABELLED", "TEXTS"), most.values(), strict=True):
+        monkeypatch.setattr(getattr(limits, name), "most", rows)
     monkeypatch.setattr(limits.LINES, "most", 6)
 
+    def opened(said: str = "", **texts: str) -> None:
+        outcome(lambda: open_sources(**files(**texts)), said and f"with the files before it {said}")
+
     def table(form: str, rows: int) -> str:
-        head, row = form.split("\n", 1)
-        return head + "\n" + "".join(row.format(i + 2) for i in range(rows))
+        head, row = form.split("\n")
+        return f"{head}\n" + "".join(f"{row}{{0}}\n".format(i + 2) for i in range(rows))
 
     for one, other in product(most, repeat=2):  # the least of what each may hold
         rows = min(most[one], most[other])
-        fits, beyond = (files(a_csv=table(one, 5), b_csv=table(other, rows - i)) for i in (5, 4))
-        assert len(open_sources(**fits).parts) == 2
-        said = f"b.csv with the files before it holds {rows + 1} rows, more than {rows}; reduce it"
-        refused(lambda beyond=beyond: open_sources(**beyond), said)
-    run = "".join(f"q Q0 d{i} 1 {i} A\n" for i in range(5))
-    texts = {"a_run": run[:-14], "b_qrels": "q 0 d1 1\n", "c_csv": "rank\n3\n"}
-    assert len(open_sources(**files(**texts)).parts) == 2
-    said = "c.csv with the files before it holds 7 rows, more than 6; reduce it"
-    refused(lambda: open_sources(**files(**texts | {"a_run": run})), said)
+        opened(a_csv=table(one, 5), b_csv=table(other, rows - 5))
+        said = f"holds {rows + 1} rows, more than {rows}; reduce it to counts"
+        opened(said, a_csv=table(one, 5), b_csv=table(other, rows - 4))
+    run, rest = (
+        "q Q0 d1 1 1 A\nq Q0 d2 2 1 A\n",
+        {"b_qrels": "q 0 d1 1\n", "c_csv": "rank\n3\n4\n5\n"},
+    )
+    opened(a_run=run, **rest)
+    opened("holds 7 rows, more than 6; reduce it", a_run=f"{run}q Q0 d3 3 1 A\n", **rest)
     monkeypatch.setattr(limits.BYTES, "most", 14)
-    assert len(open_sources(**files(a_csv="rank\n3\n", b_csv="rank\n3\n")).parts) == 2
-    said = "b.csv with the files before it holds more than 0 MiB; reduce it to counts"
-    refused(lambda: open_sources(**files(a_csv="rank\n3\n", b_csv="rank\n35\n")), said)
+    opened(a_csv="rank\n3\n", b_csv="rank\n3\n")
+    opened("holds more than 0 MiB; reduce it to counts", a_csv="rank\n3\n", b_csv="rank\n35\n")
     monkeypatch.setattr(limits.FILES, "most", 1)
-    said = "source holds 2 files, more than 1; give fewer"
-    refused(lambda: open_sources(**files(a_csv="rank\n3\n", b_csv="rank\n3\n")), said)
+    two = files(a_csv="rank\n3\n", b_csv="rank\n3\n")
+    refused(lambda: open_sources(**two), "source holds 2 files, more than 1; give fewer")
 
 
 def test_the_limits_are_those_that_are_documented():
@@ -170,10 +171,7 @@ def test_long_lines_by_a_loop_over_the_lines(monkeypatch):
         lines = [b"x" * size for size in rng.integers(0, 11, rng.integers(1, 6)).tolist()]
         long = [i for i, line in enumerate(lines, start=1) if len(line) > 8]
         said = f"r.csv, line {long[0]}: the line is longer than" if long else ""
-        if said:
-            refused(lambda lines=lines: limits.check_lines(b"\n".join(lines), "r.csv"), said)
-        else:
-            limits.check_lines(b"\n".join(lines), "r.csv")
+        outcome(partial(limits.check_lines, b"\n".join(lines), "r.csv"), said)
 
 
 def test_bytes_are_counted_to_the_last_one(monkeypatch, tmp_path):
@@ -182,34 +180,28 @@ def test_bytes_are_counted_to_the_last_one(monkeypatch, tmp_path):
     ratio = len(data) // len(packed)
     (tmp_path / "r.csv").write_bytes(data)
     monkeypatch.setattr(limits, "_PIECE", 16)
-    for good, bad, said in (
-        (
-            {"_PLAIN": 0, "_RATIO": ratio + 1},
-            {"_RATIO": ratio},
-            f"unpacks to more than {ratio} times",
-        ),
-        ({"_RATIO": 1, "_PLAIN": len(data)}, {"_PLAIN": len(data) - 1}, "unpacks to more than 1 t"),
-        ({"_MOST_MEMBERS": 1}, {"_MOST_MEMBERS": 0}, "is compressed with gzip in more than 0 pie"),
-    ):
-        with monkeypatch.context() as patch:
-            for name, value in good.items():
-                patch.setattr(limits, name, value)
-            assert limits.load(io.BytesIO(packed), "r.csv") == (data, "r.csv")
-            for name, value in bad.items():
-                patch.setattr(limits, name, value)
-            refused(lambda: limits.load(io.BytesIO(packed), "r.csv"), f"r.csv {said}")
+    for plain, most, members, said in (
+        (0, ratio + 1, 1, ""), (len(data), 1, 1, ""),
+        (0, ratio, 1, f"unpacks to more than {ratio} times its size"),
+        (len(data) - 1, 1, 1, "unpacks to more than 1 times its size"),
+        (len(data), 1, 0, "is compressed with gzip in more than 0 pieces"),
+    ):  # fmt: skip
+        for name, value in {"_PLAIN": plain, "_RATIO": most, "_MOST_MEMBERS": members}.items():
+            monkeypatch.setattr(limits, name, value)
+        outcome(lambda: limits.load(io.BytesIO(packed), "r.csv"), said and f"r.csv {said}")
+    monkeypatch.setattr(limits, "_MOST_MEMBERS", 1)
     for source, verb in ((tmp_path / "r.csv", "holds"), (packed, "unpacks to"), (data, "holds")):
-        for most in (len(data), len(data) - 1):
+        for most, said in (
+            (len(data), ""),
+            (len(data) - 1, f"r.csv {verb} more than 0 MiB; reduce"),
+        ):
             monkeypatch.setattr(limits.BYTES, "most", most)
             given = io.BytesIO(source) if isinstance(source, bytes) else source
-            if most == len(data):
-                assert limits.load(given, "r.csv") == (data, "r.csv")
-            else:
-                said = f"r.csv {verb} more than 0 MiB; reduce it to counts"
-                refused(lambda given=given: limits.load(given, "r.csv"), said)
+            found = outcome(partial(limits.load, given, "r.csv"), said)
+            assert said or found == (data, "r.csv")
 
 
-def test_buffers_of_every_kind(tmp_path):
+def test_buffers_and_names_of_every_kind():
     class Pipe:
         def read(self, size: int) -> str:
             return "rank,n\n3,9\n"[:size]
@@ -219,20 +211,12 @@ def test_buffers_of_every_kind(tmp_path):
     for source in (Pipe(), numbered, io.StringIO("rank,n\n3,9\n")):
         assert limits.load(source) == (b"rank,n\n3,9\n", "ranks")
     assert limits.load(buffer("3", "b/c.csv"))[1] == "c.csv"
-    (tmp_path / "x").write_bytes(b"3")
-    assert limits.load(tmp_path / "x") == (b"3", "x")
     stems = "a.csv a~a.csv.gz a~A.GZ A~.gz .gz~d/b.x.csv b.x~d\\e.csv e~.csv .csv~x. x~x/y/z z"
     for name, stem in map(str.split, stems.split("~")):
         assert limits.stem_of(name) == stem
-    for size, said in (
-        (65_535, "neither text nor Parquet nor a numpy array: it holds"),
-        (65_536, ""),
-    ):
-        if said:
-            refused(lambda size=size: limits.kind_of(b"x" * size + b"\0", "r"), said)
-        else:
-            assert limits.kind_of(b"x" * size + b"\0", "r") == "text"
-    assert limits.kind_of(b" " * 5000 + b"3", "r") == "text"
+    assert limits.kind_of(b"x" * 65_536 + b"\0", "r") == limits.kind_of(b" " * 5000 + b"3", "r")
+    said = "r is neither text nor Parquet nor a numpy array: it holds zero bytes"
+    refused(lambda: limits.kind_of(b"x" * 65_535 + b"\0", "r"), said)
     refused(lambda: limits.kind_of(b" " * 5000, "r"), "r is empty")
 
 
@@ -253,7 +237,9 @@ def test_columns_of_numbers_are_compact(values, kind):
 def test_large_files_of_odd_cells_of_wide_ones_and_of_trec(monkeypatch):
     monkeypatch.setattr(limits.RANKS, "most", 5)
     complaint("A,B\n1,2\n3,4\n5,6\n", facts="6 cells in columns of systems", n=9)
+    complaint("A,b,c,d\n1,x,y,z\n", facts="holds 6 cells in columns of systems", n=9)
     complaint(npy(np.ones((3, 2), dtype=int)), "x.npy", "6 cells in columns", n=9)
+    complaint(saved({"A": [1, 2, 3], "B": [3, 4, 5]}), "x.parquet", "6 cells in columns", n=9)
     for limit in (limits.CAREFUL, limits.LINES):
         monkeypatch.setattr(limit, "most", 2)
     said = "ranks.csv holds 3 rows, some of them with a cell that is blank or no plain"
