@@ -19,15 +19,10 @@ pytestmark = pytest.mark.filterwarnings("error")
 DAY = datetime.date(2020, 1, 2)
 LISTS, BYTES = [[1], [2]], [b"1", b"2"]
 ODD = [
-    (pa.array(LISTS), "list"), (pa.array(LISTS, pa.large_list(pa.int64())), "large_list"),
-    (pa.array(LISTS, pa.list_(pa.int64(), 1)), "fixed_size_list"),
-    (pa.array([[{"a": [1]}], [{"a": [2]}]]), "list"), (pa.array([{"a": 1}, {"a": 2}]), "struct"),
-    (pa.array([[("k", 1)], [("k", 2)]], pa.map_(pa.string(), pa.int64())), "map"),
-    (pa.array(BYTES), "binary"), (pa.array(BYTES, pa.large_binary()), "large_binary"),
-    (pa.array(BYTES, pa.binary(1)), "fixed_size_binary[1]"),
+    (pa.array(LISTS), "list"), (pa.array([{"a": 1}, {"a": 2}]), "struct"),
+    (pa.array(BYTES), "binary"), (pa.array(BYTES, pa.binary(1)), "fixed_size_binary[1]"),
     (pa.array(BYTES).dictionary_encode(), "binary"),
     (pa.array([1, 2], pa.duration("s")), "duration[s]"),
-    (pa.array([1, 2], pa.time64("us")), "time64[us]"),
 ]  # fmt: skip
 DATED = [pa.array([DAY, DAY]), pa.array([1, 2], pa.timestamp("ms")), pa.array([1, 2], pa.date64())]
 
@@ -81,7 +76,8 @@ def test_pickles_are_refused():
 @pytest.mark.parametrize("role", ["system", "instance", "rank", "n", "count", "seed"])
 def test_columns_that_are_neither_numbers_nor_text(column, what, role):
     columns = {"system": ["A", "B"], "rank": [1, 2], "n": [9, 9], role: column}
-    said = f"r.parquet, row 1, column '{role}': it holds values of the type {what};"
+    good = "numbers" if role in ("rank", "n", "count") else "numbers or text"
+    said = f"row 1, column '{role}': it holds values of the type {what}; save it as {good}"
     complaint(saved(columns), "r.parquet", said)
     wide = saved({"A": [1, 2], "B": column})  # by their name they mean nothing
     assert [s.system for s in read(wide, "r.parquet", n=9)] == ["A"]
@@ -136,22 +132,11 @@ def test_sampled_ranks_that_overflow():
         refused(lambda x=ones, m=m: SampledRankSet("A", x, 10**12, m), "sample fewer", ValueError)
 
 
-LONG = np.array(["1e4000", "1"], dtype=np.longdouble)
-ODD_COUNTS = [["1", "2"], [True, False], [1j, 2], [10**400, 1], ["٣", "٣"], LONG]
-
-
-def both(**options):
-    yield lambda: RankSet("A", [3, 4], 9, **options)
-    yield lambda: SampledRankSet("A", [3, 4], 9, 5, **options)
-
-
-@pytest.mark.parametrize("counts", [*ODD_COUNTS, np.array([1, 2], "m8[s]")], ids=str)
-def test_counts_of_other_types_are_refused_without_a_warning(counts):
-    for make in both(counts=counts):
-        refused(make, "counts of system 'A' must ", ValueError)
-    for count in (1e308, 1e15):
-        for make in both(counts=[count] * 2):
-            refused(make, "sum to", ValueError)
+@pytest.mark.parametrize("count", [1e308, 1e15])
+def test_counts_that_sum_to_too_much(count):
+    how = {"counts": [count] * 2}
+    refused(lambda: RankSet("A", [3, 4], 9, **how), "sum to", ValueError)
+    refused(lambda: SampledRankSet("A", [3, 4], 9, 5, **how), "sum to", ValueError)
 
 
 def test_labels_that_are_no_integers_of_64_bits():
@@ -185,14 +170,6 @@ def test_text_in_arrays_is_neither_cut_short_nor_made_up():
         complaint(data, "x.npy", "holds text that is not UTF-8", n=9)
     array = np.array([(3, 1.5)], dtype=[("rank", "i8"), ("Größe", "f8")])
     assert ranks_of(read(npy(array), "BPR.npy", n=9)) == {"BPR": [3]}
-
-
-def test_labels_that_cannot_be_compared():
-    for label in ({1: 2}, [1, 2], {3}):
-        labels = np.empty(2, dtype=object)
-        labels[:] = [label, "u"]
-        for make in both(instances=labels):
-            refused(make, "instances of system 'A' must hold text or numbers", ValueError)
 
 
 def test_packed_text_parquet_arrays_and_members():

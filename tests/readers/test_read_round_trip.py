@@ -129,27 +129,27 @@ def test_any_table_is_read_as_a_loop_over_its_rows_says(seed, monkeypatch):
     options["systems"] = [None, [*names], None, names][seed % 4]
     wanted = {names[x]: group for x, group in named.items() if x in names}
     if sampled:
-        options["m"] = None if has["m"] else 70
-        options["scheme"] = str(rng.choice(["without-replacement", "with-replacement"]))
+        scheme = ["without-replacement", "with-replacement"][seed % 2]
+        options |= {"m": None if has["m"] else 70, "scheme": scheme}
         options["adaptive"] = [None, True, False][rng.integers(3)]
     else:
         options["instances"] = str(rng.choice(["same", "shared", "any"]))
         wanted = aligned(wanted, has, options["instances"])
     call = sd.read_sampled_ranks if sampled else sd.read_rank_sets
-    columns, mark = columns_of(rows, has, sampled=sampled), ",;\t"[seed % 3]
+    columns = columns_of(rows, has, sampled=sampled)
     frame = pd.DataFrame(columns)
     kinds = {name: np.asarray(values).dtype for name, values in columns.items()}
     array = npy(frame.to_records(index=False, column_dtypes=kinds))
-    for data in (frame.to_csv(index=False, sep=mark), saved(columns), array):
-        for small in (2**20, 0):  # as large files are read
-            monkeypatch.setattr(tables, "SMALL", small)
-            if wanted is None:
-                refused(lambda x=data: call(buffer(x), **options), kind=DifferentInstances)
-                continue
-            found = call(buffer(data), **options)
-            assert found == [set_of(x, group, has, sampled, options) for x, group in wanted.items()]
-            if not sampled:
-                assert {x.provenance for x in found} == {"of ours" * has["provenance"]}
+    text = frame.to_csv(index=False, sep=",;\t"[seed // 3 % 3])
+    for data, small in ((text, 2**20), (text, 0), (saved(columns), 0), (array, 0)):
+        monkeypatch.setattr(tables, "SMALL", small)  # 0: as large files are read
+        if wanted is None:
+            refused(lambda x=data: call(buffer(x), **options), kind=DifferentInstances)
+            continue
+        found = call(buffer(data), **options)
+        assert found == [set_of(x, group, has, sampled, options) for x, group in wanted.items()]
+        if not sampled:
+            assert {x.provenance for x in found} == {"of ours" * has["provenance"]}
     opened = open_sources(buffer(data))
     assert opened.systems(options["runs"]) == {x: len(group) for x, group in named.items()}
     assert (opened.repeated, opened.censored, opened.runs) == (has["seeds"], False, [])
