@@ -12,6 +12,7 @@ from sampledash.comparison.significance import significance
 from sampledash.readers import tables
 from sampledash.readers.assemble import Summary, describe
 from sampledash.readers.pasted import open_text
+from sampledash.readers.unknown_columns import holds_numbers, is_text
 from sampledash.readers.upload_limits import MissingCandidates
 from tests.readers.reading import labels_of, outcome, ranks_of, read, refused, summary
 
@@ -134,6 +135,16 @@ def test_what_may_be_an_index_is_left_out_refused_or_a_system(header, place, val
     assert which == "no system" or ranks_of(sets) == systems
 
 
+@pytest.mark.parametrize(("cells", "text", "number"), [
+    (["a", "b"], True, False), (["a", "1"], False, True), (["a", None], True, False),
+    ([None, None], False, False), ([1, 2], False, True), (["5%", "x"], True, True),
+    (["2024-01-05", "x"], True, False), (["1:30", None], True, False), (["#5", "b"], True, True),
+])  # fmt: skip
+def test_cells_hold_text_or_what_is_meant_as_a_number(cells, text, number):
+    column = pd.Series(cells)
+    assert (is_text(column), holds_numbers(column)) == (text, number)
+
+
 def test_labels_ties_and_mass_are_kept():
     assert labels_of(read("user,rank,n\n5,3,9\n17,4,9\n")) == [[5, 17]]
     for labels in ("007 7", "NA nan", "1 u2", "-3 12345678901234567890"):  # 007 and 7: two users
@@ -201,7 +212,7 @@ DOUBTED = [  # instances of a system, those at its largest rank, that rank, and 
 
 @pytest.mark.parametrize(("size", "pile", "largest", "n", "doubt"), DOUBTED)
 def test_ranks_that_look_sampled_or_cut_are_doubted(size, pile, largest, n, doubt):
-    other = sd.RankSet("A", [largest, *[2] * 39], n + 1)
+    other = sd.RankSet("Z", [largest, *[2] * 39], n + 1)
     rows, tied = [largest] * pile + [1] * (size - pile), [3] * pile + [0] * (size - pile)
     for b in (
         sd.RankSet("B", rows, n),
