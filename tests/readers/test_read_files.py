@@ -73,8 +73,6 @@ READ = [
     ('rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n6,"=1+1",9\n7,[x](http://x),9\n', {},
      {"<b>*A*</b>": [3], "NA": [4], "007": [5], "=1+1": [6], "[x](http://x)": [7]}),
     (",A,comment,B\n0,3,fine,1\n1,5,,8\n", {"n": 9}, {"A": [3, 5], "B": [1, 8]}),
-    ("X,Y\n7,2\n2,1\n", {"n": 9}, {"X": [7, 2], "Y": [2, 1]}),  # no running number: a system
-    ("user,X\nu,1\nv,2\n", {"n": 9}, {"X": [1, 2]}),  # an index stands first
     ("a.system,a.rank,a.n\nA,3,9\nB,4,9\n", {}, {"A": [3], "B": [4]}),
     ("user,A.rank,B.rank\nu,3,4\n", {"n": 9}, {"A.rank": [3], "B.rank": [4]}),
     ("user,genre,rank\nu,x,3\nv,y,4\nw,x,5\n", {"n": 9}, {"ranks": [3, 4, 5]}),
@@ -87,8 +85,6 @@ READ = [
     ("system,rank\nA,3\nA,4\nA,5\nMean,1\nMean,2\n", {"n": 9, "instances": "any"},
      {"A": [3, 4, 5], "Mean": [1, 2]}),
     ("user,2,A\nu,3,4\n", {"n": 9}, {"2": [3], "A": [4]}),
-    ("system,user,rank\nZ,1,3\nA,1,4\nM,1,5\nA,2,6\nZ,2,7\nM,2,8\n", {"n": 9},
-     {"Z": [3, 7], "A": [4, 6], "M": [5, 8]}),
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from sampledash.readers.columns import compact
 from sampledash.readers.files import open_sources
 from sampledash.readers.pasted import parse_rank_text
 from tests.hostile import npy, saved
-from tests.readers.reading import buffer, complaint, files, outcome, ranks_of, read, refused
+from tests.readers.reading import buffer, complaint, files, outcome, read, refused
 
 NAMES = [f"S{i}" for i in range(2001)]
 WIDE = ",".join(NAMES) + "\n" + ",".join(["3"] * 2001) + "\n"
@@ -91,24 +91,6 @@ def test_rows_that_cost_more_are_fewer(monkeypatch, name):
         (found,) = read(fits, name)
         assert found.ranks.tolist() == plain["rank"][:most]
         complaint(beyond, name, name + said)
-
-
-def test_columns_take_little_room_and_keep_their_values(monkeypatch):
-    monkeypatch.setattr("sampledash.readers.tables.SMALL", 0)
-    for ranks, n in (
-        ([1, 2**30 - 1, 2**30, 2**31, 2**32 + 5, 10**12], 10**12),
-        ([1, 2**30 - 1, 2**30 - 2], 2**30),
-        ([7, 7, 7], 9),
-        ([2**30 - 1] * 2, 2**31 - 1),
-    ):
-        tied = [min(n - rank, 2**31) for rank in ranks]
-        for name, write in FORMS.items():
-            (found,) = read(write(rank=ranks, n=[n] * len(ranks), ties=tied), name)
-            assert (found.ranks.tolist(), found.ties.tolist()) == (ranks, tied)
-            assert found.ranks.dtype == found.n.dtype == found.ties.dtype == np.int64
-            assert not found.ranks.flags.writeable
-    low = read(b"rank,n\n" + b"0,9\n" * 3, "r.csv", zero_based=True)
-    assert ranks_of(low) == {"r": [1, 1, 1]}
 
 
 def test_the_second_block_may_hold_larger_numbers(monkeypatch):
