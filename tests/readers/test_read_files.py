@@ -31,7 +31,7 @@ OTHERWISE = [
     "score,n,rank,item,qid,run\n0.1,9,3,i7,u,A\n0.2,8,5,i8,v,A\n0.3,9,1,,u,B\n0.4,8,8,,v,B\n",
     "user,n,A,B\nu,9,3,1\nv,8,5,8\n",
     *(LONG.replace(a, b) for a, names in NAMES.items() for b in names.split("~")),
-    LONG.replace("rank", '"rank\n"'),
+    LONG.replace("\n", ",0\n").replace("tes,0", 'tes,"x\nA,w,7,9,4"'),  # a header like a row
     *(LONG.replace("system", form) for form in HIDDEN.split("~")),
     *(LONG.replace(",", mark).replace("\n", end) for mark, end in ENDS),
 ]
