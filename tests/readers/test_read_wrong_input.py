@@ -76,7 +76,7 @@ rank,n,mass_above\n1,9,0\n3,9,-0.1\n | line 3, column 'mass_above': -0.1 is no s
 rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n | line 5, column 'rank': rank 12
 system,rank,n\nA,1,9\n\nA,0x3,9\n | line 4, column 'rank': '0x3' is not a number
 system;rank;n\nA;1;9\nA;2.000;5000\n | ranks.csv, line 3: 2.000 may mean thousands … digits only
-system;rank;n\nA;7;10.000\r\n | ranks.csv, line 2: 10.000 may mean thousands
+\nsystem;rank;n\nA;7;10.000\r\n | ranks.csv, line 3: 10.000 may mean thousands
 system,rank,n\nA,1,9\nA,2\n | line 3, column 'n': the cell is blank
 system,rank,n\nA,1,9\n ,2,9\n | line 3, column 'system': the cell is blank
 HEADA,t,1,9\nA,"u,1,9\nA,v,2,9\n | ranks.csv, line 3 … quotation mark
