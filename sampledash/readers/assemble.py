@@ -105,7 +105,7 @@ class Summary:
     max_relevant: int  # items of an instance
     has_ties: bool
     has_mass: bool
-    has_counts: bool = False  # whether rows stand for several instances
+    has_counts: bool  # whether rows stand for several instances
     zero_based: bool = False  # whether 1 was added to each rank
     censored: int = 0  # relevant items that TREC runs miss,
     relevant: int = 0  # of all they should hold

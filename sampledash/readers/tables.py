@@ -170,7 +170,7 @@ def arrow_frame(
     )
     pool = pa.system_memory_pool()  # which gives back what is free again
     text: dict[str, list[Any]] = {name: [] for name in set(wanted) - numeric}
-    known: dict[str, NDArray[Any]] = dict.fromkeys(numeric, np.empty(0, dtype=np.int32))
+    known: dict[str, NDArray[Any]] = dict.fromkeys(numeric, np.empty(0))
     rows, most = 0, data.count(b"\n") + data.count(b"\r") + 1
     try:
         # Block by block: the whole of it at once is there sooner, but takes three times the room.

@@ -10,7 +10,7 @@ import pytest
 from sampledash.readers.files import open_sources, read_rank_sets, read_sampled_ranks
 from sampledash.readers.upload_limits import ReadError
 
-LEAKS = re.compile("Traceback|pandas|Arrow|tokeniz|dtype|Error")
+LEAKS = re.compile("Traceback|pandas|Arrow[A-Z]|tokeniz|dtype|Error")
 
 
 def buffer(content: str | bytes, name: str = "") -> io.BytesIO:
@@ -63,6 +63,11 @@ def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = Re
     for fact in facts.split(" … "):
         assert fact in said
     return said
+
+
+def outcome(call: Callable[[], Any], said: str) -> Any:
+    """What a call gives; the sentence where it is to be refused."""
+    return refused(call, said) if said else call()
 
 
 def complaint(content: str | bytes, name="ranks.csv", facts="", kind=ReadError, **options) -> str:

@@ -3,7 +3,8 @@
 import pytest
 
 import sampledash as sd
-from tests.readers.reading import read, refused, together
+from sampledash.readers.files import open_sources
+from tests.readers.reading import files, read, refused, together
 
 ROWS = "X,a,3~X,a,>10~X,a,> 10~X,b,1~Y,a,>10~Y,a,4~Y,a,9~Y,b,>10~"
 LONG = "system,instance,rank,n\n" + ROWS.replace("~", ",50\n")
@@ -35,6 +36,12 @@ def test_of_a_run_that_misses_items() -> None:
     rows = list(zip(x.instances.tolist(), x.ranks.tolist(), x.beyond.tolist(), strict=True))
     assert sorted(rows) == [("q1", 2, False), ("q1", 3, True), ("q1", 4, True), ("q2", 2, True)]
     assert x.largest_cutoff == 1
+    opened = open_sources(**files(run_txt=RUN, qrels_txt=QRELS))
+    assert (opened.systems(), opened.censored, len(opened.runs)) == ({"X": 1}, True, 1)
+    found = opened.read(n=9, censored="beyond").summary
+    assert (found.rows, found.beyond, found.censored, found.relevant) == (4, 3, 3, 4)
+    said = "up to 3 relevant items, 3 of 4 relevant items not ranked, ranks beyond 1 unknown"
+    assert str(found) == f"1 system (X), 2 instances each, n = 9, {said}"
 
 
 def test_of_typed_ranks() -> None:

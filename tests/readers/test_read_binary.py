@@ -4,9 +4,6 @@ import datetime
 import gzip
 import io
 import pickle
-import tracemalloc
-import zlib
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -22,15 +19,10 @@ pytestmark = pytest.mark.filterwarnings("error")
 DAY = datetime.date(2020, 1, 2)
 LISTS, BYTES = [[1], [2]], [b"1", b"2"]
 ODD = [
-    (pa.array(LISTS), "list"), (pa.array(LISTS, pa.large_list(pa.int64())), "large_list"),
-    (pa.array(LISTS, pa.list_(pa.int64(), 1)), "fixed_size_list"),
-    (pa.array([[{"a": [1]}], [{"a": [2]}]]), "list"), (pa.array([{"a": 1}, {"a": 2}]), "struct"),
-    (pa.array([[("k", 1)], [("k", 2)]], pa.map_(pa.string(), pa.int64())), "map"),
-    (pa.array(BYTES), "binary"), (pa.array(BYTES, pa.large_binary()), "large_binary"),
-    (pa.array(BYTES, pa.binary(1)), "fixed_size_binary[1]"),
+    (pa.array(LISTS), "list"), (pa.array([{"a": 1}, {"a": 2}]), "struct"),
+    (pa.array(BYTES), "binary"), (pa.array(BYTES, pa.binary(1)), "fixed_size_binary[1]"),
     (pa.array(BYTES).dictionary_encode(), "binary"),
     (pa.array([1, 2], pa.duration("s")), "duration[s]"),
-    (pa.array([1, 2], pa.time64("us")), "time64[us]"),
 ]  # fmt: skip
 DATED = [pa.array([DAY, DAY]), pa.array([1, 2], pa.timestamp("ms")), pa.array([1, 2], pa.date64())]
 
@@ -84,7 +76,8 @@ def test_pickles_are_refused():
 @pytest.mark.parametrize("role", ["system", "instance", "rank", "n", "count", "seed"])
 def test_columns_that_are_neither_numbers_nor_text(column, what, role):
     columns = {"system": ["A", "B"], "rank": [1, 2], "n": [9, 9], role: column}
-    said = f"r.parquet, row 1, column '{role}': it holds values of the type {what};"
+    good = "numbers" if role in ("rank", "n", "count") else "numbers or text"
+    said = f"row 1, column '{role}': it holds values of the type {what}; save it as {good}"
     complaint(saved(columns), "r.parquet", said)
     wide = saved({"A": [1, 2], "B": column})  # by their name they mean nothing
     assert [s.system for s in read(wide, "r.parquet", n=9)] == ["A"]
@@ -99,11 +92,11 @@ def test_dates_are_labels_and_no_numbers(column):
     assert labels_of(read(saved({"user": day, "rank": [3]}), "r.parquet", n=9)) == [["2020-01-02"]]
 
 
-NUMBERS = [pa.array(["3", "5"]), pa.array([3, 5]), pa.array([3.0, 5.0])]
-NUMBERS += [column.dictionary_encode() for column in NUMBERS[:2]]
-NUMBERS += [pa.array([Decimal(a), Decimal(b)]) for a, b in (("3", "5"), ("3.00", "5.00"))]
-NUMBERS += [pa.array([3, 5], kind) for kind in (pa.uint8(), pa.uint64(), pa.float32())]
-NUMBERS += [pa.array(["3", "5"], pa.large_string()), pa.array(np.array([3, 5], dtype=np.float16))]
+KINDS = [pa.string(), pa.large_string(), pa.int64(), pa.uint8(), pa.uint64(), pa.float32()]
+KINDS += [pa.float64(), pa.decimal128(19, 0), pa.decimal128(21, 2)]
+NUMBERS = [pa.array([3, 5]).cast(kind) for kind in KINDS]
+NUMBERS += [NUMBERS[0].dictionary_encode(), NUMBERS[2].dictionary_encode()]
+NUMBERS += [pa.array(np.array([3, 5], dtype=np.float16))]
 
 
 @pytest.mark.parametrize("column", NUMBERS, ids=lambda column: str(column.type))
@@ -112,7 +105,8 @@ def test_numbers_of_every_type(column):
         (ranks,) = read(saved(columns), "S.parquet", n=9)
         assert (ranks.system, ranks.ranks.tolist()) == ("S", [3, 5])
     (ranks,) = read(saved({"user": column, "rank": [3, 5]}), "S.parquet", n=9)
-    assert [str(x)[0] for x in ranks.instances] == ["3", "5"]
+    texts = [f"{x}.00" for x in (3, 5)] if str(column.type) == "decimal128(21, 2)" else [3, 5]
+    assert ranks.instances.tolist() == texts
 
 
 BIG = 2**63 - 1
@@ -138,27 +132,18 @@ def test_sampled_ranks_that_overflow():
         refused(lambda x=ones, m=m: SampledRankSet("A", x, 10**12, m), "sample fewer", ValueError)
 
 
-LONG = np.array(["1e4000", "1"], dtype=np.longdouble)
-ODD_COUNTS = [["1", "2"], [True, False], [1j, 2], [10**400, 1], ["٣", "٣"], LONG]
-
-
-def both(**options):
-    yield lambda: RankSet("A", [3, 4], 9, **options)
-    yield lambda: SampledRankSet("A", [3, 4], 9, 5, **options)
-
-
-@pytest.mark.parametrize("counts", [*ODD_COUNTS, np.array([1, 2], "m8[s]")], ids=str)
-def test_counts_of_other_types_are_refused_without_a_warning(counts):
-    for make in both(counts=counts):
-        refused(make, "counts of system 'A' must ", ValueError)
-    for count in (1e308, 1e15):
-        for make in both(counts=[count] * 2):
-            refused(make, "sum to", ValueError)
+@pytest.mark.parametrize("count", [1e308, 1e15])
+def test_counts_that_sum_to_too_much(count):
+    how = {"counts": [count] * 2}
+    refused(lambda: RankSet("A", [3, 4], 9, **how), "sum to", ValueError)
+    refused(lambda: SampledRankSet("A", [3, 4], 9, 5, **how), "sum to", ValueError)
 
 
 def test_labels_that_are_no_integers_of_64_bits():
     text = "user,rank\n1e300,3\n2e300,4\ninf,5\n"
     assert labels_of(read(text, n=9)) == [["1e300", "2e300", "inf"]]
+    halves = read(saved({"user": [2.5, 3.0], "rank": [3, 4]}), "r.parquet", n=9)
+    assert labels_of(halves) == [["2.5", "3.0"]]
     floats = saved({"user": [1e300, 2e300, np.inf], "rank": [3, 4, 5]})
     assert len(set(*labels_of(read(floats, "r.parquet", n=9)))) == 3
     users = pa.array([2**64 - 1, 2**64 - 2, 5], pa.uint64())
@@ -173,20 +158,18 @@ def test_text_in_arrays_is_neither_cut_short_nor_made_up():
     for rows, dtype in (([("b\0c", 3), ("b", 4)], "U3"), ([(b"b\0c", 3), (b"b", 4)], "S3")):
         data = npy(np.array(rows, dtype=[("system", dtype), ("rank", "i8")]))
         complaint(data, "x.npy", "the field 'system' holds text with zero bytes", n=9)
+    for kind, size in (("U", 200), ("U", 201), ("S", 800), ("S", 801)):
+        data = npy(np.array([("A", 3)], dtype=[("system", f"{kind}{size}"), ("rank", "i8")]))
+        if size % 100:
+            complaint(data, "x.npy", "'system' holds text of more than 200 characters", n=9)
+        else:
+            assert ranks_of(read(data, "x.npy", n=9)) == {"A": [3]}
     for code in (0xD800, 0x110000, 0xFFFFFFFF):
         body = np.array([(code, 3)], dtype=[("c", "<u4"), ("r", "<i8")]).tobytes()
         data = npy_header(HEAD % (fields, "False", "(1,)"), body)
         complaint(data, "x.npy", "holds text that is not UTF-8", n=9)
     array = np.array([(3, 1.5)], dtype=[("rank", "i8"), ("Größe", "f8")])
     assert ranks_of(read(npy(array), "BPR.npy", n=9)) == {"BPR": [3]}
-
-
-def test_labels_that_cannot_be_compared():
-    for label in ({1: 2}, [1, 2], {3}):
-        labels = np.empty(2, dtype=object)
-        labels[:] = [label, "u"]
-        for make in both(instances=labels):
-            refused(make, "instances of system 'A' must hold text or numbers", ValueError)
 
 
 def test_packed_text_parquet_arrays_and_members():
@@ -219,14 +202,3 @@ def test_damage_is_said():
     # Arrow's description of a column throws what Python cannot catch; reading it does not.
     data = (Path(__file__).parent / "fixtures" / "damaged_histogram.parquet").read_bytes()
     complaint(data, "r.parquet", "r.parquet cannot be read as Parquet: it is damaged")
-
-
-def test_a_bomb_is_refused_before_it_unfolds():
-    member = zlib.compressobj(9, wbits=31)
-    bomb = b"".join([*(member.compress(b"0" * 2**20) for _ in range(2**8)), member.flush()])
-    assert len(bomb) < 2**19  # a quarter of a gibibyte
-    tracemalloc.start()
-    complaint(bomb, "b.csv.gz", "unpacks to more than 100 times its size")
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 64 * 2**20

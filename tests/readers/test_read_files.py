@@ -1,22 +1,20 @@
 """Formats, layouts, aliases and counts, and what the preview says of them."""
 
 import io
-import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import sampledash as sd
 from sampledash.comparison.significance import significance
 from sampledash.readers import tables
-from sampledash.readers.assemble import describe
+from sampledash.readers.assemble import Summary, describe
 from sampledash.readers.pasted import open_text
+from sampledash.readers.unknown_columns import holds_numbers, is_text
 from sampledash.readers.upload_limits import MissingCandidates
-from tests.readers.reading import labels_of, ranks_of, read, refused, summary
+from tests.readers.reading import labels_of, outcome, ranks_of, read, refused, summary
 
 LONG = "system,instance,rank,n_candidates\nA,u,3,9\nA,v,5,8\nB,u,1,9\nB,v,8,8\n"
 EXPECTED = [sd.RankSet(s, r, [9, 8], instances=[*"uv"]) for s, r in (("A", [3, 5]), ("B", [1, 8]))]
@@ -26,12 +24,15 @@ NAMES = {
     "instance": "user~user_id~userid~UserId~uid~query~query_id~qid~session~Instance",
     "n_candidates": "n~N~n_items~candidates~num_candidates~N candidates",
 }
+HIDDEN = "\ufeffsystem~\u200bsystem~ｓｙｓｔｅｍ~sys\u00adtem~# system~'system'~[system]"
 ENDS = [(mark, end) for mark in ",;\t" for end in ("\n", "\r\n", "\r")]
 OTHERWISE = [
     '\ufeffsystem, instance ,"rank",n_candidates\n\n"A", u ,3,9\nA,v, 5,8\n  \nB,u,1,9\nB,v,8,8',
     "score,n,rank,item,qid,run\n0.1,9,3,i7,u,A\n0.2,8,5,i8,v,A\n0.3,9,1,,u,B\n0.4,8,8,,v,B\n",
     "user,n,A,B\nu,9,3,1\nv,8,5,8\n",
     *(LONG.replace(a, b) for a, names in NAMES.items() for b in names.split("~")),
+    LONG.replace("\n", ",0\n").replace("tes,0", 'tes,"x\nA,w,7,9,4"'),  # a header like a row
+    *(LONG.replace("system", form) for form in HIDDEN.split("~")),
     *(LONG.replace(",", mark).replace("\n", end) for mark, end in ENDS),
 ]
 
@@ -47,11 +48,7 @@ def test_one_table_in_many_forms(text, monkeypatch):
 def test_path_buffer_and_name(tmp_path: Path):
     path = tmp_path / "BPR.csv"
     path.write_text(LONG)
-    for source in (path, str(path)):
-        assert sd.read_rank_sets(source) == EXPECTED
-    with path.open("rb") as stream:
-        stream.read(5)  # a buffer is read from its beginning
-        assert sd.read_rank_sets(stream) == EXPECTED
+    assert sd.read_rank_sets(path) == sd.read_rank_sets(str(path)) == EXPECTED
     path.write_text("rank\n3\n")
     with path.open("rb") as stream:
         refused(lambda: sd.read_rank_sets(stream), kind=MissingCandidates)  # it can be read again
@@ -71,40 +68,29 @@ def test_parquet():
 READ = [
     ("rank,n\n4.0,100\n1e2,100\n", {}, {"ranks": [4, 100]}),
     ("rank,A,B\n3,1,2\n4,5,6\n", {"n": 9}, {"ranks": [3, 4]}),  # a column of ranks: long
-    ("rank\n4\n0\n", {"n": 5, "zero_based": True}, {"ranks": [5, 1]}),
     ("rank\n2.000\n1\n", {"n": 5}, {"ranks": [2, 1]}),  # thousands only where ; separates
     ("user,rank,n\n4,3,9\n", {"name": "My model.v2.csv"}, {"My model.v2": [3]}),
     ('rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n6,"=1+1",9\n7,[x](http://x),9\n', {},
      {"<b>*A*</b>": [3], "NA": [4], "007": [5], "=1+1": [6], "[x](http://x)": [7]}),
     (",A,comment,B\n0,3,fine,1\n1,5,,8\n", {"n": 9}, {"A": [3, 5], "B": [1, 8]}),
-    ("X,Y\n7,2\n2,1\n", {"n": 9}, {"X": [7, 2], "Y": [2, 1]}),  # no running number: a system
-    ("user,X\nu,1\nv,2\n", {"n": 9}, {"X": [1, 2]}),  # an index stands first
     ("a.system,a.rank,a.n\nA,3,9\nB,4,9\n", {}, {"A": [3], "B": [4]}),
     ("user,A.rank,B.rank\nu,3,4\n", {"n": 9}, {"A.rank": [3], "B.rank": [4]}),
     ("user,genre,rank\nu,x,3\nv,y,4\nw,x,5\n", {"n": 9}, {"ranks": [3, 4, 5]}),
     ("user,seen on,A,B\nu,2024-01-05,3,4\n", {"n": 9}, {"A": [3], "B": [4]}),
     ("system,rank\nMedian,3\nMean,4\n", {"n": 9}, {"Median": [3], "Mean": [4]}),
-    ("system,user,rank\nZ,1,3\nA,1,4\nM,1,5\nA,2,6\nZ,2,7\nM,2,8\n", {"n": 9},
-     {"Z": [3, 7], "A": [4, 6], "M": [5, 8]}),
+    ("system,rank,count\nA,3,1e6\nB,4,1000000.0001\n", {"n": 9}, {"A": [3], "B": [4]}),
+    (",A\nx,3\ny,1\n", {"n": 9}, {"A": [3, 1]}),
+    ("modell,rank\nx,1\n,2\nx,3\n", {"n": 9}, {"ranks": [1, 2, 3]}),
+    ("user,of,rank\nu,a,1\nu,b,2\nv,c,1\nv,d,2\n", {"n": 9}, {"ranks": [1, 2, 1, 2]}),
+    ("system,rank\nA,3\nA,4\nA,5\nMean,1\nMean,2\n", {"n": 9, "instances": "any"},
+     {"A": [3, 4, 5], "Mean": [1, 2]}),
+    ("user,2,A\nu,3,4\n", {"n": 9}, {"2": [3], "A": [4]}),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "options", "expected"), READ)
 def test_systems_and_their_ranks(text, options, expected):
     assert list(ranks_of(read(text, **options)).items()) == list(expected.items())
-
-
-HIDDEN = "\ufeff{}~\u200b{}~ｓｙｓｔｅｍ~sys\u00adtem~# {}~'{}'~[{}]"
-
-
-@pytest.mark.parametrize("form", HIDDEN.split("~"))
-def test_a_header_is_known_whatever_is_invisible_in_it(form, monkeypatch):
-    for small in (2**20, 0):
-        monkeypatch.setattr(tables, "SMALL", small)
-        for mark in ",;\t":
-            text = f"\ufeff{LONG}".replace("system", form.format("system")).replace(",", mark)
-            assert read(text) == EXPECTED
-    assert list(ranks_of(read("\ufeff\ufeffA,B\u200b\n3,1\n", n=9))) == ["A", "B"]
 
 
 INDICES = "Unnamed: 0~index~level_0~id~row~#~rownames~...1~X~~__index_level_0__~ID"
@@ -125,84 +111,64 @@ def test_an_index_of_the_rows_is_no_system(header, start):
         assert ranks_of(read(data, n=9)) == {"A": ranks, "B": ranks[::-1]}
 
 
+@pytest.mark.parametrize(("header", "place", "values", "which"), [
+    ("index", 0, [3, 5, 9], "left out"), ("index", 0, [3, 3, 9], "no system"),
+    ("index", 1, [3, 5, 9], "left out"), ("index", 0, [3, 1], "no system"),
+    ("x", 0, range(5), "left out"), ("x", 0, range(1, 6), "left out"), ("x", 0, [1], "no system"),
+    ("x", 0, range(1, 5), "no system"), ("x", 0, range(2, 7), "system"), ("x", 0, [1, 3], "system"),
+    ("x", 1, range(1, 6), "system"), ("x", 1, range(1, 11), "no system"),
+    ("Zeile", 0, range(1, 11), "no system"), ("Zeile", 0, range(10), "no system"),
+    ("Zeile", 0, range(1, 10), "system"), ("Zeile", 0, range(2, 12), "system"),
+])  # fmt: skip
+def test_what_may_be_an_index_is_left_out_refused_or_a_system(header, place, values, which):
+    ranks = list(range(20, 20 - len(values), -1))
+    frame = pd.DataFrame({"A": ranks})
+    frame.insert(place, header, list(values))
+    text = frame.to_csv(index=False)
+    said = f"ranks.csv, column {header!r}: an index of the rows is no system; remove the column"
+    sets = outcome(lambda: read(text, n=20), said * (which == "no system"))
+    systems = {x: frame[x].tolist() for x in frame if x == "A" or which == "system"}
+    assert which == "no system" or ranks_of(sets) == systems
+
+
+@pytest.mark.parametrize(("cells", "text", "number"), [
+    (["a", "b"], True, False), (["a", "1"], False, True), (["a", None], True, False),
+    ([None, None], False, False), ([1, 2], False, True), (["5%", "x"], True, True),
+    (["2024-01-05", "x"], True, False), (["1:30", None], True, False), (["#5", "b"], True, True),
+])  # fmt: skip
+def test_cells_hold_text_or_what_is_meant_as_a_number(cells, text, number):
+    column = pd.Series(cells)
+    assert (is_text(column), holds_numbers(column)) == (text, number)
+
+
 def test_labels_ties_and_mass_are_kept():
     assert labels_of(read("user,rank,n\n5,3,9\n17,4,9\n")) == [[5, 17]]
     for labels in ("007 7", "NA nan", "1 u2", "-3 12345678901234567890"):  # 007 and 7: two users
         first, second = labels.split()
         assert labels_of(read(f"user,rank,n\n{first},3,9\n{second},4,9\n")) == [[first, second]]
     for ties in ("ties", "n_tied_others", "Tied"):
-        (ranks,) = read(f"rank,n,{ties},mass_above\n3,9,0,0.25\n5,9,4,0.5\n")
-        assert (ranks.ties.tolist(), ranks.mass_above.tolist()) == ([0, 4], [0.25, 0.5])
-    (ranks,) = read("system,user,rank,n\nA,u,7,9\nA,v,2,9\nA,u,3,9\n")
-    assert (ranks.n_instances, ranks.max_relevant) == (2, 2)  # two rows of u: its relevant items
-
-
-def test_blank_cells_of_wide_files_are_instances_a_system_lacks():
-    assert labels_of(read("A,B\n3,1\n5,8\n", n=9)) == [[1, 2]] * 2  # rows are numbered
-    text = "user,A,B\nu,3,1\nv,,4\nw,5, \nx,6,7\n"
-    sets = read(text, n=9, instances="any")
-    assert labels_of(sets) == [["u", "w", "x"], ["u", "v", "x"]]
-    assert ranks_of(sets) == {"A": [3, 5, 6], "B": [1, 4, 7]}
-    assert labels_of(read(text, n=9, instances="shared")) == [["u", "x"]] * 2
+        (ranks,) = read(f"rank,n,{ties},mass_above\n3,9,6,0\n9,9,0,1\n")
+        assert (ranks.ties.tolist(), ranks.mass_above.tolist()) == ([6, 0], [0, 1])
 
 
 def test_n_is_that_of_the_file_or_is_asked_for():
     assert read("rank,n\n3,9\n", n=500)[0].n.tolist() == [9]
-    facts = "ranks.csv does not say n … (at least 812, … n_candidates"
-    refused(lambda: read("rank\n3\n812\n"), facts, MissingCandidates)
     assert read("rank\n3\n812\n", n=812)[0].n.tolist() == [812, 812]
     for n in (1, 0, -4, 2.5, "ten"):
         refused(lambda n=n: read("rank\n1\n", n=n), "n must be", ValueError)
-
-
-def counted(ranks):
-    found = ranks.counted()
-    columns = (found.above, found.negatives, found.tied, found.position, found.relevant)
-    return sorted(zip(*(c.tolist() for c in (*columns, found.count)), strict=True))
-
-
-ROWS = st.tuples(st.sampled_from("AB"), st.integers(1, 20), st.integers(0, 4))
-
-
-@given(st.lists(ROWS, min_size=1, max_size=30).filter(lambda rows: any(c for *_, c in rows)))
-def test_any_histogram_is_its_instances(rows):
-    texts = (
-        "system,rank,count\n" + "".join(f"{s},{r},{c}\n" for s, r, c in rows),
-        "system,rank\n" + "".join(f"{s},{r}\n" * c for s, r, c in rows),
-    )
-    sets = [read(text, n=20, instances="any") for text in texts]
-    first, second = ({one.system: counted(one) for one in each} for each in sets)
-    assert first == second
 
 
 def test_counts_stand_for_instances():
     text = "system,rank,count,n\nA,3,2,9\nA,5,1,9\nB,1,3,9\n"
     for header in ("Counts", "frequency", "freq"):
         assert read(text.replace("count", header)) == read(text)
-    # A count of 0 says nothing; places survive the rows left out, see what is refused.
-    (ranks,) = read("rank,count,n\n3,0,9\n5,2,9\n99,0,9\n")
-    assert (ranks.ranks.tolist(), ranks.counts.tolist()) == ([5], [2])
-    assert list(ranks_of(read("system,rank,count,n\nA,3,0,9\nB,5,2,9\nC,5,2,9\n"))) == ["B", "C"]
     # Fractions are allowed where nothing is drawn.
-    a, b = read("system,rank,count\nA,3,0.5\nA,5,1.5\nB,1,2\n", n=9)
-    assert a.n_instances == b.n_instances == 2
-    assert sd.mean("AP", a) == pytest.approx((0.5 / 3 + 1.5 / 5) / 2, abs=1e-15)
+    a, _ = read("system,rank,count\nA,3,0.5\nA,5,1.5\nB,1,2\n", n=9)
     said = "counts of system 'A' must be whole numbers"
     refused(lambda: sd.simulate("AP", a, 3, 1, np.random.default_rng(0)), said, ValueError)
-    # Systems need not have the same rows, but as many instances; labels join relevant items.
-    a, b = read("system,instance,rank,count\nA,p,1,3\nA,p,4,3\nA,q,2,4\nB,x,5,7\n", n=9)
-    assert (a.n_instances, a.max_relevant, b.n_instances) == (7, 2, 7)
     # Equal counts do not make the rows of two systems the same instances.
     sets = read("system,rank,count\nA,1,30\nA,2,30\nB,2,30\nB,5,30\n", n=9)
     assert not significance("AP", sets, np.random.default_rng(0), resamples=100)["paired"].any()
-
-
-SUMMARIES = {
-    LONG: "2 systems (A, B), 2 instances each, n = 8 to 9",
-    "user,rank,n,ties\nu,1,1000,0\nu,3,1000,2\n":
-        "1 system (ranks), 1 instance each, n = 1,000, up to 2 relevant items, with ties",
-    "rank,count,n\n5,2,9\n4,1,9\n": "1 system (ranks), 3 instances each, n = 9, counted",
-}  # fmt: skip
 
 
 def test_what_was_understood_and_done_is_told():
@@ -212,40 +178,66 @@ def test_what_was_understood_and_done_is_told():
     roles = {"Model": "system", "user": "instance", "rank": "rank", "n": "n"}
     assert facts.columns == tuple(roles.items())
     assert facts.ignored == ("score", "Größe")
-    assert (found.systems, found.rows, found.instances) == (("A", "B"), 2, (1, 1))
-    assert (found.smallest_rank, found.largest_rank, found.n_low, found.n_high) == (1, 3, 9, 9)
     assert (found.zero_based, found.doubts) == (False, ())
+    (facts,) = summary("rank,count,,n\n3,0,1,9\n4,1,1,9\n").files
+    assert facts.notes == ("1 row with count 0 says nothing and was left out.",)
+    assert facts.ignored == ("(no name)",)
     (wide,) = summary("user\tA\tcomment\tB\nu\t3\tfine\t1\n", n=9).files
     assert (wide.kind, wide.ignored) == ("TSV", ("comment",))
     assert wide.columns[1:] == (("A", "ranks of this system"), ("B", "ranks of this system"))
     assert open_text("A: 1 2; n = 9").read().summary.files[0].kind == "typed ranks"
-    found = summary("rank,count,seed\n0,2,5\n4,0,5\n3,1,5\n", n=9, zero_based=True)
+    found = summary("rank,count,seed\n0,2,5\n4,0,5\n3,1,5\n4,0,5\n", n=9, zero_based=True)
     assert (found.zero_based, found.has_counts) == (True, True)
     assert set(found.files[0].notes) == {
-        "1 row with count 0 says nothing and was left out.",
+        "2 rows with count 0 say nothing and were left out.",
         "Ranks were counted from 0: 1 was added to each.",
         "seed is the same everywhere and says nothing.",
     }
-    for text, said in SUMMARIES.items():
-        assert str(describe(read(text))) == said
+    assert str(describe(read(LONG))) == "2 systems (A, B), 2 instances each, n = 8 to 9"
 
 
-def test_sampled_ranks_are_suspected():
-    rng = np.random.default_rng(0)
-    sampled = [sd.RankSet(s, rng.integers(1, 102, 500), 3706) for s in "AB"]
-    (doubt,) = describe(sampled).doubts
-    assert re.search("largest rank is 101 of n = 3,706.*sampled negatives", doubt)
-    # True ranks reach far, few instances may all be good, and small n proves nothing.
+DOUBTED = [  # instances of a system, those at its largest rank, that rank, and n
+    (20, 4, 11, 55, "Rank 11 holds 20 % of B: is it where the list was cut? Items beyond the end "),
+    (20, 3, 11, 55, "The largest rank is 11 of n = 55: are these ranks among sampled negatives? "),
+    (20, 9, 10, 50, "The largest rank is 10 of n = 50: "),
+    (20, 3, 1010, 5050, "The largest rank is 1,010 of n = 5,050: "),
+    (20, 3, 1011, 5055, ""), (19, 4, 11, 55, ""), (20, 4, 11, 54, ""),
+    (20, 4, 1011, 5055, "Rank 1,011 holds 20 % of B: "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "pile", "largest", "n", "doubt"), DOUBTED)
+def test_ranks_that_look_sampled_or_cut_are_doubted(size, pile, largest, n, doubt):
+    other = sd.RankSet("Z", [largest, *[2] * 39], n + 1)
+    rows, tied = [largest] * pile + [1] * (size - pile), [3] * pile + [0] * (size - pile)
+    for b in (
+        sd.RankSet("B", rows, n),
+        sd.RankSet("B", [largest, 1], n, counts=[pile, size - pile]),
+        sd.RankSet(
+            "B", np.subtract(rows, tied), [*[n] * pile, *[2 * n] * (size - pile)], ties=tied
+        ),
+    ):
+        for sets in ([other, b], [b, other]):
+            doubts = describe(sets).doubts
+            assert len(doubts) == bool(doubt)
+            assert all(said.startswith(doubt) for said in doubts)
+            # One system says that lists were cut.
+            cut = sd.RankSet("C", [1, largest], n, beyond=[False, True])
+            assert not describe([*sets, cut]).doubts
     assert not describe(sd.example("movielens-xyz")).doubts
-    assert not describe([sd.RankSet("A", rng.integers(1, 102, 5), 3706)]).doubts
-    assert not describe([sd.RankSet("A", rng.integers(1, 102, 500), 300)]).doubts
-    # So is a pile at the largest rank; tied beyond the end of a run nobody claims to know it.
-    ranks = np.r_[np.arange(1, 101), np.full(50, 101)]
-    counted = sd.RankSet("A", [1, 7, 101], 3706, counts=[50, 50, 50])
-    for piled in (sd.RankSet("A", ranks, 3706), counted):
-        (doubt,) = describe([piled]).doubts
-        assert re.search("Rank 101 holds 33 % of A.*cut", doubt)
-    assert not describe([sd.RankSet("A", ranks, 3706, ties=np.where(ranks > 100, 3605, 0))]).doubts
-    # One system says that lists were cut.
-    cut = sd.RankSet("B", [1, 11], 3706, beyond=[False, True])
-    assert not describe([sd.RankSet("A", ranks, 3706), cut]).doubts
+
+
+def test_systems_that_differ_are_described_together():
+    a = sd.RankSet("A", [3, 5], [1000, 1200], ties=[0, 2], mass_above=[0.5, 0.5])
+    b = sd.RankSet("B", [9, 4, 6], 900, instances=[*"uuv"], counts=[2, 2, 5])
+    cut = [sd.RankSet(s, [2, k + 1], 1100, beyond=[False, True]) for s, k in (("C", 10), ("D", 7))]
+    found = describe([a, b, *cut], censored=1200, relevant=3400, zero_based=True)
+    assert found == Summary(
+        ("A", "B", "C", "D"), 9, (2, 7, 2, 2), 900, 1200, 2, 11, 2, True, True, True, True,
+        1200, 3400, 2, 7,
+    )  # fmt: skip
+    assert str(found) == (
+        "4 systems (A, B, C, D), 2 to 7 instances each, n = 900 to 1,200, up to 2 relevant items, "
+        "counted, with ties, with sampling weights, 1,200 of 3,400 relevant items not ranked, "
+        "ranks beyond 7 unknown"
+    )

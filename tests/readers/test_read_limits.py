@@ -2,6 +2,8 @@
 
 import gzip
 import io
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,9 +12,11 @@ import pytest
 from pyarrow import parquet
 
 from sampledash.readers import upload_limits as limits
+from sampledash.readers.columns import compact
+from sampledash.readers.files import open_sources
 from sampledash.readers.pasted import parse_rank_text
 from tests.hostile import npy, saved
-from tests.readers.reading import complaint, ranks_of, read, refused, together
+from tests.readers.reading import buffer, complaint, files, outcome, read, refused
 
 NAMES = [f"S{i}" for i in range(2001)]
 WIDE = ",".join(NAMES) + "\n" + ",".join(["3"] * 2001) + "\n"
@@ -47,20 +51,9 @@ def test_too_much_of_anything(content, options, facts):
     complaint(content, facts=facts, n=9, **options)
 
 
-def test_too_many_typed_systems_and_many_pieces_of_gzip():
+def test_too_many_typed_systems():
     typed = "\n".join(f"{name}: 3 4" for name in NAMES[:1001])
     refused(lambda: parse_rank_text(typed, n=9), "1,001 systems")
-    data = gzip.compress(b"") * 1000 + gzip.compress(b"rank,n\n3,9\n")
-    assert ranks_of(read(data, "r.gz")) == {"r": [3]}
-
-
-def test_large_files(monkeypatch):
-    monkeypatch.setattr(limits.BYTES, "most", 2**20)
-    complaint(b"rank\n" + b"3\n" * 2**19, facts="holds more than 1 MiB", n=9)
-    noise = np.random.default_rng(0).integers(48, 58, 2**20 + 1).astype(np.uint8).tobytes()
-    complaint(gzip.compress(noise), "b.csv.gz", "unpacks to more than 1 MiB")
-    monkeypatch.setattr(limits.ROWS, "most", 2)
-    complaint(b"rank\n" + b"3\n" * 3, facts="holds 3 rows, more than 2", n=9)
 
 
 def named_fields(**columns) -> bytes:
@@ -100,24 +93,6 @@ def test_rows_that_cost_more_are_fewer(monkeypatch, name):
         complaint(beyond, name, name + said)
 
 
-def test_columns_take_little_room_and_keep_their_values(monkeypatch):
-    monkeypatch.setattr("sampledash.readers.tables.SMALL", 0)
-    for ranks, n in (
-        ([1, 2**30 - 1, 2**30, 2**31, 2**32 + 5, 10**12], 10**12),
-        ([1, 2**30 - 1, 2**30 - 2], 2**30),
-        ([7, 7, 7], 9),
-        ([2**30 - 1] * 2, 2**31 - 1),
-    ):
-        tied = [min(n - rank, 2**31) for rank in ranks]
-        for name, write in FORMS.items():
-            (found,) = read(write(rank=ranks, n=[n] * len(ranks), ties=tied), name)
-            assert (found.ranks.tolist(), found.ties.tolist()) == (ranks, tied)
-            assert found.ranks.dtype == found.n.dtype == found.ties.dtype == np.int64
-            assert not found.ranks.flags.writeable
-    low = read(b"rank,n\n" + b"0,9\n" * 3, "r.csv", zero_based=True)
-    assert ranks_of(low) == {"r": [1, 1, 1]}
-
-
 def test_the_second_block_may_hold_larger_numbers(monkeypatch):
     monkeypatch.setattr("sampledash.readers.tables._BLOCK", 64)
     monkeypatch.setattr("sampledash.readers.tables.SMALL", 0)
@@ -129,20 +104,124 @@ def test_the_second_block_may_hold_larger_numbers(monkeypatch):
 
 
 def test_files_together(monkeypatch):
-    part, known = "rank\n3\n4\n5\n", "user,rank\n1,3\n2,4\n"
-    for limit, most, second, said in (
-        (limits.ROWS, 5, part, "b.csv with the files before it holds 6 rows"),
-        (limits.LABELLED, 4, known, "b.csv with the files before it holds 5 rows, more than 4"),
-        (limits.FILES, 1, part, "holds 2 files, more than 1"),
-    ):
-        monkeypatch.setattr(limit, "most", most)
-        refused(lambda text=second: together({"n": 9}, a_csv=part, b_csv=text), said)
+    most = {"rank\n": 9, "user,rank\n{0},": 8, "user,rank\nu{0},": 7}
+    for name, rows in zip(("ROWS", "LABELLED", "TEXTS"), most.values(), strict=True):
+        monkeypatch.setattr(getattr(limits, name), "most", rows)
+    monkeypatch.setattr(limits.LINES, "most", 6)
+
+    def opened(said: str = "", **texts: str) -> None:
+        outcome(lambda: open_sources(**files(**texts)), said and f"with the files before it {said}")
+
+    def table(form: str, rows: int) -> str:
+        head, row = form.split("\n")
+        return f"{head}\n" + "".join(f"{row}{{0}}\n".format(i + 2) for i in range(rows))
+
+    for one, other in product(most, repeat=2):  # the least of what each may hold
+        rows = min(most[one], most[other])
+        opened(a_csv=table(one, 5), b_csv=table(other, rows - 5))
+        said = f"holds {rows + 1} rows, more than {rows}; reduce it to counts"
+        opened(said, a_csv=table(one, 5), b_csv=table(other, rows - 4))
+    run, rest = (
+        "q Q0 d1 1 1 A\nq Q0 d2 2 1 A\n",
+        {"b_qrels": "q 0 d1 1\n", "c_csv": "rank\n3\n4\n5\n"},
+    )
+    opened(a_run=run, **rest)
+    opened("holds 7 rows, more than 6; reduce it", a_run=f"{run}q Q0 d3 3 1 A\n", **rest)
+    monkeypatch.setattr(limits.BYTES, "most", 14)
+    opened(a_csv="rank\n3\n", b_csv="rank\n3\n")
+    opened("holds more than 0 MiB; reduce it to counts", a_csv="rank\n3\n", b_csv="rank\n35\n")
+    monkeypatch.setattr(limits.FILES, "most", 1)
+    two = files(a_csv="rank\n3\n", b_csv="rank\n3\n")
+    refused(lambda: open_sources(**two), "source holds 2 files, more than 1; give fewer")
+
+
+def test_the_limits_are_those_that_are_documented():
+    million, mib = 10**6, 2**20
+    most = {"ROWS": 10 * million, "LABELLED": 3 * million, "CAREFUL": 2 * million, "FILES": 1000}
+    most |= {"TEXTS": 2 * million, "LABELS": million, "LINES": 2 * million, "RANKS": 2 * million}
+    most |= {"BYTES": 256 * mib, "TYPED": 20 * mib, "PRINTED": 100_000, "COLUMNS": 2000}
+    most |= {"SYSTEMS": 1000, "REPETITIONS": 10_000, "GROUPS": 5000}
+    assert {name: getattr(limits, name).most for name in most} == most
+    others = (limits.LONGEST_NAME, limits._LONGEST_LINE, limits._PLAIN, limits._RATIO)
+    assert others == (200, mib, 16 * mib, 100)
+
+
+def test_long_lines_by_a_loop_over_the_lines(monkeypatch):
+    monkeypatch.setattr(limits, "_LONGEST_LINE", 8)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        lines = [b"x" * size for size in rng.integers(0, 11, rng.integers(1, 6)).tolist()]
+        long = [i for i, line in enumerate(lines, start=1) if len(line) > 8]
+        said = f"r.csv, line {long[0]}: the line is longer than" if long else ""
+        outcome(partial(limits.check_lines, b"\n".join(lines), "r.csv"), said)
+
+
+def test_bytes_are_counted_to_the_last_one(monkeypatch, tmp_path):
+    data = b"rank,n\n" + b"3,9\n" * 50
+    packed = gzip.compress(data)
+    ratio = len(data) // len(packed)
+    (tmp_path / "r.csv").write_bytes(data)
+    monkeypatch.setattr(limits, "_PIECE", 16)
+    for plain, most, members, said in (
+        (0, ratio + 1, 1, ""), (len(data), 1, 1, ""),
+        (0, ratio, 1, f"unpacks to more than {ratio} times its size"),
+        (len(data) - 1, 1, 1, "unpacks to more than 1 times its size"),
+        (len(data), 1, 0, "is compressed with gzip in more than 0 pieces"),
+    ):  # fmt: skip
+        for name, value in {"_PLAIN": plain, "_RATIO": most, "_MOST_MEMBERS": members}.items():
+            monkeypatch.setattr(limits, name, value)
+        outcome(lambda: limits.load(io.BytesIO(packed), "r.csv"), said and f"r.csv {said}")
+    monkeypatch.setattr(limits, "_MOST_MEMBERS", 1)
+    for source, verb in ((tmp_path / "r.csv", "holds"), (packed, "unpacks to"), (data, "holds")):
+        for most, said in (
+            (len(data), ""),
+            (len(data) - 1, f"r.csv {verb} more than 0 MiB; reduce"),
+        ):
+            monkeypatch.setattr(limits.BYTES, "most", most)
+            given = io.BytesIO(source) if isinstance(source, bytes) else source
+            found = outcome(partial(limits.load, given, "r.csv"), said)
+            assert said or found == (data, "r.csv")
+
+
+def test_buffers_and_names_of_every_kind():
+    class Pipe:
+        def read(self, size: int) -> str:
+            return "rank,n\n3,9\n"[:size]
+
+    numbered = buffer("rank,n\n3,9\n")
+    numbered.name = 5
+    for source in (Pipe(), numbered, io.StringIO("rank,n\n3,9\n")):
+        assert limits.load(source) == (b"rank,n\n3,9\n", "ranks")
+    assert limits.load(buffer("3", "b/c.csv"))[1] == "c.csv"
+    stems = "a.csv a~a.csv.gz a~A.GZ A~.gz .gz~d/b.x.csv b.x~d\\e.csv e~.csv .csv~x. x~x/y/z z"
+    for name, stem in map(str.split, stems.split("~")):
+        assert limits.stem_of(name) == stem
+    assert limits.kind_of(b"x" * 65_536 + b"\0", "r") == limits.kind_of(b" " * 5000 + b"3", "r")
+    said = "r is neither text nor Parquet nor a numpy array: it holds zero bytes"
+    refused(lambda: limits.kind_of(b"x" * 65_535 + b"\0", "r"), said)
+    refused(lambda: limits.kind_of(b" " * 5000, "r"), "r is empty")
+
+
+@pytest.mark.parametrize(("values", "kind"), [
+    ([-(2**30), 2**30 - 1], np.int32), ([-(2**30) - 1, 0], np.int64), ([0, 2**30], np.int64),
+    ([0, 2**62 - 1], np.int64), (np.array([0, 2**62], np.uint64), np.uint64),
+    ([0.5, 2.0], np.float64), ([3, 3], np.int32), ([2.5, 2.5], np.float64),
+])  # fmt: skip
+def test_columns_of_numbers_are_compact(values, kind):
+    array, none = np.asarray(values), np.empty(0, np.int64)
+    for pieces in ([array], [array[:1], array[1:]], [none, array, array[1:], none]):
+        found = compact(pieces)
+        assert (found.dtype, found.tolist()) == (kind, [x for p in pieces for x in p.tolist()])
+        assert (found.strides[0] == 0) == (values[0] == values[1])
+    assert compact([none]).tolist() == []
 
 
 def test_large_files_of_odd_cells_of_wide_ones_and_of_trec(monkeypatch):
     monkeypatch.setattr(limits.RANKS, "most", 5)
     complaint("A,B\n1,2\n3,4\n5,6\n", facts="6 cells in columns of systems", n=9)
+    complaint("A,b,c,d\n1,x,y,z\n", facts="holds 6 cells in columns of systems", n=9)
     complaint(npy(np.ones((3, 2), dtype=int)), "x.npy", "6 cells in columns", n=9)
+    complaint(saved({"A": [1, 2, 3], "B": [3, 4, 5]}), "x.parquet", "6 cells in columns", n=9)
     for limit in (limits.CAREFUL, limits.LINES):
         monkeypatch.setattr(limit, "most", 2)
     said = "ranks.csv holds 3 rows, some of them with a cell that is blank or no plain"

@@ -2,7 +2,6 @@
 
 import gzip
 
-import numpy as np
 import pytest
 
 import sampledash as sd
@@ -35,7 +34,8 @@ BESIDE = [
     (("rank,n\n1,9\n2,9\n", "rank,n\n3,9\n"), DifferentInstances, "'a' has 2 ranks and 'b' has 1"),
     ((A, LONGER), MissingCandidates, "b.csv does not say n … (at least 812, "),
     ((SINGLE_N, LONGER), DifferentInstances, "lacks 'w'"),
-    ((BARE, BARE), MissingCandidates, "a.csv does not say n"),
+    ((BARE, LONGER), MissingCandidates, "a.csv does not say n … (at least 812, the largest rank)"),
+    ((UNLABELLED[:7],), MissingCandidates, "a.csv does not say n … (at least 2, the"),
     ((TWO_N, BARE), MissingCandidates, "b.csv does not say n"),
     ((A, UNLABELLED, "user,rank\nw,3\nx,4\ny,5\n"), MissingCandidates, "b.csv does not say n"),
     ((A, B.replace("u,4", "u,12")), ReadError, "b.csv, line 3, column 'rank': rank 12"),
@@ -52,23 +52,20 @@ def test_files_that_do_not_go_together(texts, kind, facts):
 def test_two_files_are_as_one(tmp_path):
     joined = together(a_csv=A, b_csv=B)
     assert joined == read(A + B.split("\n", 1)[1])
-    assert [*ranks_of(joined)] == ["X", "Y", "Z"]
     (tmp_path / "a.csv").write_text(A)
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(B.replace(",", "\t").encode()))
     assert read_rank_sets([tmp_path / "a.csv", str(tmp_path / "b.tsv.gz")]) == joined
-    arrays = {"W": [2, 3], "V": [4, 1]}
-    for name, ranks in arrays.items():
-        np.save(tmp_path / f"{name}.npy", ranks)
-    assert ranks_of(read_rank_sets([tmp_path / f"{x}.npy" for x in arrays], n=9)) == arrays
 
 
 def test_equal_names_get_the_name_of_the_later_file():
     sets = together(a_csv=A, b_csv=A, c_csv=A.replace("X", "Z"))
     assert [*ranks_of(sets)] == ["X", "Y", "X (b.csv)", "Y (b.csv)", "Z", "Y (c.csv)"]
-    assert sets[2].ranks.tolist() == sets[0].ranks.tolist()
-    thrice = files(a_csv=B, b_csv=B, c_csv=B) | {"name": ["b.csv"] * 3}
-    names = ["Z", "Z (b.csv)", "Z (b.csv, 2)"]
-    assert [*ranks_of(read_rank_sets(**thrice))] == names == list(open_sources(**thrice).systems())
+    often = files(a_csv=B, b_csv=B, c_csv=B, d_csv=B) | {"name": ["b.csv"] * 4}
+    names = ["Z", "Z (b.csv)", "Z (b.csv, 2)", "Z (b.csv, 3)"]
+    assert [*ranks_of(read_rank_sets(**often))] == names == list(open_sources(**often).systems())
+    # A later system has that name already.
+    sets = together(a_csv=B, b_csv=B + B.replace("Z", "Z (b.csv)").split("\n", 1)[1])
+    assert [*ranks_of(sets)] == ["Z", "Z (b.csv, 2)", "Z (b.csv)"]
 
 
 def test_instances_are_matched_by_label_over_files():
@@ -79,6 +76,8 @@ def test_instances_are_matched_by_label_over_files():
     sets = together(shared, a_csv=ONE, b_csv=TWO + "x,1,9\n")
     assert labels_of(sets) == [["1", "2"], ["2", "1"]]
     assert labels_of(together(a_csv=ONE, b_csv=TWO)) == [[1, 2], [2, 1]]
+    # Without labels in one file the rows of all are numbered.
+    assert labels_of(together({"n": 9}, a_csv=UNLABELLED, b_csv=TWO)) == [[1, 2]] * 2
 
 
 def test_n_may_lack_in_one_file():
@@ -87,16 +86,17 @@ def test_n_may_lack_in_one_file():
     assert together({"n": 50}, a_csv=A, b_csv=BARE)[2].n.tolist() == [50, 50]
     found = open_sources(**files(a_csv=A, b_csv=BARE)).read().summary
     assert found.files[1].notes == ("n is taken from a.csv: b.csv does not say it.",)
+    both = files(a_csv=SINGLE_N, b_csv=BARE, c_csv=SINGLE_N.replace("X", "W").replace("Y", "V"))
+    (note,) = open_sources(**both).read().summary.files[1].notes
+    assert note == "n is taken from a.csv and c.csv: b.csv does not say it."
     alike = files(a_csv=A, b_csv=BARE, c_csv=BARE + "W,u,1\nW,v,3\n")
     sets = read_rank_sets(**alike | {"name": ["a.csv", "b.csv", "b.csv"]})
     assert [s.n.tolist() for s in sets] == [[9, 8], [9, 8], [8, 9], [8, 9], [9, 8]]
 
 
 def test_ties_weights_counts_and_ranks_from_0_in_one_file_only():
-    tied = "system,user,rank,n,ties,mass_above\nZ,v,2,8,1,0.5\nZ,u,4,9,0,0.25\n"
-    x, _, z = together(a_csv=A, b_csv=tied)
+    x, _, z = together(a_csv=A, b_csv="system,user,rank,n,ties\nZ,v,2,8,1\nZ,u,4,9,0\n")
     assert (x.ties.tolist(), z.ties.tolist(), x.mass_above) == ([0, 0], [1, 0], None)
-    assert z.mass_above.tolist() == [0.5, 0.25]
     _, counted = together(a_csv="rank,n\n1,9\n2,9\n", b_csv="rank,count,n\n3,2,9\n")
     assert counted.n_instances == 2
     both = files(a_csv=A.replace("8,8", "7,8"), b_csv=B.replace("v,2", "v,0"))
@@ -106,31 +106,28 @@ def test_ties_weights_counts_and_ranks_from_0_in_one_file_only():
 
 
 def test_names_must_fit():
-    two = files(a_csv=A, b_csv=B)["source"]
+    two, each = files(a_csv=A, b_csv=B)["source"], "one name for each of the 2 files"
     for source, name, said in (
-        (two, "a.csv", "one name for each of the 2 files"),
-        (two, ["a.csv"], "one name for each of the 2 files"),
-        ([], None, "source is empty"),
+        (two, "a.csv", each), (two, ["a.csv"], each), ([], None, "source is empty: give at least"),
         (two[0], ["a.csv"], "name must be text"),
-    ):
+    ):  # fmt: skip
         refused(lambda x=source, name=name: read_rank_sets(x, name=name), said, ValueError)
 
 
 def test_systems_are_kept_left_out_and_renamed():
-    assert [*ranks_of(together({"systems": ["Z", "X"]}, a_csv=A, b_csv=B))] == ["X", "Z"]
     sets = together({"systems": {"Y": "ours", "Z": "<b>theirs"}}, a_csv=A, b_csv=B)
     assert ranks_of(sets) == {"ours": [1, 8], "<b>theirs": [2, 4]}
     swapped = together({"systems": {"X": "Y", "Y": "X"}}, a_csv=A)
     assert ranks_of(swapped) == {"Y": [3, 5], "X": [1, 8]}
     # What is left out can do no harm.
     assert len(together({"systems": ["X", "Y"]}, a_csv=A, b_csv=OTHER)) == 2
-    sets = sd.parse_rank_text("A: 3 4; B: 5; n = 9", systems={"A": "first"})
-    assert ranks_of(sets) == {"first": [3, 4]}
 
 
 def test_systems_that_cannot_be():
     for systems, fact in (
-        (["W"], "names 'W', which is not there; found 'X', 'Y'"),
+        (["W"], "systems names 'W', which is not there; found 'X', 'Y'"),
+        ([[3]], "systems must be text, got [3]"),
+        ({"X": "x" * 201}, "a.csv: the name 'xxxxxxxxxxxxxxxxxxxx'... has 201 characters"),
         ([], "systems is empty"),
         ("X", "must be a list"),
         ({"X": "Y", "Y": "Y"}, "the name 'Y' twice"),
@@ -146,34 +143,15 @@ SEEDS = HEADER + SEEDS.replace("~", ",9\n")
 FOLDS = "system,fold,seed,user,rank,n\n" + "".join(
     f"{s},{f},{k},u{f},3,9\n" for s in "AB" for f in (1, 2) for k in (7, 8)
 )
-NUMBERED = "A,1,3~A,1,4~A,2,5~A,2,6~B,1,1~B,1,2~B,2,1~B,2,2~"
-NUMBERED = "system,seed,rank,n\n" + NUMBERED.replace("~", ",9\n")
-WIDE = "user,seed,n,A,B\nu,1,9,1,3\nv,1,9,4,6\nu,2,9,2,3\nv,2,9,5,8\n"
 
 
 @pytest.mark.parametrize("name", ["seed", "Fold", "split", "run", "run_id", "repetition", "repeat"])
 def test_averaged_counts_every_instance_of_every_repetition(name):
     a, b = read(SEEDS.replace("seed", name))
-    assert (a.system, b.system) == ("A", "B")
-    assert (
-        labels_of([a, b]) == [[f"{user} ({name} {seed})" for seed in (1, 2) for user in "uv"]] * 2
-    )
+    labels = [f"{user} ({name} {seed})" for seed in (1, 2) for user in "uv"]
+    assert labels_of([a, b]) == [labels] * 2
     # The mean over runs of the mean over users, by hand.
     assert sd.mean("AP", a) == pytest.approx((1 + 1 / 4 + 1 / 2 + 1 / 5) / 4, abs=1e-15)
-
-
-def test_apart_makes_every_repetition_a_system():
-    ranks = [[1, 4], [2, 5], [3, 6], [3, 8]]
-    for text, wanted, labels in (
-        (SEEDS, ranks, ["u", "v"]),
-        (WIDE, ranks, ["u", "v"]),
-        (WIDE.replace("user,", "").replace("u,", "").replace("v,", ""), ranks, [1, 2]),
-        (NUMBERED, [[3, 4], [5, 6], [1, 2], [1, 2]], [1, 2]),
-    ):
-        sets = read(text, runs="apart")
-        names = ["A (seed 1)", "A (seed 2)", "B (seed 1)", "B (seed 2)"]
-        assert ranks_of(sets) == dict(zip(names, wanted, strict=True))
-        assert labels_of(sets) == [labels] * 4
 
 
 def test_a_run_beside_nothing_is_the_system():
@@ -191,44 +169,38 @@ def test_labels_tell_the_repetition_within_which_a_rank_is_repeated():
     assert labels_of(read(FOLDS)) == [each] * 2
     names = [*ranks_of(read(FOLDS, runs="apart", instances="any"))]
     assert names[:2] == ["A (fold 1, seed 7)", "A (fold 1, seed 8)"]
-    rows = [f"{i} (seed {seed})" for seed in (1, 2) for i in (1, 2)]
-    assert labels_of(read(NUMBERED)) == [rows] * 2
-    assert instances_of(WIDE) == [4, 4]
     (ranks,) = read(HEADER + "A,u,1,3,9\nA,v,1,3,9\n")  # one repetition is none
     assert ranks.instances.tolist() == ["u", "v"]
-    read(HEADER + "A,u,1,3,9\nA,u,2,3,9\n")
     said = "instance 'u (seed 2)' has rank 3 twice"
     refused(lambda: read(HEADER + "A,u,1,3,9\nA,u,2,3,9\nA,u,2,3,9\n"), said)
 
 
 def test_systems_with_different_seeds_are_said_to_differ():
     text = SEEDS + "C,u,1,1,9\nC,v,1,1,9\n"
-    refused(lambda: read(text), "'C' lacks 'u (seed 2)' … All share 2 of ", DifferentInstances)
-    assert instances_of(text, instances="shared") == [2, 2, 2]
+    facts = "'C' lacks 'u (seed 2)', 'v (seed 2)'. All share 2 of 4 instances"
+    refused(lambda: read(text), facts, DifferentInstances)
     assert len(read(text, runs="apart")) == 5
-    counted = "system,seed,rank,count,n\nA,1,3,5,9\nA,2,4,5,9\nB,1,2,5,9\nB,2,1,5,9\n"
-    assert instances_of(counted) == [10, 10]
-    assert instances_of(counted, runs="apart") == [5] * 4
 
 
 def test_the_preview_says_what_was_made_of_them():
-    facts = summary(SEEDS).files[0]
-    assert ("seed", "repetition") in facts.columns
-    assert "2 repetitions (seed 1, seed 2) are averaged" in facts.notes[0]
-    assert "kept apart" in summary(SEEDS, runs="apart").files[0].notes[0]
+    text = SEEDS + "".join(f"{s},{u},{k},{k},9\n" for s in "AB" for u in "uv" for k in range(3, 8))
+    for runs, said in (
+        ("averaged", "averaged: every instance of every repetition counts as one instance."),
+        ("apart", "kept apart: each is a system."),
+    ):
+        (facts,) = summary(text, runs=runs).files
+        assert ("seed", "repetition") in facts.columns
+        few = "seed 1, seed 2, seed 3, seed 4, seed 5 and 2 more"
+        assert facts.notes == (f"7 repetitions ({few}) are {said}",)
     said = "runs must be one of averaged, apart; got 'mean'"
     refused(lambda: read(SEEDS, runs="mean"), said, ValueError)
     refused(lambda: read(HEADER + "A,u,,3,9\n"), "line 2, column 'seed': the cell is blank")
 
 
-@pytest.mark.parametrize(("size", "listed"), [(5, "A, B, C, D, E"), (6, "A, B, C, D, E, ...")])
-def test_a_summary_names_five_systems(size: int, listed: str) -> None:
-    text = "system,rank,n\n" + "".join(f"{x},3,9\n" for x in "ABCDEF"[:size])
-    assert f"{size} systems ({listed}), " in str(summary(text))
-
-
-def test_ranks_that_look_sampled_are_doubted_by_the_fewest_candidates() -> None:
-    text = "system,rank,n\n" + "".join(f"{x},{i % 90 + 1},{n}\n" for i in range(200)
-                                       for x, n in (("A", 5000), ("B", 9000)))  # fmt: skip
-    (doubt,) = summary(text).doubts
-    assert doubt.startswith("The largest rank is 90 of n = 5,000: are these ranks among sampled")
+@pytest.mark.parametrize(("size", "listed"), [(5, "A, B, C, D, E"), (9, "A, B, C, D, E, ...")])
+def test_a_summary_names_five_systems_and_a_complaint_eight(size: int, listed: str) -> None:
+    text = "system,rank,n\n" + "".join(f"{x},3,9\n" for x in "ABCDEFGHI"[:size])
+    assert str(summary(text)) == f"{size} systems ({listed}), 1 instance each, n = 9"
+    rest = "'D', 'E'" if size == 5 else "'G', 'H' and 1 more"
+    with pytest.raises(ValueError, match=f"{rest}$"):
+        summary(text, systems=["W"])

@@ -14,7 +14,7 @@ from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_tex
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import DifferentInstances
 from tests.hostile import npy, saved
-from tests.readers.reading import complaint, labels_of, read, refused, sampled
+from tests.readers.reading import complaint, read, refused, sampled
 
 HEADER = "system,user,rank,n\n"
 SHORT = {
@@ -24,7 +24,8 @@ SHORT = {
     "SAMPLED": "system,sampled_rank,n_candidates,m\nX,1,900,5\n",
     "ADAPTIVE": "system,sampled_rank,n,m,adaptive\nA,1,100,20,yes\nA,4,100,10",
     "NO_RANKS": "has no rank column … rank, or sampled_rank for ranks among sampled",
-    "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
+    "FORTY": "h" * 40,
+    "ENDED": "h" * 37 + "...",
     "\\n": "\n",
     "\\r": "\r",
     "\\t": "\t",
@@ -38,56 +39,55 @@ HEAD\nA,"two\nlines",1,9\n\n   \nA,v,99,9\n | line 7, column 'rank': rank 99
 HEAD | ranks.csv has a header line but no rows || rank,count,n\n3,0,9\n4,0,9\n | every count is 0
 system,user,score\nA,u,1\n | NO_RANKS … 'system', 'user', 'score' … system column
 user,n\nu,9\n | NO_RANKS … 'user', 'n' … no column holds ranks
-ties,A\n0,5\n | NO_RANKS … 'ties', 'A' … 'ties' needs one
-user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B' … 7.5 … remove the column
-n,A\n9,1\n0,1\n | line 3, column 'n': n must be at least 2
+ties,A\n0,5\n | NO_RANKS … found 'ties', 'A'; a file with 'ties' needs one, and one row per rank.
+mass_above,A\n0,5\n | NO_RANKS … 'mass_above' needs one || count,A\n5,5\n | NO_RANKS … 'count' needs
+a,b,c,d,e,f,g,h,i,j,k,l,m\nx,x,x,x,x,x,x,x,x,x,x,x,x\n | 'k', 'l' and 1 more; no column holds ranks.
+FORTY,FORTYi,\nx,x,x\n | found 'FORTY', 'ENDED', ''; no column holds ranks.
+user,n,A,B\nu,9,1,2\nv,9,3,7.5\n | line 3, column 'B': 7.5 is not a whole number … remove the
+n,A\n2,1\n1,1\n | line 3, column 'n': n must be at least 2, got 1; correct it
 user,n,A,B\nu,9,1,5%\nv,9,3,7%\n | line 2, column 'B': '5%' is not a number … remove the column
-user,n,A,B\nu,9,1,\nv,9,3,120;\n | line 3, column 'B': '120;' is not a number
-user,n,A,B\nu,9,1,\nv,9,3,\n | column 'B': the column is blank … remove the column
-index,n,A\n3,9,1\n1,9,2\n | column 'index': an index of the rows is no system … instance
-X,n,A\n1,9,1\n2,9,2\n | column 'X': an index of the rows is no system
-Zeile,n,A\nTEN | column 'Zeile': an index of the rows is no system
-modell,user,rank,n\nA,u,1,9\nA,v,2,9\nB,u,3,9\nB,v,1,9\n | column 'modell': it may name systems
+user,n,A,B\nu,9,1,\nv,9,3,\n | line 2, column 'B': the column is blank; write ranks, or remove the
 ;system,rank,n\n;A,1,9\n;A,2,9\n;B,3,9\n | column ';system': it may name systems … read as one
-modell,A,B\nx,1,2\nx,2,2\ny,3,3\n | column 'modell': it may name systems
-date,price\n2024-01-01,120\n2024-01-02,125\n | NO_RANKS … 'date', 'price' … nothing says
+modell,A,B\nx,1,2\nx,2,2\ny,3,3\n | column 'modell': it may name systems, which would be read as
+user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,c,1,9\nv,d,2,9\nv,a,3,9\n | column 'of': it may name systems
+user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,a,1,9\n | column 'of': it may name systems
+day,name,A,B\n1.2.2024,x,1,3\n2.2.2024,y,2,4\n | NO_RANKS … 'A', 'B'; nothing says
+timestamp,A,B\n1600000000,1,3\n1600000009,2,4\n | NO_RANKS … 'A', 'B'; nothing says
 day,low,high\n1.2.2024,120,130\n2.2.2024,125,128\n | NO_RANKS … nothing says
 name,price\nx,120\ny,125\n | NO_RANKS … nothing says
 A.n,A.rank,B.n,B.rank\n9,1,9,2\n | line 1: the column 'n' appears twice
 system,user,rank,n\nA,u,1,9\nA,v,2,9\nTotal,,3,9\n | line 4, column 'user': the cell is blank
 user,n,A,B\nu,9,1,2\nv,9,2,3\nTotal:,18,3,5\n | line 4, column 'user': 'Total:' seems to be no
 system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems to be no system
-1,2,3\nX,1,74\n | line 1 … add a header line … system,instance,rank
+1,2,3\nX,1,74\n | line 1: the first line holds the number 1 where … header line such as
 A,B,A\n1,2,3\n | ranks.csv, line 1: the column 'A' appears twice
 user,user_id,rank\n1,1,3\n | 'user' and 'user_id' both mean 'instance' … keep one
-HEADA,u,5,9\nB,u,5,9\nA,v,5,9\n\nA,u,5,9\nB,v,1,9\n
-    | line 6, column 'rank' … system 'A' … instance 'u' … rank 5 twice … first in line 2
 HEADA,u,1,9\nA,u,2,8\n | instance 'u' … system 'A' … 9 and 8
-HEADA,u,4,50\nA,u,>10,50\nA,u,4,50\n | 'u' has rank 4 twice
-system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1
-rank,n,ties\n3,9,0\n3,9,7\n | line 3, column 'ties' … rank 3 … with 7 others … n = 9
-rank,n,mass_above\n3,9,1.5\n | line 2, column 'mass_above' … 1.5 … 0..1
-rank,n,mass_above\n3,9,inf\n | line 2, column 'mass_above' … inf … 0..1
+HEADA,u,4,50\nA,u,>10,50\nA,u,>10,50\nA,u,4,50\n | line 5 … 'u' has rank 4 twice, first in line 2;
+HEADB,u,1,9\nA,v,3,9\nB,u,1,9\nA,v,3,9\nA,u,5,9\nA,u,5,9\nA,u,4,9\nA,u,4,9\n
+    | line 4 … system 'B', instance 'u' has rank 1 twice, first in line 2;
+system,rank,n\nX,1,900\nX,2,1e13\n | line 3, column 'n': n must be at most 1,000,000,000,000, got
+rank,n\n3,4611686018427387903\n | must be at most 1,000,000,000,000, got 4,611,686,018,427,387,903;
+rank,n\n3,-4611686018427387903\n | n must be at least 2, got -4,611,686,018,427,387,903; correct it
+rank,n,ties\n3,9,6\n4,9,6\n | line 3, column 'ties': rank 4 with 6 others tied does not fit n = 9;
+rank,n,ties\n3,9,0\n4,8,-1\n | line 3, column 'ties': rank 4 with -1 others tied does not fit n = 8
+rank,n,mass_above\n1,9,0\n9,9,1\n3,9,1.5\n | line 4, column 'mass_above': 1.5 is no share; write a
+rank,n,mass_above\n1,9,0\n3,9,-0.1\n | line 3, column 'mass_above': -0.1 is no share; write a number
 rank,count,n\n3,0,9\n5,2,9\n\n12,1,9\n | line 5, column 'rank': rank 12
 system,rank,n\nA,1,9\n\nA,0x3,9\n | line 4, column 'rank': '0x3' is not a number
 system;rank;n\nA;1;9\nA;2.000;5000\n | ranks.csv, line 3: 2.000 may mean thousands … digits only
-system;rank;n\nA;7;10.000\r\n | ranks.csv, line 2: 10.000 may mean thousands
+\nsystem;rank;n\nA;7;10.000\r\n | ranks.csv, line 3: 10.000 may mean thousands
 system,rank,n\nA,1,9\nA,2\n | line 3, column 'n': the cell is blank
 system,rank,n\nA,1,9\n ,2,9\n | line 3, column 'system': the cell is blank
-system,rank,n\nA,1,9\n\r\n\nA,12,9\n | line 5, column 'rank': rank 12
 HEADA,t,1,9\nA,"u,1,9\nA,v,2,9\n | ranks.csv, line 3 … quotation mark
 
 == read(X, n=9) | ranks.csv
 rank\n3\n12\n | line 3, column 'rank' … rank 12 … n = 9 … give a larger n
-A,B\n1,2\n3,x\n | line 3, column 'B': 'x' is not a number
 A,B\n1,2\n,3\n12,4\n | line 4, column 'A': rank 12
 rank,count\n1,1\n3,-1\n | line 3, column 'count' … how many instances … -1 is below 0
 rank,count\n1,1\n3,\n | line 3, column 'count' … how many instances … blank
-rank,count\n1,1\n3,a\n | column 'count' … how many instances … 'a' is not a number
-rank,count\n1,1\n3,inf\n | line 3, column 'count' … inf
 rank,count\n1,1\n3,nan\n | line 3, column 'count': 'nan' is not a number
-rank,count\n1,1\ninf,1\n | line 3, column 'rank': inf is not a number
-rank,count\n1,1\n3,1e308\n | line 3, column 'count' … 1e+308 is too large
+rank,count\n1,1e15\n3,1.1e15\n | line 3, column 'count': 1100000000000000.0 is too large; write
 rank,count\n3,1e-300\n4,1e-300\n | ranks.csv: counts of system 'ranks' sum to 2e-300
 instance,rank,count\np,1,3\np,4,2\nq,2,4\n | instance 'p' … different counts
 
@@ -95,15 +95,23 @@ instance,rank,count\np,1,3\np,4,2\nq,2,4\n | instance 'p' … different counts
 HEADA,u,4,9\nA,v,0,9\n | line 3, column 'rank' … count from 0 … add 1 … zero_based=True
 
 == read(X, n=9, zero_based=True) | ranks.csv
-rank\n0\n9\n | line 3 … rank 9 counting from 0 … n = 9
+rank\n0\n9\n | line 3, column 'rank': rank 9 counting from 0 is beyond the last of n = 9 candidates;
+rank\n0\n>8\n | line 3, column 'rank': rank >8 counting from 0 is beyond the last of n = 9
+rank\n0\n>-1\n | line 3, column 'rank': '>-1' leaves every rank open; write >10 for an item
+rank\n0\n-1\n | line 3, column 'rank': rank -1 is below 0; correct it or remove the row
+rank,ties\n0,8\n3,6\n | line 3, column 'ties': rank 3 with 6 others tied does not fit n = 9;
+user,rank\nu,4\nu,3\nu,3\n | line 4, column 'rank': system 'ranks', instance 'u' has rank 3 twice
 
 == read(X, n=9) | ranks.csv | DifferentInstances
-system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances by its counts and 'B' has 8
+system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances by its counts and 'B' has 8; complete
+system,rank,count\nA,1,1e6\nB,5,1000000.01\n | 'A' has 1,000,000 … and 'B' has 1,000,000.01;
 user,A,B\nu,1,2\nv,,\nw,3,\n | 'B' lacks 'w'. All share 1 of 2
 
 == read(X) | ranks.csv | DifferentInstances
 system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n | 'A' lacks 'w'
-HEADA,u,1,9\nB,v,1,9\n | share none … instances="any"
+HEADA,u,1,9\nB,v,1,9\n | ranks.csv: the systems cover different instances: 'A' lacks 'v'; 'B' lacks
+HEADA,u,1,9\nB,v,1,9\n | 'B' lacks 'u'. They share none: complete the file … instances="any"
+HEADA,u,1,9\nA,u,2,9\nB,u,3,9\nB,u,4,9\nC,u,5,9\n | 'u' has 2 relevant items in 'A' and 1 in 'C'.
 HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
     | 'S0' lacks 'u1', 'u2', 'u3' and 2 more; 'S1' lacks … 4 more lack some
 
@@ -198,7 +206,6 @@ system,sampled_rank,n,m\nX,3,50,9\nX,>5,50,9\n | line 3 … estimates need every
 
 == sampled(X, n=9, m=3) | s.csv
 system,score\nX,0.5\n | NO_RANKS … 'system', 'score'
-1,2,3\nX,0,43\n | a header line such as system,instance,rank,n_candidates, or system,sampled_rank
 system,sampled_rank\nX,0\n | sampled rank 0; the best sampled rank is 1 … count from 0, add 1 to
 
 == sampled_sets(open_text(X)) | pasted text
@@ -289,26 +296,14 @@ WRONG = [
     (column(1.0, None), PARQUET, "row 2, column 'rank': the cell is blank"),
     (column("1", "x"), PARQUET, "row 2, column 'rank': 'x' is not a number"),
     (column(True, False), PARQUET, "row 1, column 'rank': True is not a number"),
-    (column([1], [2]), PARQUET, "row 1, column 'rank'"),
     (column(1, 12), PARQUET, "x.parquet, row 2, column 'rank': rank 12"),
-    (b"PK\x03\x04....", PARQUET, "zip archive"),
     (b"ab\0\0cd", PARQUET, "neither text nor Parquet nor a numpy array"),
     (THOUSAND[:-200], PARQUET, "x.parquet cannot be read as Parquet"),
     (THOUSAND[:4] + b"\xff" * 60 + THOUSAND[64:], PARQUET, "x.parquet cannot be read as Parquet"),
     (saved({"rank": [], "n": []}), PARQUET, "x.parquet has columns but no rows"),
     (b"PAR1....PAR1", {}, "ranks.csv cannot be read as Parquet: it is damaged"),
-    (b"PK\x03\x04....", {}, "Excel workbook; save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0....", {}, "Excel workbook"), (b"\x89PNG\r\n\x1a\n", {}, "is a picture"),
-    (b"%PDF-1.7", {}, "PDF document"),
     (b"\x1f\x8b\x08", {}, "gzip but damaged … or cut off; copy or download"),
-    ("\ufeffrank\n3\n".encode("utf-16-le"), {}, "UTF-16; save it as UTF-8"),
-    (b'{"rank": [1]}', {}, "JSON"),
-    (b'[\n  {\n    "rank": 1\n  }\n]', {}, "ranks.csv is JSON; save the table as CSV"),
-    (b'{\n "A": [1, 2],\n "B": [2, 3]\n}', {}, "JSON"), (b"[[1, 2], [3, 4]]", {}, "JSON"),
-    (b"<table><tr><td>rank</td></tr></table>", {}, "a sheet saved as one … save the sheet as CSV"),
-    (b"<!DOCTYPE html><html>", {}, "web page"), (b"rank\n\0\0\0\n", {}, "zero bytes"),
-    (b"BZh91AY&SY", {}, "bzip2 … unpack it, or use gzip"), (b"\xfd7zXZ\0\0", {}, "xz … unpack it"),
-    (b"\x28\xb5\x2f\xfd....", {}, "zstd; unpack it"),
+    (b"rank\n\0\0\0\n", {}, "zero bytes"),
 ]  # fmt: skip
 NAMED, LETTERS = ([("system", kind), ("rank", "i8")] for kind in ("U1", "S1"))
 ARRAYS = [
@@ -322,6 +317,8 @@ ARRAYS = [
     (np.array([True, False]), "true and false"), (np.array(["a"]), "holds text"),
     (np.array([1j]), "complex numbers"),
     (np.array(["2020"], dtype="M8[D]"), "what no rank is, not ranks"),
+    (np.ones(2, np.longdouble), "BPR.npy holds what no rank is"),
+    (np.zeros(2, dtype=[("rank", np.longdouble)]), "field 'rank' holds neither numbers nor"),
     (np.zeros((2, 2), dtype=[("rank", "i8")]), "named fields in the shape 2 × 2"),
     (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds 2 values in each row"),
     (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
@@ -340,10 +337,21 @@ BLANK = [
     ({"A": pa.nulls(2)}, "no column holds ranks"),
     ({"user": [1, None], "rank": [1, 2]}, "row 2, column 'user': the cell is blank"),
 ]
+SIGNATURES = {
+    "a zip archive or an Excel workbook; save": b"PK\x03\x04|\xd0\xcf\x11\xe0",
+    "a picture or a PDF document; save the table as CSV": b"\x89PNG|\xff\xd8\xff|GIF8|%PDF",
+    "compressed with bzip2, xz or zstd; unpack it, or use gzip": b"BZh|\xfd7zXZ|\x28\xb5\x2f\xfd",
+    "an Arrow file or a database; save the table as CSV": b"ARROW1|SQLite format 3",
+    "text in UTF-16; save it as UTF-8": b"\xff\xfe|\xfe\xff",
+    "a web page, or a sheet saved as one; ": b" <!DOCTYPE html|<html|<table|<meta|<?xml",
+    "JSON; save the table as CSV": b'{"a"|[{"a"|[[1, 2]|{\n "A": [1]|[\n  {\n    "rank": 1',
+}
 EMPTY = [(x, name) for x in (b"", b"\n", b" \r\n \n") for name in ("x.parquet", "r.csv", "r")]
 WRONG += [(npy(array), BPR, facts) for array, facts in ARRAYS]
 WRONG += [(data, BPR, "BPR.npy cannot be read … damaged or cut off") for data in DAMAGED]
 WRONG += [(saved(table), PARQUET | NINE, facts) for table, facts in BLANK]
+for _what, _begins in SIGNATURES.items():
+    WRONG += [(x + b"....", {}, f"ranks.csv is {_what}") for x in _begins.split(b"|")]
 WRONG += [(data, {"name": name}, f"{name} is empty … header") for data, name in EMPTY]
 
 
@@ -382,16 +390,15 @@ def test_different_instances():
     ways = {"Compare the 3 instances they share": {"instances": "shared"}}
     for error in (info.value, pickle.loads(pickle.dumps(info.value))):
         assert (str(error), error.ways) == (sentence, ways)
-    shared = read(COVER, instances="shared")
-    assert labels_of(shared) == [["u0", "u1", "u2"]] * 2
     assert [len(s) for s in read(COVER, instances="any")] == [8, 4]
     said = "instances must be one of same, shared, any"
     refused(lambda: read(COVER, instances="some"), said, ValueError)
-    text = f"{HEADER}A,u,1,9\nA,u,2,9\nA,v,1,9\nB,u,4,9\nB,v,4,9\n"
-    fact = "instance 'u' has 2 relevant items in 'A' and 1 in 'B'"
-    complaint(text, facts=fact, kind=DifferentInstances)
-    assert labels_of(read(text, instances="shared")) == [["v"], ["v"]]
-    text = "system,rank,n\nA,1,9\nA,2,9\nB,3,9\n"
-    facts = "'A' has 2 ranks … 'B' has 1 … instance column … instances=\"any\""
-    complaint(text, facts=facts, kind=DifferentInstances)
-    assert [len(s) for s in read(text, instances="any")] == [2, 1]
+    for text, way, options in (
+        (f"{HEADER}A,u,1,9\nA,u,2,9\nA,v,1,9\nB,u,4,9\nB,v,4,9\n",
+         "Compare the 1 instance they share", {"instances": "shared"}),
+        (f"{HEADER}A,u,1,9\nB,v,1,9\n", "Compare them as they are", {"instances": "any"}),
+        ("rank,system,n\n3,A,9\n3,B,9\n4,B,9\n", "Compare them as they are", {"instances": "any"}),
+    ):  # fmt: skip
+        with pytest.raises(DifferentInstances) as info:
+            read(text)
+        assert info.value.ways == {way: options}
