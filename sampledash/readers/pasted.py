@@ -312,7 +312,7 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     if not 0 < len(cells) <= _MOST_WEIGHTS:
         holds = f"more than {_MOST_WEIGHTS:,} numbers" if cells else "no number"
         raise ReadError(f"{name} holds {holds}: give a weight for each rank 1..{n}")
-    values = np.array([_weight(cell, place) for place, cell in cells], dtype=np.float64)
+    values = np.array([_weight(cell, place) for place, cell in cells])
     odd = next((place for place, cells in lines if len(cells) != 2), None)
     if not paired and (odd is not None or len(lines) == 1):
         return _by_rank(None, values, n, name, lambda i: cells[i][0])

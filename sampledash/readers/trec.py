@@ -256,17 +256,20 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
 
     ``tied``: documents of one score have the best of their places, and so many others beside them.
     """
-    document, query, tag = (run[column].cat.codes for column in ("document", "query", "tag"))
-    lists = tag.to_numpy(np.int64) * (int(query.max()) + 1) + query.to_numpy()
-    keys = -run["score"].to_numpy(), lists
+    codes = (run[column].cat.codes.to_numpy() for column in ("document", "query", "tag"))
+    document, *of_list = codes
+    keys = -run["score"].to_numpy(), *of_list
     order = np.lexsort(keys)
-    same = np.all([np.diff(key[order]) == 0 for key in keys], axis=0)
+    other, *of_other = (np.diff(key[order]) != 0 for key in keys)
+    begins = np.r_[True, np.any(of_other, axis=0)]
+    same = ~(other | begins[1:])
     if same.any() and not tied:
         names = pa.array(run["document"].cat.categories.astype(str))
         by_name = np.empty(len(names), dtype=np.int64)
         by_name[compute.array_sort_indices(names)] = np.arange(len(names))
         order = np.lexsort((-by_name[document], *keys))
-    _, begin, sizes = np.unique(lists[order], return_index=True, return_counts=True)
+    begin = np.flatnonzero(begins)
+    sizes = np.diff(np.r_[begin, len(order)])
     place = np.arange(1, len(order) + 1) - np.repeat(begin, sizes)
     ties: Any = 0
     if tied:

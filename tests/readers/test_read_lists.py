@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.readers.upload_limits import CensoredItems, MissingCandidates
+from sampledash.readers.upload_limits import MissingCandidates
 from tests.readers.reading import buffer, files, ranks_of, refused
 
 TEST = "user,item\nann,c\nbob,a\n"
@@ -45,28 +45,6 @@ def test_parquet_and_test_items_with_ratings():
     assert (found.ranks.tolist(), found.ties.tolist()) == ([2, 2], [1, 0])
     rated = buffer("user,item,rating\nann,c,5\nbob,a,4\n", "t.csv")
     assert sd.read_rank_sets(data, qrels=rated, n=10) == [found]
-
-
-def test_a_missing_test_item_is_behind_the_list_and_never_just_after_it():
-    """ann's list of two leaves eight of ten unranked: c is one of them, tied with seven others."""
-    short = "user,item,score\nann,a,3\nann,b,2\nbob,a,9\n"
-    texts = {"x_csv": short, "test_csv": TEST}
-    facts = "1 of 2 relevant items … tied behind the ranked ones"
-    refused(lambda: read(**texts), facts, CensoredItems)
-    (found,) = read({"censored": "tied"}, **texts)
-    assert (found.ranks.tolist(), found.ties.tolist()) == ([3, 1], [7, 0])
-    (found,) = read({"censored": "beyond"}, **texts)
-    assert (found.beyond.tolist(), found.largest_cutoff) == ([True, False], 2)
-    # A user without a list: all his candidates are tied.
-    (found,) = read({"censored": "tied"}, x_csv="user,item,score\nann,c,1\n", test_csv=TEST)
-    assert (found.ranks[1], found.ties[1]) == (1, 9)
-
-
-def test_several_test_items_of_one_score_have_places_of_their_own():
-    listed = "user,item,score\n" + "".join(f"u,{item},1\n" for item in "abcd")
-    (found,) = read(x_csv=listed, test_csv="user,item\nu,a\nu,b\n")
-    assert len(set(found.ranks.tolist()) & {1, 2, 3, 4}) == 2
-    assert not found.has_ties
 
 
 def test_two_lists_and_files_of_ranks_with_items():

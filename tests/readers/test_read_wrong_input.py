@@ -25,6 +25,7 @@ SHORT = {
     "ADAPTIVE": "system,sampled_rank,n,m,adaptive\nA,1,100,20,yes\nA,4,100,10",
     "NO_RANKS": "has no rank column … rank, or sampled_rank for ranks among sampled",
     "LONG": "1000000000" * 4,
+    "\\ud800": "\ud800",
     "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
     "\\n": "\n",
     "\\r": "\r",
@@ -181,7 +182,7 @@ n = 50: 1 7 | 'n = 50: 1 7' … give n a line of its own
 # hello\nA: 1 7 | '# hello' … may say n = 3706 and m = 100
 m = 5, n: 1 7\nA: 3 | has 'm = 5, n: 1 7': write n = 1 7 if it is the number of candidates
 n = 1; A: 1 | n = 1: write … from 2 to 1,000,000,000,000 || m = 0; A: 1 | m = 0: write … from 1 to
-n = 1000000000001; A: 1 | says n = 1000000000001: write || seen,rank\n\ud800,x | line 2, column 'rank'
+n = 1000000000001; A: 1 | says n = 1000000000001 || seen,rank\n\ud800,x | line 2, column 'rank'
 n = 9,000,000,000,000; A: 1 | whole number from 2 to 1,000,000,000,000
 m = many; A: 1 | says m = many … whole number from 1 || m = 9; m = 10; A: 1 | m twice, 9 and 10
 m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
@@ -224,7 +225,7 @@ Model,HR@10,H@10\nX,0.5,0.4 | HR@10 more than once, as HR@10 and H@10
 m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 m = 9\n\nModel,HR@10\nX,x | line 4, column 'HR@10' of the table: 'x'
-Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not || Model,MRR\nX,. | '.' is
+Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not || Model,MRR\nX,. | '.'
 Model,HR@10\n\nX,100.01 | line 3, column 'HR@10' of the table: '100.01' is above 100
 Model,HR@1,HR@9\nX,0.5,35%\nY,1.3,40% | line 2, column 'HR@1' … : 0.5 may … as 1.3 in line 3 is
 Model,AUC,MRR\nX,1,7\nY,1,0.3 | line 2, column 'AUC' … : 1 may … percent, as 7 in line 2 is
