@@ -98,7 +98,7 @@ _MEANS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Trec:
     """A parsed run or qrels: a row for each line, by the names of its fields.
 
@@ -298,7 +298,7 @@ def _facts(
     same = (place[1:] > 1) & (score[1:] == score[:-1])  # as the one before
     tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     note = f"{several(tied, 'document')} tied in score with another of the same query."
-    notes = [_RULE, *[note] * (tied > 0), *notes]
+    notes = [_RULE, *[note] * bool(tied), *notes]
     # Among equal scores the rank column may say anything.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))

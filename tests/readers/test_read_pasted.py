@@ -140,7 +140,7 @@ def test_options_of_typed_text_are_those_of_files():
 
 #: Tables; of each system its values and their decimals; and what is noted.
 PRINTED = [
-    ("Model,HR@1\n,\n,0.5\nB,1", {"line 3": ([0.5], [1]), "B": ([1], [0])}, []),
+    ("Model,HR@1,AUC\n,\t,\n,0.5,\nB,1,.2", {"line 3": ([0.5], [1]), "B": ([1, 0.2], [0, 1])}, []),
     ("Model,HR@1,AUC\nX,.5,100\nY,,25 %", {"X": ([0.5, 1], [1, 2]), "Y": ([0.25], [2])},
      ["AUC is read in percent."]),
     ("Model,HR@1 (%),AUC (%)\nX,7,2.25", {"X": ([0.07, 0.0225], [2, 4])},

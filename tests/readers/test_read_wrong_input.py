@@ -144,6 +144,9 @@ QRELSQRELS2 0 d good\n | my.qrels, line 7, relevance … 'good'
 RUN | my.qrels does not hold qrels; give lines of four fields
 rank,n\n3,9\n | my.qrels does not hold qrels; give lines of four fields
 
+== read("3 Q0 c 1 9 A\n" + RUN, "my.run", n=9, qrels=X)
+9 0 a 1\n7 0 a 1 | share no query with a relevant document: '3' here, '9' there; do they
+
 == read(RUN + "1 Q0 d 3 1 A", "my.run", n=2, qrels=X)
 QRELS | query '1': 'A' ranks 3 documents
 
