@@ -108,6 +108,7 @@ def test_order_of_files_and_the_way_to_give_qrels():
     expected = read(RUN, QRELS, n=9)
     assert read_rank_sets([qrels, run], n=9) == expected
     assert read_rank_sets(run, qrels=qrels, n=9) == expected
+    refused(lambda: read(RUN, QRELS, n=10**12 + 1), "n must be at most 1000000000000", ValueError)
     packed = buffer(gzip.compress(RUN.encode()))
     assert read_rank_sets([packed, qrels], name=["a.run.gz", "q"], n=9) == expected
 
@@ -226,10 +227,7 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
         left = lacking if censored == "left-out" else set()
         kept = {key: row for key, row in lists.items() if key[1] not in left}
         if not kept:
-            refused(
-                lambda x=opened: x.read(censored="left-out"),
-                "run misses a relevant item in every query",
-            )
+            refused(lambda x=opened: x.read(censored="left-out"), "misses … in every query")
             continue
         low = max(depth + lacks for depth, _, lacks in kept.values())
         fact = f"{every} do{'es' * (len(tags) == 1)} not say n … (at least {max(low, 2)}, what"
