@@ -2,6 +2,7 @@
 
 import datetime as dt
 import io
+import itertools
 import json
 import os
 import re
@@ -25,7 +26,8 @@ from sampledash import command_line
 from sampledash.command_line import COMMANDS, main
 from sampledash.command_line.options import masked
 from sampledash.command_line.serving import results
-from sampledash.command_line.streams import Told
+from sampledash.command_line.streams import Answer, Told, written
+from sampledash.estimation.estimate import compare, interval
 from sampledash.report.numbers import percent
 from tests.dashboard.driver import Page
 
@@ -78,9 +80,168 @@ def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
     out = capsys.readouterr().out
     written = [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()]
     assert len(out + "".join(written)) > 60
-    with pytest.raises(SystemExit):
-        command_line.parser().parse_args([name, "--help"])
-    assert COMMANDS[name].example in capsys.readouterr().out
+
+
+OPTIONS = {
+    "metric": ["AP"], "m": 9, "n": 8, "scheme": "popularity", "odds": 2.5, "correction": "CLS",
+    "ties": "optimistic", "weighting": "relevant-items", "qrels": "q.txt", "zero_based": True,
+    "instances": "any", "runs": "apart", "censored": "tied", "probability": 0.5, "over": 70,
+    "relevant": "r.csv", "seen": "s.csv", "engine": "duckdb://", "port": 80, "address": "0.0.0.0",
+    "base_path": "a", "output": "o.txt", "files": ["f.csv", "-"],
+}  # fmt: skip
+DEFAULTS = dict.fromkeys([*OPTIONS, "files"]) | {
+    "scheme": "without-replacement", "ties": "expected", "weighting": "instances",
+    "zero_based": False, "instances": "same", "runs": "averaged", "censored": "refuse",
+    "probability": 0.95, "port": 8501, "address": "127.0.0.1",
+}  # fmt: skip
+READING = "n qrels zero_based instances runs censored output"
+COMPARING = f"metric m scheme odds correction ties weighting {READING}"
+TAKES = {  # options; of which no command runs without these; and the form it writes
+    "check": (COMPARING, "metric m files", "text"),
+    "plan": (f"{COMPARING} probability", "metric m files", "text"),
+    "report": (COMPARING, "metric m files", "text"),
+    "rank": (f"{READING} relevant seen engine", "files", "csv"),
+    "count": (f"{READING} engine", "files", "csv"),
+    "correct": ("metric n m scheme odds correction output", "metric", "text"),
+    "table": ("metric n m over scheme output", "metric files", "text"),
+    "serve": ("port address base_path", "", "text"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_of_each_command_and_what_they_are_unless_given(command, capsys):
+    def words(names):
+        for name in names.split():
+            value, flag = OPTIONS[name], "instances" if name == "over" else name.replace("_", "-")
+            every = map(str, value if isinstance(value, list) else [value])
+            yield from every if name == "files" else [f"--{flag}", *every][: 2 - (value is True)]
+
+    def parsed(*more):
+        return vars(command_line.parser().parse_args([command, *more]))
+
+    takes, needs, form = TAKES[command]
+    every = {name: OPTIONS[name] for name in [*takes.split(), "files"]}
+    assert parsed(*words(f"{takes} files")) == {**every, "command": command, "form": form} | (
+        {"output": None} if command == "serve" else {}
+    )
+    left = {name: DEFAULTS[name] for name in every} | {
+        name: OPTIONS[name] for name in needs.split()
+    }
+    left |= {} if "files" in needs else {"files": []}
+    assert parsed(*words(needs)) == {"output": None, "command": command, "form": form, **left}
+    for kind in ["json", "csv", "markdown", "latex"] * (command not in ("report", "serve")):
+        assert parsed(*words(needs), f"--{kind}")["form"] == kind
+    assert main([command, "--help"]) == 0
+    said = capsys.readouterr().out
+    assert COMMANDS[command].about in said
+    assert f"example:\n  {COMMANDS[command].example}" in said
+    rest = " ".join(said.split())
+    assert ("-o FILE, --output FILE write to this file" in rest) == (command != "serve")
+    assert ("--latex as latex" in rest) == (command not in ("report", "serve"))
+
+
+def test_help_names_the_commands(capsys):
+    assert main(["--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "sampledash [-h] COMMAND ... Check, plan and correct metrics on sampled negatives." in said
+    )
+    assert (
+        "read wherever ranks are correct The vector of a correction: what to report at each" in said
+    )
+    assert main([]) == 2
+    said = "sampledash: the following arguments are required: COMMAND; see sampledash --help\n"
+    assert capsys.readouterr().err == said
+    assert main(["count", "x", "--csv", "--json"]) == 2
+    assert "--json: not allowed with argument --csv" in capsys.readouterr().err
+
+
+#: Users of whom one has several items, others ties, or another n.
+RANKS = "system,user,rank,n,ties\n" + "".join(
+    f"{system},{user},{rank},{n},{ties}\n"
+    for system, ranks in {"P": (1, 3, 5, 7, 13), "Q": (2, 4, 6, 1, 9)}.items()
+    for user, rank, (n, ties) in zip(
+        "aaabc", ranks, [(12, 0)] * 3 + [(12, 3), (16, 2)], strict=True
+    )
+)
+HOW = [
+    {},
+    {"ties": "pessimistic", "weighting": "relevant-items"},
+    {"scheme": "with-replacement", "correction": "BV 0.1"},
+    {"scheme": "popularity", "odds": 3.0, "weighting": "relevant-items"},
+    {"scheme": "popularity", "ties": "optimistic"},
+]
+
+
+def plain(table, *names):
+    """Rows with None where there is no value."""
+    rows = table[list(names) or list(table)].to_dict("records")
+    return [{name: None if pd.isna(x) else x for name, x in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("how", HOW, ids=range(len(HOW)))
+def test_check_and_plan_answer_what_the_functions_do(how, tmp_path, capsys, monkeypatch):
+    path, shares = tmp_path / "ranks.csv", []
+    path.write_text(RANKS)
+    monkeypatch.setattr(Told, "__call__", lambda self, share: shares.append(share))
+    sets, metrics, m = sd.read_rank_sets(path), ["Recall@3", "AP"], 4
+    words = [x for name in metrics for x in ("--metric", name)] + ["--m", str(m)]
+    words += [x for name, value in how.items() for x in (f"--{name}", str(value))]
+    code, told = asked(capsys, "check", str(path), *words)
+    options = {name: value for name, value in how.items() if name != "correction"}
+    corrections = [how.get("correction", "uncorrected")]
+    assert shares[-1] == 1
+    assert told["pairs"] == plain(sd.verdict(metrics, sets, m, corrections, **options))
+    states = {row["state"] for row in told["pairs"]}
+    assert code == bool(states & {"wrong", "undecided"})
+    worst = next(x for x in ("wrong", "undecided", "tied", "right") if x in states)
+    facts = {"m": m, "scheme": how.get("scheme", "without-replacement"), "state": worst}
+    assert {name: told[name] for name in facts} == facts
+    shares.clear()
+    _, told = asked(capsys, "plan", str(path), *words, "--probability", "0.7")
+    assert shares
+    assert (told["m"], told["scheme"], told["probability"]) == (m, facts["scheme"], 0.7)
+    wanted = []
+    for name in metrics:
+        negatives = plain(sd.negatives_needed(name, sets, 0.7, **how))
+        instances = plain(sd.instances_needed(name, sets, m, 0.7, **how))
+        pairs = zip(negatives, instances, strict=True)
+        wanted += [{"metric": name, **one, **other} for one, other in pairs]
+    assert told["needed"] == wanted
+    costs = {s.system: sd.mean_stopping_cost("Recall@3", s) for s in sets}
+    assert [(x["system"], x["scores"], x["std_of_scores"]) for x in told["stopping"]] == [
+        (name, pytest.approx(cost.mean), pytest.approx(cost.std)) for name, cost in costs.items()
+    ]
+
+
+def test_what_is_read_is_read_as_options_say(tmp_path, capsys, monkeypatch):
+    seeds = "system,seed,user,rank\nA,1,u,0\nA,2,u,3\nB,1,u,1\nB,2,u,5\nA,1,v,2\n"
+    run = "u Q0 a 1 3 A\nu Q0 b 2 2 A\nv Q0 c 1 1 A\n"
+    for name, text in {"seeds": seeds, "my.run": run, "qrels": "u 0 b 1\nu 0 z 1\nv 0 c 1"}.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    for words, options in (
+        ("seeds --zero-based --n 40 --instances any", {"zero_based": True, "instances": "any"}),
+        ("seeds --zero-based --n 41 --instances shared",
+         {"zero_based": True, "instances": "shared"}),
+        ("seeds --zero-based --n 40 --instances any --runs apart",
+         {"zero_based": True, "instances": "any", "runs": "apart"}),
+        ("my.run --qrels qrels --n 40 --censored tied", {"censored": "tied"}),
+        ("my.run --qrels qrels --n 41 --censored left-out", {"censored": "left-out"}),
+        ("my.run --qrels qrels --n 40 --censored beyond", {"censored": "beyond"}),
+    ):  # fmt: skip
+        file, *rest = words.split()
+        options |= {"n": int(rest[rest.index("--n") + 1])}
+        options |= {"qrels": "qrels"} if file == "my.run" else {}
+        assert main(["rank", file, *rest, "-o", "out.csv"]) == 0
+        assert capsys.readouterr() == ("", "")
+        sets = [read_back(one) for one in sd.read_rank_sets("out.csv", instances="any")]
+        assert sets == [read_back(one) for one in sd.read_rank_sets(file, **options)]
+
+
+def read_back(ranks):
+    columns = ranks.instances.astype(str), ranks.ranks, ranks.ties, ranks.n, ranks.beyond
+    return ranks.system, sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
 #: Words after the file, its exit code; the page's address.
@@ -142,14 +303,6 @@ def test_json_is_as_the_schema_says(name, toy, capsys):
         assert [row["system"] for row in told["stopping"]] == ["A", "B"]
         assert told["sentences"][0].startswith("Exact Recall@10 by stopping when decided: up to ")
         assert told["sentences"][1].startswith("AUC")
-
-
-def test_other_forms_hold_the_same_rows(toy, capsys):
-    words = ["check", toy, "--metric", "Recall@10", "--m", "100"]
-    for form, sign in (("csv", ","), ("markdown", "|"), ("latex", "&")):
-        assert main([*words, f"--{form}"]) == 1
-        row = next(x for x in capsys.readouterr().out.splitlines() if "uncorrected" in x)
-        assert row.count(sign) >= 8
 
 
 #: A command on the bundled ranks or on sampled ranks; heads and cells that people read.
@@ -296,23 +449,6 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_help_names_the_commands(capsys):
-    assert main(["--help"]) == 0
-    assert "COMMAND" in capsys.readouterr().out
-
-
-def test_a_vector_is_read_back(tmp_path, capsys):
-    words = ["--metric", "NDCG@10", "--n", "1000", "--m", "20", "--correction", "BV 0.1"]
-    _, told = asked(capsys, "correct", *words)
-    fit = sd.read_vector_json(json.dumps(told))
-    made = sd.correction("bias-variance", gamma=0.1).fit(
-        "NDCG@10", sd.Sampling(1000, 20, "without-replacement")
-    )
-    assert fit.values.tolist() == told["values"] == made.values.tolist()
-    assert main(["correct", "--metric", "AP", "--m", "9"]) == 2
-    assert "give each, or a file" in capsys.readouterr().err
-
-
 def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, capsys):
     drawn = "m = 20, n = 200\nA: 1, 1, 2, 5, 9, 1\nB: 3, 8, 15, 2, 20, 4"
     rows = [line.split(": ") for line in drawn.splitlines()[1:]]
@@ -356,6 +492,103 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
         _, told = asked(capsys, "table", str(file), *words, option, value)
         ends = sd.bounds_from_table("Recall@10", given, n, m, 1, scheme="with-replacement")
         assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == ends
+
+
+VECTORS = [  # words beside the metric, n = 60 and m = 5; the recipe and the law
+    ("", "CLS", ("without-replacement",)),
+    ("--correction BV:0.1", "BV 0.1", ("without-replacement",)),
+    ("--scheme popularity", "CLS", ("popularity", 1.0)),
+    ("--scheme popularity --odds 2 --correction uncorrected", "uncorrected", ("popularity", 2.0)),
+]
+
+
+@pytest.mark.parametrize(("words", "recipe", "law"), VECTORS)
+def test_a_vector_is_that_of_the_function_and_is_read_back(words, recipe, law, capsys):
+    words = [word.replace(":", " ") for word in ["--n", "60", "--m", "5", *words.split()]]
+    _, told = asked(capsys, "correct", "--metric", "NDCG@90", *words)
+    made = sd.parse_correction(recipe).fit("NDCG@90", sd.Sampling(60, 5, *law))
+    assert sd.read_vector_json(json.dumps(told)).values.tolist() == made.values.tolist()
+    assert made.values.tolist() == told["values"]
+    first, second = told["sentences"]
+    assert f"NDCG@90 by {recipe}, to report at each sampled rank." in first
+    assert second.startswith("The cutoff holds all 60 candidates")
+    assert main(["correct", "--metric", "NDCG@90", *words, "--csv"]) == 0
+    rows = [f"{i},{x!r}" for i, x in enumerate(told["values"], start=1)]
+    assert capsys.readouterr().out.splitlines() == ["sampled_rank,value", *rows]
+
+
+def ranges(make, *about, **options):
+    """Ends of the range that a function gives with and without a shape; None where it refuses."""
+    ends = []
+    for shape in (None, "non-increasing"):
+        try:
+            found = make(*about, shape=shape, **options)
+        except ValueError:
+            assert shape
+            found = (None, None)
+        ends += found if isinstance(found, tuple) else (found.low, found.high)
+    return dict(zip(("low", "high", "low_if_falling", "high_if_falling"), ends, strict=True))
+
+
+@pytest.mark.parametrize("words", ["", "--correction BV:0.1", "--scheme with-replacement"])
+def test_estimates_and_ranges_are_those_of_the_functions(words, tmp_path, capsys):
+    path, metrics = tmp_path / "sampled.csv", ["Recall@30", "AP"]
+    ranks = {"A": [1, 1, 1, 2, 2, 3, 4, 5], "B": [3, 2, 4, 1, 5, 1, 1, 2], "C": [5] * 8}
+    rows = [f"{name},{rank}" for name, each in ranks.items() for rank in each * 20]
+    path.write_text("\n".join(["system,sampled_rank", *rows]))
+    words = [word.replace(":", " ") for word in ["--n", "25", "--m", "4", *words.split()]]
+    _, told = asked(capsys, "correct", str(path), "--metric", metrics[0], "--metric", "AP", *words)
+    scheme = words[-1] if "--scheme" in words else "without-replacement"
+    method = words[-1] if "--correction" in words else "monotone-mle"
+    sets = sd.read_sampled_ranks(path, n=25, m=4, scheme=scheme)
+    estimates, differences = [], []
+    for metric in metrics:
+        for one in sets:
+            row = {"metric": metric, "system": one.system}
+            row["estimate"] = sd.estimate(metric, one, method).value
+            estimates.append(row | ranges(interval, metric, one))
+        for one, other in itertools.combinations(sets, 2):
+            row = {"metric": metric, "first": one.system, "second": other.system}
+            differences.append(row | ranges(compare, metric, one, other))
+    assert (told["estimates"], told["differences"]) == (estimates, differences)
+    called = "shape-constrained MLE" if method == "monotone-mle" else method
+    assert (told["scheme"], told["method"]) == (scheme, called)
+    against = [row["system"] for row in estimates[:3] if row["low_if_falling"] is None]
+    assert "C" in against
+    said = [f"{name}: these numbers contradict that ranks fall off." for name in against]
+    assert [x for x in told["sentences"] if "contradict" in x] == said * 2
+    assert sum("The cutoff holds all 25 candidates" in x for x in told["sentences"]) == 1
+
+
+@pytest.mark.parametrize("over", [None, 70])
+@pytest.mark.parametrize("second", ["0.50", "0.89", "0.1"])
+def test_ranges_of_a_printed_table_are_those_of_the_function(over, second, tmp_path, capsys):
+    path, metrics = tmp_path / "table.txt", ["Recall@10", "AUC", "Recall@200"]
+    path.write_text(f"\ufeffm = 20, n = 200\nsystem,HR@1,HR@10\nA,0.50,0.90\nB,0.10,{second}\n")
+    words = [word for metric in metrics for word in ("--metric", metric)]
+    words += ["--scheme", "with-replacement"]
+    words += [] if over is None else ["--instances", str(over)]
+    _, told = asked(capsys, "table", str(path), *words)
+    facts = {"n": 200, "m": 20, "scheme": "with-replacement", "instances": over}
+    assert {name: told[name] for name in facts} == facts
+    values, wanted = {"A": (0.5, 0.9), "B": (0.1, float(second))}, []
+    for metric in metrics:
+        for name, pair in values.items():
+            row, decimals = dict(zip(("HR@1", "HR@10"), pair, strict=True)), {"HR@1": 2, "HR@10": 2}
+            decimals["HR@10"] = len(second) - 2 if name == "B" else 2
+            about = (metric, row, 200, 20, decimals)
+            ends = ranges(sd.bounds_from_table, *about, scheme="with-replacement", instances=over)
+            wanted.append({"metric": metric, "system": name, **ends})
+    assert told["ranges"] == wanted
+    for place, metric in enumerate(metrics):
+        (first, other), word = wanted[2 * place : 2 * place + 2], "This table cannot tell"
+        for kind, end in (("_if_falling", "alone cannot tell."), ("", "whatever the ranks were.")):
+            if None not in (first[f"low{kind}"], other[f"high{kind}"]):
+                word = end if first[f"low{kind}"] > other[f"high{kind}"] else word
+        assert any(f"est {metric}" in x and word in x for x in told["sentences"])
+    against = [row["system"] for row in wanted if row["low_if_falling"] is None]
+    assert [x.split(":")[0] for x in told["sentences"] if "contradict" in x] == against
+    assert sum("The cutoff holds all 200 candidates" in x for x in told["sentences"]) == 1
 
 
 #: Three relevant items of one instance, one of two others: P is ahead by items, Q by instances.
@@ -500,19 +733,46 @@ def test_who_reads_may_stop_reading(toy):
     assert (done.returncode, done.stderr) == (1, "")  # its verdict, and no complaint
 
 
-def test_progress_is_told_where_a_person_looks_and_taken_away(monkeypatch, capsys):
-    def said(patience, looked_at):
-        monkeypatch.setattr("sampledash.command_line.streams._PATIENCE", patience)
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: looked_at)
+def test_progress_is_told_after_a_second_where_a_person_looks_and_taken_away(monkeypatch, capsys):
+    for looked_at, said in ((True, "\r 25 %\r 26 %\r100 %\r      \r"), (False, "")):
+        now = iter([5.0, 5.5, 6.0, 6.25, 6.25, 7.0, 8.0])
+        monkeypatch.setattr("time.monotonic", lambda now=now: next(now))
+        monkeypatch.setattr(sys.stderr, "isatty", lambda looked_at=looked_at: looked_at)
         told = Told()
-        for share in (0.0, 0.25, 0.259, 1.0):
+        for share in (0.0, 0.125, 0.25, 0.259, 0.261, 1.0):  # a share is said once
             told(share)
         told.end()
-        return capsys.readouterr().err
+        assert capsys.readouterr().err == said
+    told = Told.__new__(Told)
+    told.start, told.last = -9.0, -1
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    told(0.001)
+    told.end()
+    assert capsys.readouterr().err == "\r  0 %\r      \r"
 
-    # Of -1 s all patience is gone at once; a share is said once.
-    assert said(-1.0, True) == "\r  0 %\r 25 %\r100 %\r      \r"
-    assert said(-1.0, False) == said(999.0, True) == ""
+
+FIRST = pd.DataFrame(
+    {"system": ["A", "=x  y", None], "n": [9, 1200, None], "exact": [0.5, 0.125, None]}
+)
+SECOND = pd.DataFrame({"metric": ["AP"], "m": [3]})
+FORMS = {
+    "text": "One.\nTwo.\n\nSystem     n  Exact (%)\nA          9      50.00\n"
+    "=x y    1200      12.50\n–          –          –\n\nMetric  m\nAP      3\n",
+    "csv": "system,n,exact\nA,9.0,0.5\n'=x  y,1200.0,0.125\n,,\n\nmetric,m\nAP,3\n",
+}
+
+
+def test_forms_of_an_answer():
+    answer = Answer(["One.", "Two."], {"pairs": FIRST, "more": SECOND}, {"m": 3})
+    for form, text in FORMS.items():
+        assert written("check", answer, form) == text
+    assert written("rank", answer, "csv").startswith("system,n,exact\nA,9.0,0.5\n=x  y,1200.0,")
+    found = {"command": "check", "sentences": ["One.", "Two."], "pairs": plain(FIRST)}
+    text = json.dumps({**found, "more": plain(SECOND), "m": 3}, indent=1) + "\n"
+    assert written("check", answer, "json") == text
+    assert written("check", Answer(tables={"pairs": SECOND}), "text") == "Metric  m\nAP      3\n"
+    assert written("report", Answer(text="<p>"), "json") == "<p>"
 
 
 def test_progress_goes_up_to_all_of_it(tmp_path, monkeypatch, capsys):
@@ -715,34 +975,6 @@ def test_a_signal_while_importing_is_one_line(module, number, tmp_path):
         assert done.returncode == 128 + number
         assert (done.stdout, done.stderr.count("\n")) == ("", 1)
         assert "stopped; nothing is written" in done.stderr
-
-
-def test_a_vector_is_of_one_metric_n_and_m(capsys) -> None:
-    every = {"--metric": "AP", "--n": "100", "--m": "9"}
-    for left_out in ("--n", "--m"):
-        words = [x for name, value in every.items() if name != left_out for x in (name, value)]
-        assert main(["correct", *words]) == 2
-        assert "one --metric, --n and --m: give each" in capsys.readouterr().err
-
-
-def test_a_table_of_one_system_says_its_range(tmp_path, capsys) -> None:
-    file = tmp_path / "table.txt"
-    file.write_text("system, HR@1, HR@10\nAlone, 0.2, 0.6\nm = 20, n = 200")
-    words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
-    _, answer = asked(capsys, "table", str(file), *words)
-    ends = sd.bounds_from_table(
-        "Recall@10", {"HR@1": 0.2, "HR@10": 0.6}, 200, 20, 1, scheme="with-replacement"
-    )
-    (sentence,) = answer["sentences"]
-    assert "Alone" in sentence
-    assert all(percent(end) in sentence for end in ends)
-
-
-def test_a_vector_fitted_to_odds(capsys) -> None:
-    words = ["--metric", "AP", "--n", "60", "--m", "5", "--scheme", "popularity", "--odds", "2"]
-    _, answer = asked(capsys, "correct", *words)
-    sampling = sd.Sampling(60, 5, "popularity", 2.0)
-    assert answer["values"] == sd.correction("CLS").fit("AP", sampling).values.tolist()
 
 
 def test_json_keeps_letters_as_they_are(tmp_path, capsys) -> None:

@@ -98,7 +98,7 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     if kind_of(data, name) != "text":
         raise ValueError(f"{name} is no text: give the table as it is printed")
     check_utf8(data, name)
-    found = read_printed(data.decode())
+    found = read_printed(data.decode().removeprefix("\ufeff"))
     n, m = found.n if args.n is None else args.n, found.m if args.m is None else args.m
     if n is None or m is None:
         raise ValueError(
