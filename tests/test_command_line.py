@@ -396,6 +396,23 @@ table BROKEN --metric AP | broken.parquet is no text
 table FILE FILE --metric AP | a table is one file
 rank SCORES | scores.csv has no column relevant … give --relevant
 rank empty FILE | an engine reads one table: give one folder
+rank FILE --engine duckdb:// --n 9 | --n is not for an engine: it reads tables of scores or ranks
+count FILE --engine duckdb:// --zero-based | --zero-based is not for an engine
+count empty --instances any | --instances is not for an engine
+count empty --runs apart | --runs is not for an engine
+count empty --censored tied | --censored is not for an engine
+rank empty --qrels ONE | --qrels is not for an engine
+rank MARKED --n 9 | --n is not for a table of scores
+rank MARKED --instances shared | --instances is not for a table of scores
+rank MARKED --metric AP | unrecognized arguments: --metric AP
+count FILE -o empty/x.csv --qrels empty | empty/x.csv is in what is read
+count - --qrels '' | --qrels is '', an empty path
+rank FILE --relevant '' | --relevant is '', an empty path
+correct --metric AP --metric AUC --n 90 --m 9 | one --metric, --n and --m: give each, or a file
+correct --metric AP --m 9 | one --metric, --n and --m: give each
+correct --metric AP --n 90 | one --metric, --n and --m: give each
+correct ALIEN --metric AP --n 90 --m 9 --csv | alien.csv
+table LATIN --metric AP --n 90 --m 9 | latin.csv, line 1: the text is not UTF-8
 rank - --engine duckdb:// | an engine reads one table
 serve FILE --port 0 | --port 0 is no port
 serve FILE --port 65536 | --port 65,536 is no port: give one from 1 to 65,535
@@ -432,10 +449,19 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
     one.write_text("system,rank,n\nA,1,20\n")
     apart.write_text("system,instance,rank,n\nA,1,2,9\nA,2,2,9\nB,1,3,9\nB,3,3,9\n")
     scores.write_text("system,user,item,score\nA,1,2,0.5\nA,1,3,0.5\n")
-    printed = tmp_path / "printed.csv"
+    printed, marked, latin = (tmp_path / x for x in ("printed.csv", "marked.csv", "latin.csv"))
+    marked.write_text("system,user,item,score,relevant\nA,1,2,0.5,1\nA,1,3,0.5,0\n")
+    latin.write_bytes("Modèle,MRR\nA,0.5\n".encode("latin-1"))
     printed.write_text("system, HR@1\nA, 0.5\n")
     (tmp_path / "20240101.csv").write_text("system,rank,n\nA,1,9\nB,two,9\n")
-    places = {"PRINTED": printed, "ONE": one, "APART": apart, "SCORES": scores}
+    places = {
+        "MARKED": marked,
+        "LATIN": latin,
+        "PRINTED": printed,
+        "ONE": one,
+        "APART": apart,
+        "SCORES": scores,
+    }
     places |= {"FILE": toy, "ALIEN": alien, "BARE": bare, "BROKEN": broken}
     places |= {"NOWHERE": tmp_path / "no" / "such", "LONG": "a" * 300}
     for name, place in places.items():
