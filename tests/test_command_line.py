@@ -1,5 +1,6 @@
 """The command line: exit codes, what it refuses, its files, its JSON, and the page's numbers."""
 
+import csv
 import datetime as dt
 import io
 import itertools
@@ -11,6 +12,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections import Counter
 from html import escape
 from pathlib import Path
 
@@ -348,25 +350,54 @@ def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
         assert one.n_instances == other.n_instances
         assert sd.mean("AP", one) == pytest.approx(sd.mean("AP", other), rel=1e-12)
     several = tmp_path / "several.csv"
-    several.write_text("system,user,rank,n,count\nA,1,2,9,1\nA,1,3,9,1\nA,2,4,9,2\n")
-    assert main(["count", str(several), "-o", counts]) == 0
-    (one,), (other,) = sd.read_rank_sets(counts), sd.read_rank_sets(several)
-    assert (one.n_instances, one.max_relevant) == (other.n_instances, other.max_relevant) == (3, 2)
-    assert sd.mean("AP", one) == sd.mean("AP", other)
     several.write_text("system,user,rank,n\n=A,@x,1,9\n")  # no apostrophe as for a spreadsheet
     assert main(["count", str(several), "-o", counts]) == 0
     assert [one.system for one in sd.read_rank_sets(counts)] == ["=A"]
+    assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("again", ["", "3,4,9"])  # another relevant item of the third user
-def test_a_histogram_of_two_files_of_which_one_tells_the_mass(again, tmp_path, capsys):
-    for name, mass in (("A", ",mass_above"), ("B", "")):
-        rows = [f"{row}{',0.1' * bool(mass)}" for row in ("1,2,9", "2,2,9", "3,3,9", again) if row]
-        (tmp_path / f"{name}.csv").write_text("\n".join([f"user,rank,n{mass}", *rows]))
-    assert main(["count", *(str(tmp_path / f"{name}.csv") for name in "AB")]) == 0
-    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
-    assert table.groupby("system")["count"].sum().tolist() == [3 + bool(again)] * 2
-    assert sorted(table["count"]) == [1, 1] + [1, 1] * bool(again) + [2, 2]
+def drawn_ranks(rng, several, counted):
+    """Two files of ranks, of which one tells the mass, and both have or lack ties."""
+    users, weights = rng.permutation(9), rng.integers(1, 4, 9)
+    places = {user: [*range(1 + several * (user % 4 == 0))] for user in users.tolist()}
+    ties = int(rng.integers(2))
+    for name, mass in (("B", ",mass_above"), ("A", "")):
+        rows = [f"user,rank,n{',ties' * ties}{mass}{',count' * counted}"]
+        for user in users.tolist():
+            for place in places[user]:
+                row = [user, place * 3 + rng.integers(2, 4), 9, *[int(rng.integers(2))] * ties]
+                row += [*[rng.integers(1, 3) / 10] * bool(mass), *[weights[user]] * counted]
+                rows.append(",".join(map(str, row)))
+        yield name, "\n".join(rows)
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("counted", [False, True])
+def test_counts_are_those_of_the_ranks_in_their_order(several, counted, tmp_path, capsys):
+    for seed in range(6):
+        files = []
+        for name, text in drawn_ranks(np.random.default_rng(seed), several, counted):
+            files.append(str(tmp_path / f"{name}.csv"))
+            Path(files[-1]).write_text(text)
+        assert main(["rank", *files]) == 0
+        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        lists = Counter((row["system"], row["instance"]) for row in rows)
+        kinds, labels, kept = Counter(), {}, []
+        for row in rows:
+            size, label = float(row.pop("count", 1)), row["instance"]
+            if lists[row["system"], label] > 1:
+                kept.append({**row, "count": size})
+                continue
+            kind = tuple((name, x) for name, x in row.items() if name != "instance")
+            kinds[kind] += size
+            labels[kind] = min(labels.get(kind, label), label)
+        wanted = [{**dict(kind), "count": size} for kind, size in kinds.items()]
+        if kept:
+            pairs = zip(wanted, labels.values(), strict=True)
+            wanted = [{**row, "instance": label} for row, label in pairs] + kept
+        assert main(["count", *files]) == 0
+        found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert [{**row, "count": float(row["count"])} for row in found] == wanted
 
 
 #: Words, and what is said of them; FILE is a good file.
