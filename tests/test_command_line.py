@@ -714,58 +714,6 @@ def test_standard_input_is_read(monkeypatch, capsys):
     assert "standard input is closed" in capsys.readouterr().err
 
 
-def scored(rng):
-    """Scores with ties of two systems for instances with differing candidates."""
-    rows = []
-    for system in "AB":
-        for user in range(12):
-            items = rng.permutation(30)[: rng.integers(12, 30)]
-            chosen = set(rng.choice(items, user % 3).tolist())  # of none, one or two
-            for item in items.tolist():
-                rows.append((system, f"u{user}", item, int(rng.integers(9)), int(item in chosen)))
-    return pd.DataFrame(rows, columns=["system", "user", "item", "score", "relevant"])
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_scores_are_ranked_as_counting_says(kind, tmp_path, capsys):
-    table, path = scored(np.random.default_rng(5)), tmp_path / f"scores.{kind}"
-    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
-    assert main(["rank", str(path), "-o", str(tmp_path / "ranks.csv")]) == 0
-    said = "A: 4 of 12 instances have no relevant item with a score and are left out."
-    assert said in capsys.readouterr().err
-    for rs in sd.read_rank_sets(tmp_path / "ranks.csv", instances="any"):
-        for label in table["user"].unique():
-            own = table[(table["system"] == rs.system) & (table["user"] == label)]
-            target = own[own["relevant"] == 1]["score"]
-            here = rs.instances == label
-            assert here.sum() == len(target)
-            if len(target) == 1:  # of several the order of those tied with each other is drawn
-                score = target.iloc[0]
-                assert rs.ranks[here][0] == 1 + (own["score"] > score).sum()
-                assert rs.ties[here][0] == (own["score"] == score).sum() - 1
-                assert rs.n[here][0] == len(own)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda t: t.assign(score=["nan"] * 3 + ["1"] * (len(t) - 3)), "3 of the scores are NaN"),
-        (lambda t: t.assign(score="high"), "of the scores are no numbers, such as 'high'"),
-        (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again"),
-        (lambda t: t.assign(relevant=0), "no item that system 'A' scores is relevant"),
-        (lambda t: t.assign(relevant="maybe"), "relevant is neither 1 nor 0 in"),
-        (lambda t: t.drop(columns="item"), "no column item"),
-    ],
-)
-def test_scores_that_cannot_be_ranked(change, said, tmp_path, capsys):
-    path = tmp_path / "scores.csv"
-    change(scored(np.random.default_rng(5))).to_csv(path, index=False)
-    assert main(["rank", str(path)]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert all(part in err for part in said.split(" … "))
-
-
 def arrow(**columns):
     """Scores of one instance: item 1 is relevant."""
     whole = {"system": ["A"] * 3, "instance": [2**60] * 3, "item": [1, 2, 3], "score": [1, 3, 2]}
@@ -1049,17 +997,3 @@ def test_json_keeps_letters_as_they_are(tmp_path, capsys) -> None:
     file.write_text("system,rank,n\nÜ,1,9\nB,2,9\n", encoding="utf-8")
     main(["check", str(file), "--metric", "AP", "--m", "3", "--json"])
     assert '"Ü"' in capsys.readouterr().out
-
-
-def test_relevant_items_in_a_table_of_their_own(tmp_path, capsys) -> None:
-    scores, relevant = tmp_path / "scores.csv", tmp_path / "relevant.csv"
-    values = {"u": (0.9, 0.5, 0.1), "v": (0.2, 0.8, 0.4)}
-    rows = [
-        f"A,{u},{i},{x}" for u, each in values.items() for i, x in zip("pqr", each, strict=True)
-    ]
-    scores.write_text("\n".join(["system,instance,item,score", *rows]) + "\n")
-    relevant.write_text("instance,item\nu,q\nv,r\nv,p\n")
-    assert main(["rank", str(scores), "--relevant", str(relevant)]) == 0
-    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
-    ranks = table.groupby("instance")["rank"].apply(sorted).to_dict()
-    assert ranks == {"u": [2], "v": [2, 3]}
