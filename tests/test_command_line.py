@@ -249,7 +249,6 @@ def read_back(ranks):
 #: Words after the file, its exit code; the page's address.
 LINKS = [
     ("--metric Recall@10 --m 100", 1, {"m": "100", "metrics": ["Recall@k"]}),
-    ("--metric Recall@10 --m 1200", 0, {"m": "1200", "metrics": ["Recall@k"]}),
     (
         "--metric AP --metric NDCG@5 --m 50 --scheme with-replacement",
         1,
@@ -296,15 +295,10 @@ def test_it_says_what_the_page_shows(words, code, link, capsys):
         assert row["right_from"] == (None if late is None else int(late.replace(",", "")))
 
 
-@pytest.mark.parametrize("name", ["plan", "rank", "count"])
+@pytest.mark.parametrize("name", ["rank", "count"])
 def test_json_is_as_the_schema_says(name, toy, capsys):
-    words = ["--metric", "Recall@10", "--metric", "AUC", "--m", "20"] if name == "plan" else []
-    code, told = asked(capsys, name, toy, *words)
+    code, told = asked(capsys, name, toy)
     assert (code, told["command"]) == (0, name)
-    if name == "plan":  # B is beyond 10 as often as not: all but the last 10 are looked at
-        assert [row["system"] for row in told["stopping"]] == ["A", "B"]
-        assert told["sentences"][0].startswith("Exact Recall@10 by stopping when decided: up to ")
-        assert told["sentences"][1].startswith("AUC")
 
 
 #: A command on the bundled ranks or on sampled ranks; heads and cells that people read.
@@ -524,32 +518,19 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
-    sampled = sd.read_sampled_ranks(str(file), scheme="with-replacement")
-    _, named = asked(capsys, "correct", str(file), *words, "--correction", "BV 0.1")
-    for each, name in ((told, "shape-constrained MLE"), (named, "BV 0.1")):
-        assert f"Estimated ({name}): " in each["sentences"][0]
-    first = told["estimates"][0]
-    assert (first["low"], first["high"]) == sd.bounds("Recall@10", sampled[0])
     printed = "system, HR@1, HR@10\nA, 0.2, 0.6\nB, 0.1, 0.5\nm = 20, n = 200"
     page = Page("correct", what="A printed table", printed=printed, scheme="with replacement")
     file.write_text(printed)
     _, told = asked(capsys, "table", str(file), *words)
     assert told["sentences"][-1] in page.headline
+    # What is given as an option counts, not what the table says; one system has a range.
+    file.write_text("system, HR@1, HR@10\nA, 0.2, 0.6\nm = 20, n = 200")
     given = {"HR@1": 0.2, "HR@10": 0.6}
-    low, high = sd.bounds_from_table("Recall@10", given, 200, 20, 1, scheme="with-replacement")
-    assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == (low, high)
-    assert main(["table", MOVIELENS, *words]) == 2
-    file.write_text("system, HR@1, HR@10\nA, 0.50, 0.90\nB, 0.10, 0.50\nm = 100, n = 1000")
-    for metric, end in (("Recall@10", ", whatever the ranks were."), ("AUC", "cannot tell.")):
-        _, told = asked(capsys, "table", str(file), "--metric", metric)
-        assert told["sentences"][-1].startswith(f"A has the highest {metric}")
-        assert told["sentences"][-1].endswith(end)
-    file.write_text(printed)
-    # What is given as an option counts, not what the table says.
     for option, value, n, m in (("--n", "300", 300, 20), ("--m", "30", 200, 30)):
         _, told = asked(capsys, "table", str(file), *words, option, value)
         ends = sd.bounds_from_table("Recall@10", given, n, m, 1, scheme="with-replacement")
         assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == ends
+        assert all(percent(end) in told["sentences"][0] for end in ends)
 
 
 VECTORS = [  # words beside the metric, n = 60 and m = 5; the recipe and the law
@@ -658,37 +639,18 @@ def test_ranges_of_a_printed_table_are_those_of_the_function(over, second, tmp_p
     assert sum("The cutoff holds all 200 candidates" in x for x in told["sentences"]) == 1
 
 
-#: Three relevant items of one instance, one of two others: P is ahead by items, Q by instances.
-SEVERAL = "system,instance,rank,n\n" + "".join(
-    f"{system},{label},{rank},40\n"
-    for system, ranks in {"P": (1, 2, 3, 30, 30), "Q": (20, 30, 31, 1, 1)}.items()
-    for label, rank in zip("aaabc", ranks, strict=True)
-)
-
-
-def test_options_and_repeated_instances_count(tmp_path, capsys):
-    several, counted = tmp_path / "several.csv", tmp_path / "counted.csv"
-    several.write_text(SEVERAL)
-    for weighting, better in (("instances", "Q"), ("relevant-items", "P")):
-        words = [*["--metric", "Recall@5"] * 2, "--m", "9", "--weighting", weighting]
-        _, told = asked(capsys, "check", str(several), *words)
-        assert (told["pairs"][0]["better"], len(told["pairs"])) == (better, 1)
-        # Recall@5 of P is that of one instance of three, or of three items of five.
-        difference = 1 / 3 if weighting == "instances" else 1 / 5
-        assert told["pairs"][0]["exact"] == pytest.approx(difference, abs=1e-12)
+def test_costs_are_those_of_the_mean_and_of_the_dearest(tmp_path, capsys):
     # Of 3 instances with 9 negatives and 1 with 49 the mean is 19; of each metric its dearest.
+    counted, words = tmp_path / "counted.csv", ["--metric", "Recall@5", "--metric", "Recall@1"]
     counted.write_text("system,rank,n,count\nA,3,10,3\nA,3,50,1\nB,9,10,3\nB,40,50,1\n")
-    words = ["--metric", "Recall@5", "--metric", "Recall@1", "--m", "9"]
-    _, told = asked(capsys, "plan", str(counted), *words)
+    _, told = asked(capsys, "plan", str(counted), *words, "--m", "9", "--metric", "AUC")
     assert [row["scores_of_full_ranking"] for row in told["stopping"]] == [19.0] * 4
     dearest = [max(each["scores"] for each in told["stopping"][i : i + 2]) for i in (0, 2)]
     assert dearest[0] > dearest[1]
     for cost, sentence in zip(dearest, told["sentences"], strict=False):
         assert f"up to {round(cost)} scores an instance" in sentence
         assert sentence.endswith("of 19.")
-    _, told = asked(capsys, "plan", str(several), *words[:2], "--m", "9")
-    whole = [row["scores_of_full_ranking"] for row in told["stopping"]]
-    assert whole == pytest.approx([115 / 3] * 2)  # 37, 39 and 39
+    assert told["sentences"][2].startswith("AUC")
 
 
 @pytest.mark.parametrize("option", ["--relevant", "--seen", "--qrels"])
@@ -768,13 +730,13 @@ def test_progress_is_told_after_a_second_where_a_person_looks_and_taken_away(mon
 
 
 FIRST = pd.DataFrame(
-    {"system": ["A", "=x  y", None], "n": [9, 1200, None], "exact": [0.5, 0.125, None]}
+    {"system": ["Ä", "=x  y", None], "n": [9, 1200, None], "exact": [0.5, 0.125, None]}
 )
 SECOND = pd.DataFrame({"metric": ["AP"], "m": [3]})
 FORMS = {
-    "text": "One.\nTwo.\n\nSystem     n  Exact (%)\nA          9      50.00\n"
+    "text": "One.\nTwo.\n\nSystem     n  Exact (%)\nÄ          9      50.00\n"
     "=x y    1200      12.50\n–          –          –\n\nMetric  m\nAP      3\n",
-    "csv": "system,n,exact\nA,9.0,0.5\n'=x  y,1200.0,0.125\n,,\n\nmetric,m\nAP,3\n",
+    "csv": "system,n,exact\nÄ,9.0,0.5\n'=x  y,1200.0,0.125\n,,\n\nmetric,m\nAP,3\n",
 }
 
 
@@ -782,10 +744,10 @@ def test_forms_of_an_answer():
     answer = Answer(["One.", "Two."], {"pairs": FIRST, "more": SECOND}, {"m": 3})
     for form, text in FORMS.items():
         assert written("check", answer, form) == text
-    assert written("rank", answer, "csv").startswith("system,n,exact\nA,9.0,0.5\n=x  y,1200.0,")
+    assert written("rank", answer, "csv").startswith("system,n,exact\nÄ,9.0,0.5\n=x  y,1200.0,")
     found = {"command": "check", "sentences": ["One.", "Two."], "pairs": plain(FIRST)}
-    text = json.dumps({**found, "more": plain(SECOND), "m": 3}, indent=1) + "\n"
-    assert written("check", answer, "json") == text
+    text = json.dumps({**found, "more": plain(SECOND), "m": 3}, indent=1, ensure_ascii=False)
+    assert written("check", answer, "json") == text + "\n"
     assert written("check", Answer(tables={"pairs": SECOND}), "text") == "Metric  m\nAP      3\n"
     assert written("report", Answer(text="<p>"), "json") == "<p>"
 
@@ -990,10 +952,3 @@ def test_a_signal_while_importing_is_one_line(module, number, tmp_path):
         assert done.returncode == 128 + number
         assert (done.stdout, done.stderr.count("\n")) == ("", 1)
         assert "stopped; nothing is written" in done.stderr
-
-
-def test_json_keeps_letters_as_they_are(tmp_path, capsys) -> None:
-    file = tmp_path / "ranks.csv"
-    file.write_text("system,rank,n\nÜ,1,9\nB,2,9\n", encoding="utf-8")
-    main(["check", str(file), "--metric", "AP", "--m", "3", "--json"])
-    assert '"Ü"' in capsys.readouterr().out
