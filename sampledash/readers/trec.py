@@ -265,8 +265,7 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
     same = ~(other | begins[1:])
     if same.any() and not tied:
         names = pa.array(run["document"].cat.categories.astype(str))
-        by_name = np.empty(len(names), dtype=np.int64)
-        by_name[compute.array_sort_indices(names)] = np.arange(len(names))
+        by_name = np.argsort(compute.array_sort_indices(names))
         order = np.lexsort((-by_name[document], *keys))
     begin = np.flatnonzero(begins)
     sizes = np.diff(np.r_[begin, len(order)])

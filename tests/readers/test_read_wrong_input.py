@@ -147,15 +147,6 @@ rank,n\n3,9\n | my.qrels does not hold qrels; give lines of four fields
 == read("3 Q0 c 1 9 A\n" + RUN, "my.run", n=9, qrels=X)
 9 0 a 1\n7 0 a 1 | share no query with a relevant document: '3' here, '9' there; do they
 
-== read(RUN + "1 Q0 d 3 1 A", "my.run", n=2, qrels=X)
-QRELS | query '1': 'A' ranks 3 documents
-
-== read(RUN, "my.run", n=2, qrels=X, censored="tied")
-QRELS1 0 z 1\n | ranks 2 documents and misses 1 relevant ones, more than n = 2
-
-== read(RUN, "my.run", n=9, qrels=X, censored="left-out")
-1 0 z 1\n2 0 z 1\n | misses a relevant item in every query
-
 == read(X, "my.run", n=9)
 RUN | my.run is a TREC run … qrels || QRELS | my.run holds qrels … give the runs with it
 
