@@ -182,10 +182,9 @@ def plain(table, *names):
 
 
 @pytest.mark.parametrize("how", HOW, ids=range(len(HOW)))
-def test_check_and_plan_answer_what_the_functions_do(how, tmp_path, capsys, monkeypatch):
-    path, shares = tmp_path / "ranks.csv", []
+def test_check_and_plan_answer_what_the_functions_do(how, tmp_path, capsys, shares):
+    path = tmp_path / "ranks.csv"
     path.write_text(RANKS)
-    monkeypatch.setattr(Told, "__call__", lambda self, share: shares.append(share))
     sets, metrics, m = sd.read_rank_sets(path), ["Recall@3", "AP"], 4
     words = [x for name in metrics for x in ("--metric", name)] + ["--m", str(m)]
     words += [x for name, value in how.items() for x in (f"--{name}", str(value))]
@@ -246,39 +245,24 @@ def read_back(ranks):
     return ranks.system, sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
-#: Words after the file, its exit code; the page's address.
-LINKS = [
-    ("--metric Recall@10 --m 100", 1, {"m": "100", "metrics": ["Recall@k"]}),
-    (
-        "--metric AP --metric NDCG@5 --m 50 --scheme with-replacement",
-        1,
-        {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "with replacement"},
-    ),
-    (
-        "--metric Recall@10 --m 200 --scheme popularity --odds 2",
-        1,
-        {"m": "200", "metrics": ["Recall@k"], "scheme": "popularity", "odds": "2.0"},
-    ),
-    (
-        "--metric Recall@10 --m 30 --correction CLS",
-        1,
-        {"m": "30", "metrics": ["Recall@k"], "correction": "CLS"},
-    ),
-]
-
-
+LINKS = [  # words after the file; the page's address
+    ("--metric AP --metric NDCG@5 --m 50 --scheme popularity --odds 2",
+     {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "popularity", "odds": "2.0"}),
+    ("--metric Recall@10 --m 30 --correction CLS",
+     {"m": "30", "metrics": ["Recall@k"], "correction": "CLS"}),
+]  # fmt: skip
 TILE = re.compile(
     r"(.+): (.+) is better than (.+) by ([^<]+)<br>sampled difference ([^<]+)<br>"
     r"(?:one run shows it: (< [^<]+|[^<]+)<br>)?. (\w+)(?:, .*?>right from ([\d,]+))?"
 )
 
 
-@pytest.mark.parametrize(("words", "code", "link"), LINKS)
-def test_it_says_what_the_page_shows(words, code, link, capsys):
+@pytest.mark.parametrize(("words", "link"), LINKS)
+def test_it_says_what_the_page_shows(words, link, capsys):
     source = "Three toy recommenders" if "CLS" in words else "MovieLens 1M: X, Y, Z"
     file = MOVIELENS.replace("movielens_xyz", "paper_abc") if "CLS" in words else MOVIELENS
     found, told = asked(capsys, "check", file, *words.split())
-    assert found == code
+    assert found == 1
     page = Page("consistency", source=source, **link)
     assert any(sentence in page.headline for sentence in told["sentences"]), page.headline
     assert told["state"].lower() in page.headline.lower()
@@ -336,17 +320,11 @@ def test_what_people_read_has_heads_in_words_and_says_what_it_is(tmp_path, capsy
 
 
 def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
-    ties, counts = str(DATA / "movielens_xyz_ties.csv"), str(tmp_path / "counts.csv")
-    assert main(["count", ties, "-o", counts]) == 0
-    assert len(Path(counts).read_text().splitlines()) < len(Path(ties).read_text().splitlines())
-    both = zip(sd.read_rank_sets(ties), sd.read_rank_sets(counts), strict=True)
-    for one, other in both:
-        assert one.n_instances == other.n_instances
-        assert sd.mean("AP", one) == pytest.approx(sd.mean("AP", other), rel=1e-12)
-    several = tmp_path / "several.csv"
-    several.write_text("system,user,rank,n\n=A,@x,1,9\n")  # no apostrophe as for a spreadsheet
-    assert main(["count", str(several), "-o", counts]) == 0
-    assert [one.system for one in sd.read_rank_sets(counts)] == ["=A"]
+    ranks, counts = tmp_path / "ranks.csv", str(tmp_path / "counts.csv")
+    ranks.write_text("system,user,rank,n\n=A,@x,1,9\n=A,y,1,9\n=A,z,2,9\n")
+    assert main(["count", str(ranks), "-o", counts]) == 0
+    (one,) = sd.read_rank_sets(counts)  # no apostrophe as for a spreadsheet
+    assert (one.system, one.ranks.tolist(), one.counts.tolist()) == ("=A", [1, 2], [2, 1])
     assert capsys.readouterr() == ("", "")
 
 
@@ -556,6 +534,14 @@ def test_a_vector_is_that_of_the_function_and_is_read_back(words, recipe, law, c
     assert capsys.readouterr().out.splitlines() == ["sampled_rank,value", *rows]
 
 
+@pytest.fixture
+def shares(monkeypatch):
+    """All progress that is told."""
+    told = []
+    monkeypatch.setattr(Told, "__call__", lambda self, share: told.append(share))
+    return told
+
+
 def ranges(make, *about, **options):
     """Ends of the range that a function gives with and without a shape; None where it refuses."""
     ends = []
@@ -581,13 +567,17 @@ SAMPLED = {"A": [1, 1, 1, 2, 2, 3, 4, 5], "B": [3, 2, 4, 1, 5, 1, 1, 2], "C": [5
         ("--scheme with-replacement", "AB", "monotone-mle"),
     ],
 )
-def test_estimates_and_ranges_are_those_of_the_functions(words, systems, method, tmp_path, capsys):
+def test_estimates_and_ranges_are_those_of_the_functions(
+    words, systems, method, tmp_path, capsys, shares
+):
     path, metrics = tmp_path / "sampled.csv", ["Recall@30", "AP"]
     rows = [f"{name},{rank}" for name in systems for rank in SAMPLED[name] * 20]
     path.write_text("\n".join(["system,sampled_rank", *rows]))
     words = [word.replace(":", " ") for word in ["--n", "25", "--m", "4", *words.split()]]
     _, told = asked(capsys, "correct", str(path), "--metric", metrics[0], "--metric", "AP", *words)
     scheme = words[-1] if "--scheme" in words else "without-replacement"
+    assert shares == sorted(shares)
+    assert (shares[len(shares) // 2 - 1], shares[-1]) == (1 / 2, 1)  # of two metrics
     sets = sd.read_sampled_ranks(path, n=25, m=4, scheme=scheme)
     estimates, differences = [], []
     for metric in metrics:
@@ -609,13 +599,17 @@ def test_estimates_and_ranges_are_those_of_the_functions(words, systems, method,
 
 @pytest.mark.parametrize("over", [None, 70])
 @pytest.mark.parametrize("second", ["0.50", "0.89", "0.1"])
-def test_ranges_of_a_printed_table_are_those_of_the_function(over, second, tmp_path, capsys):
+def test_ranges_of_a_printed_table_are_those_of_the_function(
+    over, second, tmp_path, capsys, shares
+):
     path, metrics = tmp_path / "table.txt", ["Recall@10", "AUC", "Recall@200"]
     path.write_text(f"\ufeffm = 20, n = 200\nsystem,HR@1,HR@10\nA,0.50,0.90\nB,0.10,{second}\n")
     words = [word for metric in metrics for word in ("--metric", metric)]
     words += ["--scheme", "with-replacement"]
     words += [] if over is None else ["--instances", str(over)]
     _, told = asked(capsys, "table", str(path), *words)
+    assert shares == sorted(shares)
+    assert (shares[len(shares) // 3 - 1], shares[-1]) == (1 / 3, 1)  # of three metrics
     facts = {"n": 200, "m": 20, "scheme": "with-replacement", "instances": over}
     assert {name: told[name] for name in facts} == facts
     values, wanted = {"A": (0.5, 0.9), "B": (0.1, float(second))}, []
@@ -750,19 +744,6 @@ def test_forms_of_an_answer():
     assert written("check", answer, "json") == text + "\n"
     assert written("check", Answer(tables={"pairs": SECOND}), "text") == "Metric  m\nAP      3\n"
     assert written("report", Answer(text="<p>"), "json") == "<p>"
-
-
-def test_progress_goes_up_to_all_of_it(tmp_path, monkeypatch, capsys):
-    shares, table, sampled = [], tmp_path / "printed.txt", tmp_path / "sampled.csv"
-    monkeypatch.setattr(Told, "__call__", lambda self, share: shares.append(share))
-    table.write_text("system, HR@1\nA, 0.3\nB, 0.2\n")
-    assert main(["table", str(table), "--metric", "HR@1", "--n", "90", "--m", "9"]) == 0
-    assert shares == pytest.approx([x / 6 for x in range(1, 7)])
-    shares.clear()
-    rows = "A,1,90,9\nB,3,90,9\nC,5,90,9\n"
-    sampled.write_text(f"system,sampled_rank,n_candidates,m\n{rows}")
-    assert main(["correct", str(sampled), "--metric", "AUC", "--metric", "AP"]) == 0
-    assert shares == pytest.approx([x / 24 for x in range(1, 25)])
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")

@@ -261,28 +261,18 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
 
 #: The first line before four good ones of its kind, which decides, and what the text then is.
 FIRST = """
-1 Q0 a one 3.0 A | run
-1 Q0 a 1 high A | run
-1 Q0 a one high A | None
-user Q0 a 1 high A | None
-user Q0 a one 3 A | None
-user Q0 a 1 3 A | run
-1 Q0 a 1 3.0 | None
-1 Q0 a 1 3.0 A B | None
-1 0 b one | qrels
-1 x b 1 | qrels
-1 x b one | None
-1 Q0 b one | None
-user x b 1 | None
-user 0 b rel | None
-user 0 b 1 | qrels
+1 Q0 a one 3.0 A | run || 1 Q0 a 1 high A | run || 1 Q0 a one high A | None || 1 Q0 a 1 3.0 | None
+user Q0 a 1 high A | None || user Q0 a one 3 A | None || user Q0 a 1 3 A | run
+1 0 b one | qrels || 1 x b 1 | qrels || 1 x b one | None || 1 Q0 b one | None
+user x b 1 | None || user 0 b rel | None || user 0 b 1 | qrels || 1 Q0 a 1 3 A B | None
 """
 
 
 def test_the_first_line_and_most_of_five_tell_the_kind():
-    for line, kind in (row.split(" | ") for row in FIRST.strip().splitlines()):
-        good = "1 Q0 a 1 3.0 A" if len(line.split()) > 4 else "1 0 b 1"
-        assert str(trec_kind(f"\n{line}\n \n{(good + chr(10)) * 4}".encode(), "r")) == kind, line
+    for row in FIRST.strip().replace(" || ", "\n").splitlines():
+        line, kind = row.split(" | ")
+        good = "1 Q0 a 1 3.0 A\n" if len(line.split()) > 4 else "1 0 b 1\n"
+        assert str(trec_kind(f"\n{line}\n \n{good * 4}".encode(), "r")) == kind, line
     for lines, kind in (("gbg", "run"), ("gggbbb", "run"), ("gbbgg", "run"), ("gb", None)):
         text = "\n".join("1 Q0 a 1 3 A" if x == "g" else "1 Q0 a one 3 A" for x in lines)
         assert trec_kind(text.encode(), "r") == kind
