@@ -567,9 +567,7 @@ SAMPLED = {"A": [1, 1, 1, 2, 2, 3, 4, 5], "B": [3, 2, 4, 1, 5, 1, 1, 2], "C": [5
         ("--scheme with-replacement", "AB", "monotone-mle"),
     ],
 )
-def test_estimates_and_ranges_are_those_of_the_functions(
-    words, systems, method, tmp_path, capsys, shares
-):
+def test_estimates_are_those_of_the_functions(words, systems, method, tmp_path, capsys, shares):
     path, metrics = tmp_path / "sampled.csv", ["Recall@30", "AP"]
     rows = [f"{name},{rank}" for name in systems for rank in SAMPLED[name] * 20]
     path.write_text("\n".join(["system,sampled_rank", *rows]))
@@ -599,9 +597,7 @@ def test_estimates_and_ranges_are_those_of_the_functions(
 
 @pytest.mark.parametrize("over", [None, 70])
 @pytest.mark.parametrize("second", ["0.50", "0.89", "0.1"])
-def test_ranges_of_a_printed_table_are_those_of_the_function(
-    over, second, tmp_path, capsys, shares
-):
+def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, capsys, shares):
     path, metrics = tmp_path / "table.txt", ["Recall@10", "AUC", "Recall@200"]
     path.write_text(f"\ufeffm = 20, n = 200\nsystem,HR@1,HR@10\nA,0.50,0.90\nB,0.10,{second}\n")
     words = [word for metric in metrics for word in ("--metric", metric)]
