@@ -564,6 +564,7 @@ SAMPLED = {"A": [1, 1, 1, 2, 2, 3, 4, 5], "B": [3, 2, 4, 1, 5, 1, 1, 2], "C": [5
         ("", "AB", "monotone-mle"),
         ("", "ABC", "mle"),
         ("--correction BV:0.1", "ABC", "BV 0.1"),
+        ("--correction BV", "AB", "BV 0.1"),
         ("--scheme with-replacement", "AB", "monotone-mle"),
     ],
 )
@@ -588,7 +589,7 @@ def test_estimates_are_those_of_the_functions(words, systems, method, tmp_path, 
             differences.append(row | ranges(compare, metric, one, other))
     assert (told["estimates"], told["differences"]) == (estimates, differences)
     assert (estimates[0]["low"], estimates[0]["high"]) == (1, 1)  # Recall@30 of 25 candidates
-    asked_for = "BV 0.1" if "BV" in method else "shape-constrained MLE"
+    asked_for = words[-1] if "--correction" in words else "shape-constrained MLE"
     assert (told["scheme"], told["method"]) == (scheme, asked_for)
     said = [x for x in told["sentences"] if x.endswith("contradict that ranks fall off.")]
     assert said == ["C: these numbers contradict that ranks fall off."] * ("C" in systems)
