@@ -515,7 +515,7 @@ VECTORS = [  # words beside the metric, n = 60 and m = 5; the recipe and the law
     ("", "CLS", ("without-replacement",)),
     ("--correction BV:0.1", "BV 0.1", ("without-replacement",)),
     ("--scheme popularity", "CLS", ("popularity", 1.0)),
-    ("--scheme popularity --odds 2 --correction uncorrected", "uncorrected", ("popularity", 2.0)),
+    ("--scheme popularity --odds 2 --correction BV:0.1", "BV 0.1", ("popularity", 2.0)),
 ]
 
 

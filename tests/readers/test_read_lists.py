@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.readers.files import open_sources
 from sampledash.readers.upload_limits import MissingCandidates
 from tests.readers.reading import buffer, files, ranks_of, refused
 
@@ -53,6 +54,16 @@ def test_two_lists_and_files_of_ranks_with_items():
     # Without test items a table with a rank column holds ranks, as before.
     table = "system,user,item,rank,n\nX,ann,c,7,9\n"
     assert ranks_of(sd.read_rank_sets(buffer(table, "r.csv"))) == {"X": [7]}
+
+
+def test_columns_that_are_not_read_are_named():
+    listed = "user,item,sku,score,rank,note\nann,a,x,3,1,z\nann,c,x,2,2,z\n"
+    texts = files(l_csv=listed, test_csv="user,item,rating\nann,c,5\n")
+    reading = open_sources(**texts).read(n=9)
+    assert ranks_of(reading.sets) == {"l": [2]}
+    (facts,) = reading.summary.files
+    assert facts.columns == (("user", "user"), ("item", "item"), ("score", "score"))
+    assert facts.ignored == ("sku", "rank", "note")
 
 
 def test_wrong_lists_get_their_sentence():

@@ -220,7 +220,7 @@ m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 m = 9\n\nModel,HR@10\nX,x | line 4, column 'HR@10' of the table: 'x'
 Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not || Model,MRR\nX,. | '.'
-Model,HR@10\nX,-0.3 | line 2, column 'HR@10' of the table: '-0.3' is below 0; correct it, or remove it
+Model,HR@10\nX,-0.3 | line 2, column 'HR@10' of the table: '-0.3' is below 0; correct it, or
 Model,HR@10\nX,662.2 % | '662.2 %' is above 100 || Model,HR@10\nX,66.2\nY,1 | 1 may be a fraction or
 Model,HR@10\n\nX,100.01 | line 3, column 'HR@10' of the table: '100.01' is above 100
 Model,HR@1,HR@9\nX,0.5,35%\nY,1.3,40% | line 2, column 'HR@1' … : 0.5 may … as 1.3 in line 3 is
