@@ -58,7 +58,7 @@ def test_two_lists_and_files_of_ranks_with_items():
 
 def test_columns_that_are_not_read_are_named():
     listed = "user,item,sku,score,rank,note\nann,a,x,3,1,z\nann,c,x,2,2,z\n"
-    texts = files(l_csv=listed, test_csv="user,item,rating\nann,c,5\n")
+    texts = files(l_csv=listed, test_csv="user,item,rating,time\nann,c,5,1\n")
     reading = open_sources(**texts).read(n=9)
     assert ranks_of(reading.sets) == {"l": [2]}
     (facts,) = reading.summary.files

@@ -92,6 +92,8 @@ def test_order_of_files_and_the_way_to_give_qrels():
     assert read_rank_sets([qrels, run], n=9) == expected
     assert read_rank_sets(run, qrels=qrels, n=9) == expected
     refused(lambda: read(RUN, QRELS, n=10**12 + 1), "n must be at most 1000000000000", ValueError)
+    (alone,) = read("1 Q0 a 1 3 A\n", "1 0 a 1\n", n=2)
+    assert (alone.ranks.tolist(), alone.n.tolist()) == ([1], [2])
     packed = buffer(gzip.compress(RUN.encode()))
     assert read_rank_sets([packed, qrels], name=["a.run.gz", "q"], n=9) == expected
 
