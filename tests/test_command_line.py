@@ -678,6 +678,9 @@ def test_scores_of_parquet_keep_their_order_and_are_numbers(tmp_path, capsys):
     parquet.write_table(arrow(score=[2**60 + x for x in (1, 3, 2)]), path)  # one number as floats
     assert main(["rank", path, "--csv"]) == 0
     assert capsys.readouterr().out == f"system,instance,rank,n_candidates\nA,{2**60},3,3\n"
+    parquet.write_table(arrow(score=[5, 5, 5], relevant=[0, 0, 1]), path)
+    assert main(["rank", path]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == f"A,{2**60},1,2,3"  # rank, ties, n
     for columns, said in (
         ({"score": [dt.date(2024, 1, 1)] * 3}, "column 'score' holds"),
         ({"score": [True, False, True]}, "column 'score' holds bool"),
