@@ -1,7 +1,9 @@
 """The command line: exit codes, what it refuses, its files, its JSON, and the page's numbers."""
 
+import csv
 import datetime as dt
 import io
+import itertools
 import json
 import os
 import re
@@ -10,6 +12,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections import Counter
 from html import escape
 from pathlib import Path
 
@@ -25,7 +28,8 @@ from sampledash import command_line
 from sampledash.command_line import COMMANDS, main
 from sampledash.command_line.options import masked
 from sampledash.command_line.serving import results
-from sampledash.command_line.streams import Told
+from sampledash.command_line.streams import Answer, Told, written
+from sampledash.estimation.estimate import compare, interval
 from sampledash.report.numbers import percent
 from tests.dashboard.driver import Page
 
@@ -78,45 +82,187 @@ def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
     out = capsys.readouterr().out
     written = [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()]
     assert len(out + "".join(written)) > 60
-    with pytest.raises(SystemExit):
-        command_line.parser().parse_args([name, "--help"])
-    assert COMMANDS[name].example in capsys.readouterr().out
 
 
-#: Words after the file, its exit code; the page's address.
-LINKS = [
-    ("--metric Recall@10 --m 100", 1, {"m": "100", "metrics": ["Recall@k"]}),
-    ("--metric Recall@10 --m 1200", 0, {"m": "1200", "metrics": ["Recall@k"]}),
-    (
-        "--metric AP --metric NDCG@5 --m 50 --scheme with-replacement",
-        1,
-        {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "with replacement"},
-    ),
-    (
-        "--metric Recall@10 --m 200 --scheme popularity --odds 2",
-        1,
-        {"m": "200", "metrics": ["Recall@k"], "scheme": "popularity", "odds": "2.0"},
-    ),
-    (
-        "--metric Recall@10 --m 30 --correction CLS",
-        1,
-        {"m": "30", "metrics": ["Recall@k"], "correction": "CLS"},
-    ),
+OPTIONS = {
+    "metric": ["AP"], "m": 9, "n": 8, "scheme": "popularity", "odds": 2.5, "correction": "CLS",
+    "ties": "optimistic", "weighting": "relevant-items", "qrels": "q.txt", "zero_based": True,
+    "instances": "any", "runs": "apart", "censored": "tied", "probability": 0.5, "over": 70,
+    "relevant": "r.csv", "seen": "s.csv", "engine": "duckdb://", "port": 80, "address": "0.0.0.0",
+    "base_path": "a", "output": "o.txt", "files": ["f.csv", "-"],
+}  # fmt: skip
+DEFAULTS = dict.fromkeys([*OPTIONS, "files"]) | {
+    "scheme": "without-replacement", "ties": "expected", "weighting": "instances",
+    "zero_based": False, "instances": "same", "runs": "averaged", "censored": "refuse",
+    "probability": 0.95, "port": 8501, "address": "127.0.0.1",
+}  # fmt: skip
+READING = "n qrels zero_based instances runs censored output"
+COMPARING = f"metric m scheme odds correction ties weighting {READING}"
+TAKES = {  # options; of which no command runs without these; and the form it writes
+    "check": (COMPARING, "metric m files", "text"),
+    "plan": (f"{COMPARING} probability", "metric m files", "text"),
+    "report": (COMPARING, "metric m files", "text"),
+    "rank": (f"{READING} relevant seen engine", "files", "csv"),
+    "count": (f"{READING} engine", "files", "csv"),
+    "correct": ("metric n m scheme odds correction output", "metric", "text"),
+    "table": ("metric n m over scheme output", "metric files", "text"),
+    "serve": ("port address base_path", "", "text"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_of_each_command_and_what_they_are_unless_given(command, capsys):
+    def words(names):
+        for name in names.split():
+            value, flag = OPTIONS[name], "instances" if name == "over" else name.replace("_", "-")
+            every = map(str, value if isinstance(value, list) else [value])
+            yield from every if name == "files" else [f"--{flag}", *every][: 2 - (value is True)]
+
+    def parsed(*more):
+        return vars(command_line.parser().parse_args([command, *more]))
+
+    takes, needs, form = TAKES[command]
+    every = {name: OPTIONS[name] for name in [*takes.split(), "files"]}
+    assert parsed(*words(f"{takes} files")) == {**every, "command": command, "form": form} | (
+        {"output": None} if command == "serve" else {}
+    )
+    left = {name: DEFAULTS[name] for name in every} | {
+        name: OPTIONS[name] for name in needs.split()
+    }
+    left |= {} if "files" in needs else {"files": []}
+    assert parsed(*words(needs)) == {"output": None, "command": command, "form": form, **left}
+    for kind in ["json", "csv", "markdown", "latex"] * (command not in ("report", "serve")):
+        assert parsed(*words(needs), f"--{kind}")["form"] == kind
+    assert main([command, "--help"]) == 0
+    said = capsys.readouterr().out
+    assert COMMANDS[command].about in said
+    assert f"example:\n  {COMMANDS[command].example}" in said
+    rest = " ".join(said.split())
+    assert ("-o FILE, --output FILE write to this file" in rest) == (command != "serve")
+    assert ("--latex as latex" in rest) == (command not in ("report", "serve"))
+
+
+def test_help_names_the_commands(capsys):
+    assert main(["--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "sampledash [-h] COMMAND ... Check, plan and correct metrics on sampled negatives." in said
+    )
+    assert (
+        "read wherever ranks are correct The vector of a correction: what to report at each" in said
+    )
+    assert main([]) == 2
+    said = "sampledash: the following arguments are required: COMMAND; see sampledash --help\n"
+    assert capsys.readouterr().err == said
+    assert main(["count", "x", "--csv", "--json"]) == 2
+    assert "--json: not allowed with argument --csv" in capsys.readouterr().err
+
+
+#: Users of whom one has several items, others ties, or another n.
+RANKS = "system,user,rank,n,ties\n" + "".join(
+    f"{system},{user},{rank},{n},{ties}\n"
+    for system, ranks in {"P": (1, 3, 5, 7, 13), "Q": (2, 4, 6, 1, 9)}.items()
+    for user, rank, (n, ties) in zip(
+        "aaabc", ranks, [(12, 0)] * 3 + [(12, 3), (16, 2)], strict=True
+    )
+)
+HOW = [
+    {},
+    {"ties": "pessimistic", "weighting": "relevant-items"},
+    {"scheme": "with-replacement", "correction": "BV 0.1"},
+    {"scheme": "popularity", "odds": 3.0, "weighting": "relevant-items"},
+    {"scheme": "popularity", "ties": "optimistic"},
 ]
 
 
+def plain(table, *names):
+    """Rows with None where there is no value."""
+    rows = table[list(names) or list(table)].to_dict("records")
+    return [{name: None if pd.isna(x) else x for name, x in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("how", HOW, ids=range(len(HOW)))
+def test_check_and_plan_answer_what_the_functions_do(how, tmp_path, capsys, shares):
+    path = tmp_path / "ranks.csv"
+    path.write_text(RANKS)
+    sets, metrics, m = sd.read_rank_sets(path), ["Recall@3", "AP"], 4
+    words = [x for name in metrics for x in ("--metric", name)] + ["--m", str(m)]
+    words += [x for name, value in how.items() for x in (f"--{name}", str(value))]
+    code, told = asked(capsys, "check", str(path), *words)
+    options = {name: value for name, value in how.items() if name != "correction"}
+    corrections = [how.get("correction", "uncorrected")]
+    assert shares[-1] == 1
+    assert told["pairs"] == plain(sd.verdict(metrics, sets, m, corrections, **options))
+    states = {row["state"] for row in told["pairs"]}
+    assert code == bool(states & {"wrong", "undecided"})
+    worst = next(x for x in ("wrong", "undecided", "tied", "right") if x in states)
+    facts = {"m": m, "scheme": how.get("scheme", "without-replacement"), "state": worst}
+    assert {name: told[name] for name in facts} == facts
+    shares.clear()
+    _, told = asked(capsys, "plan", str(path), *words, "--probability", "0.7")
+    assert shares
+    assert (told["m"], told["scheme"], told["probability"]) == (m, facts["scheme"], 0.7)
+    wanted = []
+    for name in metrics:
+        negatives = plain(sd.negatives_needed(name, sets, 0.7, **how))
+        instances = plain(sd.instances_needed(name, sets, m, 0.7, **how))
+        pairs = zip(negatives, instances, strict=True)
+        wanted += [{"metric": name, **one, **other} for one, other in pairs]
+    assert told["needed"] == wanted
+    costs = {s.system: sd.mean_stopping_cost("Recall@3", s) for s in sets}
+    assert [(x["system"], x["scores"], x["std_of_scores"]) for x in told["stopping"]] == [
+        (name, pytest.approx(cost.mean), pytest.approx(cost.std)) for name, cost in costs.items()
+    ]
+
+
+def test_what_is_read_is_read_as_options_say(tmp_path, capsys, monkeypatch):
+    seeds = "system,seed,user,rank\nA,1,u,0\nA,2,u,3\nB,1,u,1\nB,2,u,5\nA,1,v,2\n"
+    run = "u Q0 a 1 3 A\nu Q0 b 2 2 A\nv Q0 c 1 1 A\n"
+    for name, text in {"seeds": seeds, "my.run": run, "qrels": "u 0 b 1\nu 0 z 1\nv 0 c 1"}.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    for words, options in (
+        ("seeds --zero-based --n 40 --instances any", {"zero_based": True, "instances": "any"}),
+        ("seeds --zero-based --n 41 --instances shared",
+         {"zero_based": True, "instances": "shared"}),
+        ("seeds --zero-based --n 40 --instances any --runs apart",
+         {"zero_based": True, "instances": "any", "runs": "apart"}),
+        ("my.run --qrels qrels --n 40 --censored tied", {"censored": "tied"}),
+        ("my.run --qrels qrels --n 41 --censored left-out", {"censored": "left-out"}),
+        ("my.run --qrels qrels --n 40 --censored beyond", {"censored": "beyond"}),
+    ):  # fmt: skip
+        file, *rest = words.split()
+        options |= {"n": int(rest[rest.index("--n") + 1])}
+        options |= {"qrels": "qrels"} if file == "my.run" else {}
+        assert main(["rank", file, *rest, "-o", "out.csv"]) == 0
+        assert capsys.readouterr() == ("", "")
+        sets = [read_back(one) for one in sd.read_rank_sets("out.csv", instances="any")]
+        assert sets == [read_back(one) for one in sd.read_rank_sets(file, **options)]
+
+
+def read_back(ranks):
+    columns = ranks.instances.astype(str), ranks.ranks, ranks.ties, ranks.n, ranks.beyond
+    return ranks.system, sorted(zip(*(column.tolist() for column in columns), strict=True))
+
+
+LINKS = [  # words after the file; the page's address
+    ("--metric AP --metric NDCG@5 --m 50 --scheme popularity --odds 2",
+     {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "popularity", "odds": "2.0"}),
+    ("--metric Recall@10 --m 30 --correction CLS",
+     {"m": "30", "metrics": ["Recall@k"], "correction": "CLS"}),
+]  # fmt: skip
 TILE = re.compile(
     r"(.+): (.+) is better than (.+) by ([^<]+)<br>sampled difference ([^<]+)<br>"
     r"(?:one run shows it: (< [^<]+|[^<]+)<br>)?. (\w+)(?:, .*?>right from ([\d,]+))?"
 )
 
 
-@pytest.mark.parametrize(("words", "code", "link"), LINKS)
-def test_it_says_what_the_page_shows(words, code, link, capsys):
+@pytest.mark.parametrize(("words", "link"), LINKS)
+def test_it_says_what_the_page_shows(words, link, capsys):
     source = "Three toy recommenders" if "CLS" in words else "MovieLens 1M: X, Y, Z"
     file = MOVIELENS.replace("movielens_xyz", "paper_abc") if "CLS" in words else MOVIELENS
     found, told = asked(capsys, "check", file, *words.split())
-    assert found == code
+    assert found == 1
     page = Page("consistency", source=source, **link)
     assert any(sentence in page.headline for sentence in told["sentences"]), page.headline
     assert told["state"].lower() in page.headline.lower()
@@ -133,23 +279,10 @@ def test_it_says_what_the_page_shows(words, code, link, capsys):
         assert row["right_from"] == (None if late is None else int(late.replace(",", "")))
 
 
-@pytest.mark.parametrize("name", ["plan", "rank", "count"])
+@pytest.mark.parametrize("name", ["rank", "count"])
 def test_json_is_as_the_schema_says(name, toy, capsys):
-    words = ["--metric", "Recall@10", "--metric", "AUC", "--m", "20"] if name == "plan" else []
-    code, told = asked(capsys, name, toy, *words)
+    code, told = asked(capsys, name, toy)
     assert (code, told["command"]) == (0, name)
-    if name == "plan":  # B is beyond 10 as often as not: all but the last 10 are looked at
-        assert [row["system"] for row in told["stopping"]] == ["A", "B"]
-        assert told["sentences"][0].startswith("Exact Recall@10 by stopping when decided: up to ")
-        assert told["sentences"][1].startswith("AUC")
-
-
-def test_other_forms_hold_the_same_rows(toy, capsys):
-    words = ["check", toy, "--metric", "Recall@10", "--m", "100"]
-    for form, sign in (("csv", ","), ("markdown", "|"), ("latex", "&")):
-        assert main([*words, f"--{form}"]) == 1
-        row = next(x for x in capsys.readouterr().out.splitlines() if "uncorrected" in x)
-        assert row.count(sign) >= 8
 
 
 #: A command on the bundled ranks or on sampled ranks; heads and cells that people read.
@@ -187,33 +320,56 @@ def test_what_people_read_has_heads_in_words_and_says_what_it_is(tmp_path, capsy
 
 
 def test_a_histogram_is_read_as_the_ranks_it_stands_for(tmp_path, capsys):
-    ties, counts = str(DATA / "movielens_xyz_ties.csv"), str(tmp_path / "counts.csv")
-    assert main(["count", ties, "-o", counts]) == 0
-    assert len(Path(counts).read_text().splitlines()) < len(Path(ties).read_text().splitlines())
-    both = zip(sd.read_rank_sets(ties), sd.read_rank_sets(counts), strict=True)
-    for one, other in both:
-        assert one.n_instances == other.n_instances
-        assert sd.mean("AP", one) == pytest.approx(sd.mean("AP", other), rel=1e-12)
-    several = tmp_path / "several.csv"
-    several.write_text("system,user,rank,n,count\nA,1,2,9,1\nA,1,3,9,1\nA,2,4,9,2\n")
-    assert main(["count", str(several), "-o", counts]) == 0
-    (one,), (other,) = sd.read_rank_sets(counts), sd.read_rank_sets(several)
-    assert (one.n_instances, one.max_relevant) == (other.n_instances, other.max_relevant) == (3, 2)
-    assert sd.mean("AP", one) == sd.mean("AP", other)
-    several.write_text("system,user,rank,n\n=A,@x,1,9\n")  # no apostrophe as for a spreadsheet
-    assert main(["count", str(several), "-o", counts]) == 0
-    assert [one.system for one in sd.read_rank_sets(counts)] == ["=A"]
+    ranks, counts = tmp_path / "ranks.csv", str(tmp_path / "counts.csv")
+    ranks.write_text("system,user,rank,n\n=A,@x,1,9\n=A,y,1,9\n=A,z,2,9\n")
+    assert main(["count", str(ranks), "-o", counts]) == 0
+    (one,) = sd.read_rank_sets(counts)  # no apostrophe as for a spreadsheet
+    assert (one.system, one.ranks.tolist(), one.counts.tolist()) == ("=A", [1, 2], [2, 1])
+    assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("again", ["", "3,4,9"])  # another relevant item of the third user
-def test_a_histogram_of_two_files_of_which_one_tells_the_mass(again, tmp_path, capsys):
-    for name, mass in (("A", ",mass_above"), ("B", "")):
-        rows = [f"{row}{',0.1' * bool(mass)}" for row in ("1,2,9", "2,2,9", "3,3,9", again) if row]
-        (tmp_path / f"{name}.csv").write_text("\n".join([f"user,rank,n{mass}", *rows]))
-    assert main(["count", *(str(tmp_path / f"{name}.csv") for name in "AB")]) == 0
-    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
-    assert table.groupby("system")["count"].sum().tolist() == [3 + bool(again)] * 2
-    assert sorted(table["count"]) == [1, 1] + [1, 1] * bool(again) + [2, 2]
+def drawn_ranks(rng, several, counted):
+    """Two files of ranks, of which one tells the mass, and both have or lack ties."""
+    users, weights = rng.permutation(9), rng.integers(1, 4, 9)
+    places = {user: [*range(1 + several * (user % 4 == 0))] for user in users.tolist()}
+    ties = int(rng.integers(2))
+    for name, mass in (("B", ",mass_above"), ("A", "")):
+        rows = [f"user,rank,n{',ties' * ties}{mass}{',count' * counted}"]
+        for user in users.tolist():
+            for place in places[user]:
+                row = [user, place * 3 + rng.integers(2, 4), 9, *[int(rng.integers(2))] * ties]
+                row += [*[rng.integers(1, 3) / 10] * bool(mass), *[weights[user]] * counted]
+                rows.append(",".join(map(str, row)))
+        yield name, "\n".join(rows)
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("counted", [False, True])
+def test_counts_are_those_of_the_ranks_in_their_order(several, counted, tmp_path, capsys):
+    for seed in range(6):
+        files = []
+        for name, text in drawn_ranks(np.random.default_rng(seed), several, counted):
+            files.append(str(tmp_path / f"{name}.csv"))
+            Path(files[-1]).write_text(text)
+        assert main(["rank", *files]) == 0
+        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        lists = Counter((row["system"], row["instance"]) for row in rows)
+        kinds, labels, kept = Counter(), {}, []
+        for row in rows:
+            size, label = float(row.pop("count", 1)), row["instance"]
+            if lists[row["system"], label] > 1:
+                kept.append({**row, "count": size})
+                continue
+            kind = tuple((name, x) for name, x in row.items() if name != "instance")
+            kinds[kind] += size
+            labels[kind] = min(labels.get(kind, label), label)
+        wanted = [{**dict(kind), "count": size} for kind, size in kinds.items()]
+        if kept:
+            pairs = zip(wanted, labels.values(), strict=True)
+            wanted = [{**row, "instance": label} for row, label in pairs] + kept
+        assert main(["count", *files]) == 0
+        found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert [{**row, "count": float(row["count"])} for row in found] == wanted
 
 
 #: Words, and what is said of them; FILE is a good file.
@@ -243,6 +399,23 @@ table BROKEN --metric AP | broken.parquet is no text
 table FILE FILE --metric AP | a table is one file
 rank SCORES | scores.csv has no column relevant … give --relevant
 rank empty FILE | an engine reads one table: give one folder
+rank FILE --engine duckdb:// --n 9 | --n is not for an engine: it reads tables of scores or ranks
+count FILE --engine duckdb:// --zero-based | --zero-based is not for an engine
+count empty --instances any | --instances is not for an engine
+count empty --runs apart | --runs is not for an engine
+count empty --censored tied | --censored is not for an engine
+rank empty --qrels ONE | --qrels is not for an engine
+rank MARKED --n 9 | --n is not for a table of scores
+rank MARKED --instances shared | --instances is not for a table of scores
+rank MARKED --metric AP | unrecognized arguments: --metric AP
+count FILE -o empty/x.csv --qrels empty | empty/x.csv is in what is read
+count - --qrels '' | --qrels is '', an empty path
+rank FILE --relevant '' | --relevant is '', an empty path
+correct --metric AP --metric AUC --n 90 --m 9 | one --metric, --n and --m: give each, or a file
+correct --metric AP --m 9 | one --metric, --n and --m: give each
+correct --metric AP --n 90 | one --metric, --n and --m: give each
+correct ALIEN --metric AP --n 90 --m 9 --csv | alien.csv
+table LATIN --metric AP --n 90 --m 9 | latin.csv, line 1: the text is not UTF-8
 rank - --engine duckdb:// | an engine reads one table
 serve FILE --port 0 | --port 0 is no port
 serve FILE --port 65536 | --port 65,536 is no port: give one from 1 to 65,535
@@ -250,6 +423,7 @@ rank FILE --relevant ONE | --relevant is for a table of scores … which toy.csv
 rank FILE --seen ONE | --seen is for a table of scores
 table PRINTED --metric AP --n 9 | printed.csv does not say n and m: give --n and --m
 table PRINTED --metric AP --m 9 | printed.csv does not say n and m
+table PRINTED --metric AP --n 9 --m 3 --instances 0 | --instances must be at least 1, got 0
 check / --metric AP --m 9 | check: / holds all folders: give the one that
 count / | count: / holds all folders: give the one that
 serve / | serve: / holds all folders: give the one that
@@ -278,10 +452,19 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
     one.write_text("system,rank,n\nA,1,20\n")
     apart.write_text("system,instance,rank,n\nA,1,2,9\nA,2,2,9\nB,1,3,9\nB,3,3,9\n")
     scores.write_text("system,user,item,score\nA,1,2,0.5\nA,1,3,0.5\n")
-    printed = tmp_path / "printed.csv"
+    printed, marked, latin = (tmp_path / x for x in ("printed.csv", "marked.csv", "latin.csv"))
+    marked.write_text("system,user,item,score,relevant\nA,1,2,0.5,1\nA,1,3,0.5,0\n")
+    latin.write_bytes("Modèle,MRR\nA,0.5\n".encode("latin-1"))
     printed.write_text("system, HR@1\nA, 0.5\n")
     (tmp_path / "20240101.csv").write_text("system,rank,n\nA,1,9\nB,two,9\n")
-    places = {"PRINTED": printed, "ONE": one, "APART": apart, "SCORES": scores}
+    places = {
+        "MARKED": marked,
+        "LATIN": latin,
+        "PRINTED": printed,
+        "ONE": one,
+        "APART": apart,
+        "SCORES": scores,
+    }
     places |= {"FILE": toy, "ALIEN": alien, "BARE": bare, "BROKEN": broken}
     places |= {"NOWHERE": tmp_path / "no" / "such", "LONG": "a" * 300}
     for name, place in places.items():
@@ -294,23 +477,6 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
         assert part in err
     assert "Traceback" not in err
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_help_names_the_commands(capsys):
-    assert main(["--help"]) == 0
-    assert "COMMAND" in capsys.readouterr().out
-
-
-def test_a_vector_is_read_back(tmp_path, capsys):
-    words = ["--metric", "NDCG@10", "--n", "1000", "--m", "20", "--correction", "BV 0.1"]
-    _, told = asked(capsys, "correct", *words)
-    fit = sd.read_vector_json(json.dumps(told))
-    made = sd.correction("bias-variance", gamma=0.1).fit(
-        "NDCG@10", sd.Sampling(1000, 20, "without-replacement")
-    )
-    assert fit.values.tolist() == told["values"] == made.values.tolist()
-    assert main(["correct", "--metric", "AP", "--m", "9"]) == 2
-    assert "give each, or a file" in capsys.readouterr().err
 
 
 def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, capsys):
@@ -330,65 +496,152 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
-    sampled = sd.read_sampled_ranks(str(file), scheme="with-replacement")
-    _, named = asked(capsys, "correct", str(file), *words, "--correction", "BV 0.1")
-    for each, name in ((told, "shape-constrained MLE"), (named, "BV 0.1")):
-        assert f"Estimated ({name}): " in each["sentences"][0]
-    first = told["estimates"][0]
-    assert (first["low"], first["high"]) == sd.bounds("Recall@10", sampled[0])
     printed = "system, HR@1, HR@10\nA, 0.2, 0.6\nB, 0.1, 0.5\nm = 20, n = 200"
     page = Page("correct", what="A printed table", printed=printed, scheme="with replacement")
     file.write_text(printed)
     _, told = asked(capsys, "table", str(file), *words)
     assert told["sentences"][-1] in page.headline
+    # What is given as an option counts, not what the table says; one system has a range.
+    file.write_text("system, HR@1, HR@10\nA, 0.2, 0.6\nm = 20, n = 200")
     given = {"HR@1": 0.2, "HR@10": 0.6}
-    low, high = sd.bounds_from_table("Recall@10", given, 200, 20, 1, scheme="with-replacement")
-    assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == (low, high)
-    assert main(["table", MOVIELENS, *words]) == 2
-    file.write_text("system, HR@1, HR@10\nA, 0.50, 0.90\nB, 0.10, 0.50\nm = 100, n = 1000")
-    for metric, end in (("Recall@10", ", whatever the ranks were."), ("AUC", "cannot tell.")):
-        _, told = asked(capsys, "table", str(file), "--metric", metric)
-        assert told["sentences"][-1].startswith(f"A has the highest {metric}")
-        assert told["sentences"][-1].endswith(end)
-    file.write_text(printed)
-    # What is given as an option counts, not what the table says.
     for option, value, n, m in (("--n", "300", 300, 20), ("--m", "30", 200, 30)):
         _, told = asked(capsys, "table", str(file), *words, option, value)
         ends = sd.bounds_from_table("Recall@10", given, n, m, 1, scheme="with-replacement")
         assert (told["ranges"][0]["low"], told["ranges"][0]["high"]) == ends
+        assert all(percent(end) in told["sentences"][0] for end in ends)
 
 
-#: Three relevant items of one instance, one of two others: P is ahead by items, Q by instances.
-SEVERAL = "system,instance,rank,n\n" + "".join(
-    f"{system},{label},{rank},40\n"
-    for system, ranks in {"P": (1, 2, 3, 30, 30), "Q": (20, 30, 31, 1, 1)}.items()
-    for label, rank in zip("aaabc", ranks, strict=True)
+VECTORS = [  # words beside the metric, n = 60 and m = 5; the recipe and the law
+    ("", "CLS", ("without-replacement",)),
+    ("--correction BV:0.1", "BV 0.1", ("without-replacement",)),
+    ("--scheme popularity", "CLS", ("popularity", 1.0)),
+    ("--scheme popularity --odds 2 --correction BV:0.1", "BV 0.1", ("popularity", 2.0)),
+]
+
+
+@pytest.mark.parametrize(("words", "recipe", "law"), VECTORS)
+def test_a_vector_is_that_of_the_function_and_is_read_back(words, recipe, law, capsys):
+    words = [word.replace(":", " ") for word in ["--n", "60", "--m", "5", *words.split()]]
+    _, told = asked(capsys, "correct", "--metric", "NDCG@90", *words)
+    made = sd.parse_correction(recipe).fit("NDCG@90", sd.Sampling(60, 5, *law))
+    assert sd.read_vector_json(json.dumps(told)).values.tolist() == made.values.tolist()
+    assert made.values.tolist() == told["values"]
+    first, second = told["sentences"]
+    assert f"NDCG@90 by {recipe}, to report at each sampled rank." in first
+    assert second.startswith("The cutoff holds all 60 candidates")
+    assert main(["correct", "--metric", "NDCG@90", *words, "--csv"]) == 0
+    rows = [f"{i},{x!r}" for i, x in enumerate(told["values"], start=1)]
+    assert capsys.readouterr().out.splitlines() == ["sampled_rank,value", *rows]
+
+
+@pytest.fixture
+def shares(monkeypatch):
+    """All progress that is told."""
+    told = []
+    monkeypatch.setattr(Told, "__call__", lambda self, share: told.append(share))
+    return told
+
+
+def ranges(make, *about, **options):
+    """Ends of the range that a function gives with and without a shape; None where it refuses."""
+    ends = []
+    for shape in (None, "non-increasing"):
+        try:
+            found = make(*about, shape=shape, **options)
+        except ValueError:
+            assert shape
+            found = (None, None)
+        ends += found if isinstance(found, tuple) else (found.low, found.high)
+    return dict(zip(("low", "high", "low_if_falling", "high_if_falling"), ends, strict=True))
+
+
+SAMPLED = {"A": [1, 1, 1, 2, 2, 3, 4, 5], "B": [3, 2, 4, 1, 5, 1, 1, 2], "C": [5] * 8}
+
+
+@pytest.mark.parametrize(
+    ("words", "systems", "method"),
+    [  # C contradicts that ranks fall off
+        ("", "AB", "monotone-mle"),
+        ("", "ABC", "mle"),
+        ("--correction BV:0.1", "ABC", "BV 0.1"),
+        ("--correction BV", "AB", "BV 0.1"),
+        ("--scheme with-replacement", "AB", "monotone-mle"),
+    ],
 )
+def test_estimates_are_those_of_the_functions(words, systems, method, tmp_path, capsys, shares):
+    path, metrics = tmp_path / "sampled.csv", ["Recall@30", "AP"]
+    rows = [f"{name},{rank}" for name in systems for rank in SAMPLED[name] * 20]
+    path.write_text("\n".join(["system,sampled_rank", *rows]))
+    words = [word.replace(":", " ") for word in ["--n", "25", "--m", "4", *words.split()]]
+    _, told = asked(capsys, "correct", str(path), "--metric", metrics[0], "--metric", "AP", *words)
+    scheme = words[-1] if "--scheme" in words else "without-replacement"
+    assert shares == sorted(shares)
+    assert (shares[len(shares) // 2 - 1], shares[-1]) == (1 / 2, 1)  # of two metrics
+    sets = sd.read_sampled_ranks(path, n=25, m=4, scheme=scheme)
+    estimates, differences = [], []
+    for metric in metrics:
+        for one in sets:
+            row = {"metric": metric, "system": one.system}
+            row["estimate"] = sd.estimate(metric, one, method).value
+            estimates.append(row | ranges(interval, metric, one))
+        for one, other in itertools.combinations(sets, 2):
+            row = {"metric": metric, "first": one.system, "second": other.system}
+            differences.append(row | ranges(compare, metric, one, other))
+    assert (told["estimates"], told["differences"]) == (estimates, differences)
+    assert (estimates[0]["low"], estimates[0]["high"]) == (1, 1)  # Recall@30 of 25 candidates
+    asked_for = words[-1] if "--correction" in words else "shape-constrained MLE"
+    assert (told["scheme"], told["method"]) == (scheme, asked_for)
+    said = [x for x in told["sentences"] if x.endswith("contradict that ranks fall off.")]
+    assert said == ["C: these numbers contradict that ranks fall off."] * ("C" in systems)
+    assert sum("The cutoff holds all 25 candidates" in x for x in told["sentences"]) == 1
 
 
-def test_options_and_repeated_instances_count(tmp_path, capsys):
-    several, counted = tmp_path / "several.csv", tmp_path / "counted.csv"
-    several.write_text(SEVERAL)
-    for weighting, better in (("instances", "Q"), ("relevant-items", "P")):
-        words = [*["--metric", "Recall@5"] * 2, "--m", "9", "--weighting", weighting]
-        _, told = asked(capsys, "check", str(several), *words)
-        assert (told["pairs"][0]["better"], len(told["pairs"])) == (better, 1)
-        # Recall@5 of P is that of one instance of three, or of three items of five.
-        difference = 1 / 3 if weighting == "instances" else 1 / 5
-        assert told["pairs"][0]["exact"] == pytest.approx(difference, abs=1e-12)
+@pytest.mark.parametrize("over", [None, 70])
+@pytest.mark.parametrize("second", ["0.50", "0.89", "0.1"])
+def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, capsys, shares):
+    path, metrics = tmp_path / "table.txt", ["Recall@10", "AUC", "Recall@200"]
+    path.write_text(f"\ufeffm = 20, n = 200\nsystem,HR@1,HR@10\nA,0.50,0.90\nB,0.10,{second}\n")
+    words = [word for metric in metrics for word in ("--metric", metric)]
+    words += ["--scheme", "with-replacement"]
+    words += [] if over is None else ["--instances", str(over)]
+    _, told = asked(capsys, "table", str(path), *words)
+    assert shares == sorted(shares)
+    assert (shares[len(shares) // 3 - 1], shares[-1]) == (1 / 3, 1)  # of three metrics
+    facts = {"n": 200, "m": 20, "scheme": "with-replacement", "instances": over}
+    assert {name: told[name] for name in facts} == facts
+    values, wanted = {"A": (0.5, 0.9), "B": (0.1, float(second))}, []
+    for metric in metrics:
+        for name, pair in values.items():
+            row, decimals = dict(zip(("HR@1", "HR@10"), pair, strict=True)), {"HR@1": 2, "HR@10": 2}
+            decimals["HR@10"] = len(second) - 2 if name == "B" else 2
+            about = (metric, row, 200, 20, decimals)
+            ends = ranges(sd.bounds_from_table, *about, scheme="with-replacement", instances=over)
+            wanted.append({"metric": metric, "system": name, **ends})
+    assert told["ranges"] == wanted
+    for place, metric in enumerate(metrics):
+        (first, other), word = wanted[2 * place : 2 * place + 2], "This table cannot tell"
+        for kind, end in (("_if_falling", "alone cannot tell."), ("", "whatever the ranks were.")):
+            if None not in (first[f"low{kind}"], other[f"high{kind}"]):
+                word = end if first[f"low{kind}"] > other[f"high{kind}"] else word
+        assert any(f"est {metric}" in x and word in x for x in told["sentences"])
+    against = [row["system"] for row in wanted if row["low_if_falling"] is None]
+    said = [x.split(":")[0] for x in told["sentences"] if "contradict" in x]
+    assert said == sorted(set(against))
+    assert sum("The cutoff holds all 200 candidates" in x for x in told["sentences"]) == 1
+
+
+def test_costs_are_those_of_the_mean_and_of_the_dearest(tmp_path, capsys):
     # Of 3 instances with 9 negatives and 1 with 49 the mean is 19; of each metric its dearest.
+    counted, words = tmp_path / "counted.csv", ["--metric", "Recall@5", "--metric", "Recall@1"]
     counted.write_text("system,rank,n,count\nA,3,10,3\nA,3,50,1\nB,9,10,3\nB,40,50,1\n")
-    words = ["--metric", "Recall@5", "--metric", "Recall@1", "--m", "9"]
-    _, told = asked(capsys, "plan", str(counted), *words)
+    _, told = asked(capsys, "plan", str(counted), *words, "--m", "9", "--metric", "AUC")
     assert [row["scores_of_full_ranking"] for row in told["stopping"]] == [19.0] * 4
     dearest = [max(each["scores"] for each in told["stopping"][i : i + 2]) for i in (0, 2)]
     assert dearest[0] > dearest[1]
     for cost, sentence in zip(dearest, told["sentences"], strict=False):
         assert f"up to {round(cost)} scores an instance" in sentence
         assert sentence.endswith("of 19.")
-    _, told = asked(capsys, "plan", str(several), *words[:2], "--m", "9")
-    whole = [row["scores_of_full_ranking"] for row in told["stopping"]]
-    assert whole == pytest.approx([115 / 3] * 2)  # 37, 39 and 39
+    assert told["sentences"][2].startswith("AUC")
 
 
 @pytest.mark.parametrize("option", ["--relevant", "--seen", "--qrels"])
@@ -414,58 +667,6 @@ def test_standard_input_is_read(monkeypatch, capsys):
     assert "standard input is closed" in capsys.readouterr().err
 
 
-def scored(rng):
-    """Scores with ties of two systems for instances with differing candidates."""
-    rows = []
-    for system in "AB":
-        for user in range(12):
-            items = rng.permutation(30)[: rng.integers(12, 30)]
-            chosen = set(rng.choice(items, user % 3).tolist())  # of none, one or two
-            for item in items.tolist():
-                rows.append((system, f"u{user}", item, int(rng.integers(9)), int(item in chosen)))
-    return pd.DataFrame(rows, columns=["system", "user", "item", "score", "relevant"])
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_scores_are_ranked_as_counting_says(kind, tmp_path, capsys):
-    table, path = scored(np.random.default_rng(5)), tmp_path / f"scores.{kind}"
-    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
-    assert main(["rank", str(path), "-o", str(tmp_path / "ranks.csv")]) == 0
-    said = "A: 4 of 12 instances have no relevant item with a score and are left out."
-    assert said in capsys.readouterr().err
-    for rs in sd.read_rank_sets(tmp_path / "ranks.csv", instances="any"):
-        for label in table["user"].unique():
-            own = table[(table["system"] == rs.system) & (table["user"] == label)]
-            target = own[own["relevant"] == 1]["score"]
-            here = rs.instances == label
-            assert here.sum() == len(target)
-            if len(target) == 1:  # of several the order of those tied with each other is drawn
-                score = target.iloc[0]
-                assert rs.ranks[here][0] == 1 + (own["score"] > score).sum()
-                assert rs.ties[here][0] == (own["score"] == score).sum() - 1
-                assert rs.n[here][0] == len(own)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda t: t.assign(score=["nan"] * 3 + ["1"] * (len(t) - 3)), "3 of the scores are NaN"),
-        (lambda t: t.assign(score="high"), "of the scores are no numbers, such as 'high'"),
-        (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again"),
-        (lambda t: t.assign(relevant=0), "no item that system 'A' scores is relevant"),
-        (lambda t: t.assign(relevant="maybe"), "relevant is neither 1 nor 0 in"),
-        (lambda t: t.drop(columns="item"), "no column item"),
-    ],
-)
-def test_scores_that_cannot_be_ranked(change, said, tmp_path, capsys):
-    path = tmp_path / "scores.csv"
-    change(scored(np.random.default_rng(5))).to_csv(path, index=False)
-    assert main(["rank", str(path)]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert all(part in err for part in said.split(" … "))
-
-
 def arrow(**columns):
     """Scores of one instance: item 1 is relevant."""
     whole = {"system": ["A"] * 3, "instance": [2**60] * 3, "item": [1, 2, 3], "score": [1, 3, 2]}
@@ -477,6 +678,9 @@ def test_scores_of_parquet_keep_their_order_and_are_numbers(tmp_path, capsys):
     parquet.write_table(arrow(score=[2**60 + x for x in (1, 3, 2)]), path)  # one number as floats
     assert main(["rank", path, "--csv"]) == 0
     assert capsys.readouterr().out == f"system,instance,rank,n_candidates\nA,{2**60},3,3\n"
+    parquet.write_table(arrow(score=[5, 5, 5], relevant=[0, 0, 1]), path)
+    assert main(["rank", path]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == f"A,{2**60},1,2,3"  # rank, ties, n
     for columns, said in (
         ({"score": [dt.date(2024, 1, 1)] * 3}, "column 'score' holds"),
         ({"score": [True, False, True]}, "column 'score' holds bool"),
@@ -500,32 +704,46 @@ def test_who_reads_may_stop_reading(toy):
     assert (done.returncode, done.stderr) == (1, "")  # its verdict, and no complaint
 
 
-def test_progress_is_told_where_a_person_looks_and_taken_away(monkeypatch, capsys):
-    def said(patience, looked_at):
-        monkeypatch.setattr("sampledash.command_line.streams._PATIENCE", patience)
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: looked_at)
+def test_progress_is_told_after_a_second_where_a_person_looks_and_taken_away(monkeypatch, capsys):
+    for looked_at, said in ((True, "\r 25 %\r 26 %\r100 %\r      \r"), (False, "")):
+        now = iter([5.0, 5.5, 6.0, 6.25, 6.25, 7.0, 8.0])
+        monkeypatch.setattr("time.monotonic", lambda now=now: next(now))
+        monkeypatch.setattr(sys.stderr, "isatty", lambda looked_at=looked_at: looked_at)
         told = Told()
-        for share in (0.0, 0.25, 0.259, 1.0):
+        for share in (0.0, 0.125, 0.25, 0.259, 0.261, 1.0):  # a share is said once
             told(share)
         told.end()
-        return capsys.readouterr().err
+        assert capsys.readouterr().err == said
+    told = Told.__new__(Told)
+    told.start, told.last = -9.0, -1
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    told(0.001)
+    told.end()
+    assert capsys.readouterr().err == "\r  0 %\r      \r"
 
-    # Of -1 s all patience is gone at once; a share is said once.
-    assert said(-1.0, True) == "\r  0 %\r 25 %\r100 %\r      \r"
-    assert said(-1.0, False) == said(999.0, True) == ""
+
+FIRST = pd.DataFrame(
+    {"system": ["Ä", "=x  y", None], "n": [9, 1200, None], "exact": [0.5, 0.125, None]}
+)
+SECOND = pd.DataFrame({"metric": ["AP"], "m": [3]})
+FORMS = {
+    "text": "One.\nTwo.\n\nSystem     n  Exact (%)\nÄ          9      50.00\n"
+    "=x y    1200      12.50\n–          –          –\n\nMetric  m\nAP      3\n",
+    "csv": "system,n,exact\nÄ,9.0,0.5\n'=x  y,1200.0,0.125\n,,\n\nmetric,m\nAP,3\n",
+}
 
 
-def test_progress_goes_up_to_all_of_it(tmp_path, monkeypatch, capsys):
-    shares, table, sampled = [], tmp_path / "printed.txt", tmp_path / "sampled.csv"
-    monkeypatch.setattr(Told, "__call__", lambda self, share: shares.append(share))
-    table.write_text("system, HR@1\nA, 0.3\nB, 0.2\n")
-    assert main(["table", str(table), "--metric", "HR@1", "--n", "90", "--m", "9"]) == 0
-    assert shares == pytest.approx([x / 6 for x in range(1, 7)])
-    shares.clear()
-    rows = "A,1,90,9\nB,3,90,9\nC,5,90,9\n"
-    sampled.write_text(f"system,sampled_rank,n_candidates,m\n{rows}")
-    assert main(["correct", str(sampled), "--metric", "AUC", "--metric", "AP"]) == 0
-    assert shares == pytest.approx([x / 24 for x in range(1, 25)])
+def test_forms_of_an_answer():
+    answer = Answer(["One.", "Two."], {"pairs": FIRST, "more": SECOND}, {"m": 3})
+    for form, text in FORMS.items():
+        assert written("check", answer, form) == text
+    assert written("rank", answer, "csv").startswith("system,n,exact\nÄ,9.0,0.5\n=x  y,1200.0,")
+    found = {"command": "check", "sentences": ["One.", "Two."], "pairs": plain(FIRST)}
+    text = json.dumps({**found, "more": plain(SECOND), "m": 3}, indent=1, ensure_ascii=False)
+    assert written("check", answer, "json") == text + "\n"
+    assert written("check", Answer(tables={"pairs": SECOND}), "text") == "Metric  m\nAP      3\n"
+    assert written("report", Answer(text="<p>"), "json") == "<p>"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
@@ -715,52 +933,3 @@ def test_a_signal_while_importing_is_one_line(module, number, tmp_path):
         assert done.returncode == 128 + number
         assert (done.stdout, done.stderr.count("\n")) == ("", 1)
         assert "stopped; nothing is written" in done.stderr
-
-
-def test_a_vector_is_of_one_metric_n_and_m(capsys) -> None:
-    every = {"--metric": "AP", "--n": "100", "--m": "9"}
-    for left_out in ("--n", "--m"):
-        words = [x for name, value in every.items() if name != left_out for x in (name, value)]
-        assert main(["correct", *words]) == 2
-        assert "one --metric, --n and --m: give each" in capsys.readouterr().err
-
-
-def test_a_table_of_one_system_says_its_range(tmp_path, capsys) -> None:
-    file = tmp_path / "table.txt"
-    file.write_text("system, HR@1, HR@10\nAlone, 0.2, 0.6\nm = 20, n = 200")
-    words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
-    _, answer = asked(capsys, "table", str(file), *words)
-    ends = sd.bounds_from_table(
-        "Recall@10", {"HR@1": 0.2, "HR@10": 0.6}, 200, 20, 1, scheme="with-replacement"
-    )
-    (sentence,) = answer["sentences"]
-    assert "Alone" in sentence
-    assert all(percent(end) in sentence for end in ends)
-
-
-def test_a_vector_fitted_to_odds(capsys) -> None:
-    words = ["--metric", "AP", "--n", "60", "--m", "5", "--scheme", "popularity", "--odds", "2"]
-    _, answer = asked(capsys, "correct", *words)
-    sampling = sd.Sampling(60, 5, "popularity", 2.0)
-    assert answer["values"] == sd.correction("CLS").fit("AP", sampling).values.tolist()
-
-
-def test_json_keeps_letters_as_they_are(tmp_path, capsys) -> None:
-    file = tmp_path / "ranks.csv"
-    file.write_text("system,rank,n\nÜ,1,9\nB,2,9\n", encoding="utf-8")
-    main(["check", str(file), "--metric", "AP", "--m", "3", "--json"])
-    assert '"Ü"' in capsys.readouterr().out
-
-
-def test_relevant_items_in_a_table_of_their_own(tmp_path, capsys) -> None:
-    scores, relevant = tmp_path / "scores.csv", tmp_path / "relevant.csv"
-    values = {"u": (0.9, 0.5, 0.1), "v": (0.2, 0.8, 0.4)}
-    rows = [
-        f"A,{u},{i},{x}" for u, each in values.items() for i, x in zip("pqr", each, strict=True)
-    ]
-    scores.write_text("\n".join(["system,instance,item,score", *rows]) + "\n")
-    relevant.write_text("instance,item\nu,q\nv,r\nv,p\n")
-    assert main(["rank", str(scores), "--relevant", str(relevant)]) == 0
-    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
-    ranks = table.groupby("instance")["rank"].apply(sorted).to_dict()
-    assert ranks == {"u": [2], "v": [2, 3]}

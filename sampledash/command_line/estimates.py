@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from sampledash import checks
 from sampledash.analyses.estimate.result import (
     Question,
     Row,
@@ -98,15 +99,16 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     if kind_of(data, name) != "text":
         raise ValueError(f"{name} is no text: give the table as it is printed")
     check_utf8(data, name)
-    found = read_printed(data.decode())
+    found = read_printed(data.decode().removeprefix("\ufeff"))
     n, m = found.n if args.n is None else args.n, found.m if args.m is None else args.m
     if n is None or m is None:
         raise ValueError(
             f"{name} does not say n and m: give --n and --m, or a line m = 99, n = 1000"
         )
+    over = 0 if args.over is None else checks.integer("--instances", args.over, low=1)
     rows, sentences, metrics = [], list[str](), metrics_of(args)
     for x, metric in enumerate(metrics):
-        question = TableQuestion(found, metric, Sampling(n, m, args.scheme), args.over or 0)
+        question = TableQuestion(found, metric, Sampling(n, m, args.scheme), over)
         result = compute_table(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
         rows += [(str(metric), row.name, *_ends(row)) for row in result.rows]

@@ -73,31 +73,31 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "relevant items that a run does not hold",
     },
 }  # fmt: skip
-_READING = ("n", "qrels", "zero_based", "instances", "runs", "censored")
+READING = ("n", "qrels", "zero_based", "instances", "runs", "censored")
 _HOW = ("scheme", "odds", "correction", "ties", "weighting")
 COMMANDS = {
     "check": Command(
         "Is the order that sampling shows the true one? Exit code 0 where it is, 1 where the order "
         "of a pair is wrong or undecided at this m, 2 for bad input.",
         f"sampledash check {_DATA}/movielens_xyz.csv --metric Recall@10 --m 100",
-        ("files", "metric", "m", *_HOW, *_READING), "verdicts",
+        ("files", "metric", "m", *_HOW, *READING), "verdicts",
     ),
     "plan": Command(
         "How many negatives, or instances, show the true order, and what it costs to look at "
         "candidates in random order until the metric is decided.",
         f"sampledash plan {_DATA}/paper_abc.csv --metric Recall@10 --m 100",
-        ("files", "metric", "m", "probability", *_HOW, *_READING), "verdicts",
+        ("files", "metric", "m", "probability", *_HOW, *READING), "verdicts",
     ),
     "rank": Command(
         "True ranks, as CSV, from a table of scores with the columns system, instance, item, score "
         "and relevant (1 or 0; or --relevant), or from TREC runs or lists and their qrels. A "
         "folder of Parquet is ranked by DuckDB or another --engine; -o x.parquet writes Parquet.",
         f"sampledash rank {_DATA}/templates/run.txt --qrels {_DATA}/templates/qrels.txt --n 1000",
-        ("files", "relevant", "seen", "engine", *_READING), "ranking",
+        ("files", "relevant", "seen", "engine", *READING), "ranking",
     ),
     "count": Command(
         "A histogram of ranks, as CSV: smaller, and read wherever ranks are.",
-        f"sampledash count {_DATA}/movielens_xyz_ties.csv", ("files", "engine", *_READING),
+        f"sampledash count {_DATA}/movielens_xyz_ties.csv", ("files", "engine", *READING),
         "ranking",
     ),
     "correct": Command(
@@ -114,7 +114,7 @@ COMMANDS = {
     "report": Command(
         "The verdict with its settings, a paragraph for a paper and a script, as one HTML file.",
         f"sampledash report {_DATA}/movielens_xyz.csv --metric Recall@10 --m 100 -o report.html",
-        ("files", "metric", "m", *_HOW, *_READING), "verdicts",
+        ("files", "metric", "m", *_HOW, *READING), "verdicts",
     ),
     "serve": Command(
         "The dashboard in a browser, with these files opened in it, until it is stopped.",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from sampledash.command_line.options import READING, parser
 from sampledash.command_line.streams import Answer, aside, opened, rank_sets, read
 from sampledash.readers import upload_limits as limits
 from sampledash.readers import warehouse
@@ -32,6 +33,7 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
         source, name = sources[0]
         data, name = load(source, name)
         if (scores := score_table(data, name, marked=args.relevant is None)) is not None:
+            _refuse_unused(args, "a table of scores")
             tables = [None if each is None else pairs_table(*load(each)) for each in pairs]
             sets, said = ranks_of_scores(scores, name, *tables)
             return Answer(said, {"ranks": ranks_table(sets)})
@@ -79,16 +81,18 @@ def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
 
 def _only(args: argparse.Namespace) -> str:
     """The one table that an engine reads, with what it says itself."""
-    given = [name for name in ("n", "qrels") if getattr(args, name) is not None]
-    given += ["zero-based"] * args.zero_based
-    if given:
-        raise ValueError(
-            f"--{given[0]} is not for an engine: it reads tables of scores or ranks that say all"
-        )
+    _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")
     source: str = args.files[0]
     return source
+
+
+def _refuse_unused(args: argparse.Namespace, where: str) -> None:
+    """Refuse options of the readers of ranks where none of them reads."""
+    usual = vars(parser().parse_args(["rank", "-"]))
+    if given := [name for name in READING if getattr(args, name) != usual[name]]:
+        raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")
 
 
 def _kept(

@@ -405,7 +405,10 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
     weight: a single number, the pull, is sought, and each sample answers alone.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
-    extent = max(sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits), _EXACT)
+    extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
+    if extent <= _EXACT:  # whatever the ranks, as where a cutoff holds all candidates
+        value = sum(fit.weight * float(fit.extremes[0]) for fit in fits)
+        return value, value
 
     def at(pull: float) -> tuple[float, float]:
         """The sum, and the distance of all samples from their best fits."""

@@ -30,9 +30,7 @@ from sampledash.readers.upload_limits import (
 from sampledash.types import Floats
 
 _NAME = "pasted text"
-_NAMES = "|".join(
-    sorted((a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names), key=len)[::-1]
-)
+_NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
 # A line, or a part between semicolons, such as "n = 3706", "# m: 100" or "m = 100, n = 3706".
 _SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{_NAMES})[ \t]*[=:][^\n;]*)")
 _NEXT = re.compile(rf"(?i)[,;.\s]+(?:and\s+)?(?=(?:{_NAMES})\s*[=:])")
@@ -125,7 +123,7 @@ def _said(part: str) -> Iterator[tuple[str, str, str]]:
     """Role, sign and value of each number that is said in ``m = 100, n: 3706``."""
     for each in _NEXT.split(part):
         name, sign, value = re.split("([=:])", each, maxsplit=1)
-        yield role_of(name) or "", sign, _COUNTED.sub("", value.strip())
+        yield str(role_of(name)), sign, _COUNTED.sub("", value.strip())
 
 
 def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
@@ -314,7 +312,7 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     if not 0 < len(cells) <= _MOST_WEIGHTS:
         holds = f"more than {_MOST_WEIGHTS:,} numbers" if cells else "no number"
         raise ReadError(f"{name} holds {holds}: give a weight for each rank 1..{n}")
-    values = np.array([_weight(cell, place) for place, cell in cells], dtype=np.float64)
+    values = np.array([_weight(cell, place) for place, cell in cells])
     odd = next((place for place, cells in lines if len(cells) != 2), None)
     if not paired and (odd is not None or len(lines) == 1):
         return _by_rank(None, values, n, name, lambda i: cells[i][0])

@@ -246,10 +246,10 @@ def typeset_rows(text: str) -> list[tuple[int, str]]:
     found, place = [], 1
     for row in _ENDS.split(_COMMENT.sub("", text)) if latex else text.split("\n"):
         pieces = [_plain(line) for line in row.split("\n")]
-        begun = next((i for i, piece in enumerate(pieces) if piece.strip()), 0)
-        found.append((place + begun, " ".join(filter(str.strip, pieces))))
+        if filled := [i for i, piece in enumerate(pieces) if piece.strip()]:
+            found.append((place + filled[0], " ".join(pieces[i] for i in filled)))
         place += row.count("\n") if latex else 1
-    return [row for row in found if row[1]]
+    return found
 
 
 def _plain(line: str) -> str:

@@ -228,7 +228,7 @@ def ranks_of_scores(
     refuse_twice(name, int(twice.sum()), table[twice].head(_NAMED).to_dict("records"))
     if relevant is None:
         relevant = table.loc[hit, ["instance", "item"]].drop_duplicates()
-        asked = table[hit].groupby("system", sort=False).size().to_dict()
+        asked = table[hit].groupby("system").size().to_dict()
     else:
         asked = dict.fromkeys(table["system"].unique(), len(relevant))
     kept = score != -np.inf

@@ -98,7 +98,7 @@ _MEANS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Trec:
     """A parsed run or qrels: a row for each line, by the names of its fields.
 
@@ -256,17 +256,19 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
 
     ``tied``: documents of one score have the best of their places, and so many others beside them.
     """
-    document, query, tag = (run[column].cat.codes for column in ("document", "query", "tag"))
-    lists = tag.to_numpy(np.int64) * (int(query.max()) + 1) + query.to_numpy()
-    keys = -run["score"].to_numpy(), lists
+    codes = (run[column].cat.codes.to_numpy() for column in ("document", "query", "tag"))
+    document, *of_list = codes
+    keys = -run["score"].to_numpy(), *of_list
     order = np.lexsort(keys)
-    same = np.all([np.diff(key[order]) == 0 for key in keys], axis=0)
+    other, *of_other = (np.diff(key[order]) != 0 for key in keys)
+    begins = np.r_[True, np.any(of_other, axis=0)]
+    same = ~(other | begins[1:])
     if same.any() and not tied:
         names = pa.array(run["document"].cat.categories.astype(str))
-        by_name = np.empty(len(names), dtype=np.int64)
-        by_name[compute.array_sort_indices(names)] = np.arange(len(names))
+        by_name = np.argsort(compute.array_sort_indices(names))
         order = np.lexsort((-by_name[document], *keys))
-    _, begin, sizes = np.unique(lists[order], return_index=True, return_counts=True)
+    begin = np.flatnonzero(begins)
+    sizes = np.diff(np.r_[begin, len(order)])
     place = np.arange(1, len(order) + 1) - np.repeat(begin, sizes)
     ties: Any = 0
     if tied:
@@ -295,7 +297,7 @@ def _facts(
     same = (place[1:] > 1) & (score[1:] == score[:-1])  # as the one before
     tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     note = f"{several(tied, 'document')} tied in score with another of the same query."
-    notes = [_RULE, *[note] * (tied > 0), *notes]
+    notes = [_RULE, *[note] * bool(tied), *notes]
     # Among equal scores the rank column may say anything.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))

@@ -3,14 +3,11 @@
 import pytest
 
 import sampledash as sd
-from sampledash.readers.files import open_sources
-from tests.readers.reading import files, read, refused, together
+from tests.readers.reading import read, refused
 
 ROWS = "X,a,3~X,a,>10~X,a,> 10~X,b,1~Y,a,>10~Y,a,4~Y,a,9~Y,b,>10~"
 LONG = "system,instance,rank,n\n" + ROWS.replace("~", ",50\n")
 WIDE = "instance;X;Y;n\na;3;>10;50\nb;>10;1;50\nc;2;5;50\n"
-RUN = "q1 Q0 a 1 3.0 X\nq1 Q0 b 2 2.0 X\nq2 Q0 c 1 1.0 X\n"
-QRELS = "q1 0 b 1\nq1 0 z 1\nq1 0 y 1\nq2 0 z 1\n"
 
 
 def places(sets: list[sd.RankSet]) -> list[str]:
@@ -29,19 +26,6 @@ def test_of_files_long_and_wide_counted_from_zero_or_one() -> None:
     assert places(read(WIDE)) == ["3 >11 2", ">11 1 5"]
     zero = read(WIDE.replace("b;>10;1", "b;>10;0"), zero_based=True)[1]
     assert (zero.ranks.tolist(), zero.largest_cutoff) == ([12, 1, 6], 11)
-
-
-def test_of_a_run_that_misses_items() -> None:
-    (x,) = together({"n": 9, "censored": "beyond"}, run_txt=RUN, qrels_txt=QRELS)
-    rows = list(zip(x.instances.tolist(), x.ranks.tolist(), x.beyond.tolist(), strict=True))
-    assert sorted(rows) == [("q1", 2, False), ("q1", 3, True), ("q1", 4, True), ("q2", 2, True)]
-    assert x.largest_cutoff == 1
-    opened = open_sources(**files(run_txt=RUN, qrels_txt=QRELS))
-    assert (opened.systems(), opened.censored, len(opened.runs)) == ({"X": 1}, True, 1)
-    found = opened.read(n=9, censored="beyond").summary
-    assert (found.rows, found.beyond, found.censored, found.relevant) == (4, 3, 3, 4)
-    said = "up to 3 relevant items, 3 of 4 relevant items not ranked, ranks beyond 1 unknown"
-    assert str(found) == f"1 system (X), 2 instances each, n = 9, {said}"
 
 
 def test_of_typed_ranks() -> None:

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.readers.upload_limits import CensoredItems, MissingCandidates
+from sampledash.readers.files import open_sources
+from sampledash.readers.upload_limits import MissingCandidates
 from tests.readers.reading import buffer, files, ranks_of, refused
 
 TEST = "user,item\nann,c\nbob,a\n"
@@ -47,34 +48,22 @@ def test_parquet_and_test_items_with_ratings():
     assert sd.read_rank_sets(data, qrels=rated, n=10) == [found]
 
 
-def test_a_missing_test_item_is_behind_the_list_and_never_just_after_it():
-    """ann's list of two leaves eight of ten unranked: c is one of them, tied with seven others."""
-    short = "user,item,score\nann,a,3\nann,b,2\nbob,a,9\n"
-    texts = {"x_csv": short, "test_csv": TEST}
-    facts = "1 of 2 relevant items … tied behind the ranked ones"
-    refused(lambda: read(**texts), facts, CensoredItems)
-    (found,) = read({"censored": "tied"}, **texts)
-    assert (found.ranks.tolist(), found.ties.tolist()) == ([3, 1], [7, 0])
-    (found,) = read({"censored": "beyond"}, **texts)
-    assert (found.beyond.tolist(), found.largest_cutoff) == ([True, False], 2)
-    # A user without a list: all his candidates are tied.
-    (found,) = read({"censored": "tied"}, x_csv="user,item,score\nann,c,1\n", test_csv=TEST)
-    assert (found.ranks[1], found.ties[1]) == (1, 9)
-
-
-def test_several_test_items_of_one_score_have_places_of_their_own():
-    listed = "user,item,score\n" + "".join(f"u,{item},1\n" for item in "abcd")
-    (found,) = read(x_csv=listed, test_csv="user,item\nu,a\nu,b\n")
-    assert len(set(found.ranks.tolist()) & {1, 2, 3, 4}) == 2
-    assert not found.has_ties
-
-
 def test_two_lists_and_files_of_ranks_with_items():
     found = read(a_csv=LIST, b_csv=SPELLINGS["ranks"], test_csv=TEST)
     assert ranks_of(found) == {"a": [2, 2], "b": [2, 2]}
     # Without test items a table with a rank column holds ranks, as before.
     table = "system,user,item,rank,n\nX,ann,c,7,9\n"
     assert ranks_of(sd.read_rank_sets(buffer(table, "r.csv"))) == {"X": [7]}
+
+
+def test_columns_that_are_not_read_are_named():
+    listed = "user,item,sku,score,rank,note\nann,a,x,3,1,z\nann,c,x,2,2,z\n"
+    texts = files(l_csv=listed, test_csv="user,item,rating,time\nann,c,5,1\n")
+    reading = open_sources(**texts).read(n=9)
+    assert ranks_of(reading.sets) == {"l": [2]}
+    (facts,) = reading.summary.files
+    assert facts.columns == (("user", "user"), ("item", "item"), ("score", "score"))
+    assert facts.ignored == ("sku", "rank", "note")
 
 
 def test_wrong_lists_get_their_sentence():

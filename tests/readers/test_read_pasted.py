@@ -1,16 +1,19 @@
 """Typed and pasted text, and tables as papers print them; digits are 0 to 9 in whatever is read."""
 
+import gzip
 import re
 
+import numpy as np
 import pytest
 
 import sampledash as sd
 from sampledash.dashboard import state
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.pasted import weights_of_text
+from sampledash.readers.pasted import lines_aside, open_text, weights_of_file, weights_of_text
 from sampledash.readers.printed_table import read_printed
+from tests.hostile import npy
+from tests.readers.reading import ranks_of, refused
 from tests.readers.reading import read as read_ranks
-from tests.readers.reading import refused
 
 FIRST, SECOND, LAST = "100 100 100 100 100", "40 40 8437 9266 4482", "212 2 743 5342 1548"
 COLUMNS = [ranks.split() for ranks in (FIRST, SECOND, LAST)]
@@ -37,7 +40,6 @@ def test_typed_ranks_and_what_they_lack():
     for text in ("3 17 250", "3, 17, 250", "3\n17\n250\n", "3;17;250"):
         (ranks,) = sd.parse_rank_text(text, n=300)
         assert (ranks.system, ranks.ranks.tolist()) == ("ranks", [3, 17, 250])
-    assert sd.parse_rank_text("A: 3; n = 9", n=500)[0].n.tolist() == [9]
     refused(
         lambda: sd.parse_rank_text("A: " + "1 " * limits.TYPED.most), "pasted text … paste less"
     )
@@ -85,32 +87,95 @@ def test_numbers_in_links(raw):
         assert all(key in each and raw in each for each in said)
 
 
-def test_words_in_names_make_no_table():
-    for text, names in (
-        ("run 1: 5 6", ["run 1"]),
-        ("run 1: 5 6\nrun 2: 7 8", ["run 1", "run 2"]),
-        ("model A: 5 6\nsystem B: 5 7\n# n: 9", ["model A", "system B"]),
-        ("user 1: 5 6; rank 2: 7 8", ["user 1", "rank 2"]),
-        ("model, run 2: 5, 6\nB: 3 4", ["model, run 2", "B"]),
-        ("count: 5 6\nB: 3 4", ["count", "B"]),
-        ("BPR: k=8, reg: 3 4\nNA: 5 6", ["BPR: k=8, reg", "NA"]),
-    ):
-        assert [s.system for s in sd.parse_rank_text(text, n=9)] == names
+#: Text, the ranks it holds, and n if it says it.
+TYPED = [
+    ("run 1: 5 6", {"run 1": [5, 6]}, None),
+    ("run 1: 5 6\nrun 2: 7 8", {"run 1": [5, 6], "run 2": [7, 8]}, None),
+    ("model A: 5 6\nsystem B: 5 7\n# n: 9", {"model A": [5, 6], "system B": [5, 7]}, 9),
+    ("user 1: 5 6; rank 2: 7 8", {"user 1": [5, 6], "rank 2": [7, 8]}, None),
+    ("model, run 2: 5, 6\nB: 3 4", {"model, run 2": [5, 6], "B": [3, 4]}, None),
+    ("count: 5 6\nB: 3 4", {"count": [5, 6], "B": [3, 4]}, None),
+    ("BPR: k=8, reg: 3 4\nNA: 5 6", {"BPR: k=8, reg": [3, 4], "NA": [5, 6]}, None),
+    ("n: 5 6\nB: 3 4", {"n": [5, 6], "B": [3, 4]}, None),
+    ("A: 1;,; B: 2.\n;\n ; N = 20 candidates ;", {"A": [1], "B": [2]}, 20),
+    ("A: +3 4.0\nn = 1000; num items = 1,000", {"A": [3, 4]}, 1000),
+    ("  # n: 20, m = 5\nA: 3", {"A": [3]}, 20),
+    ("m = 5 and n_items = 20; A: 3", {"A": [3]}, 20),
+    ("user,A: 3,n\nu,5,90", {"A: 3": [5]}, 90),
+    ("A\n3\n4", {"A": [3, 4]}, None),
+    ("seen\trank\nx\t3", {"pasted text": [3]}, None),
+    ("n = 2, m = 5; A: 1", {"A": [1]}, 2),
+    ("n = 1_000_000_000_000; m = 1; A: 7", {"A": [7]}, 10**12),
+    ("rank\n3\n# n: 20", {"pasted text": [3]}, 20),
+]
 
 
-def test_odd_lines_and_cells_of_a_printed_table() -> None:
-    assert [r.system for r in read_printed("Model,HR@10\n,\n,0.5\nB,0.6").rows] == ["line 3", "B"]
+@pytest.mark.parametrize(("text", "ranks", "n"), TYPED)
+def test_typed_text_names_systems_or_is_a_table(text, ranks, n):
+    for given in (99, 50):
+        sets = sd.parse_rank_text(text, n=given)
+        assert ranks_of(sets) == ranks
+        assert {size for one in sets for size in one.n.tolist()} == {n or given}
+    doubts = open_text(text).read(n=99).summary.doubts
+    said = "m = 5 is not used: true ranks are those among all candidates"
+    assert [doubt for doubt in doubts if "m = 5" in doubt] == [said] * ("m = 5" in text)
+
+
+def test_options_of_typed_text_are_those_of_files():
+    text = "system,seed,user,rank,n\nA,1,u,0,9\nA,2,u,3,9\nB,1,u,1,9\nB,2,u,5,9\nA,1,v,2,9\n"
+    several = [
+        {"zero_based": True, "instances": instances, "runs": runs, "systems": systems}
+        for instances in ("any", "shared")
+        for runs in ("averaged", "apart")
+        for systems in (None, {"A": "ours", "B": "B"})
+        if not (runs == "apart" and systems)
+    ]
+    answers = [repr([(s.system, *s.ranks) for s in sd.parse_rank_text(text, **x)]) for x in several]
+    assert len(set(answers)) == len(several)
+    for options, answer in zip(several, answers, strict=True):
+        sets = read_ranks(text, **options)
+        assert repr([(s.system, *s.ranks) for s in sets]) == answer
+
+
+#: Tables; of each system its values and their decimals; and what is noted.
+PRINTED = [
+    ("Model,HR@1,AUC\n,\t,\n,0.5,\nB,1,.2", {"line 3": ([0.5], [1]), "B": ([1, 0.2], [0, 1])}, []),
+    ("Model,HR@1,AUC\nX,.5,100\nY,,25 %", {"X": ([0.5, 1], [1, 2]), "Y": ([0.25], [2])},
+     ["AUC is read in percent."]),
+    ("Model,HR@1 (%),AUC (%)\nX,7,2.25", {"X": ([0.07, 0.0225], [2, 4])},
+     ["HR@1, AUC are read in percent."]),
+    ('"Model","HR@10","Improv."\n"X","0.5","3%"\n"p-value","0.01",""', {"X": ([0.5], [1])},
+     ["Left out, no metric known here: Improv.", "Left out, no system: p-value."]),
+    ("Model,HR@10\nX,0.66240000000000001", {"X": ([0.6624], [12])}, []),
+    ("Model,HR@10\nX,25.00000000000%", {"X": ([0.25], [12])}, ["HR@10 is read in percent."]),
+    ("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3", {"X": ([0.5], [1])},
+     ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]),
+    (" & Set\nML & ; 1M\nB & \nModel & HR@1\nX & 0.5", {"X": ([0.5], [1])},
+     ["Above the names, left out: Set, ML, ; 1M, B."]),
+    (r"Model & Kind & HR@9 \\ \multicolumn{2}{l}{BPR} & 0.5 \\", {"BPR": ([0.5], [1])},
+     ["Left out, no metric known here: Kind."]),
+    ("Model,Data,HR@1\nX,ML,0.5\nImprov.,,3%\n,Gain (%),3%\n p-value,x,y", {"X": ([0.5], [1])},
+     ["Left out, no metric known here: Data.", "Left out, no system: Improv., Gain (%), p-value."]),
+    ("MRR,HR@1\nX,0.5\nGain,0.1", {"X": ([0.5], [1])}, ["Left out, no system: Gain."]),
+    ("Model HR@5\n0.5 0.3\nSAS Rec .4", {"0.5": ([0.3], [1]), "SAS Rec": ([0.4], [1])}, []),
+    ("Model,HR@1\nX*,0.5†\nY (ours),0.25 (0.1)", {"X": ([0.5], [1]), "Y": ([0.25], [2])}, []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "rows", "notes"), PRINTED)
+def test_odd_lines_and_cells_of_a_printed_table(text, rows, notes) -> None:
+    table = read_printed(text)
+    found = {x.system: ([*x.values.values()], [*x.decimals.values()]) for x in table.rows}
+    assert (found, table.notes) == (rows, notes)
+
+
+def test_a_line_that_says_more_than_n_and_m_belongs_to_the_table() -> None:
     refused(lambda: read_printed("Model,HR@10\n" + "A,0.5\n" * limits.PRINTED.most), "paste less")
     table = read_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
     assert [row.system for row in table.rows] == ["m = 5", "n = 6"]
     assert (table.n, table.m) == (None, None)
-    rows, notes = read('"Model","HR@10","Improv."\n"X","0.5","3%"\n"p-value","0.01",""')
-    assert [(row.system, row.values) for row in rows] == [("X", {"HR@10": 0.5})]
-    assert notes == ["Left out, no metric known here: Improv.", "Left out, no system: p-value."]
-    (row,), _ = read("Model,HR@10\nX,0.66240000000000001")
-    assert (row.values, row.decimals) == ({"HR@10": 0.6624}, {"HR@10": 12})
-    _, notes = read("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3")
-    assert notes == ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]
+    aside = lines_aside("$n = 1 000$\\\\\nn = 9 or so\nm: 7, n = 1_000", "t")
+    assert aside == ("\nn = 9 or so\n", 1000, 7)
 
 
 def read(text):
@@ -146,20 +211,6 @@ def test_one_table_in_many_forms(kind: str) -> None:
     assert [(row.system, row.values) for row in rows] == WANTED
     assert rows[0].decimals == {"HR@10": 4, "NDCG@10": 4}
     assert notes == (["Left out, no metric known here: F1@10."] if "F1" in SAME[kind] else [])
-
-
-def test_percent_goes_by_column_and_keeps_the_precision() -> None:
-    rows, notes = read("system, HR@10 (%), NDCG@10\nA, 66.2, 0.392\nB, 50.9, 0.3")
-    assert rows[0].values == {"HR@10": pytest.approx(0.662), "NDCG@10": 0.392}
-    assert rows[0].decimals == {"HR@10": 3, "NDCG@10": 3}
-    assert notes == ["HR@10 is read in percent."]
-    for cell in ("1", "0.9"):  # all of them, or 1 %
-        refused(lambda cell=cell: read(f"system, HR@10\nA, 66.2\nB, {cell}"), "may be a fraction")
-    assert values("system, HR@10\nA, 0.9 %") == [{"HR@10": pytest.approx(0.009)}]
-    for cell in ("662.2", "662.2 %", "-0.3"):  # what no metric can be is refused where it stands
-        facts = f"line 2, column 'HR@10' of the table … {cell!r} … correct it"
-        said = refused(lambda cell=cell: read(f"Model,HR@10\nX,{cell}"), facts)
-        assert "decimals" not in said
 
 
 TABLE = r"""
@@ -288,10 +339,26 @@ def test_values_of_systems_in_one_unit_where_it_is_clear(text: str) -> None:
         assert numbers == pytest.approx(READ[text], abs=1e-12)
 
 
-def test_weights_with_and_without_a_header():
-    # One line of two numbers is two weights, unless a header says that it is a rank and its weight.
-    assert weights_of_text("1,4", 2).tolist() == [0.25, 1]
-    assert weights_of_text("rank,weight\n1,4", 2).tolist() == [1, 0]
-    assert weights_of_text("weight\n1,4", 2).tolist() == [0.25, 1]
+APART = [",", "; ", " ", "\t", " , ", "\n", "\n\n"]
+HEADS = ["rank", "ranks", "r", "weight", "weights", "prior", "p", "probability", "count"]
+
+
+def test_weights_in_order_or_by_rank_with_or_without_a_header():
+    rng = np.random.default_rng(1)
+    for n in [*range(1, 7)] * 15:
+        weights = rng.choice([0, 0.25, 3, 7e-3, 1e300], n)
+        weights[rng.integers(n)] = 2
+        apart, head = str(rng.choice(APART)), str(rng.choice(HEADS)).title() + "\n"
+        listed, between = apart.join(map(str, weights)), apart.strip("\n") or ","
+        rows = [f"{i}{between}{x}" for i, x in enumerate(weights, start=1) if x]
+        rng.shuffle(rows)
+        texts = [listed, head + listed, "rank,weight\n" + "\n".join(rows)]
+        for text in texts if len(rows) == 1 else [*texts, "\n\n".join(rows)]:
+            data = gzip.compress(("\ufeff" + text).encode())
+            for found in (weights_of_text(text, n), weights_of_file(data, n, "w.csv.gz")):
+                assert found.tolist() == pytest.approx(weights / weights.max(), rel=1e-15)
+        assert weights_of_file(npy(weights), n, "w.npy").tolist() == found.tolist()
+    assert weights_of_text(" ".join(HEADS) + "\n1,4", 2).tolist() == [0.25, 1]
     # Lines of other lengths are weights in order.
     assert weights_of_text("1,2\n3,4,5", 5).tolist() == [0.2, 0.4, 0.6, 0.8, 1]
+    assert weights_of_text("1 " * 200_000, 200_000).sum() == 200_000

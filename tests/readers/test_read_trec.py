@@ -2,11 +2,11 @@
 
 ``complete`` holds runs that rank all 40 candidates, with grades (1 or more is relevant), unjudged
 documents, equal scores, also such that differ beyond single precision only, two tags in one file,
-lines in any order and a rank column that is sometimes wrong; ``truncated`` the same cut at 25
-documents, and one query less.
+lines in any order and a rank column that is sometimes wrong.
 """
 
 import gzip
+import itertools
 import json
 from pathlib import Path
 
@@ -70,33 +70,6 @@ def test_every_query_has_the_value_the_library_gives(theirs, complete):
     assert compared >= 20
 
 
-def test_what_a_truncated_run_holds_is_as_the_library_says():
-    run, options = FIXTURES / "truncated.run", {"qrels": FIXTURES / "qrels.txt", "n": N}
-    sets = read_rank_sets(run, censored="tied", **options)
-    missing = {}
-    for ranks in sets:
-        for query in set(ranks.instances.tolist()):
-            places = of_query(ranks, query)
-            missing[ranks.system, query] = len(places)
-            if (ranks.system, query) == ("beta", "q3"):  # the run does not hold it
-                continue
-            found = EXPECTED["truncated"][ranks.system][query]
-            assert sum(r <= EXPECTED["depth"] for r in places) == found["num_rel_ret"]
-            missing[ranks.system, query] -= found["num_rel_ret"]
-            # Below the end of the run nothing depends on what is missing.
-            for theirs in ("recall_1", "recall_5", "recall_10", "P_5", "ndcg_cut_10"):
-                value = sd.parse_metric(MEASURES[theirs]).of_set(places, N)
-                assert value == pytest.approx(found[theirs], abs=1e-12)
-    said = f" of {sum(map(len, sets))} relevant items"
-    with pytest.raises(CensoredItems, match=said) as info:
-        read_rank_sets(run, **options)
-    assert info.value.censored == sum(missing.values())
-    assert list(info.value.ways)[1:] == ["Tied behind the ranked items", "Leave those queries out"]
-    kept = read_rank_sets(run, censored="left-out", **options)
-    complete = {q for _, q in missing} - {q for (_, q), count in missing.items() if count}
-    assert [set(s.instances.tolist()) for s in kept] == [complete] * 2
-
-
 RUN = "1 Q0 a 1 3.0 A\n1 Q0 b 2 2.0 A\n2 Q0 c 1 9 A\n2 Q0 b 2 1e0 A\n"
 QRELS = "1 0 b 1\n2 0 c 2\n2 0 x 0\n"
 
@@ -118,37 +91,14 @@ def test_order_of_files_and_the_way_to_give_qrels():
     expected = read(RUN, QRELS, n=9)
     assert read_rank_sets([qrels, run], n=9) == expected
     assert read_rank_sets(run, qrels=qrels, n=9) == expected
+    refused(lambda: read(RUN, QRELS, n=10**12 + 1), "n must be at most 1000000000000", ValueError)
+    (alone,) = read("1 Q0 a 1 3 A\n", "1 0 a 1\n", n=2)
+    assert (alone.ranks.tolist(), alone.n.tolist()) == ([1], [2])
     packed = buffer(gzip.compress(RUN.encode()))
     assert read_rank_sets([packed, qrels], name=["a.run.gz", "q"], n=9) == expected
 
 
-def test_scores_are_compared_in_single_precision_then_documents_descending_as_text():
-    documents = ["é", "b", "a", "A", "9", "10"]
-    run = "".join(f"q Q0 {d} 0 1.5 t\n" for d in sorted(documents))
-    for place, d in enumerate(documents, start=1):
-        assert ranks_of(read(run, f"q 0 {d} 1\n", n=9)) == {"t": [place]}
-    # 1 + 1e-9 and 1 are the same 32-bit number, so the document id decides; 1 + 1e-6 is another.
-    for score, place in (("1.000000001", 2), ("1.000001", 1)):
-        sets = read(f"q Q0 a 1 {score} t\nq Q0 b 2 1 t\n", "q 0 a 1\n", n=9)
-        assert ranks_of(sets) == {"t": [place]}
-
-
-def test_the_rank_column_is_ignored_but_not_in_silence():
-    text = RUN.replace("a 1 3.0", "a 2 3.0").replace("b 2 2.0", "b 1 2.0")
-    reading = open_sources(**files(r=text, q=QRELS)).read(n=9)
-    assert reading.sets == tuple(read(RUN, QRELS, n=9))
-    assert "contradicts the scores in 1 ranking:" in reading.summary.doubts[0]
-    assert "ignored" in reading.summary.files[0].notes[0]
-    # Of documents tied in score the rank column may have any order, but no rank twice otherwise.
-    for rows, doubts in (("q Q0 a 1 3.0 t\nq Q0 b 2 3.0", 0), ("q Q0 a 1 3.0 t\nq Q0 b 1 2.0", 1)):
-        reading = open_sources(**files(r=f"{rows} t\nq Q0 c 3 1.0 t\n", q="q 0 a 1\n")).read(n=9)
-        assert len(reading.summary.doubts) == doubts
-
-
-def test_several_tags_several_files_and_a_run_beside_a_table():
-    run = RUN + RUN.replace(" A\n", " B\n").replace("3.0", "1.0")
-    sets = read(run, QRELS, n=9)
-    assert [(s.system, s.ranks.tolist()) for s in sets] == [("A", [2, 1]), ("B", [1, 1])]
+def test_a_run_beside_another_of_its_tag_or_a_table():
     for second, name, systems in (
         (RUN, "two_run", {"A": [1, 2], "A (two.run)": [1, 2]}),
         ("system,qid,rank\nZ,2,4\nZ,1,3\n", "t_csv", {"A": [1, 2], "Z": [2, 1]}),
@@ -157,50 +107,177 @@ def test_several_tags_several_files_and_a_run_beside_a_table():
         assert {s.system: s.instances.tolist() for s in sets} == systems
 
 
-def test_what_is_lacking_or_there_twice():
-    facts = "my.run does not say n … (at least 2, "
-    refused(lambda: read(RUN, QRELS), facts, MissingCandidates)
-    said = "a and b both hold qrels; give one"
-    refused(lambda: read_rank_sets(**files(r=RUN, a=QRELS, b=QRELS), n=9), said)
-    run = RUN + "1 Q0 b 1 2 B\n1 Q0 z 2 1 B\n"  # B does not rank query 2
-    sets = read(run, QRELS, n=9, censored="left-out")
-    assert [s.instances.tolist() for s in sets] == [[1], [1]]
+def test_lines_that_end_in_the_old_way_of_macintosh_are_counted(monkeypatch):
+    monkeypatch.setattr("sampledash.readers.trec.SMALL", 0)
+    run = RUN.rstrip().replace("\n2", "\r2") + "\r2 Q0 b 3 0 A\n"
+    refused(lambda: read(run, QRELS, n=9), "my.run, line 5, document: document 'b' is ranked twice")
 
 
-MISSING = QRELS + "1 0 z 1\n3 0 a 1\n3 0 c 1\n4 0 c 0\n"
+DOCUMENTS = ["é", "b", "a", "A", "9", "10"]
+SCORES = [-3, 0, 1, 1 + 1e-9, 1 + 1e-6, 2.5]  # the third and fourth are one in single precision
 
 
-def test_a_missing_item_is_censored_or_tied_with_all_that_is_not_ranked():
-    facts = "my.run … 3 of 5 relevant items … in 2 of 3 queries … beyond the end … "
-    facts += 'censored="tied" … censored="left-out"'
-    said = refused(lambda: read(RUN, MISSING, n=9), facts, CensoredItems)
-    # The counts do not depend on n, so nothing else is asked for first.
-    assert refused(lambda: read(RUN, MISSING), kind=CensoredItems) == said
-    for qrels, ways in ((MISSING, 3), ("1 0 z 1\n2 0 z 1\n", 2)):  # all of nothing may not go
-        with pytest.raises(CensoredItems) as info:
-            read(RUN, qrels, n=9)
-        assert list(info.value.ways) == [
-            "Known to be beyond the end", "Tied behind the ranked items", "Leave those queries out"
-        ][:ways]  # fmt: skip
-    (ranks,) = read(RUN, QRELS + "1 0 z 1\n", n=9, censored="tied")
-    # Two of nine are ranked: the missing one is third to ninth, with six others.
-    rows = zip(ranks.instances, ranks.ranks, ranks.ties, strict=True)
-    assert set(rows) == {(1, 2, 0), (1, 3, 6), (2, 1, 0)}
+def drawn(rng):
+    """Rows of a run with two tags, and of its qrels, of which neither holds all queries."""
+    run, qrels = [], []
+    for tag, query in itertools.product("XY", ["1", "2", "10", "q"]):
+        some = rng.permutation(DOCUMENTS)[: rng.integers(7) + 1 if rng.random() < 0.9 else 0]
+        scores = rng.choice(SCORES, len(some)).tolist()
+        places = rng.integers(4, size=6) if rng.random() < 0.5 else np.argsort(np.argsort(scores))
+        cells = zip(some, places.tolist(), scores, strict=False)
+        run += [(query, document, -place, score, tag) for document, place, score in cells]
+    for query in ["1", "2", "10", "z"]:
+        some = rng.permutation([*DOCUMENTS, "y"])[: rng.integers(1, 4)]
+        qrels += [(query, d, int(rng.integers(-1, 4))) for d in some]
+    return [run[i] for i in rng.permutation(len(run))], qrels
 
 
-def test_several_missing_items_of_a_query_are_drawn_once():
-    places = []
-    for n in (9, 10**9):
-        (ranks,) = read(RUN, MISSING, n=n, censored="tied")
-        assert read(RUN, MISSING, n=n, censored="tied") == [ranks]
-        found = sorted(of_query(ranks, 3))
-        assert len(set(found)) == 2
-        assert all(1 <= r <= n for r in found)  # the run does not rank query 3 at all
-        assert ranks.ties[ranks.instances == 3].tolist() == [0, 0]
-        places.append(found)
-    assert places[0] != places[1]
-    (full,) = read("q Q0 a 1 3 t\n", "q 0 b 1\nq 0 c 1\n", n=3, censored="tied")
-    assert sorted(full.ranks.tolist()) == [2, 3]
+def by_hand(run, relevant, kind):
+    """Of each system and query the depth, blocks of the relevant items, and how many lack.
+
+    A block is its best place and its size, 1 but for equal scores of lists; also documents whose
+    score is that of another, and rankings whose rank column does not rise.
+    """
+    lists, ties, odd = {}, 0, 0
+    for query, document, place, score, tag in run:
+        lists.setdefault((tag, query), []).append((kind(score), document, place))
+    for rows in lists.values():
+        rows.sort(reverse=True)
+        scores = [row[0] for row in rows]
+        ties += sum(scores.count(score) > 1 for score in scores)
+        odd += any(b[0] < a[0] and b[2] <= a[2] for a, b in itertools.pairwise(rows))
+    found = {}
+    for tag, query in itertools.product(sorted({row[4] for row in run}), relevant):
+        rows = lists.get((tag, query), [])
+        scores, blocks = [row[0] for row in rows], []
+        for place, (score, document, _) in enumerate(rows, start=1):
+            if document in relevant[query]:
+                tied = (scores.index(score) + 1, scores.count(score))
+                blocks.append(tied if kind is float else (place, 1))
+        found[tag, query] = len(rows), blocks, len(relevant[query]) - len(blocks)
+    return found, ties, odd
+
+
+def in_blocks(rows, blocks):
+    """Whether each block holds one rank with its ties, or several places that differ."""
+    for begin, size in set(blocks):
+        inside = [(r, ties) for r, ties in rows if begin <= r < begin + size]
+        many = blocks.count((begin, size))
+        alone = inside == [(begin, size - 1)]
+        apart = len(set(inside)) == len(inside) == many and all(not ties for _, ties in inside)
+        assert alone if many == 1 else apart, (rows, blocks)
+    assert len(rows) == len(blocks)
+
+
+def number(size, name):
+    return f"{size} {name}" if size == 1 else f"{size} {name.replace('query', 'querie')}s"
+
+
+@pytest.mark.parametrize("kind", [np.float32, float])  # of a run, of lists with their items
+@pytest.mark.parametrize("censored", ["refuse", "beyond", "tied", "left-out"])
+def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, monkeypatch):
+    rng = np.random.default_rng(len(censored))
+    for case in range(12):
+        monkeypatch.setattr("sampledash.readers.trec.SMALL", 2**20 * (case % 2))
+        run, qrels = drawn(rng)
+        relevant = {q: {d for of, d, grade in qrels if of == q and grade > 0} for q, *_ in qrels}
+        empty = sum(not documents for documents in relevant.values())
+        relevant = {query: documents for query, documents in relevant.items() if documents}
+        if not {row[0] for row in run} & {*relevant}:
+            continue
+        shared = {row[4] for row in run if row[0] in relevant}
+        tags = "XY" if len(shared) > 1 and case % 3 else ["XY"]  # of two files, or of one
+        head, form = "", "{0} Q0 {1} {2} {3!r} {4}\n"
+        items = "".join(f"{query} 0 {document} {grade}\n" for query, document, grade in qrels)
+        if kind is float:
+            head, form, empty = "system,user,item,score\n", "{4},{0},{1},{3!r}\n", 0
+            items = "user,item\n" + "".join(f"{q},{d}\n" for q, d, grade in qrels if grade > 0)
+        texts = {
+            f"{tag}_run": head + "".join(form.format(*row) for row in run if row[4] in tag)
+            for tag in tags
+        }
+        every = " and ".join(texts).replace("_", ".")
+        lists, ties, odd = by_hand(run, relevant, kind)
+        total = sum(len(blocks) + lacks for _, blocks, lacks in lists.values())
+        lacking = {query for (_, query), row in lists.items() if row[2]}
+        missed = sum(row[2] for row in lists.values())
+        opened = open_sources(**files(**texts, my_qrels=items))
+        if missed and censored == "refuse":
+            fact = f"{every}: {missed} of {total} relevant items, in {len(lacking)} of "
+            with pytest.raises(CensoredItems, match=f"{fact}{len(relevant)} queries") as info:
+                opened.read()
+            assert info.value.censored == missed
+            assert len(info.value.ways) == 3 - (len(lacking) == len(relevant))  # all may not go
+            continue
+        left = lacking if censored == "left-out" else set()
+        kept = {key: row for key, row in lists.items() if key[1] not in left}
+        if not kept:
+            refused(lambda x=opened: x.read(censored="left-out"), "misses … in every query")
+            continue
+        low = max(depth + lacks for depth, _, lacks in kept.values())
+        fact = f"{every} do{'es' * (len(tags) == 1)} not say n … (at least {max(low, 2)}, what"
+        refused(lambda x=opened: x.read(censored=censored), fact, MissingCandidates)
+        if low > 2:
+            said = refused(lambda x=opened, n=low - 1: x.read(n=n, censored=censored))
+            assert any(
+                f".run, query {query!r}: {tag!r} ranks {depth} documents and misses {lacks} "
+                f"relevant ones, more than n = {low - 1}; give a larger n" in said
+                for (tag, query), (depth, _, lacks) in kept.items()
+                if depth + lacks == low
+            )
+        n = max(2, low + int(rng.integers(9)))
+        reading = opened.read(n=n, censored=censored)
+        for (tag, query), (depth, blocks, lacks) in kept.items():
+            (ranks,) = (each for each in reading.sets if each.system == tag)
+            here = ranks.instances.astype(str) == query
+            rows = list(zip(ranks.ranks[here].tolist(), ranks.ties[here].tolist(), strict=True))
+            if censored == "beyond" and lacks:
+                late = ranks.beyond[here]
+                assert sorted(ranks.ranks[here][late]) == [*range(depth + 1, depth + lacks + 1)]
+                rows = [row for row, beyond in zip(rows, late, strict=True) if not beyond]
+            in_blocks(rows, blocks + [(depth + 1, n - depth)] * lacks * (censored == "tied"))
+        summary, shared = reading.summary, sum(row[2] for row in kept.values() if row[2] > 1)
+        assert (summary.censored, summary.relevant) == (missed, total)
+        if len(tags) > 1:
+            continue
+        absent = len({query for (_, query), row in lists.items() if not row[0]})
+        others = len({row[0] for row in run} - {*relevant})
+        wanted = {
+            f"{number(ties, 'document')} tied in score with": ties * (kind is np.float32),
+            f"{number(others, 'query')} of XY.run without a relevant document, ignored": others,
+            f"{number(absent, 'query')} of my.qrels that some system of XY.run does not": absent,
+            f"{number(empty, 'query')} of my.qrels without a relevant document.": empty,
+            f"{number(len(left), 'query')} left out, in which some run misses": len(left),
+            "Of a missing item only": missed * (censored == "beyond"),
+            "A missing item is read as tied": missed * (censored == "tied"),
+            f"{shared} missing items share their query": shared * (censored == "tied"),
+        }
+        first, *notes = summary.files[0].notes
+        assert ("as trec_eval" in first) == (kind is np.float32)
+        beginnings = [beginning for beginning, size in wanted.items() if size]
+        assert [x[: len(y)] for x, y in zip(notes, beginnings, strict=True)] == beginnings
+        doubts = [x for x in summary.doubts if x.startswith("The rank column of XY.run contra")]
+        assert len(doubts) == (odd > 0 and kind is np.float32)
+        assert all(f"dicts the scores in {number(odd, 'ranking')}:" in x for x in doubts)
+
+
+#: The first line before four good ones of its kind, which decides, and what the text then is.
+FIRST = """
+1 Q0 a one 3.0 A | run || 1 Q0 a 1 high A | run || 1 Q0 a one high A | None || 1 Q0 a 1 3.0 | None
+user Q0 a 1 high A | None || user Q0 a one 3 A | None || user Q0 a 1 3 A | run
+1 0 b one | qrels || 1 x b 1 | qrels || 1 x b one | None || 1 Q0 b one | None
+user x b 1 | None || user 0 b rel | None || user 0 b 1 | qrels || 1 Q0 a 1 3 A B | None
+"""
+
+
+def test_the_first_line_and_most_of_five_tell_the_kind():
+    for row in FIRST.strip().replace(" || ", "\n").splitlines():
+        line, kind = row.split(" | ")
+        good = "1 Q0 a 1 3.0 A\n" if len(line.split()) > 4 else "1 0 b 1\n"
+        assert str(trec_kind(f"\n{line}\n \n{good * 4}".encode(), "r")) == kind, line
+    for lines, kind in (("gbg", "run"), ("gggbbb", "run"), ("gbbgg", "run"), ("gb", None)):
+        text = "\n".join("1 Q0 a 1 3 A" if x == "g" else "1 Q0 a one 3 A" for x in lines)
+        assert trec_kind(text.encode(), "r") == kind
 
 
 def test_drawn_places_are_uniform():
@@ -212,33 +289,6 @@ def test_drawn_places_are_uniform():
     shares = np.bincount(ranks.ranks, minlength=16)[6:] / 400
     assert np.all(np.abs(shares - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 400))
     assert np.bincount(ranks.ranks)[:6].sum() == 0
-
-
-def test_the_preview_counts_what_is_missing_and_what_is_ignored():
-    opened = open_sources(**files(my_run=RUN + "9 Q0 a 1 1 A\n", my_qrels=MISSING))
-    summary = opened.read(n=9, censored="tied").summary
-    assert (summary.censored, summary.relevant) == (3, 5)
-    assert "3 of 5 relevant items not ranked" in str(summary)
-    notes = " ".join(summary.files[0].notes)
-    for fact in (
-        "1 query of my.run without a relevant document, ignored",
-        "1 query of my.qrels that some system of my.run does not rank",
-        "1 query of my.qrels without a relevant document",
-        "as trec_eval and pytrec_eval order them",
-        "redrawn in every run",
-        "2 missing items share their query with another one",
-    ):
-        assert fact in notes
-    left = opened.read(n=9, censored="left-out").summary
-    assert "2 queries left out" in left.files[0].notes[-1]
-    said = "censored must be one of refuse, beyond, tied, left-out"
-    refused(lambda: opened.read(n=9, censored="ignored"), said, ValueError)
-
-
-def test_most_first_lines_tell_the_kind():
-    lines, odd = RUN.splitlines(), ["1 Q0 a one 3.0 A"]
-    assert trec_kind("\n".join(lines[:3] + odd * 2).encode(), "r") == "run"
-    assert trec_kind("\n".join(lines[:2] + odd * 3).encode(), "r") is None
 
 
 def test_tables_are_no_runs():

@@ -10,7 +10,7 @@ import pytest
 from sampledash.command_line import main
 from sampledash.readers import tables, trec, upload_limits
 from sampledash.readers.files import read_rank_sets, sampled_sets
-from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_text
+from sampledash.readers.pasted import open_text, parse_rank_text, weights_of_file, weights_of_text
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import DifferentInstances
 from tests.hostile import npy, saved
@@ -26,6 +26,9 @@ SHORT = {
     "NO_RANKS": "has no rank column … rank, or sampled_rank for ranks among sampled",
     "FORTY": "h" * 40,
     "ENDED": "h" * 37 + "...",
+    "LONG": "1000000000" * 4,
+    "\\ud800": "\ud800",
+    "TEN": "".join(f"{i},99,{90 - i}\n" for i in range(1, 11)),
     "\\n": "\n",
     "\\r": "\r",
     "\\t": "\t",
@@ -150,14 +153,8 @@ QRELSQRELS2 0 d good\n | my.qrels, line 7, relevance … 'good'
 RUN | my.qrels does not hold qrels; give lines of four fields
 rank,n\n3,9\n | my.qrels does not hold qrels; give lines of four fields
 
-== read(RUN + "1 Q0 d 3 1 A", "my.run", n=2, qrels=X)
-QRELS | query '1': 'A' ranks 3 documents
-
-== read(RUN, "my.run", n=2, qrels=X, censored="tied")
-QRELS1 0 z 1\n | ranks 2 documents and misses 1 relevant ones, more than n = 2
-
-== read(RUN, "my.run", n=9, qrels=X, censored="left-out")
-1 0 z 1\n2 0 z 1\n | misses a relevant item in every query
+== read("3 Q0 c 1 9 A\n" + RUN, "my.run", n=9, qrels=X)
+9 0 a 1\n7 0 a 1 | share no query with a relevant document: '3' here, '9' there; do they
 
 == read(X, "my.run", n=9)
 RUN | my.run is a TREC run … qrels || QRELS | my.run holds qrels … give the runs with it
@@ -172,6 +169,8 @@ A: >x, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: >, 4; n = 50 | value 1: … is not a number … or >10 for one
 A: 10,000 | system 'A', value 2 … '000' … without separators
 A: 99999999999999999999 | system 'A', value 1 || A: 1; A: 2 | system 'A' twice
+A: 1 2; B: 3 12; n = 9 | system 'B', value 2: rank 12 || 3 4\nA: 1 | '3 4' without a name
+A:,B\n1,2 | system 'A', value 1: 'B' is not || A 1\n3 4 | 'A 1' without || 3\n4 5 | '4 5' without
 A: | no ranks for system 'A' || A 3 4 | 'A 3 4' … NAME: ranks || 3 4\n5 6 | '3 4' … NAME: ranks
  | no ranks … A: 3, 17, 250 ||  ; \n | no ranks || n = 9 | no ranks
 A: 3; n = many | n = many … whole number from 2 || A: 3; n = 8; n = 9 | n twice, 8 and 9
@@ -184,6 +183,9 @@ run 1: 5 6\nrun 2: | no ranks for system 'run 2' || run 1: 5 6\nrun 2 | 'run 2' 
 m: 100\nA: 1 7 | 'm: 100' … write m = 100 if it is the number of sampled … another name
 n = 50: 1 7 | 'n = 50: 1 7' … give n a line of its own
 # hello\nA: 1 7 | '# hello' … may say n = 3706 and m = 100
+m = 5, n: 1 7\nA: 3 | has 'm = 5, n: 1 7': write n = 1 7 if it is the number of candidates
+n = 1; A: 1 | n = 1: write … from 2 to 1,000,000,000,000 || m = 0; A: 1 | m = 0: write … from 1 to
+n = 1000000000001; A: 1 | says n = 1000000000001 || seen,rank\n\ud800,x | line 2, column 'rank'
 n = 9,000,000,000,000; A: 1 | whole number from 2 to 1,000,000,000,000
 m = many; A: 1 | says m = many … whole number from 1 || m = 9; m = 10; A: 1 | m twice, 9 and 10
 m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
@@ -213,7 +215,9 @@ SAMPLEDX,1,900,-5 | line 3, column 'm' … m must be at least 1, got -5 … corr
 
 == read_printed(X)
 system, HR@10 | no values ||  | no values || Model,HR@10\nGain,0.5 | no values
-system, Fame@10\nA, 0.5 | line 1 of the table names no metric: found 'system', 'Fame@10'
+\n1,2,3,4,5,6,7,8,9\nA,B | line 2 of the table names no metric: found '1', … '7', '8'; a line
+Model Fame Shame\nX 1 2 | line 1 of the table names no metric: found 'Model', 'Fame', 'Shame'; a
+A\nB\nC\nD\nModel,HR@1\nX,0.5 | line 1 of the table names no metric: found 'A'; a line
 system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a number
 system, HR@10\nA, 0.5, 0.6 | line 2 of the table has 3 cells, but line 1 names 2 columns
 system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 2, column 'HR@10' of the table: 0.5 … 1.3 in line 3 is
@@ -223,7 +227,13 @@ Model,HR@10,H@10\nX,0.5,0.4 | HR@10 more than once, as HR@10 and H@10
 m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 m = 9\n\nModel,HR@10\nX,x | line 4, column 'HR@10' of the table: 'x'
-Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not
+Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not || Model,MRR\nX,. | '.'
+Model,HR@10\nX,-0.3 | line 2, column 'HR@10' of the table: '-0.3' is below 0; correct it, or
+Model,HR@10\nX,662.2 % | '662.2 %' is above 100 || Model,HR@10\nX,66.2\nY,1 | 1 may be a fraction or
+Model,HR@10\n\nX,100.01 | line 3, column 'HR@10' of the table: '100.01' is above 100
+Model,HR@1,HR@9\nX,0.5,35%\nY,1.3,40% | line 2, column 'HR@1' … : 0.5 may … as 1.3 in line 3 is
+Model,AUC,MRR\nX,1,7\nY,1,0.3 | line 2, column 'AUC' … : 1 may … percent, as 7 in line 2 is
+Model,HR@10\nX,LONG9 | 'LONG' is above 100 || Model,HR@10\n,LONG9\nX,1 | but 'LONG': if it
 
 == read_printed(X) | line 2 of the table … with the names of line 1, write
 Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10' || Model,HR@10,NDCG@\n,,10\nBPR,0.5,0.3 | '10'
@@ -234,13 +244,31 @@ Model & Recall@10 & NDCG \\\n & & @10 \\\nBPR & 0.5 & 0.3 \\ | '@10'
 == read_printed(X) | line 2 … : separate the cells with tabs or commas
 Model Hit Ratio@5 Fancy Score NDCG@5\nSASRec 0.3 0.4 0.2 | line 2
 Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2 || Model HR@5 NDCG@5\nSASRec 0.3 | line 2
-Model HR@5 NDCG@5\nSASRec 0.3 high | line 2
+Model HR@5 NDCG@5\nSASRec 0.3 high | with 2 values, one for each … line 1 names (HR@5, NDCG@5)
+Model HR@5 NDCG@5\nSAS Rec 0.3 0.4 0.2 | line 2 || Model HR@5 NDCG@5\n0.3 0.4 | line 2
 
 == weights_of_text(X, 3, "weights")
 4, 2, -1 | weights, line 1: -1 is negative; weights are 0 or more
 3\n\n1\n-1 | weights, line 4: -1 is negative || 1,3\n2,-1 | weights, line 2: -1 is negative
-1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3
+1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3, or change n
+1,3\n0,1 | line 2: 0 is not a rank || 1,3\n2,0\n1.5,1 | line 3: 1.5 is not a rank
+2,1\n3,1\n3,2 | weights gives rank 3 twice || 1,1e999\n2,0 | line 1: inf is not a number of usual
 rank,weight\n1,2\n2,3,4 | weights, line 3: write two numbers, a rank and its weight, such as 12,0.5
+0.5\n1 | weights holds 2 weights, but n = 3 needs 3 || 5 | holds 1 weights || 0;0;0 | only zeros
+1 2 x | weights, line 1: 'x' is not a number; write weights as 0.5 or 2e-3
+rank | weights holds no number: give a weight for each rank 1..3 || , | weights holds no number
+
+== weights_of_text(int(X) * "1 ", 200_000)
+200001 | pasted text holds more than 200,000 numbers: give … 1..200000
+
+== weights_of_text(int(X) * " ", 3)
+10000000 | holds no number || 10000001 | is longer than 10000000 characters
+
+== weights_of_file(eval(X), 3, "w.npy")
+npy(ones((3, 1))) | w.npy has shape (3, 1): save one weight for each rank 1..3
+npy(zeros(3, [("a", "i8")])) | w.npy has shape (3,) || npy(ones(2)) | w.npy holds 2 weights
+npy(array([1, 0, -2])) | w.npy, value 3: -2 is negative || saved({"a": [1]}) | w.npy is a Parquet
+b"a\xff" | w.npy, line 1: the text is not UTF-8 || b"1 2 x" | w.npy, line 1: 'x' || b"\0" | w.npy is
 """
 
 
@@ -250,7 +278,8 @@ def after_a_good_row(row):
 
 
 READERS = (after_a_good_row, open_text, parse_rank_text, read, read_printed, sampled, sampled_sets)
-NAMES = {reader.__name__: reader for reader in (*READERS, weights_of_text)} | SHORT
+NAMES = {x.__name__: x for x in (*READERS, weights_of_file, weights_of_text, npy, saved)} | SHORT
+NAMES |= {x.__name__: x for x in (np.array, np.ones, np.zeros)}
 
 
 def rows():

@@ -50,19 +50,22 @@ def drawn(seed):
     return table, *(columns_of(x, "user", "item") for x in (relevant + relevant[:9], seen))
 
 
-def one_by_one(table, seen=()):
+def one_by_one(table, relevant, seen):
     """The histogram of (system, n, rank, ties) and what is left out, by the definition."""
-    rows, lists = pd.DataFrame(table).to_dict("records"), {}
+    away = set(zip(seen["user"], seen["item"], strict=True)) if seen else ()
+    rows, lists, asked = pd.DataFrame(table).to_dict("records"), {}, Counter()
     for row in rows:
         score = None if pd.isna(row["score"]) else row["score"]
-        if score != -INF and (row["relevant"] or (row["user_id"], row["item_id"]) not in seen):
+        asked[row["system"]] += row["relevant"]
+        if score != -INF and (row["relevant"] or (row["user_id"], row["item_id"]) not in away):
             key = row["system"], row["user_id"]
             lists.setdefault(key, []).append((score, row["relevant"], str(row["item_id"])))
-    found, bare = Counter(), Counter()
+    found, bare, ranked = Counter(), Counter(), Counter()
     for (system, user), items in lists.items():
         known = [score for score, _, _ in items if score is not None]
         mine = sorted((each[0], each[2]) for each in items if each[1] and each[0] is not None)
         bare[system] += not mine
+        ranked[system] += len(mine)
         for score, item in mine:
             rank = 1 + sum(other > score for other in known)
             block = sum(other == score for other in known)
@@ -72,7 +75,17 @@ def one_by_one(table, seen=()):
                 rank += int((start + tied.index(item)) * block / len(tied))
                 block = 1
             found[system, len(items), rank, block - 1] += 1
-    return found, bare
+    said = []
+    if relevant:
+        asked = dict.fromkeys("AB", len(set(zip(relevant["user"], relevant["item"], strict=True))))
+    for system in "AB":
+        some = (
+            f"{bare[system]} of {sum(key[0] == system for key in lists)} instances have no relevant"
+        )
+        said.append(f"{system}: {some} item with a score and are left out.")
+        some = f"{asked[system] - ranked[system]} of {asked[system]} relevant items"
+        said.append(f"{system}: {some} have no score and are left out.")
+    return found, said
 
 
 def histogram(ranks):
@@ -120,8 +133,7 @@ def agree(engine, folder, seed, *, marked, without_seen):
     """An engine, NumPy and the definition have the same ranks, and say the same."""
     table, relevant, seen = drawn(seed)
     relevant, seen = None if marked else relevant, None if without_seen else seen
-    away = set() if seen is None else set(zip(seen["user"], seen["item"], strict=True))
-    expected, bare = one_by_one(table, away)
+    expected = one_by_one(table, relevant, seen)
     pairs = [
         each and written(folder / f"{place}.parquet", each)
         for place, each in enumerate((relevant, seen))
@@ -130,10 +142,8 @@ def agree(engine, folder, seed, *, marked, without_seen):
     path = str(folder / "ranks.parquet")
     warehouse.save(engine, ranks, path, "ranks")
     counted = warehouse.count_ranks(engine, path).to_pandas()
-    assert histogram(pd.read_parquet(path)) == histogram(counted) == expected
-    assert in_memory(table, relevant, seen) == (expected, said)
-    assert any(f"A: {bare['A']} of 40 instances have no relevant item" in line for line in said)
-    assert any("relevant items have no score and are left out" in line for line in said)
+    assert (histogram(pd.read_parquet(path)), said) == (histogram(counted), said) == expected
+    assert in_memory(table, relevant, seen) == expected
     return counted
 
 
@@ -144,6 +154,66 @@ def test_duckdb_and_numpy_count_as_one_by_one(seed, marked, tmp_path):
     counted.to_parquet(tmp_path / "counts.parquet")
     sets = sd.read_rank_sets(tmp_path / "counts.parquet", instances="any")
     assert [rs.max_relevant for rs in sets] == [4, 4]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "csv.gz"])
+@pytest.mark.parametrize(("seed", "marked"), [(11, True), (12, False)])
+def test_files_are_ranked_one_by_one(kind, seed, marked, tmp_path, capsys):
+    table, relevant, seen = drawn(seed)
+    relevant, seen = None if marked else relevant, None if kind == "parquet" else seen
+    for columns, name in ((table, "user_id"), (relevant or {}, "user"), (seen or {}, "user")):
+        columns[name] = ["NA" if x == "u7" else x for x in columns.get(name, [])]
+    expected, left = one_by_one(table, relevant, seen)
+    frame, words = pd.DataFrame(table).astype({"item_id": str}), []
+    if kind != "parquet":
+        marks = {1: ["1", "1.0", " TRUE", "yes "], 0: ["0", "0.0", "False", "no", " "]}
+        frame["relevant"] = [marks[x][i % len(marks[x])] for i, x in enumerate(frame["relevant"])]
+    frame = frame if marked else frame.drop(columns="relevant")
+    for name, pairs in {"scores": frame, "relevant": relevant, "seen": seen}.items():
+        if pairs is not None:
+            words += [f"--{name}", str(tmp_path / f"{name}.{kind}")]
+            pairs = pd.DataFrame(pairs)
+            (pairs.to_parquet if kind == "parquet" else pairs.to_csv)(words[-1], index=False)
+    out = tmp_path / "ranks.csv"
+    assert main(["rank", *words[1:], "-o", str(out)]) == 0
+    assert capsys.readouterr() == ("", "".join(f"{line}\n" for line in left))
+    assert histogram(pd.read_csv(out)) == expected
+
+
+#: Tables of scores with / between lines, and what is said of them.
+SCORES = """
+HEAD/u,a,1,1/u,b,high,0/u,c,nan,0/u,d,x,0 | 2 of the scores are no numbers, such as 'high'; write
+HEAD/u,a,1,1/u,b, NaN,0/u,c,-nan,0/u,d,,0 | 2 of the scores are NaN; give each item a number
+HEAD/u,a,1,1/u,,1,0/,c,1,0/u,d,1,0 | 2 rows lack a system, an instance or an item; name it
+HEAD/u,a,1,1/u,b,1,2/u,c,1,maybe/u,d,1,0 | relevant is neither 1 nor 0 in 2 rows; write one of them
+HEAD/u,a,1,1/u,b,2,0/u,b,3,0/u,a,3,0/u,a,3,1/v,c,3,0/v,c,3,0/u,b,1,0 | 5 rows score an item again
+HEAD/u,a,1,1/u,b,2,0/u,b,3,0/u,a,3,0/u,a,3,1 | again, such as item 'b' of instance 'u'; item
+HEAD/u,a,1,1/u,b,1,1/v,a,1,1 | in 2 instances every item that system 's' scores is relevant
+HEAD/u,a,1,1/v,a,1,1/v,b,1,0 | in 1 instance every item that system 's' scores is relevant
+HEAD/u,a,-inf,1/u,b,1,0 | no item that system 's' scores is relevant
+HEAD/u,a,,1/u,b,1,0 | no item that system 's' scores is relevant
+user,item,score,a,b,c,d,e,f/u,a,1,1 | no column relevant: found 'user', 'item', 'score', 'a',
+user,item,score,a,b,c,d,e,f/u,a,1,1 | 'b', 'c', 'd', 'e'; add it, or give --relevant
+user,score,relevant/u,1,1 | no column item: found 'user', 'score', 'relevant'; add it, or rename
+uid,HEAD/u,u,a,1,1 | the columns 'uid' and 'user' both mean instance; keep one
+item_id,HEAD/u,u,a,1,1 | the columns 'item_id' and 'item' both mean item; keep one
+model,system,HEAD/u,u,u,a,1,1 | the columns 'model' and 'system' both mean system; keep one
+HEAD,score/u,a,1,1,1 | the column 'score' appears twice
+HEAD | s.csv holds no candidates: write a row for each, with its score
+"""
+
+
+@pytest.mark.parametrize("line", SCORES.strip().splitlines())
+def test_what_is_wrong_with_a_table_is_one_sentence(line, tmp_path, refused):
+    text, said = line.replace("HEAD", "user,item,score,relevant").split(" | ")
+    path = tmp_path / "s.csv"
+    path.write_text(text.replace("/", "\n"))
+    refused(said, "rank", path)
+    frame = pd.read_csv(path)
+    numbers = pd.api.types.is_numeric_dtype(frame.get("score"))
+    if numbers and len(frame) and "such as" not in said and "twice" not in said:
+        written(tmp_path / "s" / "a.parquet", pa.Table.from_pandas(frame, preserve_index=False))
+        refused(said, "rank", tmp_path / "s")  # by an engine
 
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -214,31 +284,57 @@ def refused(tmp_path, capsys):
     return call
 
 
-ALL = dict.fromkeys(("relevant", "score"), 1)
-# What is done to the table, and what is said of it.
-WRONG = [
-    (lambda t: t.rename(columns={"score": "points"}), "has no column score"),
-    (lambda t: t.assign(score=np.where(t.index < 3, np.nan, 1.0)), "3 of the scores are NaN"),
-    (lambda t: pd.concat([t, t.head(2)]), "2 rows score an item again, such as item "),
-    (lambda t: t.assign(relevant=0), "no item that system 'A' scores is relevant"),
-    (lambda t: t.assign(score=t["score"].where(t["system"] != "B", -INF)),
-     "no item that system 'B' scores is relevant"),
-    (lambda t: t.mask(t["user_id"] == "u7", t.assign(**ALL)),
-     "in 1 instance every item that system 'A' scores is relevant"),
-    (lambda t: t.assign(relevant=2), "relevant is neither 1 nor 0 in"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("change", "said"), WRONG, ids=range(len(WRONG)))
-def test_what_is_wrong_with_scores_is_one_sentence(change, said, tmp_path, refused):
-    frame = change(pd.DataFrame(drawn(5)[0]))
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    if "NaN" in said:
-        cells = pa.array(frame["score"].to_numpy(), from_pandas=False)
-        table = table.set_column(table.schema.get_field_index("score"), "score", cells)
-    path = written(tmp_path / "scores" / "a.parquet", table)
+def test_scores_of_an_engine_that_are_nan_are_refused(tmp_path, refused):
+    cells = pa.array(np.array([np.nan, np.nan, 1, np.nan]), from_pandas=False)
+    rows = {"user": [*"uuvv"], "item": [*"abab"], "score": cells, "relevant": [1, 0, 1, 0]}
+    path = written(tmp_path / "scores" / "a.parquet", rows)
     for source in (tmp_path / "scores", path):  # an engine, and NumPy
-        refused(said, "rank", source, "-o", tmp_path / "ranks.parquet")
+        refused("3 of the scores are NaN", "rank", source, "-o", tmp_path / "ranks.parquet")
+
+
+@pytest.mark.parametrize("labels", [[*"abcdefghij"], range(-5, 5)])
+def test_repeats_are_looked_for_in_slices_of_all_rows(labels, tmp_path, monkeypatch):
+    monkeypatch.setattr(warehouse, "_AT_ONCE", 5)
+    shares, whole = [], np.repeat(np.array(labels), 2).tolist()
+    rows = {
+        "instance": whole,
+        "item": [1, 2] * 10,
+        "score": [1.0, 2.0] * 10,
+        "relevant": [1, 0] * 10,
+    }
+    path, engine = written(tmp_path / "s.parquet", rows), warehouse.connect()
+    ranks, said = warehouse.rank_scores(engine, path, progress=shares.append)
+    assert (warehouse.fetched(ranks, "ranks", 10)["rank"].tolist(), said) == ([2] * 10, [])
+    assert shares == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5, 0.7])
+    with pytest.raises(limits.ReadError, match="ranks are more than 9 rows: write them, -o ranks"):
+        warehouse.fetched(ranks, "ranks", 9)
+    for i in range(0, 20, 4):
+        again = {name: [*cells, cells[i], cells[i]] for name, cells in rows.items()}
+        written(tmp_path / "s.parquet", again)
+        said = f"2 rows score an item again, such as item '1' of instance '{whole[i]}';"
+        with pytest.raises(limits.ReadError, match=said):
+            warehouse.rank_scores(engine, path)
+
+
+#: What an engine complains, as it is said.
+COMPLAINTS = {
+    "": "RuntimeError; write the table again if it is damaged, or give the engine more memory",
+    " :\t\n : a cell. ;\nmore": "a cell; write the table again",
+    "An error occurred while calling o1.\n: java.X: y": "java.X: y; write the table again",
+    "x" * 300: "x" * 200 + "; write the table again",
+    "IO: No space left on device": "IO: No space left on device; the disk is full: make room there",
+    "failed to offload": "failed to offload; the disk is full: make room there, or set TMPDIR",
+}
+
+
+@pytest.mark.parametrize("text", COMPLAINTS)
+def test_complaints_of_an_engine_are_one_sentence(text):
+    with pytest.raises(limits.ReadError) as info, warehouse._told("t"):
+        raise RuntimeError(text)
+    assert str(info.value).startswith(f"t: the engine stopped: {COMPLAINTS[text]}")
+    for kind in (limits.ReadError, MemoryError, OSError, KeyboardInterrupt):
+        with pytest.raises(kind, match=r"^as it is$"), warehouse._told("t"):
+            raise kind("as it is")
 
 
 def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, refused):
