@@ -55,7 +55,7 @@ def digest_of(
         if array is None:
             state.update(b"|")
         elif np.all(array == array[0]):  # most columns, most of the time
-            state.update(b"=" + array[:1].tobytes())
+            state.update(b"=" + array[0].tobytes())
         else:
             state.update(b"#")
             state.update(np.ascontiguousarray(array).data)

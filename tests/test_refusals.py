@@ -367,6 +367,9 @@ stopping_cost("AP", 1, 10) | .*AP has no cutoff, so that only the last
 stopping_cost("RR", 1, 10, tolerance=2) | tolerance must be at least 0 and at
 stopping_cost("RR@2", 10, 10, relevant=2) | .*rank 10 is larger than n = 9
 proxy_cost("RR@2", [1, 2], [1], 0) | proxy has shape
+proxy_cost("RR@2", [1, 2], [1, 2], ?) | relevant must be | 2 ; -1
+deciding_cutoff("RR@2", 5, relevant=5) | relevant must be .*at most 4, got 5
+stopping_cost("RR@2", 1, [5, 3], relevant=?) | relevant must be at (least 1|most 2), got | 0 ; 3
 proxy_cost("RR@2", [1, nan], [1, 2], 0) | scores must hold finite numbers
 stopping_range("AUC", PILOT) | .*AUC has no cutoff k
 stopping_range("RR@3", PILOT, 1) | instances must be at least the 2 of
@@ -403,6 +406,8 @@ decided(lambda x: x[: 1 + len(x) // 2])
     | score has shape \(15,\): one number for each of 29 candidates
 decided(lambda x: x.astype(str)) | .*must hold numbers
 decided([[1], [0, nan]], "i", candidates=3, k=1) | .*score of candidate number 2 is NaN
+decided([[1], [[0]]], "i", candidates=2)
+    | a chunk of scores has shape \(1, 1\): one dimension is needed
 decided([[1], [2, 0]], "i", candidates=5) | .*holds 2 scores of other cand
 decided([[1], [0], [0]], "i", candidates=2) | .*but there are 1
 evaluated([("u", 4, [*ITEMS, 9])])
