@@ -50,6 +50,7 @@ CASES = [
 def test_mean_over_instances_that_differ_in_all(name: str, tolerance: float) -> None:
     """Ties are not above; the best of several items decides, up to how small the metric may be."""
     rng, metric = np.random.default_rng(6), sd.parse_metric(name)
+    how = {"tolerance": tolerance} if tolerance else {}
     most = tolerance * (name in ("AP", "RR", "NDCG", "AP@3", "NDCG@2"))
     for _ in range(25):
         rows, means, variances, least, weights = [], [], [], [], []
@@ -63,11 +64,11 @@ def test_mean_over_instances_that_differ_in_all(name: str, tolerance: float) -> 
                 for a in range(n - relevant + 1)
             ]
             k = next((a for a, value in enumerate(best) if value <= most), None)
-            assert k == sd.deciding_cutoff(name, n, relevant=relevant, tolerance=tolerance)
+            assert k == sd.deciding_cutoff(name, n, relevant=relevant, **how)
             k = n if k is None else k
             rows += [(label, above + 1 + i, n, tied, count) for i in range(relevant)]
             mean, variance = law(above, n - relevant, k)
-            one = sd.stopping_cost(name, [above + 1], n, relevant=relevant, tolerance=tolerance)
+            one = sd.stopping_cost(name, [above + 1], n, relevant=relevant, **how)
             assert one.mean.tolist() == pytest.approx([mean], abs=1e-12)
             means.append(mean)
             variances.append(variance)
@@ -77,9 +78,9 @@ def test_mean_over_instances_that_differ_in_all(name: str, tolerance: float) -> 
         rs = sd.RankSet("S", ranks, n, instances=labels, ties=ties, counts=counts)
         total = sum(weights)
         expected = np.dot(means, weights) / total, np.sqrt(np.dot(variances, weights)) / total
-        found = sd.mean_stopping_cost(name, rs, tolerance=tolerance)
+        found = sd.mean_stopping_cost(name, rs, **how)
         assert found == pytest.approx(expected, abs=1e-12)
-        found = sd.mean_stopping_cost(name, rs, tolerance=tolerance, order="best")
+        found = sd.mean_stopping_cost(name, rs, **how, order="best")
         assert found == pytest.approx((np.dot(least, weights) / total, 0), abs=1e-12)
 
 
