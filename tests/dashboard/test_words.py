@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections import namedtuple
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from sampledash.dashboard.paper import words as paper
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.splits import Split
 from sampledash.protocol import Protocol
-from sampledash.report import estimates, sentences
+from sampledash.report import escape, estimates, sentences
 from sampledash.report import numbers as text
 from sampledash.schemes import DEFAULT_SCHEME
 
@@ -165,11 +166,21 @@ OFF = pd.DataFrame(OFF | {"off": [-2.26, 1.0]})
 GAMMAS = {"gamma": [0.001, 0.123, 1e-5], "mse": [0.04, 0.01, 0.09]}
 GAMMAS = pd.DataFrame(GAMMAS | {"largest": [1.0, 2.0, 123.4], "condition": [1.0, 2.0, 1.23e9]})
 CELL = namedtuple("CELL", "ours our_std text matched")
+WORST = SimpleNamespace(states=np.array([[0, 3], [2, 2], [3, 2], [1, 0]]))
+WORST.metrics = [*map(sd.parse_metric, ("NDCG", "AUC", "AP", "RR"))]
 CLS, RANK = sd.correction("CLS"), sd.correction("rank-estimate")
 
 
 def holds(name, n):
     return " ".join(sentences.cutoff_holds_all(sd.parse_metric(name), n, 9))
+
+
+def stub(n, m, scheme="without-replacement", metrics=("AP",), **more):
+    """What is said of data, of systems with so many candidates of each instance."""
+    ranks = [2, 3, 1][: len(n[0])]
+    sets = [sd.RankSet(x, ranks, some, **more) for x, some in zip("ABC", n, strict=False)]
+    metrics, protocol = [*map(sd.parse_metric, metrics)], Protocol.of({"scheme": scheme})
+    return SimpleNamespace(sets=sets, m=m, protocol=protocol, metrics=metrics)
 
 
 def estimated(word, *values):
@@ -189,7 +200,7 @@ def note(*values):
     return correct.vector_note(Fit(BV, AP, law, np.array(values, dtype=float)))
 
 
-NAMES = {"start": start, "consistency": consistency, "lab": lab, "paper": paper}
+NAMES = {"start": start, "escape": escape, "consistency": consistency, "lab": lab, "paper": paper}
 #: A call and what it says.
 TABLE = r"""
 sentences.ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]) | A > B > C > …
@@ -294,6 +305,20 @@ holds("Recall@49", 50)
     | The cutoff holds all 10 items…Recall@49 is 100.00 %…k up to 9, or more negatives.
 holds("Recall@10", 50) + holds("Recall@9", 50) + holds("AP@10", 50) + holds("AP", 50)
     | The cutoff holds all 10 items…Recall@10 is 100.00 % whatever is drawn…more negatives.
+*sentences.beware(stub([[9, 9, 5], [9, 9, 5], [9, 8, 4]], 4, instances=["u", "v", "w"]), str.lower)
+    | a and c ranked different candidates: instance v has n = 9 and 8.
+*sentences.beware(stub([[9, 5, 5]], 5, metrics=["Recall@5", "AP@9", "NDCG@4"], counts=[1, 2000, 1]))
+    | 2,001 of 2,002 instances have fewer than 5 negatives: …theirs. 2,001 of 2,002 instances have
+      no
+      candidate beyond k = 5. The cutoff holds all 9 candidates: AP@9 …
+*sentences.beware(stub([[9, 5, 5]], 5, "with-replacement")) |
+*(sentences.drawn_negatives(stub(*x)) for x in (([[9, 9]], 8), ([[9, 9]], 7), ([[9, 7]], 8)))
+    | all 8 negatives 7 negatives all negatives
+sentences.drawn_negatives(stub([[9, 9]], 8, "with-replacement")) | 8 negatives
+*(sentences.other_metrics(WORST, x) for x in (0, 2))
+    | Also wrong: RR. Right: AUC and AP. Wrong: NDCG and RR. Also right: AUC.
+escape.short_name("a" * 24) + escape.short_name("bcdefghijklmn", 12), escape.plain("<&>" * 9, 4)
+    | aaaaaaaaaaaaaaaaaaaaaaaabcdef…ijklmn &lt;…&amp;&gt;
 many("tied"), many("undecided")
     | Nothing to order: … ranks s3 above s7; on all items s7 wins. 3 of 190 pairs undecided, right…
 many("right", right_from=1000) | …ranks all 190 pairs as on all items: right from m = 1,000.

@@ -203,7 +203,13 @@ SAID = [
     (TWO, {"sets": UNLIKE, "m": 60}, "(all of them where there are fewer)"),
     (TWO, {"sets": ALONE},
      "We rank the relevant item of one instance among all its 500 candidates; on"),
-    (TWO, {"names": ["x" * 500, "B"]}, "x" * 59 + "…"),
+    (TWO, {"names": ["x" * 500, "B"]}, " " + "x" * 59 + "…"),
+    (TWO, {"names": ["x" * 60, ""]}, " " + "x" * 60 + " … (no name)"),
+    # Up to four systems and six values are named.
+    (([1, 2, 3, 4], [1, 2, 3, 4]), {}, "is 400.00 % for W, 300.00 % for Z, 200.00 % for Y and"),
+    ((range(5), range(5)), {}, "the best of 5 systems is S4 by Recall@10 (400.00 %)."),
+    (([[2] * 3, [1] * 3], [[2] * 3, [1] * 3]), {}, "% for Y, AP is 200.00 % for X"),
+    (([[2] * 4, [1] * 4], [[2] * 4, [1] * 4]), {}, "the best of 2 systems is X by Recall@10 (200"),
 ]  # fmt: skip
 
 

@@ -84,6 +84,20 @@ SHOWN = [
     ({"better": "A", "worse": "B", "probability": 0.9},
      "Better|Worse|Probability (%)", "A|B|90.00"),
     ({"first": "A", "m": 12000, "seconds": 1.5, "steps": 3.0}, ANY, "A|12000|1.50|3"),
+    # What lacks is said of what was not asked or does not exist.
+    ({"system": "A", "m": None, "instances": pd.NA, "low_if_falling": np.nan, "low": np.nan},
+     "System|m|Instances|At least, if ranks fall off (%)|At least (%)",
+     "A|not given|not given|no range|–"),
+    ({"probability": 0.5, "low": 0.0, "high": 1.0},
+     "Shown by one run (%)|Shared negatives, at least (%)|Shared negatives, at most (%)",
+     "50.00|<0.01|>99.99"),
+    ({"better": "A", "worse": "B", "state": "right", "probability": 1.0, "difference": 1e-13},
+     "Better|Worse|State|Shown by one run (%)|Difference (pp)", "A|B|right|>99.99|0.00"),
+    ({"p": 0.0, "p_holm": 5e-5}, "p|p (Holm)", "0.0000|0.0001"),
+    ({"count": 2.5, "rank": 1, "other": True, "text": "x", "gap": 2.5}, ANY,
+     "2.50|1|yes|x|2.50"),
+    ({"gain": [1.0, -1.0], "size": [1.0, 2.0], "who": [1, "x"], "seen": [None, 3]}, ANY,
+     "100.00|1|1|–"),
     # Intervals become two columns.
     (TESTED, "Better|Worse|Difference (pp)|Interval from (pp)|Interval to (pp)|p|p (Holm)|Paired",
      "A|B|1.25|-0.10|2.60|0.0123|<0.0001|yes"),
@@ -142,6 +156,28 @@ def test_latex_is_booktabs_with_math_signs_and_dashes():
     assert rows[0][3:] == ["1.26", "$-9.72$", "wrong", "970", "$<0.01$"]
     assert rows[3][4:] == ["$>-0.01$", "tied", tables.MISSING_TEX, tables.MISSING_TEX]
     assert as_latex(VERDICT).startswith("% \\usepackage{booktabs}\n\\begin{tabular}")
+
+
+def test_a_small_table_to_the_last_character():
+    table = pd.DataFrame({"system": ["A_1", None], "exact": [-0.5, 0.25], "m": [1, 20]})
+    assert as_markdown(table) == (
+        "| System | Exact (%) | m   |\n| ------ | --------: | --: |\n"
+        "| A\\_1   |    -50.00 |   1 |\n| –      |     25.00 |  20 |\n"
+    ).replace("m   |", "  m |")
+    inside = ["\\begin{tabular}{lrr}", "  \\toprule", r"  System & Exact (\%) & $m$ \\",
+              "  \\midrule", r"  A\_1 & $-50.00$ & 1 \\", r"  -- & 25.00 & 20 \\",
+              "  \\bottomrule", "\\end{tabular}"]  # fmt: skip
+    head, table_of = "% \\usepackage{booktabs}", ["\\begin{table}", "  \\centering"]
+    assert as_latex(table) == "\n".join([head, *inside, ""])
+    for given, line in (
+        ({"caption": "a%"}, r"  \caption{a\%}"),
+        ({"label": "t:1 -_"}, r"  \label{t:1-_}"),
+    ):
+        whole = [head, *table_of, line, *(f"  {x}" for x in inside), "\\end{table}", ""]
+        assert as_latex(table, **given) == "\n".join(whole)
+    assert (
+        as_csv(table.assign(note=["", " x"])) == 'system,exact,m,note\nA_1,-0.5,1,\n,0.25,20," x"\n'
+    )
 
 
 def test_csv_reads_back_to_the_last_digit():
