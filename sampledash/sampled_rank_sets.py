@@ -406,7 +406,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     fewest = m[first][stratum]
     size = np.bincount(stratum, w)
     kept = size > 1
-    place = _midranks(stratum, m, w, first)
+    place = _midranks(stratum, m, w)
 
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
@@ -457,12 +457,13 @@ def _strata(n: Ints, weight: Floats) -> Ints:
     return np.asarray(block[place])
 
 
-def _midranks(stratum: Ints, m: Ints, weight: Floats, first: Ints) -> Floats:
-    """Share of the stratum with a smaller m, and half of those with this one; both are sorted."""
+def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
+    """Share of the stratum with a smaller m and half of those with this one, up to a constant.
+
+    Both are sorted.
+    """
     new = np.r_[True, (np.diff(stratum) > 0) | (np.diff(m) > 0)]
     group = np.cumsum(new) - 1
     sizes = np.bincount(group, weight)
     middle = np.cumsum(sizes) - sizes / 2
-    start = (np.cumsum(weight) - weight)[first]
-    whole = np.bincount(stratum, weight)
-    return np.asarray((middle[group] - start[stratum]) / whole[stratum])
+    return np.asarray(middle[group] / np.bincount(stratum, weight)[stratum])

@@ -1,7 +1,7 @@
 """Rank sets are values: immutable, told apart by their contents, reduced to counts."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from fractions import Fraction
 from itertools import pairwise, permutations
 from typing import Any, NamedTuple
@@ -43,34 +43,19 @@ def test_arrays_are_copied_and_read_only(kind, given_) -> None:
     assert one.digest == kind(**given_).digest
 
 
-@pytest.mark.parametrize(
-    ("kind", "given_", "changes"),
-    [
-        (
-            sd.SampledRankSet,
-            SAMPLED,
-            {
-                "system": "T",
-                "sampled_ranks": [2, 1],
-                "n": 51,
-                "m": 11,
-                "instances": None,
-                "counts": [1, 2],
-                "scheme": "with-replacement",
-                "adaptive": False,
-            },
-        ),
-        # Labels that join alike, and numbers beside their texts.
-        (sd.RankSet, TRUE | {"instances": ["a\nb", "c"]}, {"instances": ["a", "b\nc"]}),
-        (sd.RankSet, TRUE | {"instances": [1, 2]}, {"instances": ["1", "2"], "mass_above": None}),
-        # Numbers that 64 bits with a sign do not hold.
-        (
-            sd.RankSet,
-            TRUE | {"instances": np.array([1, 2**63], dtype=np.uint64)},
-            {"instances": [1, -(2**63)], "system": "T"},
-        ),
-    ],
-)
+CHANGES = [
+    (sd.SampledRankSet, SAMPLED,
+     {"system": "T", "sampled_ranks": [2, 1], "n": 51, "m": 11, "instances": None,
+      "counts": [1, 2], "scheme": "with-replacement", "adaptive": False}),
+    # Labels that join alike, numbers beside their texts, and those beyond 64 bits with a sign.
+    (sd.RankSet, TRUE | {"instances": ["a\nb", "c"]}, {"instances": ["a", "b\nc"]}),
+    (sd.RankSet, TRUE | {"instances": [1, 2]}, {"instances": ["1", "2"], "mass_above": None}),
+    (sd.RankSet, TRUE | {"instances": np.array([1, 2**63], dtype=np.uint64)},
+     {"instances": [1, -(2**63)], "system": "T"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "given_", "changes"), CHANGES)
 def test_contents_tell_them_apart(kind, given_, changes) -> None:
     one = kind(**given_)
     same = kind(**{k: np.array(v) if isinstance(v, list) else v for k, v in given_.items()})
@@ -145,73 +130,52 @@ def placed(rows: list[Row]) -> list[Row]:
 
 def refusal(rows: list[Row], with_mass: bool) -> str:
     """The sentence about the first fault, rule by rule; "" where there is none."""
-    for r in rows:
-        if r.rank > r.n:
-            return f"rank of system 'S' {r.rank} is larger than n = {r.n}"
-    for r in rows:
-        if r.rank + r.ties > r.n:
-            return (
-                f"ties of system 'S': rank {r.rank} with {r.ties} others tied reaches beyond "
-                f"n = {r.n}; `ranks` is the best rank of the tied block"
-            )
-    for r in rows:
-        if r.count <= 0:
-            return f"counts of system 'S' must be above 0, got {r.count:g}"
-    for r in rows if with_mass else []:
-        if not 0 <= r.mass <= 1:
-            return f"mass_above of system 'S' must be a share in 0..1, got {r.mass:g}"
-    for r in rows:
-        if r.beyond and r.ties:
-            return (
-                f"ties of system 'S': {r.ties} others tied with an item whose rank is only known "
-                f"to lie beyond {r.rank - 1}; give 0 there"
-            )
-    items = placed(rows)
+    items, size = placed(rows), Counter(row.label for row in rows)
     pairs = [(a, b) for a, b in pairwise(items) if a.label == b.label]
-    size = Counter(row.label for row in rows)
-    wrong = [
-        *((a, f"holds rank {a.rank} twice: relevant items have distinct ranks; remove the repeat")
-          for a, b in pairs if a.rank == b.rank),
-        *((a, f"has two relevant items in one block of ties (rank {a.rank}): break that tie")
-          for a, b in pairs if b.rank <= a.rank + a.ties),
-        *((a, f"has two values of n, {a.n} and {b.n}: give one") for a, b in pairs if a.n != b.n),
-        *((a, "has different counts in its rows: give one")
-          for a, b in pairs if a.count != b.count),
-        *((a, f"has as many relevant items as candidates, n = {a.n}")
-          for a in items if size[a.label] >= a.n),
-        *((a, f"has more items beyond its list than n = {a.n} allows")
-          for a in items if a.beyond and a.rank > a.n),
-        *((a, f"has a known rank after one that lies beyond {a.rank - 1}: give it as beyond too")
-          for a, b in pairs if a.beyond and not b.beyond),
-        *((a, f"has a mass_above that falls as the rank grows (rank {a.rank})")
-          for a, b in pairs if with_mass and b.mass < a.mass),
+    told = [
+        *((r.rank > r.n, f"rank of system 'S' {r.rank} is larger than n = {r.n}") for r in rows),
+        *((r.rank + r.ties > r.n, f"ties of system 'S': rank {r.rank} with {r.ties} others tied "
+           f"reaches beyond n = {r.n}; `ranks` is the best rank of the tied block") for r in rows),
+        *((r.count <= 0, f"counts of system 'S' must be above 0, got {r.count:g}") for r in rows),
+        *((with_mass and not 0 <= r.mass <= 1,
+           f"mass_above of system 'S' must be a share in 0..1, got {r.mass:g}") for r in rows),
+        *((r.beyond and r.ties, f"ties of system 'S': {r.ties} others tied with an item whose rank "
+           f"is only known to lie beyond {r.rank - 1}; give 0 there") for r in rows),
     ]  # fmt: skip
-    if wrong and len(rows) > len(size):
-        return f"instance {str(wrong[0][0].label)!r} of system 'S' {wrong[0][1]}"
+    of_one = [
+        *((a.rank == b.rank, a, f"holds rank {a.rank} twice: relevant items have distinct ranks; "
+           "remove the repeat") for a, b in pairs),
+        *((b.rank <= a.rank + a.ties, a, "has two relevant items in one block of ties (rank "
+           f"{a.rank}): break that tie") for a, b in pairs),
+        *((a.n != b.n, a, f"has two values of n, {a.n} and {b.n}: give one") for a, b in pairs),
+        *((a.count != b.count, a, "has different counts in its rows: give one") for a, b in pairs),
+        *((size[a.label] >= a.n, a, f"has as many relevant items as candidates, n = {a.n}")
+          for a in items),
+        *((a.beyond and a.rank > a.n, a, f"has more items beyond its list than n = {a.n} allows")
+          for a in items),
+        *((a.beyond and not b.beyond, a, f"has a known rank after one that lies beyond "
+           f"{a.rank - 1}: give it as beyond too") for a, b in pairs),
+        *((with_mass and b.mass < a.mass, a, "has a mass_above that falls as the rank grows (rank "
+           f"{a.rank})") for a, b in pairs),
+    ]  # fmt: skip
+    if len(rows) > len(size):
+        told += [(x, f"instance {str(a.label)!r} of system 'S' {y}") for x, a, y in of_one]
     for share, who in ((0, "no"), (1, "every")) if with_mass else ():
         for c in columns(items):
-            if not c.beyond and c.above == share * c.negatives and abs(c.mass - share) > 1e-6:
-                return (
-                    f"mass_above of system 'S' is {c.mass:g} at rank {c.above + c.position}, but "
-                    f"{who} irrelevant item is ranked above: it is {share} there"
-                )
-    return ""
+            sure = not c.beyond and c.above == share * c.negatives
+            told.append((
+                sure and abs(c.mass - share) > 1e-6,
+                f"mass_above of system 'S' is {c.mass:g} at rank {c.above + c.position}, but {who} "
+                f"irrelevant item is ranked above: it is {share} there",
+            ))  # fmt: skip
+    return next((sentence for wrong, sentence in told if wrong), "")
 
 
-class Item(NamedTuple):
-    """What is counted of a relevant item."""
-
-    above: int
-    negatives: int
-    tied: int
-    position: int
-    relevant: int
-    mass: float
-    count: float
-    beyond: bool
+Item = namedtuple("Item", "above negatives tied position relevant mass count beyond")
 
 
 def columns(items: list[Row]) -> list[Item]:
+    """What is counted of each relevant item."""
     size, seen = Counter(row.label for row in items), Counter[Any]()
     result = []
     for row in items:

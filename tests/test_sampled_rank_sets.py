@@ -18,7 +18,6 @@ from tests.estimation.cases import adaptive
 from tests.oracles import UNIFORM, WITH, WITHOUT
 from tests.test_rank_sets import nearest
 
-Rule = Callable[[np.random.Generator, Ints], Ints]
 Case = tuple[int, int, int, float]  # n, m, how many are above, and the weight
 
 
@@ -195,46 +194,8 @@ def test_at_most_ten_million_places_are_counted() -> None:
             SampledRankSet("S", [1] * len(m), 10**8, m)
 
 
-SET_BEFOREHAND: dict[str, tuple[int, Rule]] = {
-    "one of two": (200, lambda rng, n: rng.choice([50, 100], len(n))),
-    "few with less": (500, lambda rng, n: np.where(np.arange(len(n)) < 20, 30, 100)),
-    "any up to 200": (300, lambda rng, n: rng.integers(1, 201, len(n))),
-    "one or two": (300, lambda rng, n: rng.integers(1, 3, len(n))),
-    "a part of n by chance": (600, lambda rng, n: (n * rng.uniform(0.02, 0.1, len(n))).astype(int)),
-}
-
-
 def chance(n: Ints, m: Ints, above: Ints) -> float:
     return SampledRankSet("A", above + 1, n, m, scheme=WITH).chance_if_set
-
-
-def drawn(rng: np.random.Generator, size: int) -> tuple[Ints, Floats]:
-    """Candidates of each instance and shares above that grow with them."""
-    n = rng.integers(200, 3700, size)
-    return n, rng.beta(0.4, 2, size) * n / 3700
-
-
-@pytest.mark.parametrize("name", SET_BEFOREHAND)
-def test_m_set_beforehand_is_not_flagged_beyond_the_level(name: str) -> None:
-    size, rule = SET_BEFOREHAND[name]
-    rng, runs, found = np.random.default_rng(41), 300, []
-    for _ in range(runs):
-        n, share = drawn(rng, size)
-        if name != "a part of n by chance":  # with one n for all nothing is held against n
-            n[:] = 3706
-        m = rule(rng, n)
-        found.append(chance(n, m, rng.binomial(m, share)))
-    for level in (0.05, 0.01):
-        share_below = np.mean(np.array(found) < level)
-        assert share_below <= level + 4 * np.sqrt(level * (1 - level) / runs)
-
-
-@pytest.mark.parametrize("rule", ["all", "at most 100", "a tenth"])
-def test_m_that_follows_n_is_not_flagged(rule: str) -> None:
-    rng = np.random.default_rng(42)
-    n, share = drawn(rng, 2000)
-    m = {"all": n - 1, "at most 100": np.minimum(100, n - 1), "a tenth": n // 10}[rule]
-    assert chance(n, m, rng.binomial(m, share)) == 1.0
 
 
 @pytest.mark.parametrize("rule", [(100, 3200, 1), (20, 320, 2), (10, 80, 1), (1, 500, 1)])
