@@ -462,8 +462,7 @@ def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
 
     Both are sorted.
     """
-    new = np.r_[True, (np.diff(stratum) > 0) | (np.diff(m) > 0)]
-    group = np.cumsum(new) - 1
+    group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)
     middle = np.cumsum(sizes) - sizes / 2
     return np.asarray(middle[group] / np.bincount(stratum, weight)[stratum])

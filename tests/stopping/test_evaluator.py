@@ -194,27 +194,23 @@ def test_what_it_does_not_go_on_with(problem, changes, told: str) -> None:
         sd.evaluate(changed, **({"systems": systems, "k": 5, "seed": 4} | changes), resume=part)
 
 
-def test_a_budget_is_without_bias_and_the_same_for_all_systems() -> None:
-    """Hits cost five times as much as others: to keep the one that crosses would be biased."""
-    rng = np.random.default_rng(9)
-    scores = rng.normal(size=(25, 41))
-    order = np.argsort(-scores, axis=1)
-    ranks = np.where(np.arange(25) % 3 == 0, 1, 20)
-    users = [(u, order[u, ranks[u] - 1], np.arange(41)) for u in range(25)]
-    systems = {
-        name: (lambda u, items, s=s: s * scores[u, items]) for name, s in (("A", 1), ("B", 2))
-    }
-    seen, spent = [], []
-    for seed in range(1000):
-        run = sd.evaluate(users, systems, 1, budget=300, seed=seed, chunk=8)
-        a, b = run.sets
-        assert a.instances.tolist() == b.instances.tolist() == run.finished
-        seen.append(sd.mean("Recall@1", a))
-        spent.append(sum(run.scored))
-    error = np.std(seen) / np.sqrt(len(seen))
-    assert abs(np.mean(seen) - np.mean(ranks == 1)) < 4 * error
-    assert max(spent) <= 300
-    assert error < 0.006
+def test_users_are_finished_as_long_as_the_budget_lasts_whatever_the_last_one_would_cost(problem):
+    """The one that crosses the budget is left out: to keep it would favour those who cost more."""
+    users, systems = problem
+    spent = Counter({label: -2 * len(items) for label, items, _ in users})
+
+    def counted(score):
+        return lambda user, items: spent.update({user: len(items)}) or score(user, items)
+
+    both = {name: counted(score) for name, score in systems.items()}
+    whole = sd.evaluate(users, both, 3, chunk=16, seed=4)
+    costs = np.cumsum([spent[label] for label in whole.finished])
+    assert costs[-1] == sum(whole.scored)
+    for budget in (238, 500, 1001, *costs[[9, 14, 20]], *(costs[[9, 14, 20]] - 1)):
+        run = sd.evaluate(users, systems, 3, budget=int(budget), chunk=16, seed=4)
+        within = int(np.sum(costs <= budget))
+        assert run.finished == whole.finished[:within]
+        assert sum(run.scored) == [0, *costs][within]
 
 
 def test_progress_is_the_share_of_the_users_or_of_the_budget(problem) -> None:
