@@ -562,7 +562,7 @@ def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "exp
     at = np.floor(np.asarray(places, dtype=np.float64))
     atoms = ranks.counted(ties)
     total = np.zeros(len(at))
-    step = max(1, _TABLE // max(len(at), 1))
+    step = _TABLE // (len(at) + 1) + 1
     for start in range(0, len(atoms), step):
         some = atoms[np.arange(start, min(start + step, len(atoms)))]
         within = at - (some.above + some.position - 1)[:, None]
