@@ -15,7 +15,13 @@ from sampledash import checks, least_squares, spectral
 from sampledash.expectation import prior_weights, resize_prior
 from sampledash.metrics import Metric, as_metric
 from sampledash.rows import Live
-from sampledash.sampling import Sampling, mean_and_variance, moments, require_sampling
+from sampledash.sampling import (
+    Sampling,
+    check_metric,
+    mean_and_variance,
+    moments,
+    require_sampling,
+)
 from sampledash.types import Floats
 
 CorrectionName = Literal[
@@ -216,6 +222,7 @@ def vector(
 
 def _vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     design = sampling.design
+    check_metric(metric, sampling.scheme)
     # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
     unbiased = metric.linear and not design.weighted and not recipe.gamma
     complete = recipe.prior is None and design.distinct and sampling.m == sampling.n - 1
@@ -249,7 +256,7 @@ def _nodes(
 ) -> least_squares.Nodes | None:
     """Ranks to sum over; None where components by degree say the same (uniform prior)."""
     prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
-    if prior is None and sampling.n <= spectral.LARGEST and not sampling.design.weighted:
+    if prior is None and sampling.n <= spectral.LARGEST and sampling.design.by_degree:
         return None
     at = least_squares.nodes(metric, sampling, position, prior, gamma)
     if prior is not None:

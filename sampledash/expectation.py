@@ -12,7 +12,13 @@ from scipy.special import xlogy
 
 from sampledash import checks
 from sampledash.metrics import Metric, as_metric
-from sampledash.sampling import Sampling, mean_and_variance, outward, require_sampling
+from sampledash.sampling import (
+    Sampling,
+    check_metric,
+    mean_and_variance,
+    outward,
+    require_sampling,
+)
 from sampledash.types import Floats
 
 
@@ -39,6 +45,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     """
     metric = as_metric(metric)
     require_sampling(sampling)
+    check_metric(metric, sampling.scheme)
     above, below = sampling.weights(rank)
     m, cut = sampling.m, metric.cut(sampling.m)
     if metric.linear:
@@ -46,7 +53,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     if cut is None or cut > m:
         if metric.on_lattice:
             return np.full(above.shape, metric.scale(1))
-        if metric.reciprocal and not sampling.design.distinct:
+        if metric.reciprocal and not sampling.design.once:
             share = above / (above + below)
             with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 apart
                 value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
@@ -65,6 +72,7 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     """
     metric = as_metric(metric)
     require_sampling(sampling)
+    check_metric(metric, sampling.scheme)
     above, below = sampling.weights(rank)
     if metric.linear:
         share = above / (above + below)
@@ -105,6 +113,9 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
         up = (a + 1) * (n - 1 - a - (m - s))
         down = (a + 1 - s) * (n - 1 - a)
         likelihood = outward(up, down, a >= min(s * n // m, n - 1))
+    elif sampling.design.varies:
+        rows = sampling.laws(np.arange(n, dtype=np.float64))
+        likelihood = np.concatenate([p[:, s] for _, p in rows])
     else:
         above, below = sampling.weights(np.arange(1, n + 1))
         total = above + below

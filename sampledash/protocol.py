@@ -94,6 +94,11 @@ class Protocol:
         """How the negatives are drawn."""
         return SCHEMES[self.scheme]
 
+    @property
+    def anew(self) -> bool:
+        """Whether every m is computed anew: for a fit of its own, or since its draws vary."""
+        return self.correction.kind.fitted or self.design.varies
+
     def check(self, ranks: RankSet, m: int) -> None:
         """Refuse what cannot be sampled or corrected."""
         require_ranks(ranks)
@@ -134,6 +139,15 @@ class Protocol:
             raise ValueError(
                 f"system {ranks.system!r} has mass_above, which scheme {self.scheme!r} does not "
                 "read: draw by popularity, or leave it out (in Python: ranks.without_mass())"
+            )
+
+    def require_fixed(self, system: str) -> None:
+        """Refuse what depends on how several items are drawn together, where m varies."""
+        if self.design.varies and system:
+            raise ValueError(
+                f"system {system!r}: how several items of an instance are sampled together is not "
+                f"available for negatives drawn {self.design.words}; take another scheme, or one "
+                "relevant item per instance"
             )
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
@@ -196,7 +210,7 @@ class Protocol:
 
         def end_of(first: int) -> int:
             end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
-            if self.design.distinct and (first < m or end > total - m):
+            if self.design.once and (first < m or end > total - m):
                 end = min(last, first + SIZE - 1)  # near the ends the law is no polynomial between
             # Few different lengths: each needs a Gauss rule of its own.
             drop = max((end - first + 1).bit_length() - 4, 0)

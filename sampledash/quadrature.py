@@ -103,10 +103,10 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
     n, m = sampling.n, sampling.m
     head = whole = HEAD
     width = rule.width / np.sqrt(m)
-    if sampling.design.distinct:
+    if sampling.design.once:
         # Where all items above may be drawn, or all below, the law is not smooth in their number:
         # a share of the items leaves out none of h with a chance of share^h, here 1e-18.
-        share = m / (n - 1)
+        share = min(m / (n - 1), 1.0)
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)
         if not rule.mirrored:  # large samples scatter less
@@ -114,7 +114,7 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
     if rule.mirrored:
         tail = max(head, n - head)
     else:
-        tail = max(head, n - whole) if sampling.design.distinct else n
+        tail = max(head, n - whole) if sampling.design.once else n
     ends: list[int] = []
     first = 0
     for stop in sorted({*stops, min(head, n), min(tail, n), n}):

@@ -152,6 +152,11 @@ class SampledRankSet(ByDigest):
                 "often it is drawn, and the sampled rank does not tell what that is; only "
                 "uniformly drawn negatives can be corrected"
             )
+        if SCHEMES[scheme].varies:
+            raise ValueError(
+                f"scheme {where} is {scheme!r}: give the number of different negatives of each "
+                f"instance as its m, with scheme {DEFAULT_SCHEME!r}"
+            )
 
         each = f"each of the {rows} sampled ranks"
         one = f"one number, or one for {each}"

@@ -5,7 +5,8 @@ above, which is the sampled rank minus one, is
 
 * with replacement: Binomial(m, a/(a+b)) (eq. 15 of Krichene & Rendle 2020);
 * without replacement: Hypergeometric(a+b, a, m);
-* popularity-weighted: Binomial(m, q), q the share of the sampling weight that lies above.
+* popularity-weighted: Binomial(m, q), q the share of the sampling weight that lies above;
+* where the number D of different items varies: Hypergeometric(a+b, a, D), averaged over D.
 
 Notes
 -----
@@ -26,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
 from sampledash import checks
+from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints
 
@@ -41,6 +43,7 @@ _BAND = 0.25  # widths of laws without replacement that are interpolated over, i
 _END = 64  # items above or below, up to which laws without replacement are left as they are
 _NUMPY_URN = 10**9  # numpy's hypergeometric draws refuse larger urns
 _MANY = 400  # rows from which a law is evaluated count by count
+_NO_WEIGHT = 1e-18  # probabilities of a number of different items that are left out
 _TINY = 1e-290  # thinner tails are left out: subnormal arithmetic is a hundred times slower
 
 
@@ -99,6 +102,12 @@ class Sampling:
         odds = f", odds = {self.odds!r}" if self.design.weighted else ""
         return f"n = {self.n}, m = {self.m}, {self.scheme}{odds}"
 
+    @property
+    def drawn(self) -> float:
+        """How many different items are drawn on average; m, unless their number varies."""
+        sizes = self.design.sizes
+        return float(self.m if sizes is None else sizes(self.m, self.n - 1) @ np.arange(self.m + 1))
+
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
         """Sampling weight above and below each rank, validated."""
         return self._weights(checks.ranks("rank", rank, np.asarray(self.n)) - 1)
@@ -123,6 +132,17 @@ class Sampling:
         above, below = self.weights(rank)
         rows = pmf(self.scheme, self.m, above.ravel(), below.ravel())
         return rows.reshape(*above.shape, self.m + 1)
+
+    def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
+        """Draw the number of different items given how many are above; m, unless it varies."""
+        sizes, chances = zip(*_sizes(self.scheme, self.m, self.n - 1), strict=True)
+        if len(sizes) == 1:
+            return int(sizes[0])
+        laws = [pmf(DEFAULT_SCHEME, d, rank - 1, self.n - rank)[0] for d in sizes]
+        weight = [
+            x * (p[above] if above < len(p) else 0) for x, p in zip(chances, laws, strict=True)
+        ]
+        return int(rng.choice(sizes, p=np.array(weight) / sum(weight)))
 
     def draw(self, rank: ArrayLike, rng: np.random.Generator) -> Ints:
         """Draw one sampled rank in 1..m+1 for each true rank; the shape of ``rank``."""
@@ -164,11 +184,51 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
     they may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
+    if SCHEMES[scheme].varies:
+        return _mixed(scheme, draws, a, b)
     mode = modes(scheme, draws, a, b)
     if len(a) >= _MANY and draws.size == 1:
         return _by_count(scheme, int(draws[0, 0]), a[:, 0], b[:, 0], mode[:, 0].astype(np.int64))
     s = np.arange(int(draws.max()), dtype=np.float64)
     return _outward(scheme, draws, a, b, s, mode)
+
+
+def _mixed(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
+    """Laws where the number of different items varies: means of those without replacement."""
+    result = np.zeros((len(a), int(draws.max()) + 1))
+    both = np.column_stack(np.broadcast_arrays(draws, np.rint(a + b))).astype(np.int64)
+    for m, total in np.unique(both, axis=0).tolist():
+        at = np.flatnonzero(np.all(both == (m, total), axis=1))
+        for size, chance in _sizes(scheme, m, total):
+            law = pmf(DEFAULT_SCHEME, size, a[at, 0], b[at, 0])
+            result[at, : size + 1] += chance * law
+    return result
+
+
+def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
+    """Numbers of different items with their probabilities, but for those of no weight."""
+    sizes = SCHEMES[scheme].sizes
+    chances = np.eye(m + 1)[m] if sizes is None else sizes(m, total)
+    return [(int(d), float(chances[d])) for d in np.flatnonzero(chances > _NO_WEIGHT)]
+
+
+def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -> Ints:
+    """Draw how many different items each instance gets, of so many negatives."""
+    result = SCHEMES[scheme].drawn(m, negatives)
+    for total in np.unique(negatives).tolist() if SCHEMES[scheme].varies else ():
+        at, (sizes, chances) = negatives == total, zip(*_sizes(scheme, m, total), strict=True)
+        share = np.array(chances) / sum(chances)
+        result[at] = rng.choice(np.array(sizes), size=int(at.sum()), p=share)
+    return result
+
+
+def check_metric(metric: Metric, scheme: str) -> None:
+    """Refuse a metric that depends on how many negatives are ranked, where that varies."""
+    if SCHEMES[scheme].varies and (metric.linear or metric.share is not None):
+        raise ValueError(
+            f"{metric} depends on how many negatives are ranked, which varies if they are drawn "
+            f"{SCHEMES[scheme].words}: take a metric of the first ranks, such as Recall@10 or NDCG"
+        )
 
 
 def pmf_window(
@@ -195,6 +255,8 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
     in 1/N too: where that factor changes little, up to 12 points interpolate over it. Laws stay as
     they are where they are few, and near the ends, where all items above or below may be drawn.
     """
+    if SCHEMES[scheme].varies:
+        return list(parts)
     if not SCHEMES[scheme].distinct:
         return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
     # Of the items; where hardly any is left, nothing is smooth.
@@ -297,7 +359,7 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
     for start in range(0, len(distinct), step):
         rows = slice(start, start + step)
         above, below = distinct[rows].real, distinct[rows].imag
-        if width > m / 2:
+        if width > m / 2 or SCHEMES[scheme].varies:
             p = pmf(scheme, m, above, below)
         else:
             first, window = pmf_window(scheme, m, above, below, width)
@@ -391,7 +453,12 @@ def draw_above(
 ) -> Ints:
     """Draw the number of sampled items above; all arguments broadcast."""
     draws, a, b = np.broadcast_arrays(m, above, below)
-    if not SCHEMES[scheme].distinct:
+    if SCHEMES[scheme].varies:
+        every, total = np.unique(draws), np.rint(a + b).astype(np.int64)
+        draws = draws.copy()
+        for size in every.tolist():
+            draws[draws == size] = draw_sizes(scheme, size, total[draws == size], rng)
+    elif not SCHEMES[scheme].distinct:
         return np.asarray(rng.binomial(draws, a / (a + b)), dtype=np.int64)
     a, b = a.astype(np.int64), b.astype(np.int64)
     if np.max(a + b, initial=0) < _NUMPY_URN:
@@ -410,6 +477,12 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
     Sums of positive terms: every probability keeps all its digits, however small. Takes m² steps a
     row.
     """
+    if SCHEMES[scheme].varies:
+        total = round(float(above[0] + below[0]))
+        result = np.zeros((len(above), m + 1), dtype=np.longdouble)
+        for size, chance in _sizes(scheme, m, total):
+            result[:, : size + 1] += chance * pmf_longdouble(DEFAULT_SCHEME, size, above, below)
+        return result
     a, b = (np.asarray(x, dtype=np.longdouble)[:, None] for x in (above, below))
     taken = 1 if SCHEMES[scheme].distinct else 0
     p = np.zeros((len(a), m + 1), dtype=np.longdouble)

@@ -13,7 +13,7 @@ from sampledash.metrics import Metric, as_metric
 from sampledash.protocol import Options, Protocol, as_ranked_by, group_by_candidate_set
 from sampledash.rank_sets import RankCounts, RankSet, Ties, require_ranks
 from sampledash.sampled_rank_sets import SampledRankSet
-from sampledash.sampling import draw_above
+from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats
 
@@ -122,7 +122,11 @@ def run_sums(
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    drawn = protocol.design.drawn(m, rows.negatives)
+    law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme  # given how many are drawn
+    first = np.flatnonzero(rows.position == 1)
+    repeats = runs if protocol.design.varies else 1
+    pools = np.broadcast_to(rows.negatives[first], (repeats, len(first)))
+    drawn = draw_sizes(protocol.scheme, m, pools, rng)[:, np.cumsum(rows.position == 1) - 1]
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
     # From the last relevant item of an instance to its first: given how many drawn items lie above
@@ -131,7 +135,7 @@ def run_sums(
         at = np.flatnonzero(rows.position == j)
         here, size = rows[at], (runs, len(at))
         sides = protocol.weights(here, above[:, at])
-        draws, a, b = (np.broadcast_to(x, size) for x in (drawn[at], *sides))
+        draws, a, b = (np.broadcast_to(x, size) for x in (drawn[:, at], *sides))
         last, groups = here.relevant == j, [slice(None)]
         if not np.all(last):
             draws, b, groups = draws.copy(), b.copy(), [last, ~last]
@@ -141,9 +145,7 @@ def run_sums(
             b[:, ~last] = between + ((between == 0) & (a[:, ~last] == 0))
             draws[:, ~last] = sampled[:, after]
         for some in groups:
-            sampled[:, at[some]] = draw_above(
-                protocol.scheme, draws[:, some], a[:, some], b[:, some], rng
-            )
+            sampled[:, at[some]] = draw_above(law, draws[:, some], a[:, some], b[:, some], rng)
         count = sampled[:, at]
         exact = protocol.design.distinct & (here.negatives < m)
         full = at[exact]
@@ -177,7 +179,7 @@ def sample_ranks(
         How the negatives are drawn: a uniform scheme.
     fit_scheme
         The scheme that the result carries, whose distribution the estimators assume; ``None``:
-        ``scheme``.
+        ``scheme``, or without replacement where the number of different items varies.
 
     Returns
     -------
@@ -198,11 +200,12 @@ def sample_ranks(
         raise ValueError(f"system {ranks.system!r}: {what} has no one sampled rank per instance")
     rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
-    drawn = protocol.design.drawn(m, rows.negatives)
+    drawn = draw_sizes(scheme, m, rows.negatives, rng)
+    law = DEFAULT_SCHEME if protocol.design.varies else scheme  # given the number of items
     above = rows.above + rng.integers(0, rows.tied + 1)
-    count = draw_above(scheme, drawn, *protocol.weights(rows, above), rng)
+    count = draw_above(law, drawn, *protocol.weights(rows, above), rng)
     labels = np.repeat(ranks.instances, ranks.counts.astype(np.int64))
-    carried = scheme if fit_scheme is None else fit_scheme
+    carried = law if fit_scheme is None else fit_scheme
     return SampledRankSet(
         ranks.system, count + 1, rows.negatives + 1, drawn, scheme=carried, instances=labels
     )

@@ -111,10 +111,11 @@ def eigenvalues(sampling: Sampling) -> Floats:
         For popularity-weighted samples.
     """
     require_sampling(sampling)
-    if sampling.design.weighted:
+    if not sampling.design.by_degree:
+        why = "popularity-weighted" if sampling.design.weighted else "of a number that varies"
         raise ValueError(
-            "sampling is popularity-weighted: its law depends on which items are above, not on "
-            "polynomials of the rank, so it has no such components; use a uniform scheme"
+            f"sampling is {why}: its law has no components by degree; use a uniform scheme "
+            "with a fixed number of draws"
         )
     return _eigenvalues(sampling)
 

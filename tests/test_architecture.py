@@ -13,9 +13,12 @@ from pathlib import Path
 import pytest
 
 import sampledash as sd
+from sampledash.analyses import choices
 from sampledash.command_line import options
 from sampledash.correction import CORRECTIONS
 from sampledash.dashboard import state
+from sampledash.estimation.rank_distribution import LEARNED
+from sampledash.estimation.vectors import VECTORS
 from sampledash.metrics import KINDS
 from sampledash.protocol import Protocol
 from sampledash.schemes import SCHEMES
@@ -23,6 +26,9 @@ from sampledash.schemes import SCHEMES
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "sampledash"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+
+PAGES = {path.stem for path in (PACKAGE / "dashboard" / "pages").glob("*.py")}
+PAGES |= {"pages", "estimate"}  # Correct shows either of two
 
 #: Arrows point down: a part may import parts of lines above its own, and itself.
 LINES = """
@@ -41,16 +47,12 @@ estimation
 readers papers
 lab
 report
-dashboard
-command_line
+analyses
+command_line dashboard
 __main__
 """
 LEVELS = {part: level for level, line in enumerate(LINES.splitlines()) for part in line.split()}
 CORE = {part for part in LEVELS if LEVELS[part] <= LEVELS["simulation"]}
-
-#: Of a page, what it computes, says and draws can be read and tested without Streamlit.
-WITHOUT_STREAMLIT = ("words", "pictures", "result", "lesson", "sliding")
-
 
 #: The only classes whose objects change: what is built step by step, and what is under way.
 CHANGING = {"Evaluation", "Limit", "Runs", "_Search"}
@@ -97,9 +99,8 @@ def may_import(path: Path, part: str) -> set[str]:
         return {"numpy", "scipy"} | ({"pandas", "pyarrow"} if path.stem == "reading" else set())
     if part == "command_line":
         return {"numpy", "pandas"}
-    if part == "dashboard":
-        streamlit = set() if path.stem.startswith(WITHOUT_STREAMLIT) else {"streamlit"}
-        return {"numpy", "pandas", "plotly"} | streamlit
+    if part in ("analyses", "dashboard"):
+        return {"numpy", "pandas", "plotly"} | ({"streamlit"} if part == "dashboard" else set())
     return {"numpy"}
 
 
@@ -120,9 +121,14 @@ def test_arrows_point_one_way(path: Path) -> None:
     assert not used, f"{path.relative_to(ROOT)} imports {used}"
     # scipy.stats: a second of start-up, and 68 s on a grid; the laws have their own evaluation.
     assert not any(name.startswith("scipy.stats") for name in imports(path))
-    # Pages are the top.
-    pages = any(name.startswith("sampledash.dashboard.pages") for name in imports(path))
-    assert not pages or "pages" in path.parts
+    # A page imports no other: what pages share stands beside them.
+    folder = path.parent if path.parent.name in PAGES else path
+    others = {
+        name.split(".")[2]
+        for name in imports(path)
+        if name.startswith("sampledash.dashboard.") and name.split(".")[2] in PAGES
+    }
+    assert "pages" in path.parts or others <= {folder.stem}
 
 
 def test_no_modules_import_each_other() -> None:
@@ -192,7 +198,7 @@ def test_the_scheme_has_one_default_everywhere() -> None:
                 schemes[name] = parameter.default
     assert {"Sampling", "SampledRankSet", "bounds_from_table", "sample_ranks"} <= set(schemes)
     schemes["options of comparisons"] = Protocol.of({}).scheme
-    schemes["pages"] = state.SCHEMES[state.DEFAULTS["scheme"]]
+    schemes["pages"] = choices.SCHEMES[state.DEFAULTS["scheme"]]
     schemes["command line"] = options.OPTIONS["scheme"]["default"]
     assert set(schemes.values()) == {"without-replacement"}, schemes
 
@@ -218,6 +224,8 @@ REGISTRIES = {
     "metrics.py": KINDS,
     "schemes.py": SCHEMES,
     "correction.py": {*CORRECTIONS, *(kind.label for kind in CORRECTIONS.values())},
+    "rank_distribution.py": {*LEARNED, *(row.label for row in LEARNED.values())},
+    "vectors.py": {*VECTORS, *(row.label for row in VECTORS.values() if row.label)},
 }
 
 
@@ -235,14 +243,6 @@ def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
         names = {name for rows in REGISTRIES.values() for name in rows}
         compared += [f"{path.name}: {name}" for name in quoted & names]
     assert compared == []
-
-
-def test_the_command_line_needs_the_dashboard_for_its_report_alone() -> None:
-    parts = [path for path in MODULES if part_of(path) == "command_line"]
-    above = {
-        path.stem for path in parts for name in imports(path) if name.startswith("sampledash.dash")
-    }
-    assert above == {"verdicts"}
 
 
 def test_objects_do_not_change_but_for_those_that_are_meant_to() -> None:

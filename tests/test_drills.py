@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,15 +13,20 @@ import pytest
 from pyarrow import parquet
 
 import sampledash as sd
+from sampledash.analyses.explore.words import formula
 from sampledash.command_line import main
 from sampledash.correction import CORRECTIONS, vector
 from sampledash.correction import Kind as CorrectionKind
+from sampledash.estimation.estimate import standard_error
+from sampledash.estimation.rank_distribution import LEARNED, Learned
 from sampledash.metrics import KINDS, Kind
 from sampledash.readers.upload_limits import FORMATS, Format
 from sampledash.report.numbers import percent
 from sampledash.report.paragraph import paragraph
+from sampledash.sampling import parse_sampling
+from sampledash.schemes import SCHEMES, Design
 from tests.dashboard.driver import Page
-from tests.oracles import UNIFORM, WITHOUT, samples
+from tests.oracles import UNIFORM, WITHOUT, chance_above, law_of_sum, samples
 from tests.report.made import of_ranks
 
 N, M, K, STAY = 30, 2, 4, 0.8
@@ -146,6 +152,83 @@ def test_a_correction_on_every_page() -> None:
     assert not at.error
 
 
+def posterior(learner, iterations, start):
+    """One step from equally likely ranks: the mean of what the sampled ranks say of the rank."""
+    marginal = start @ learner.laws
+    return (learner.outcomes.shares / marginal) @ learner.laws.T * start
+
+
+def posteriors() -> np.ndarray:
+    """p(rank | sampled rank), over every sample: (M + 1, N)."""
+    chance = np.zeros((M + 1, N))
+    for rank in range(1, N + 1):
+        for p, (place,) in samples([rank], N, M, WITHOUT):
+            chance[place - 1, rank - 1] += float(p)
+    return chance / chance.sum(axis=1, keepdims=True)
+
+
+@pytest.fixture
+def _estimator(monkeypatch):
+    monkeypatch.setitem(LEARNED, "one-step", Learned("posterior mean", posterior))
+
+
+PLACES = (1, 2, 2, 3, 1)  # sampled ranks
+
+
+@pytest.mark.usefixtures("_estimator")
+def test_an_estimator_in_python() -> None:
+    drawn = sd.SampledRankSet("A", PLACES, N, M, scheme=WITHOUT)
+    means = posteriors()[np.array(PLACES) - 1]
+    learned = sd.rank_distribution(drawn, "one-step")
+    assert learned == pytest.approx(means.mean(axis=0), abs=1e-14)
+    values = means @ np.array([reciprocal(r) for r in range(1, N + 1)])
+    for text in ("one-step", "Posterior mean", "one_step"):
+        assert sd.estimate("RR", drawn, text).value == pytest.approx(values.mean(), abs=1e-14)
+    # A mean of the instances, so that its standard error is theirs: no derivative is given.
+    error = values.std() / len(PLACES) ** 0.5
+    assert standard_error("RR", drawn.outcomes, "one-step") == pytest.approx(error, rel=1e-7)
+    with pytest.raises(ValueError, match=r"iterations = 3 has no effect on 'one-step'"):
+        sd.rank_distribution(drawn, "one-step", iterations=3)
+    unlike = sd.SampledRankSet("A", (1, 2, 2, 3), N, (2, 2, 3, 3), scheme=WITHOUT, adaptive=True)
+    with pytest.raises(ValueError, match="use 'mle' or 'monotone-mle', where it cancels"):
+        sd.estimate("RR", unlike, "one-step")
+
+
+@pytest.mark.parametrize("method", ["mle", "mes", "monotone-mle"])
+def test_an_estimator_without_derivatives_has_the_same_ones(method: str, monkeypatch) -> None:
+    drawn = sd.SampledRankSet("A", [1, 2, 2, 3, 1, 4, 2], N, [2, 2, 2, 2, 3, 3, 3], adaptive=False)
+    given = standard_error("NDCG@4", drawn.outcomes, method)
+    monkeypatch.setitem(LEARNED, method, replace(LEARNED[method], slopes=None))
+    differences = standard_error("NDCG@4", drawn.outcomes, method)
+    assert given == pytest.approx(differences, rel=1e-6)
+
+
+@pytest.mark.usefixtures("_estimator")
+def test_an_estimator_on_the_command_line_and_the_page(tmp_path, capsys) -> None:
+    path = tmp_path / "sampled.csv"
+    rows = [f"{x},{r},{N},{M}" for x, ranks in (("A", PLACES), ("B", (1, 1, 2))) for r in ranks]
+    path.write_text("\n".join(["system,sampled_rank,n,m", *rows]) + "\n")
+    exact = np.array([reciprocal(r) for r in range(1, N + 1)])
+    value = float(np.mean(posteriors()[np.array(PLACES) - 1] @ exact))
+    asked = ["correct", str(path), "--metric", "RR", "--correction", "posterior mean"]
+    assert main([*asked, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["estimates"][0]["estimate"] == pytest.approx(value, abs=1e-12)
+    shares = f"{100 * value:.2f}"
+    forms = {"--csv": f"{value:.8f}", "--markdown": shares, "--latex": shares}
+    for form, shown in forms.items():
+        assert main([*asked, form]) == 0
+        assert shown in capsys.readouterr().out
+    given = {"n": str(N), "m": str(M), "metrics": ["AP"], "metric": "AP"}
+    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks",
+              estimator="posterior mean")  # fmt: skip
+    at.write("sampled_typed", f"A: {', '.join(map(str, PLACES))}\nB: 1, 1, 2\nn = {N}, m = {M}")
+    other = float(np.mean(posteriors()[np.array((1, 1, 2)) - 1] @ exact))
+    assert other > value
+    assert "Estimated (posterior mean): B > A." in words(at)
+    assert not at.error
+
+
 def page(name: str, **query) -> Page:
     at = Page(name, **query)
     assert not at.error
@@ -238,6 +321,156 @@ def test_a_metric_on_every_page() -> None:
     at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
     assert "RBP@4" in words(at)
     assert not at.error
+
+
+COLLAPSED = "duplicates collapsed"
+
+
+def sizes(m: int, negatives: int) -> np.ndarray:
+    """Chance of each number of different items in m draws with replacement, draw by draw."""
+    chances = np.eye(m + 1)[0]
+    d = np.arange(m + 1)
+    for _ in range(m):
+        new = chances[:-1] * (negatives - d[:-1]) / negatives
+        chances = chances * d / negatives
+        chances[1:] += new
+    return chances
+
+
+@pytest.fixture
+def _design(monkeypatch):
+    row = Design(
+        label=COLLAPSED, words=f"with replacement, {COLLAPSED},", sizes=sizes,
+        paper=f"uniformly with replacement, {COLLAPSED}",
+        law=r"\mathrm{Mixture}({{ m }}, {{ rank - 1 }})",
+    )  # fmt: skip
+    monkeypatch.setitem(SCHEMES, "collapsed", row)
+    vector.cache_clear()
+
+
+def collapsed(rank: int, m: int = M) -> Counter[int]:
+    """Chance of each sampled rank, over every sequence of m draws of which repeats are dropped."""
+    others, chances = [x for x in range(1, N + 1) if x != rank], Counter[int]()
+    for draws in product(others, repeat=m):
+        chances[1 + sum(x < rank for x in set(draws))] += 1
+    return Counter({place: x / len(others) ** m for place, x in chances.items()})
+
+
+def mean_of(rank: int, value, m: int = M) -> float:
+    return sum(p * value(place) for place, p in collapsed(rank, m).items())
+
+
+@pytest.mark.usefixtures("_design")
+def test_a_design_in_python() -> None:
+    sampling, every = sd.Sampling(N, M, "collapsed"), np.arange(1, N + 1)
+    assert parse_sampling(str(sampling)) == sampling
+    law = np.array([[collapsed(r)[place] for place in range(1, M + 2)] for r in every])
+    assert sampling.pmf(every) == pytest.approx(law, abs=1e-15)
+    means = law @ [1, 1 / 2, 1 / 3]
+    assert sd.expected("RR", every, sampling) == pytest.approx(means, abs=1e-15)
+    squares = law @ [1, 1 / 4, 1 / 9]
+    assert sd.variance("RR", every, sampling) == pytest.approx(squares - means**2, abs=1e-15)
+    assert sd.posterior(2, sampling) == pytest.approx(law[:, 1] / law[:, 1].sum(), abs=1e-14)
+    sets = [sd.RankSet("A", A, N), sd.RankSet("B", B, N, ties=[0, 2, 0, 1])]
+    curve = sd.curve("RR", sets, [3, 1], scheme="collapsed")
+    tied = [(2,), (3, 4, 5), (4,), (14, 15)]
+    for m in (3, 1):
+        of_b = [np.mean([mean_of(r, reciprocal, m) for r in ranks]) for ranks in tied]
+        ours = [np.mean([mean_of(r, reciprocal, m) for r in A]), np.mean(of_b)]
+        assert curve.loc[m].tolist() == pytest.approx(ours, abs=1e-14)
+    std = sd.std_of_mean("RR", sets[0], M, scheme="collapsed")
+    variances = (squares - means**2)[np.array(A) - 1]
+    assert std == pytest.approx(variances.sum() ** 0.5 / len(A), abs=1e-14)
+    # The vector of bias-variance from its normal equations (eq. 25) over that law.
+    gram = 0.9 * law.T @ law + 0.1 * np.diag(law.sum(axis=0))
+    values = np.linalg.solve(gram, law.T @ [1 / r for r in every])
+    fit = sd.correction("BV", gamma=0.1).fit("RR", sampling)
+    assert fit.values == pytest.approx(values, abs=1e-12)
+    rng = np.random.default_rng(5)
+    runs = sd.simulate("RR", sets[0], M, 4_000, rng, scheme="collapsed")
+    assert runs.mean() == pytest.approx(np.mean(means[np.array(A) - 1]), abs=4 * std / 4_000**0.5)
+    many = sd.RankSet("A", [20] * 4_000, N)
+    drawn = sd.sample_ranks(many, M, rng, scheme="collapsed")
+    assert (drawn.scheme, set(drawn.m.tolist())) == (WITHOUT, {1, 2})
+    share = sizes(M, N - 1)[1]
+    assert np.mean(drawn.m == 1) == pytest.approx(share, abs=4 * (share / 4_000) ** 0.5)
+
+
+@pytest.mark.usefixtures("_design")
+def test_a_design_refuses_what_its_ranks_do_not_tell() -> None:
+    sets = [sd.RankSet(x, (*A, 3), N, instances=[*"abcda"]) for x in "AB"]
+    options = {"scheme": "collapsed"}
+    for name in ("AUC", "ATOP", "TOPK@0.1"):
+        for call in (
+            lambda name=name: sd.expected(name, 3, sd.Sampling(N, M, "collapsed")),
+            lambda name=name: sd.expected_mean(name, sets[0], M, **options),
+            lambda name=name: sd.correction("CLS").fit(name, sd.Sampling(N, M, "collapsed")),
+        ):
+            with pytest.raises(ValueError, match="which varies if they are drawn with replacement"):
+                call()
+    together = "how several items of an instance are sampled together is not available"
+    with pytest.raises(ValueError, match=f"system 'A': {together} for negatives drawn with"):
+        sd.std_of_mean("Recall@1", sets[0], M, **options)
+    with pytest.raises(ValueError, match=together):
+        sd.probability_if_shared("RR", [sd.RankSet(x, A, N) for x in "AB"], M, **options)
+    with pytest.raises(ValueError, match="give the number of different negatives of each instance"):
+        sd.SampledRankSet("A", [1], N, M, scheme="collapsed")
+    with pytest.raises(ValueError, match="its law has no components by degree"):
+        sd.retained(sd.Sampling(N, M, "collapsed"), 0.1)
+
+
+def chance_collapsed() -> float:
+    """That A is ahead in one sampled run by RR."""
+    laws = [
+        law_of_sum([(reciprocal(t), p) for t, p in collapsed(r).items()] for r in x) for x in (A, B)
+    ]
+    return chance_above(*laws)
+
+
+@pytest.mark.usefixtures("_design")
+def test_a_design_on_the_command_line(tmp_path, capsys) -> None:
+    path = ranks_file(tmp_path)
+    asked = ["--metric", "RR", "--m", str(M), "--scheme", "collapsed"]
+    assert main(["check", path, *asked, "--json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["pairs"]
+    of_a, of_b = (np.mean([mean_of(r, reciprocal) for r in ranks]) for ranks in (A, B))
+    assert (row["better"], row["sampled"]) == ("A", pytest.approx(of_a - of_b, abs=1e-12))
+    assert row["probability"] == pytest.approx(chance_collapsed(), abs=1e-6)
+    for form in ("--csv", "--markdown", "--latex"):
+        assert main(["check", path, *asked, form]) == 1
+        assert "RR" in capsys.readouterr().out
+    assert main(["report", path, *asked]) == 0
+    written = capsys.readouterr().out
+    assert f"with replacement, {COLLAPSED}" in written
+    assert percent(chance_collapsed()) in written
+    assert main(["correct", *asked, "--n", str(N), "--correction", "rank estimate", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)["values"]
+    assert values == pytest.approx([1, 1 / 15, 1 / 30], abs=1e-14)
+    assert main(["check", path, "--metric", "AUC", "--m", str(M), "--scheme", "collapsed"]) == 2
+    assert "AUC depends on how many negatives are ranked" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_design")
+def test_a_design_on_every_page() -> None:
+    ranks = "\n".join(f"{x}: {', '.join(map(str, each))}" for x, each in (("A", A), ("B", B)))
+    given = {"n": str(N), "m": str(M), "k": "4", "metrics": ["AP"], "metric": "AP"}
+    given["scheme"] = COLLAPSED
+    at = page("explore", **given, rank="6")
+    value = percent(mean_of(6, reciprocal))
+    assert f"rank 6 scores AP = {value} in expectation" in words(at)
+    steps = formula(sd.parse_metric("AP"), 6, sd.Sampling(N, M, "collapsed"), 1 / 6, 0.5)
+    assert r"\tilde r - 1 \sim \mathrm{Mixture}(2, 5)" in steps[1]
+    assert f"1 + {sizes(M, N - 1) @ [0, 1, 2]:.6g} " in steps[1]
+    assert not any("Binomial" in step or "(1-p)" in step for step in steps)
+    at = page("consistency", **given, source="Paste ranks", ranks=f"{ranks}\nn = {N}")
+    assert percent(chance_collapsed()) in words(at)
+    at = page("correct", **given, take="BV")
+    assert "AP" in words(at)
+    assert not at.error
+    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks")
+    at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
+    refused = " ".join(each.value for each in at.error)
+    assert "give the number of different negatives of each instance as its m" in refused
 
 
 def arrow_to_parquet(data: bytes) -> bytes:

@@ -28,10 +28,10 @@ WALKS = {
     "an uploaded rank": (
         "rank_sets:RankSet.__init__",
         VERDICT,
-        "dashboard.consistency.page:say_verdict",
+        "dashboard.judged:say",
     ),
-    "m on Explore": ("sampling:Sampling.weights", "dashboard.explore.pictures:expected_curve"),
-    "m on Consistency": (VERDICT, "dashboard.consistency.pictures:difference"),
+    "m on Explore": ("sampling:Sampling.weights", "analyses.explore.pictures:expected_curve"),
+    "m on Consistency": (VERDICT, "analyses.consistency.pictures:difference"),
 }
 
 

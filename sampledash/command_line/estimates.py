@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import combinations
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
+from sampledash.analyses.estimate.result import (
+    Question,
+    Row,
+    TableQuestion,
+    compute,
+    compute_table,
+)
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
-from sampledash.estimation.bounds import Range, ahead, bounds_from_table, unless_contradicted
-from sampledash.estimation.estimate import by_reading, compare, interval
-from sampledash.estimation.linear_programme import Shape
+from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.metrics import Metric
 from sampledash.readers.files import read_sampled_ranks
-from sampledash.readers.printed_table import PrintedRow, read_printed
+from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import check_utf8, kind_of, load
 from sampledash.report import estimates as words
 from sampledash.report.sentences import cutoff_holds_all, drawn
 from sampledash.report.tables import vector_json
-from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
@@ -56,73 +57,37 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
     sets = read_sampled_ranks(
         [source for source, _ in sources], n=args.n, m=args.m, scheme=args.scheme, name=names
     )
-    asked: Any = args.correction or "monotone-mle"
-    called = "shape-constrained MLE" if asked == "monotone-mle" else asked
-    estimates, pairs, said = [], [], []
+    method = args.correction or LEARNED[SHAPED].label
+    estimates, pairs, said = [], [], list[str]()
     unsaid = [one for one in sets if len(one.readings) > 1]
     if unsaid:
         chance = max(one.chance_if_set for one in unsaid)
         said.append(words.goes_with_rank([one.system for one in unsaid], chance))
         said.append("Say which in a column adaptive: no if m was set beforehand, else yes.")
-    ends = list(combinations(range(len(sets)), 2))
     for x, metric in enumerate(metrics):
-        by_system = {one.system: by_reading(metric, one, asked) for one in sets}
-        values = [sum(readings) / len(readings) for readings in by_system.values()]
-        spans = [_spans(partial(_alone, metric, one), one) for one in sets]
-        apart = []
-        for place, (i, j) in enumerate(ends):
-            both = sets[i], sets[j]
-            apart.append(_spans(partial(_difference, metric, *both), *both))
-            progress((x + (place + 1) / len(ends)) / len(metrics))
-        for one, value, span in zip(sets, values, spans, strict=True):
-            readings = (by_system[one.system] * 2)[:2] if unsaid else ()
-            estimates.append((str(metric), one.system, value, *span, *readings))
-        for (i, j), span in zip(ends, apart, strict=True):
-            pairs.append((str(metric), sets[i].system, sets[j].system, *span))
-        word = words.told_apart([span[:2] for span in apart], [span[2:] for span in apart])
-        systems = list(by_system)
-        said.append(words.sentence(str(metric), word, systems, values, called, spans[0][:2]))
-        if unsaid:
-            of_unsaid = {one.system: by_system[one.system] for one in unsaid}
-            said.append(f"{metric} {words.by_reading(of_unsaid, called)}")
-        against = zip(sets, spans, strict=True)
-        said += [words.contradicts(one.system) for one, span in against if _against(one, span)]
-        least = min(sets, key=lambda one: one.population)
-        said += cutoff_holds_all(metric, least.population, least.outcomes.m[-1])
-    tables = {
-        "estimates": pd.DataFrame(
-            estimates,
-            columns=["metric", "system", "estimate", *_ENDS, *(_READINGS if unsaid else ())],
-        )
-    }
+        question = Question(tuple(sets), metric, method, gamma=0.1)
+        result = compute(question, _part(progress, x, len(metrics)), name=str)
+        said += [result.sentence, *result.notes]
+        for row in result.rows:
+            readings = row.readings if unsaid else ()
+            estimates.append((str(metric), row.name, row.value, *_ends(row), *readings))
+        pairs += [(str(metric), row.name, row.other, *_ends(row)) for row in result.pairs]
+    columns = ["metric", "system", "estimate", *_ENDS, *(_READINGS if unsaid else ())]
+    tables = {"estimates": pd.DataFrame(estimates, columns=columns)}
     if pairs:
         tables["differences"] = pd.DataFrame(pairs, columns=["metric", "first", "second", *_ENDS])
-    return Answer(said, tables, {"scheme": args.scheme, "method": called})
+    facts = {"scheme": args.scheme, "method": method}
+    return Answer(list(dict.fromkeys(said)), tables, facts)
 
 
-def _alone(metric: Metric, one: Any, shape: Shape | None) -> Range:
-    return interval(metric, one, shape=shape)
+def _part(progress: Progress, x: int, parts: int) -> Progress:
+    """Progress of one part of several."""
+    return lambda done: progress((x + done) / parts)
 
 
-def _difference(metric: Metric, one: Any, other: Any, shape: Shape | None) -> Range:
-    told = compare(metric, one, other, shape)
-    return told.low, told.high
-
-
-def _against(one: SampledRankSet, span: Sequence[float]) -> bool:
-    """Whether the sampled ranks contradict that ranks fall off."""
-    return bool(np.isnan(span[2])) and not one.readings[-1].adaptive
-
-
-def _spans(
-    make: Callable[[Shape | None], Range], *sets: SampledRankSet
-) -> tuple[float, float, float, float]:
-    """A range without and with the assumption that ranks fall off; NaN where that is refused."""
-    whole, nowhere = make(None), (np.nan, np.nan)
-    if any(one.readings[-1].adaptive for one in sets):
-        return (*whole, *nowhere)
-    shaped = unless_contradicted("non-increasing", lambda: make("non-increasing"))
-    return (*whole, *(nowhere if shaped is None else shaped))
+def _ends(row: Row) -> tuple[float, ...]:
+    """The ranges without and with the assumption that ranks fall off; NaN where that is refused."""
+    return (*row.free, *(row.falling or (np.nan, np.nan)))
 
 
 def table(args: argparse.Namespace, progress: Progress) -> Answer:
@@ -139,37 +104,13 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
         raise ValueError(
             f"{name} does not say n and m: give --n and --m, or a line m = 99, n = 1000"
         )
-    rows, sentences = [], list(found.notes)
-    for metric in metrics_of(args):
-        spans = []
-        for place, one in enumerate(found.rows):
-            sampling = Sampling(n, m, args.scheme)
-            spans.append(_spans(partial(_allowed, metric, one, sampling, args.over)))
-            progress((place + 1) / len(found.rows))
-            rows.append((str(metric), one.system, *spans[-1]))
-        sure = ahead([span[:2] for span in spans])
-        falling = [None if np.isnan(span[2]) else span[2:] for span in spans]
-        best = ahead(falling) if sure is None else sure
-        word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
-        if len(spans) == 1:
-            sentences.append(words.alone(str(metric), found.rows[0].system, spans[0][:2]))
-        else:
-            top = None if best is None else found.rows[best].system
-            sentences.append(words.table_sentence(str(metric), word, top))
-        against = zip(found.rows, falling, strict=True)
-        sentences += [words.contradicts(one.system) for one, span in against if span is None]
-        sentences += cutoff_holds_all(metric, n, m)
+    rows, sentences, metrics = [], list[str](), metrics_of(args)
+    for x, metric in enumerate(metrics):
+        question = TableQuestion(found, metric, Sampling(n, m, args.scheme), args.over or 0)
+        result = compute_table(question, _part(progress, x, len(metrics)), name=str)
+        sentences += [result.sentence, *result.notes]
+        rows += [(str(metric), row.name, *_ends(row)) for row in result.rows]
+    sentences = list(dict.fromkeys([*found.notes, *sentences]))
     columns = ["metric", "system", *_ENDS]
     facts = {"n": n, "m": m, "scheme": args.scheme, "instances": args.over}
     return Answer(sentences, {"ranges": pd.DataFrame(rows, columns=columns)}, facts)
-
-
-def _allowed(
-    metric: Metric, one: PrintedRow, s: Sampling, over: int | None, shape: Shape | None
-) -> Range:
-    about: Any = (metric, one.values, s.n, s.m, one.decimals, None, shape, s.scheme)
-    try:
-        return bounds_from_table(*about, instances=over)
-    except ValueError as error:
-        said = str(error).removeprefix("observed ")
-        raise ValueError(f"{one.system}: {said}") from None

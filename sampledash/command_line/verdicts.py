@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,10 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
     """The report of the Consistency page: verdict, pictures and tables in one HTML file."""
-    # There is no browser, which Streamlit tells whoever looks at its state.
-    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
-
-    from sampledash.dashboard.consistency.result import Focus, Question, compute
-    from sampledash.dashboard.consistency.tabs import report as page
-    from sampledash.dashboard.ranks import Source, expression
+    # Pictures take a while to import, which other commands need not wait for.
+    from sampledash.analyses.consistency.report import report as written
+    from sampledash.analyses.consistency.result import Focus, Question, compute
+    from sampledash.analyses.source import Source, expression
 
     names = ["/dev/stdin" if each == "-" else each for each in args.files]
     said: dict[str, Any] = {name: getattr(args, name) for name in ("n", "instances", "runs")}
@@ -55,7 +52,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     if len(source.sets) < 2:
         raise ValueError("a report compares at least two systems, got 1")
     result = compute(question, progress)
-    return Answer(text=page(Focus(result, 0, result.worst_pair(0))))
+    return Answer(text=written(Focus(result, 0, result.worst_pair(0))))
 
 
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:

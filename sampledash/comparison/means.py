@@ -32,7 +32,7 @@ from sampledash.rank_sets import (
     require_several,
     rounded_mean,
 )
-from sampledash.sampling import merge_laws, weighted_pmf_sums
+from sampledash.sampling import check_metric, merge_laws, weighted_pmf_sums
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
@@ -207,6 +207,8 @@ class MeansOverM:
     def __init__(
         self, metrics: Sequence[Metric], sets: Sequence[RankSet], m_max: int, protocol: Protocol
     ) -> None:
+        for metric in metrics:
+            check_metric(metric, protocol.scheme)
         for ranks in sets:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
@@ -268,6 +270,7 @@ class _Pass:
         top = m_max
         if protocol.design.distinct:  # beyond all numbers of negatives everything is exact
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
+        self.parts = parts
         first = _histograms(parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
@@ -313,6 +316,13 @@ class _Pass:
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
+        if self.protocol.design.varies:  # one draw less is not one different item less
+            for index, m in enumerate(wanted.tolist()):
+                result[index] = self.owned @ self._values(
+                    _histograms(self.parts, m, self.protocol), m
+                )
+                report((index + 1) / len(wanted))
+            return result
         top = m = max(self.kept)
         thinned = self.kept[top].copy()
         for index in range(len(wanted) - 1, -1, -1):
@@ -419,7 +429,7 @@ def curve(
 
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     """Fewer atoms, between the given ones, over which what is smooth in their law sums alike."""
-    if SCHEMES[scheme].weighted or atoms.relevant.max() > 1:
+    if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms
     if (m, scheme) not in atoms.known:
         if len(atoms.known) == _KEPT:

@@ -129,9 +129,9 @@ def orders(
     these values for every correction; uncorrected keeps every m.
     """
     kind = protocol.correction.kind
-    if kind.by_rank and m_values is not None:
+    if m_values is not None and (kind.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
-    elif not kind.fitted or m_max <= EVERY:
+    elif not protocol.anew or m_max <= EVERY:
         values = np.arange(1, m_max + 1)
     else:
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)

@@ -185,7 +185,7 @@ class _Search:
     @cached_property
     def every(self) -> Floats | None:
         """Means at m = 1, 2, ... (M, systems), where that is cheap."""
-        if self.protocol.correction.kind.fitted:
+        if self.protocol.anew:
             return None
         report = step_of(self.report, 0, 5)
         values = range(1, self.top + 1)

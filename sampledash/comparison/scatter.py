@@ -153,6 +153,7 @@ def pair_covariances(
             f"system {ranks.system!r} has ties and several relevant items in one instance: with "
             "popularity the scatter is available for ties='optimistic' or 'pessimistic'"
         )
+    protocol.require_fixed(ranks.system if np.any(wanted) else "")
     vectors = np.array(
         [[protocol.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
     ).swapaxes(1, 2)

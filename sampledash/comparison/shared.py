@@ -157,6 +157,7 @@ def covariance_bounds(
     fall. Instances are in the order of ``first``; the others are left at 0.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
+    protocol.require_fixed(first.ranks.system)
     here, there = _aligned(first, second)
     starts = np.flatnonzero(here.position == 1)
     owner = np.repeat(np.arange(len(starts)), here.relevant[starts])

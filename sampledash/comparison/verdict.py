@@ -113,7 +113,7 @@ def where_to_look(
 ) -> tuple[int, list[int] | None]:
     """Largest m looked at, and at which: every one (None), or a few where each takes a fit."""
     m_max = max(largest_m(sets, None, protocol), min(m, M_CAP))
-    few = sorted({*quick_ladder(m_max), m}) if protocol.correction.kind.fitted else None
+    few = sorted({*quick_ladder(m_max), m}) if protocol.anew else None
     return m_max, few
 
 
@@ -168,8 +168,7 @@ class Pairs:
     @property
     def looked_at(self) -> tuple[int, ...] | None:
         """The m looked at where each takes a fit of its own, else None."""
-        fits = self.protocol.correction.kind.fitted
-        return tuple(self.orders.m_values.tolist()) if fits else None
+        return tuple(self.orders.m_values.tolist()) if self.protocol.anew else None
 
     @property
     def every_m(self) -> bool:

@@ -22,7 +22,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from sampledash.dashboard import cache, state
+from sampledash.analyses import memory
+from sampledash.dashboard import state
 
 _KEY, _BELOW, _SHOWN = "live", "below", "_shown"
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
@@ -108,7 +109,7 @@ class Follows:
                 frames[text] = packed(draw())
             return frames
 
-        return cache.cached((_KEY, self.name, self.depends), make, shared=self.shared)
+        return memory.cached((_KEY, self.name, self.depends), make, shared=self.shared)
 
 
 def listen() -> None:

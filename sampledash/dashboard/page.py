@@ -18,7 +18,8 @@ import streamlit as st
 from plotly.utils import PlotlyJSONEncoder
 from streamlit.components.v1 import declare_component
 
-from sampledash.dashboard import state, theme
+from sampledash.analyses import choices, memory, theme
+from sampledash.dashboard import state
 from sampledash.report import tables
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count
@@ -46,6 +47,7 @@ _SCRIPT = "".join(
 _PICTURE = st.components.v2.component(
     "sampledash_picture", js=_SCRIPT.replace("PLOTLY", _PLOTLY.name), isolate_styles=False
 )
+memory.keep_in(lambda: st.session_state)
 _SLIDING = Path(__file__).parent / "sliding.js"
 _OUTLINE = st.components.v2.component(
     "sampledash_access",
@@ -337,7 +339,7 @@ def metric_chips() -> None:
         "What is measured. One choice for all pictures of the page. TOPK and ATOP are Steck's "
         "(KDD 2010): TOPK's cutoff is a share of the list, here k of n, and shrinks with a sample."
     )
-    chips("Metrics", state.CHIPS, "metrics", state.DEFAULTS["metrics"], about)
+    chips("Metrics", choices.CHIPS, "metrics", state.DEFAULTS["metrics"], about)
 
 
 def chips(

@@ -10,19 +10,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from sampledash.analyses.source import OPTIONS, Source, expression
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.dashboard import page, state
-from sampledash.dashboard.cache import digests
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
 from sampledash.rank_sets import RankSet
@@ -34,7 +32,6 @@ from sampledash.readers.upload_limits import MissingCandidates, ReadError
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import negatives
-from sampledash.schemes import SCHEMES, Scheme
 
 UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
 #: Files that the dashboard is started with (``sampledash serve``), by name; they are only read.
@@ -55,8 +52,6 @@ TEMPLATES = {
     "run.txt": "TREC run: drop it together with its qrels",
     "qrels.txt": "TREC qrels",
 }
-# Options of the reader in the order in which a script writes them, with what they are unsaid.
-OPTIONS = {x.name: x.default for x in list(signature(Opened.read).parameters.values())[1:]}
 # Of the preview: how an option is called, and what each value of it.
 WAYS: dict[str, tuple[str, dict[Any, str]]] = {
     "zero_based": ("Ranks count from", {False: "1", True: "0"}),
@@ -74,37 +69,6 @@ _MOST_COLUMNS = 12
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"
 UPLOADED = "_ranks_file"
 _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_reading"
-
-
-@dataclass(frozen=True)
-class Source:
-    """Rank sets to look at, what to call them, and how a script reads them."""
-
-    sets: tuple[RankSet, ...]
-    name: str
-    bundled: bool  # with the package: computations may be shared by all users
-    python: str = ""  # the expression that reads them: sd.read_rank_sets("ranks.csv", n=3706)
-    averaged: bool = False  # several rankings of an instance, such as seeds, count as instances
-    uniform: bool = False  # the ranks carry sampling weights, which are left out
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The same only for the same ranks."""
-        return digests(self.sets)
-
-    def drawn_by(self, scheme: Scheme) -> Source:
-        """The ranks as a scheme reads them: a uniform one has no use for sampling weights."""
-        if SCHEMES[scheme].weighted or all(each.mass_above is None for each in self.sets):
-            return self
-        python = f"[ranks.without_mass() for ranks in {self.python}]"
-        sets = tuple(each.without_mass() for each in self.sets)
-        return replace(self, sets=sets, python=python, uniform=True)
-
-    @property
-    def largest_cutoff(self) -> int | None:
-        """Largest cutoff at which metrics are exact, None where every rank is known."""
-        ends = (ranks.largest_cutoff for ranks in self.sets)
-        return min((end for end in ends if end is not None), default=None)
 
 
 def choose() -> tuple[Source | None, Problem | None]:
@@ -252,12 +216,6 @@ def _quoted(text: str) -> str:
     plain = text.replace("\r\n", "\n")
     simple = '"' not in plain and "\\" not in plain and plain.replace("\n", "").isprintable()
     return f'"""{plain}"""' if simple else repr(text)
-
-
-def expression(call: str, argument: str, how: Mapping[str, Any]) -> str:
-    """The Python expression that reads the same: ``sd.read_rank_sets("ranks.csv", n=3706)``."""
-    said = {key: how[key] for key, unsaid in OPTIONS.items() if how.get(key) not in (None, unsaid)}
-    return f"sd.{call}({', '.join([argument, *(f'{key}={x!r}' for key, x in said.items())])})"
 
 
 # ------------------------------------------------------------------------------------ reading

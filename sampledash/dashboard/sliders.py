@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from sampledash.analyses import choices
 from sampledash.dashboard import state
 from sampledash.report import numbers as text
 from sampledash.report.templates import texts
@@ -72,7 +73,7 @@ def draw(
 
 
 def _scheme() -> None:
-    schemes = list(state.SCHEMES)
+    schemes = list(choices.SCHEMES)
     scheme = st.selectbox(
         "Negatives are drawn",
         schemes,
@@ -81,7 +82,7 @@ def _scheme() -> None:
         bind="query-params",
         help=HELP["scheme"],
     )
-    if SCHEMES[state.SCHEMES[scheme]].weighted:
+    if SCHEMES[choices.SCHEMES[scheme]].weighted:
         _field("odds", "ω, odds", digits="%.6g", help=HELP["odds"])
 
 
@@ -124,6 +125,13 @@ def steps_up_to(key: str, high: float) -> list[float]:
     ends = {high} if high < max(LADDERS[key]) else set()
     steps = {step for step in LADDERS[key] if step <= high} | ends
     return sorted(steps, reverse=key == "gamma")
+
+
+def metric() -> None:
+    """Draw the one metric of a page."""
+    names, linked = list(choices.CHIPS), {"key": "metric", "bind": "query-params"}
+    how: dict[str, Any] = {**linked, "default": choices.METRIC, "help": HELP["metric"]}
+    st.pills("Metric", names, required=True, wrap=True, **how)
 
 
 def m(given: str = "", *, most: int | None = None) -> None:

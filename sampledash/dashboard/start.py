@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import sampledash as sd
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, movielens, names
+from sampledash.analyses.sliding import ALL, slopes
 from sampledash.dashboard import page, state
-from sampledash.dashboard.learn.lesson import METRIC, WITHOUT, M, movielens, names
 from sampledash.dashboard.ranks import UPLOAD
-from sampledash.dashboard.sliding import ALL, slopes
 from sampledash.report.numbers import count
 from sampledash.report.sentences import negatives, ranking
 from sampledash.types import Floats

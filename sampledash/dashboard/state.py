@@ -18,26 +18,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 from sampledash import checks, schemes
-from sampledash.metrics import KINDS, Metric, metric, share_of
+from sampledash.analyses import choices
+from sampledash.metrics import Metric
 from sampledash.report import numbers as text
-from sampledash.rows import Live
 from sampledash.sampling import Sampling
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
 
 VERSION = "1"
 
-
-def _chips() -> dict[str, tuple[str, bool]]:
-    names = {chip: name for name, kind in KINDS.items() for chip in kind.chips}
-    ordered = sorted(names, key=lambda chip: not chip.endswith("@k"))
-    share = {name for name, kind in KINDS.items() if kind.cutoff == "share"}
-    return {chip: (names[chip], chip.endswith("@k") or names[chip] in share) for chip in ordered}
-
-
-#: Chip -> metric name and whether the shared cutoff k applies; those that show k come first.
-CHIPS = Live(_chips)
-# As shown and as written in a link -> as the core names it.
-SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
 
 # Shared by all pages. The keys are the widget keys and the names in the address.
 DEFAULTS: dict[str, Any] = {
@@ -102,18 +90,12 @@ def current() -> Settings:
         m=int(value("m")),
         k=k,
         gamma=float(value("gamma")),
-        scheme=SCHEMES[value("scheme")],
+        scheme=choices.SCHEMES[value("scheme")],
         odds=float(value("odds")),
-        metrics=tuple(chip_metric(chip, k, n) for chip in CHIPS if chip in value("metrics")),
+        metrics=tuple(
+            choices.chip_metric(chip, k, n) for chip in choices.CHIPS if chip in value("metrics")
+        ),
     )
-
-
-def chip_metric(chip: str, k: int, n: int) -> Metric:
-    """The metric behind a chip; TOPK's cutoff is k as a share of n candidates."""
-    name, truncated = CHIPS[chip]
-    if KINDS[name].cutoff == "share":
-        return metric(name, k=share_of(k, n))
-    return metric(name, k=k if truncated else None)
 
 
 def lock(n: int | None) -> None:
@@ -243,8 +225,8 @@ def link_complaints(
         raw = params[key][-1][:30]
         digits = "" if raw.isascii() else " in the digits 0 to 9"
         found.append(f"The link gives {key} = {raw}, which is not {wanted} of usual size{digits}.")
-    lists: Offered = {"metrics": (CHIPS, []), "scheme": (SCHEMES, ""), **(offered or {})}
-    for key, (names, default) in lists.items():
+    lists: Offered = {"metrics": (choices.CHIPS, []), "scheme": (choices.SCHEMES, "")}
+    for key, (names, default) in {**lists, **(offered or {})}.items():
         several = isinstance(default, list)
         for raw in params.get(key, ())[0 if several else -1 :]:
             if raw in names or (not raw and key != "scheme"):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 from scipy.special import ndtri
@@ -25,8 +26,9 @@ from sampledash.estimation import vectors
 from sampledash.estimation.bounds import confidence_range, possible_range, require_sampled
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.rank_distribution import (
-    DISTRIBUTIONS,
+    LEARNED,
     DistributionMethod,
+    Learned,
     Learner,
     RankDistribution,
     by_stratum,
@@ -34,12 +36,18 @@ from sampledash.estimation.rank_distribution import (
 )
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import RankSet, require_ranks
+from sampledash.rows import Live
 from sampledash.sampled_rank_sets import READINGS, Outcomes, SampledRankSet
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme, uniform
 from sampledash.types import Floats
 
-#: The estimators, and the rank distribution that each of them learns.
-METHODS: dict[str, DistributionMethod] = {x: x for x in DISTRIBUTIONS} | vectors.PRIORS
+
+def _rows() -> dict[str, Learned | vectors.Vector]:
+    return {**LEARNED, **vectors.VECTORS}
+
+
+#: Every estimator that is no correction.
+METHODS = Live(_rows)
 OVERSHOOT = (
     "entries of a corrected vector lie outside 0 to 100 % where that lessens its bias, and then so "
     "may their mean"
@@ -116,8 +124,9 @@ def as_method(method: Correction | str) -> Correction | str:
     if not isinstance(method, str):
         return as_correction(method)
     plain = method.strip().lower().replace("_", "-")
-    if plain in METHODS:
-        return plain
+    for name, row in METHODS.items():
+        if plain in (name, row.label.lower()):
+            return name
     try:
         return as_correction(method)
     except ValueError:
@@ -218,9 +227,9 @@ def points(
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
-    prior = METHODS[plan]
+    prior = _prior(plan)
     found = Learner(outcomes, prior).distribution() if learn is None else learn(prior)
-    if plan in DISTRIBUTIONS:
+    if plan in LEARNED:
         return found.expected(metric)
     of_runs = [
         (RankDistribution(found.support, mass), size)
@@ -234,6 +243,12 @@ def points(
     shares = outcomes.shares
     each = np.concatenate(values, axis=1).reshape(shares.shape)
     return np.asarray(np.sum(shares * each, axis=-1))
+
+
+def _prior(method: str) -> DistributionMethod:
+    """The rank distribution that an estimator learns."""
+    row = METHODS[method]
+    return cast(DistributionMethod, row.prior if isinstance(row, vectors.Vector) else method)
 
 
 def _corrected(plan: Correction, metric: Metric, outcomes: Outcomes) -> Floats:
@@ -356,9 +371,9 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
     if isinstance(plan, Correction):
         return _corrected(plan, metric, outcomes)
     cut = metric.cut(outcomes.n - 1)
-    prior = Learner(outcomes, METHODS[plan], cut if cut and cut < outcomes.n else None)
+    prior = Learner(outcomes, _prior(plan), cut if cut and cut < outcomes.n else None)
     target = metric.of_one(prior.support.above, outcomes.n - 1)
-    if plan in DISTRIBUTIONS:
+    if plan in LEARNED:
         return prior.slopes(target)
     return _through_vectors(prior, target, vectors.default_gamma(plan))
 

@@ -30,10 +30,10 @@ Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -47,16 +47,15 @@ from sampledash.schemes import Scheme
 from sampledash.types import Floats, Ints
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
-DISTRIBUTIONS: tuple[DistributionMethod, ...] = get_args(DistributionMethod)
+SHAPED: DistributionMethod = "monotone-mle"  # what pages and commands show unless asked otherwise
 MOST_RANKS = 10**7  # that a probability is written out for
 EVERY_RANK = 4_000  # candidates up to which every rank is a node
 _FINE = 200  # steps of a non-increasing distribution: at every rank up to here
 _STEPS = 300  # and as many beyond
 
-#: Of those in which a rule that stops by what was drawn cancels.
-_ITERATIONS = {"mle": 100, "monotone-mle": 50}
 _OWN_ITERATIONS = 10  # begun from the distribution of all compared systems
 _ETA = 0.01  # weight of the entropy
+_DIFFERENCE = 1e-4  # share of a count by which derivatives change it
 _NEWTON = 200  # steps at most
 _CLOSE = 1e-12  # Newton decrement after which one more step is exact
 _TINY = np.finfo(float).tiny
@@ -314,7 +313,7 @@ def rank_distribution(
     Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
     every = together(sets)
-    _checked_iterations(method, iterations)
+    _check_iterations(method, iterations)
     if len(every) > 1:
         found = fitted(every, method, iterations=iterations).probabilities()
     else:
@@ -345,7 +344,7 @@ def fitted(
     iterations: int | None = None,
 ) -> RankDistribution:
     """Estimate as :func:`rank_distribution` does, held at nodes: any n."""
-    _checked_iterations(method, iterations)
+    _check_iterations(method, iterations)
     every = together(sets)
     require_valid(every, method)
     if reason := obstacle(every):
@@ -353,22 +352,24 @@ def fitted(
     return _fitted(every, method, iterations)
 
 
-def _checked_iterations(method: DistributionMethod, iterations: int | None) -> None:
-    checks.choice("method", method, DISTRIBUTIONS)
+def _check_iterations(method: DistributionMethod, iterations: int | None) -> None:
+    checks.choice("method", method, LEARNED)
     if iterations is not None:
-        if method == "mes":
+        if LEARNED[method].iterations is None:
             raise ValueError(
-                f"iterations = {checks.shown(iterations)} has no effect on 'mes', which is solved "
-                "exactly: leave it out"
+                f"iterations = {checks.shown(iterations)} has no effect on {method!r}, which is "
+                "solved exactly: leave it out"
             )
         checks.integer("iterations", iterations, low=1)
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
     """Refuse an estimator that is wrong where what was drawn decided m."""
-    if method not in tuple(_ITERATIONS):
+    valid = [name for name, row in LEARNED.items() if row.cancels]
+    if method not in valid:
         for one in sets:
-            one.require_set(f"{str(method)!r}", "use 'mle' or 'monotone-mle', where it cancels")
+            names = " or ".join(map(repr, valid))
+            one.require_set(f"{str(method)!r}", f"use {names}, where it cancels")
 
 
 @lru_cache(maxsize=32)
@@ -396,11 +397,11 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 def side_by_side(whole: Outcomes, each: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
     """Estimate as :func:`fitted_side_by_side` does, from all outcomes and those of each system."""
-    common, found = Learner(whole, "monotone-mle").weights(), []
+    common, found = Learner(whole, SHAPED).weights(), []
     for one in each:  # in the population and with the numbers of negatives of all
         own = dict(zip(one.m, one.counts, strict=True))
         counts = tuple(own.get(m, np.zeros(m + 1)) for m in whole.m)
-        model = Learner(replace(whole, counts=counts), "monotone-mle")
+        model = Learner(replace(whole, counts=counts), SHAPED)
         found.append(model.distribution(_OWN_ITERATIONS, common))
     return tuple(found)
 
@@ -414,20 +415,20 @@ class Learner:
     cut: int | None = None
 
     @property
-    def _stepped(self) -> bool:
-        return self.method == "monotone-mle"
+    def _row(self) -> Learned:
+        return LEARNED[self.method]
 
     @cached_property
     def support(self) -> Support:
         """The nodes: with panels that end where a non-increasing distribution may step down."""
         o = self.outcomes
-        return support_of(o.n, o.m[-1], o.scheme, steps=self._stepped, cut=self.cut)
+        return support_of(o.n, o.m[-1], o.scheme, steps=self._row.stepped, cut=self.cut)
 
     @cached_property
-    def _rows(self) -> Floats:
+    def laws(self) -> Floats:
         """Law of the outcomes at each node, or under each uniform: (hypotheses, outcomes)."""
         o = self.outcomes
-        if self._stepped:
+        if self._row.stepped:
             rows = _step_rows(self.support, o.m)
         else:
             rows = np.concatenate([self.support.law(m) for m in o.m], axis=1)
@@ -436,27 +437,20 @@ class Learner:
 
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
         """Weight of each hypothesis: shape (hypotheses,), or (runs, hypotheses)."""
-        if self.method == "mes":
-            shares, errors = _squared_errors(self.outcomes)
-            found = [
-                maximum_entropy(self._rows, self.support.ranks, p, c)
-                for p, c in zip(np.atleast_2d(shares), np.atleast_2d(errors), strict=True)
-            ]
-            return np.reshape(found, (*shares.shape[:-1], -1))
-        first = self._start if start is None else start
-        steps = iterations or _ITERATIONS[self.method]
-        return most_likely(self._rows, self.outcomes.shares, first, steps)
+        steps = iterations or self._row.iterations or 0
+        return self._row.weights(self, steps, self.start if start is None else start)
 
     @property
-    def _start(self) -> Floats:
-        if not self._stepped:
+    def start(self) -> Floats:
+        """Weight of each hypothesis before anything is learned."""
+        if not self._row.stepped:
             return self.support.ranks / self.outcomes.n
         size = len(step_ends(self.outcomes.n))
         return np.full(size, 1 / size)
 
     def mass(self, weights: Floats) -> Floats:
         """Probability of the ranks each node stands for: shape (..., nodes)."""
-        if not self._stepped:
+        if not self._row.stepped:
             return weights
         density = np.cumsum((weights / step_ends(self.support.n))[..., ::-1], axis=-1)[..., ::-1]
         return np.asarray(density[..., self.support.step] * self.support.ranks)
@@ -472,27 +466,24 @@ class Learner:
     def slopes(self, value: Floats) -> Floats:
         """Derivatives in the shares of a number whose slope in the mass is ``value``, (nodes,)."""
         # Up to one number for each m: the shares of its instances are always 1 together.
-        if self.method == "mes":
-            return self._entropy_slopes(value)
-        if self._stepped:  # its mean under each uniform
-            value = self.support.under_uniforms(value)
-        steps, shares = _ITERATIONS[self.method], self.outcomes.shares
-        return most_likely_slopes(self._rows, shares, self._start, steps, value)
+        if self._row.slopes is not None:
+            return self._row.slopes(self, value)
+        return self._differences(value)
 
-    def _entropy_slopes(self, value: Floats) -> Floats:
-        """By the conditions of the minimum, which hold on after a small change of the shares."""
-        shares, errors = _squared_errors(self.outcomes)
-        mass, used = self.weights(), errors > 0
-        root = np.sqrt(errors[used])
-        scaled = self._rows[:, used] * root
-        centred = mass[:, None] * (scaled - mass @ scaled)
-        matrix = scaled.T @ centred
-        matrix.flat[:: len(matrix) + 1] += _ETA / 2
-        at = np.linalg.solve(matrix, value @ centred) / root
-        misfit = 2 * shares[used] - mass @ self._rows[:, used]
-        places = np.repeat([m + 1.0 for m in self.outcomes.m], [m + 1 for m in self.outcomes.m])
-        result = np.zeros(len(shares))
-        result[used] = at * places[used] * misfit
+    def _differences(self, value: Floats) -> Floats:
+        """Derivatives by differences, where the estimator brings none."""
+        counts = np.concatenate(self.outcomes.counts)
+        used = np.flatnonzero(counts)
+        steps = _DIFFERENCE * np.diag(counts)[used]
+
+        def values(runs: Floats) -> Floats:
+            outcomes = replace(self.outcomes, counts=tuple(self.outcomes.by_m(runs)))
+            changed = replace(self, outcomes=outcomes)
+            return changed.mass(changed.weights()) @ value
+
+        change = values(counts + steps) - values(counts - steps)
+        result = np.zeros(len(counts))
+        result[used] = change * float(self.outcomes.total) / (2 * _DIFFERENCE * counts[used])
         return result
 
 
@@ -575,3 +566,66 @@ def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats
             mass, value = gibbs(z + length * step)
         z = z + length * step
     return mass
+
+
+def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
+    return most_likely(learner.laws, learner.outcomes.shares, start, iterations)
+
+
+def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
+    row = LEARNED[learner.method]
+    if row.stepped:  # its mean under each uniform
+        value = learner.support.under_uniforms(value)
+    steps, shares = row.iterations or 0, learner.outcomes.shares
+    return most_likely_slopes(learner.laws, shares, learner.start, steps, value)
+
+
+def _largest_entropy(learner: Learner, iterations: int, start: Floats) -> Floats:
+    shares, errors = _squared_errors(learner.outcomes)
+    masses = [
+        maximum_entropy(learner.laws, learner.support.ranks, p, c)
+        for p, c in zip(np.atleast_2d(shares), np.atleast_2d(errors), strict=True)
+    ]
+    return np.reshape(masses, (*shares.shape[:-1], -1))
+
+
+def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
+    """By the conditions of the minimum, which hold on after a small change of the shares."""
+    outcomes, rows = learner.outcomes, learner.laws
+    shares, errors = _squared_errors(outcomes)
+    mass, used = learner.weights(), errors > 0
+    root = np.sqrt(errors[used])
+    scaled = rows[:, used] * root
+    centred = mass[:, None] * (scaled - mass @ scaled)
+    matrix = scaled.T @ centred
+    matrix.flat[:: len(matrix) + 1] += _ETA / 2
+    at = np.linalg.solve(matrix, value @ centred) / root
+    misfit = 2 * shares[used] - mass @ rows[:, used]
+    places = np.repeat([m + 1.0 for m in outcomes.m], [m + 1 for m in outcomes.m])
+    result = np.zeros(len(shares))
+    result[used] = at * places[used] * misfit
+    return result
+
+
+@dataclass(frozen=True)
+class Learned:
+    """How a rank distribution is learned from sampled ranks: an estimator."""
+
+    label: str  # on the pages, and in a link
+    #: Weights of the hypotheses from a learner, a number of iterations and the weights to begin at.
+    weights: Callable[[Learner, int, Floats], Floats]
+    #: Derivatives in the shares of what has the given slope in the mass; None: by differences.
+    slopes: Callable[[Learner, Floats], Floats] | None = None
+    iterations: int | None = None  # unless a call says otherwise; None: solved exactly
+    stepped: bool = False  # hypotheses are uniforms on 1..j, the distribution is non-increasing
+    cancels: bool = False  # a rule that stops by what was drawn cancels
+
+
+#: Every way to learn a rank distribution; a new estimator is a row here.
+LEARNED: dict[str, Learned] = {
+    "mle": Learned("MLE", _likeliest, _likeliest_slopes, 100, cancels=True),
+    "mes": Learned("MES", _largest_entropy, _entropy_slopes),
+    "monotone-mle": Learned(
+        "shape-constrained MLE", _likeliest, _likeliest_slopes, 50, stepped=True, cancels=True,
+    ),
+}  # fmt: skip

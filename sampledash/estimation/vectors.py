@@ -41,16 +41,27 @@ from sampledash.spectral import eigenvalues
 from sampledash.types import Floats
 
 VectorMethod = Literal["bv-mle", "bv-mes", "bv-monotone-mle", "mn"]
-#: Which distribution each of them learns from.
-PRIORS: dict[str, DistributionMethod] = {
-    "bv-mle": "mle",
-    "bv-mes": "mes",
-    "bv-monotone-mle": "monotone-mle",
-    "mn": "mle",
-}
-_OWN_GAMMA, _POOLED_GAMMA = 0.01, 0.1
 GAMMAS = tuple(10.0 ** (-e / 4) for e in range(25))
 _TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True)
+class Vector:
+    """How a vector is made of a learned rank distribution: an estimator."""
+
+    label: str  # on the pages, and in a link; "" where they do not offer the vector
+    prior: DistributionMethod
+    #: Weight of the variance for one set, and for several; None: 1 / |D| for every rank.
+    gammas: tuple[float, float] | None = (0.01, 0.1)
+
+
+#: Every vector with a learned prior; a new estimator is a row here.
+VECTORS: dict[str, Vector] = {
+    "bv-mle": Vector("BV-MLE", "mle"),
+    "bv-mes": Vector("BV-MES", "mes"),
+    "bv-monotone-mle": Vector("", "monotone-mle"),
+    "mn": Vector("MN", "mle", gammas=None),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +110,7 @@ def fit_learned(
     A vector learned from one system has less bias, but two systems with their own vectors are
     compared less reliably than two that share one: its errors cancel in the difference.
     """
-    checks.choice("method", method, tuple(PRIORS))
+    checks.choice("method", method, VECTORS)
     metric, every = as_metric(metric), together(sets)
     require_valid(every, method)
     outcomes = pooled(every)
@@ -112,16 +123,16 @@ def fit_learned(
     if m not in outcomes.m:
         known = ", ".join(map(str, outcomes.m))
         raise ValueError(f"m = {checks.shown(m)} is not among those of the sets: {known}")
-    if method == "mn" and gamma is not None:
+    if VECTORS[method].gammas is None and gamma is not None:
         raise ValueError(
-            f"gamma = {checks.shown(gamma)} does not apply to 'mn', which weighs the variance by "
-            "the number of instances: leave it out"
+            f"gamma = {checks.shown(gamma)} does not apply to {method!r}, which weighs the "
+            "variance by the number of instances: leave it out"
         )
     if gamma is not None:
         gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
     else:
         gamma = default_gamma(method, len(every))
-    found = fitted(every, PRIORS[method])
+    found = fitted(every, VECTORS[method].prior)
     prior = found.probabilities()
     instances = float(outcomes.total) / len(every)
     values = learned_values(metric, found, m, gamma, instances)
@@ -132,8 +143,9 @@ def fit_learned(
 
 
 def default_gamma(method: str, sets: int = 1) -> float | None:
-    """Weight of the variance in a vector of one set, or of several; MN takes none."""
-    return None if method == "mn" else _OWN_GAMMA if sets == 1 else _POOLED_GAMMA
+    """Weight of the variance in a vector of one set, or of several; None where it takes none."""
+    gammas = VECTORS[method].gammas
+    return gammas and gammas[sets > 1]
 
 
 def learned_values(

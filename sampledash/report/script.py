@@ -77,9 +77,9 @@ def _correction(recipe: Correction) -> str:
 
 def _m_values(findings: Pairs) -> list[str]:
     """The values of m that were evaluated, in lines, where they are not the default."""
-    values, kind = findings.orders.m_values, findings.protocol.correction.kind
-    default = findings.every_m and (findings.m_max <= EVERY or not kind.fitted)
-    if default or not kind.by_rank:
+    values, protocol = findings.orders.m_values, findings.protocol
+    default = findings.every_m and (findings.m_max <= EVERY or not protocol.anew)
+    if default or not (protocol.correction.by_rank or protocol.anew):
         return []
     parts = []
     for run in np.split(values, np.flatnonzero(np.diff(values) > 1) + 1):

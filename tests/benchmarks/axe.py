@@ -7,8 +7,8 @@ from urllib.parse import quote_plus
 
 from playwright.sync_api import expect
 
-from sampledash.dashboard.learn.page import NUMBERS
-from sampledash.dashboard.paper.page import ITEMS
+from sampledash.dashboard.learn import NUMBERS
+from sampledash.dashboard.paper import ITEMS
 from tests.benchmarks.frame import options
 from tests.benchmarks.servers import chromium, served
 from tests.browser.test_axe import STREAMLIT, faults

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sampledash.dashboard.lab.result import OFFERED
+from sampledash.analyses.lab.result import OFFERED
 from tests.benchmarks.frame import options
 from tests.benchmarks.servers import served
 from tests.session import ROOT, Session, widget

@@ -13,7 +13,8 @@ import numpy as np
 import sampledash as sd
 from sampledash.estimation.estimate import point
 from sampledash.estimation.rank_distribution import Learner, side_by_side
-from sampledash.estimation.vectors import PRIORS, solver
+from sampledash.estimation.vectors import VECTORS as ROWS
+from sampledash.estimation.vectors import solver
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.types import Floats
 from tests.benchmarks.frame import Result, alone, timed
@@ -67,10 +68,10 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
         return np.stack([Learner(s, method).distribution().mass @ target for s in samples])
     if method in SHARED:
         name = method.split(",")[0].removeprefix("shared ")
-        prior = Learner(pooled, PRIORS[name]).distribution()
+        prior = Learner(pooled, ROWS[name].prior).distribution()
         vectors = [learned(name, prior, target, m, 0.1, samples[0].total)] * len(samples)
     else:
-        priors = [Learner(s, PRIORS[method]).distribution() for s in samples]
+        priors = [Learner(s, ROWS[method].prior).distribution() for s in samples]
         parts = zip(priors, samples, strict=True)
         vectors = [learned(method, prior, target, m, 0.01, s.total) for prior, s in parts]
     return np.stack([np.einsum("rt,rtc->rc", *both) for both in zip(counts, vectors, strict=True)])

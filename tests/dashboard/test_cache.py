@@ -7,8 +7,8 @@ from concurrent.futures import Future
 import pytest
 
 import sampledash as sd
+from sampledash.analyses.memory import LruStore, Turns, orders, remembered
 from sampledash.comparison.order import orders as find_orders
-from sampledash.dashboard.cache import LruStore, Turns, orders, remembered
 from sampledash.protocol import Protocol
 
 KEY = ("orders",)

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.analyses.consistency import words
+from sampledash.analyses.consistency.result import SEED, Focus, Question, compute
+from sampledash.analyses.source import Source
 from sampledash.comparison.planning import instances_needed, negatives_needed
 from sampledash.comparison.shared import probability_if_shared
 from sampledash.comparison.significance import significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
-from sampledash.dashboard.consistency import words
-from sampledash.dashboard.consistency.result import SEED, Focus, Question, compute
-from sampledash.dashboard.ranks import Source
 from sampledash.papers.krichene import cells
 from sampledash.report.numbers import in_runs, percent
 from tests.dashboard.driver import Page, array

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.correct.result import Prior, stretched
+from sampledash.analyses.correct.result import Prior, stretched
 from sampledash.grids import LIMIT
 from sampledash.report.numbers import percent
 from sampledash.report.tables import read_vector_json, vector_json

@@ -10,10 +10,10 @@ from scipy.stats import binom, norm
 
 import sampledash as sd
 from sampledash import grids as grid
-from sampledash.dashboard import sliding, theme
-from sampledash.dashboard.consistency import pictures as consistency
-from sampledash.dashboard.correct import pictures as correct
-from sampledash.dashboard.explore import pictures as explore
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.consistency import pictures as consistency
+from sampledash.analyses.correct import pictures as correct
+from sampledash.analyses.explore import pictures as explore
 from sampledash.rank_sets import rank_distribution_at
 
 N, M = 10_000, 100

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.lab import pictures, words
-from sampledash.dashboard.lab.result import Job, top_shares
+from sampledash.analyses.lab import pictures, words
+from sampledash.analyses.lab.result import Job, top_shares
 from sampledash.lab.experiments import GRIDS, Point, sweep, toy
 from sampledash.lab.models import finish
 from sampledash.lab.ranking import rank

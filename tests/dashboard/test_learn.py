@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.learn import lessons
-from sampledash.dashboard.learn.lesson import course, notes, sheet, words
-from sampledash.dashboard.learn.lessons.lesson_03_softness import half_way
+from sampledash.analyses.learn import lessons
+from sampledash.analyses.learn.lesson import course, notes, sheet, words
+from sampledash.analyses.learn.lessons.lesson_03_softness import half_way
 from sampledash.report.numbers import percent, points
 from tests.dashboard.driver import Page
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard import live, state
+from sampledash.analyses.consistency import pictures
+from sampledash.analyses.consistency.result import Focus, Question, compute
+from sampledash.analyses.correct.result import DEFAULTS, check
+from sampledash.analyses.correct.words import size
+from sampledash.analyses.source import Source
+from sampledash.dashboard import explore as page
+from sampledash.dashboard import judged, live, state
 from sampledash.dashboard.consistency import page as consistency
-from sampledash.dashboard.consistency import pictures
-from sampledash.dashboard.consistency.result import Focus, Question, compute
 from sampledash.dashboard.correct import page as correct
-from sampledash.dashboard.correct.result import DEFAULTS, check
-from sampledash.dashboard.correct.words import size
-from sampledash.dashboard.explore import page
-from sampledash.dashboard.ranks import Source
 from sampledash.report.numbers import equals, percent
 from tests.dashboard.driver import worst_states
 
@@ -90,7 +90,7 @@ def test_frames_of_m_keep_the_metric_of_the_sentence_and_say_what_the_others_are
         frames = consistency._follows(focus, None, pictures.DIFFERENCE, dark=False).frames
         for m in (1, 1_000):
             texts = frames[f"{m:,}"]().texts
-            (said,), (others,) = (texts[at] for at in (HEADLINE, f".st-key-{consistency.OTHERS} p"))
+            (said,), (others,) = (texts[at] for at in (HEADLINE, f".st-key-{judged.OTHERS} p"))
             assert f"{m:,} negative{'s' * (m > 1)} {asked[x]}" in said[2]
             rows = sd.verdict(asked, source.sets, m, scheme="without-replacement")
             worst = worst_states(rows)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.dashboard.paper.page import ITEMS
-from sampledash.dashboard.paper.words import MADE
+from sampledash.analyses.paper.words import MADE
+from sampledash.dashboard.paper import ITEMS
 from sampledash.papers.krichene import match
 from sampledash.papers.steck import theorem
 from tests.dashboard.driver import Page

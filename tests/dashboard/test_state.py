@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sampledash import Sampling
+from sampledash.analyses.explore import result as draws
 from sampledash.dashboard import sliders, state
-from sampledash.dashboard.explore import result as draws
 
 
 def test_more_draws_keep_the_earlier_ones():

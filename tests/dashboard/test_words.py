@@ -10,15 +10,16 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.analyses import sliding
+from sampledash.analyses.consistency import words as consistency
+from sampledash.analyses.correct import words as correct
+from sampledash.analyses.correct.words import Settled
+from sampledash.analyses.explore import words as explore
+from sampledash.analyses.lab import words as lab
+from sampledash.analyses.paper import words as paper
 from sampledash.comparison.verdict import Pairs
 from sampledash.correction import Fit
-from sampledash.dashboard import sliding, start
-from sampledash.dashboard.consistency import words as consistency
-from sampledash.dashboard.correct import words as correct
-from sampledash.dashboard.correct.words import Settled
-from sampledash.dashboard.explore import words as explore
-from sampledash.dashboard.lab import words as lab
-from sampledash.dashboard.paper import words as paper
+from sampledash.dashboard import start
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.splits import Split
 from sampledash.protocol import Protocol

@@ -25,7 +25,7 @@ ROOMS = {
     "readers": "readers/*.py",
     "lab": "lab/*.py",
     "report": "report/*.py",
-    "words": "dashboard/*/words.py",
+    "words": "analyses/*/words.py",
     "command line": "command_line/*.py",
 }
 _SWAPPED = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"} | {

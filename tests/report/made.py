@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import sampledash as sd
+from sampledash.analyses import theme
 from sampledash.comparison.order import EVERY, Orders, largest_m
 from sampledash.comparison.verdict import Pairs
-from sampledash.dashboard import theme
 from sampledash.metrics import as_metric
 from sampledash.protocol import Protocol
 

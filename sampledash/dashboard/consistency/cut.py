@@ -12,14 +12,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from sampledash.analyses import memory
+from sampledash.analyses.consistency import pictures, words
+from sampledash.analyses.consistency.result import SEED
+from sampledash.analyses.source import Source
 from sampledash.comparison.means import mean_range
 from sampledash.comparison.order import TIED
 from sampledash.comparison.significance import significance
-from sampledash.dashboard import cache, page
-from sampledash.dashboard.consistency import pictures, words
-from sampledash.dashboard.consistency.result import SEED
+from sampledash.dashboard import page
 from sampledash.dashboard.page import Problem
-from sampledash.dashboard.ranks import Source
 from sampledash.metrics import Metric
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.html import exact_report
@@ -101,7 +102,7 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
         raise Problem("no metric is chosen: pick at least one above the picture")
     k = source.largest_cutoff or 0
     make = partial(compute, source, metrics)
-    known: Known = cache.cached(("cut", source.key, tuple(metrics)), make, shared=source.bundled)
+    known: Known = memory.cached(("cut", source.key, tuple(metrics)), make, shared=source.bundled)
     tested = set(known.tests["metric"]) if len(known.tests) else set()
     metric = next((x for x in metrics if str(x) in tested), metrics[0])
     st.markdown(f"### {escaped(sentence(known, metric, k))}")

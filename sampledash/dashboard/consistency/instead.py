@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sampledash.analyses import memory, theme
+from sampledash.analyses.consistency.result import Focus
+from sampledash.analyses.consistency.words import bare_points
 from sampledash.comparison.designs import FULL, STOPPED, Designs, designs
 from sampledash.correction import as_correction
-from sampledash.dashboard import cache, live, sliders, theme
-from sampledash.dashboard.consistency.result import Focus
-from sampledash.dashboard.consistency.words import bare_points
+from sampledash.dashboard import live, sliders
 from sampledash.report.escape import system_name
 from sampledash.report.numbers import count, in_runs, points, short_count
 from sampledash.report.sentences import negatives
@@ -92,7 +93,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
 
         plain = {**options, "scheme": q.protocol.scheme}
         key = "designs", q.source.key, focus.metric, *focus.systems, price, repr(plain)
-        found[price] = cache.cached(key, make, shared=focus.shared)
+        found[price] = memory.cached(key, make, shared=focus.shared)
     return Priced(found)
 
 

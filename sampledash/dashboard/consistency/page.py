@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,39 +10,32 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from sampledash.analyses import memory, theme
+from sampledash.analyses.consistency import pictures, words
+from sampledash.analyses.consistency.result import MOST_PAIRS, Focus, Result, compute
+from sampledash.analyses.source import Source
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
-from sampledash.comparison.order import M_CAP, TIED, quick_ladder
+from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CODES
-from sampledash.correction import USABLE, labelled, usable, weighs
-from sampledash.dashboard import cache, live, page, ranks, sliders, state, theme
-from sampledash.dashboard.consistency import cut, instead, pictures, tabs, words
-from sampledash.dashboard.consistency.result import MOST_PAIRS, Focus, Question, Result, compute
+from sampledash.correction import USABLE, weighs
+from sampledash.dashboard import judged, live, page, ranks, sliders, state
+from sampledash.dashboard.consistency import cut, instead, tabs
 from sampledash.dashboard.page import Problem
-from sampledash.dashboard.ranks import Source
-from sampledash.grids import LIVE
-from sampledash.metrics import Metric
-from sampledash.protocol import Options, Protocol, Weighting
-from sampledash.rank_sets import RankSet
+from sampledash.protocol import Protocol
 from sampledash.report.escape import escaped, short_name, system_name
-from sampledash.report.numbers import count, in_runs, percent, span
-from sampledash.report.sentences import beware, headline, other_metrics
+from sampledash.report.numbers import count, in_runs, percent
+from sampledash.report.sentences import headline, other_metrics
 from sampledash.sampling import Sampling
-from sampledash.schemes import SCHEMES
 
-WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
 TIES = ("expected", "optimistic", "pessimistic")
 CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {
     **ranks.DEFAULTS,
-    "also_k": [],
-    "correction": "uncorrected",
-    "weighting": "instances",
-    "ties": "expected",
-    "shown": None,
+    **judged.DEFAULTS,
     "curve": pictures.DIFFERENCE,
 }
-TILES, CURVE, OTHERS = "consistency_tiles", "consistency_curve", "other_metrics"
+TILES, CURVE = "consistency_tiles", "consistency_curve"
 MOST_RANKS = 12  # of a system that are written out
 
 
@@ -57,7 +49,7 @@ def show() -> None:
         page.metric_chips()
         if ends is None:
             _settings(source)
-    lock = (state.DEFAULTS["n"], "") if source is None else locked_n(source)
+    lock = (state.DEFAULTS["n"], "") if source is None else judged.locked_n(source)
     if problem is not None:  # shown are the last good data, if any
         lock = lock[0], ranks.NOT_KNOWN
     sliders.draw(lock_n=lock, sampled=ends is None, page_defaults=DEFAULTS)
@@ -76,7 +68,7 @@ def _cut(source: Source, problem: Problem | None) -> None:
         problem.show()
         st.caption(f"Below, the last that could be shown: {escaped(source.name)}.")
     try:
-        cut.show(source, _metrics(), {**DEFAULTS, **tabs.DEFAULTS})
+        cut.show(source, judged.chosen_metrics(), {**DEFAULTS, **tabs.DEFAULTS})
     except ValueError as error:
         Problem.of(error).show()
 
@@ -91,7 +83,7 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         beside = st.container(key="beside_controls")
     result = None
     if source is not None:
-        result, wrong = answered(source, "consistency")
+        result, wrong = judged.answered(source, "consistency")
         problem = problem or wrong
     dim = problem is not None
     with top:
@@ -111,7 +103,7 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         view = page.segments("Shown over m", pictures.VIEWS, "curve")
         kept = page.pinned(result.question, str(result.question.protocol.correction))
     with top:
-        say_verdict(result, focus.x, dim=dim)
+        judged.say(result, focus.x, dim=dim)
     before = kept and _before(focus, compute(kept.question))
     tile_map, curve = st.container(key="picture").columns([5, 7])
     with tile_map:
@@ -147,17 +139,6 @@ def _below(focus: Focus) -> None:
 # ----------------------------------------------------------------------------------- the question
 
 
-def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
-    """The verdict on ranks by the choices as they stand; ``key``: who asks, as of the last good."""
-    return page.answer(
-        key,
-        partial(_check, source),
-        compute,
-        lambda question: words.looking(question.protocol.correction),
-        partial(_explain, source),
-    )
-
-
 def _settings(source: Source | None) -> None:
     """What is done to each sampled rank, further cutoffs, and what only some data leave open."""
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
@@ -174,10 +155,10 @@ def _settings(source: Source | None) -> None:
             sliders.gamma()
         about = "Several cutoffs at once, for metrics with @k."
         page.chips("Also at k =", CUTOFFS, "also_k", DEFAULTS["also_k"], about, wrap=None)
-        if source is not None and _several(source.sets):
+        if source is not None and judged.several(source.sets):
             page.segments(
                 "Mean over",
-                WEIGHTINGS,
+                judged.WEIGHTINGS,
                 "weighting",
                 help="Instances: each weighs the same, however many relevant items it has (macro). "
                 "Relevant items: it weighs as much as it has relevant items (micro).",
@@ -192,93 +173,12 @@ def _settings(source: Source | None) -> None:
             )
 
 
-def _several(sets: Sequence[RankSet]) -> bool:
-    """Whether some instance has several relevant items."""
-    return any(each.max_relevant > 1 for each in sets)
-
-
-def locked_n(source: Source) -> tuple[int, str]:
-    """n as the data have it, and how to say so in a narrow field."""
-    n = np.concatenate([each.n for each in source.sets])
-    return int(n.max()), f"{span(n.min(), n.max())}, from the data"
-
-
-def _metrics() -> tuple[Metric, ...]:
-    """The chips at the shared cutoff and at those added to it."""
-    settings = state.current()
-    cutoffs = sorted({settings.k, *(st.session_state.get("also_k") or [])})
-    found = [
-        state.chip_metric(chip, k, settings.n)
-        for chip in state.CHIPS
-        if chip in state.value("metrics")
-        for k in (cutoffs if state.CHIPS[chip][1] else [settings.k])
-    ]
-    return tuple(dict.fromkeys(found))
-
-
-def _check(source: Source) -> Question:
-    """The choices as a question; a ValueError names what is wrong."""
-    settings, metrics = state.current(), _metrics()
-    if not metrics:
-        raise ValueError("no metric is chosen: pick at least one above the picture")
-    chosen = usable(state.value("correction", DEFAULTS), settings.gamma)
-    options: Options = {"scheme": settings.scheme, "correction": chosen}
-    if SCHEMES[settings.scheme].weighted:
-        options["odds"] = settings.odds
-    # Choices that are not drawn because the data leave nothing to choose do not count.
-    if any(each.has_ties for each in source.sets):
-        options["ties"] = state.value("ties", DEFAULTS)
-    if _several(source.sets):
-        options["weighting"] = WEIGHTINGS[state.value("weighting", DEFAULTS)]
-    question = Question(source.drawn_by(settings.scheme), metrics, settings.m, options)
-    for each in question.sets:
-        question.protocol.check(each, settings.m)
-    most = LIVE if question.fits else M_CAP
-    if settings.m > most:
-        what = f"this page corrects with {chosen}" if most == LIVE else "this page looks at"
-        raise ValueError(
-            f"m = {settings.m} is more than {what}: take m <= {most}, "
-            "or call sampledash.verdict from Python"
-        )
-    return question
-
-
-def _explain(source: Source, error: ValueError) -> Problem:
-    """Why it cannot be computed; too many negatives are put right with a click."""
-    limits = [M_CAP]
-    if SCHEMES[state.SCHEMES[state.value("scheme")]].distinct:
-        limits += [each.max_negatives for each in source.sets]
-    if labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted:
-        limits.append(LIVE)
-    most = min(limits)
-    if int(state.value("m")) <= most:
-        return Problem.of(error)
-
-    def take() -> None:
-        st.session_state["m"] = most
-
-    return Problem(state.spelled(error), (f"Take m = {count(most)}", take))
-
-
 # ------------------------------------------------------------------------------------- the focus
-
-
-def chosen_metric(result: Result, label: str) -> int:
-    """The metric that the sentence is about, by its place: the first until the reader chooses."""
-    metrics = list(map(str, result.metrics))
-    shown = str(st.session_state.get("shown", metrics[0]))
-    if shown not in metrics:  # another cutoff of the metric in the sentence is the same choice
-        same = [name for name in metrics if name.split("@")[0] == shown.split("@")[0]]
-        st.session_state["shown"] = (same or metrics)[0]
-    if len(metrics) == 1:
-        return 0
-    about = "The first chip of the metrics, until another is chosen here or by a tile of a map."
-    return metrics.index(page.segments(label, metrics, "shown", help=about))
 
 
 def _focus(result: Result) -> Focus:
     """The metric in the sentence, and the marked pair: the worst one until the reader chooses."""
-    x = chosen_metric(result, "Sentence, curve, numbers and tabs for")
+    x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for")
     pair = _pair(result, x)
     said = "" if pair == result.worst_pair(x) else result.label(pair)
     st.session_state["pair"] = said
@@ -332,25 +232,6 @@ def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -
 
 
 # ------------------------------------------------------------------------- sentence and pictures
-
-
-def say_verdict(result: Result, x: int, *, dim: bool = False) -> None:
-    """The verdict on the metric at place x, and what to know of it and of the other metrics."""
-    q = result.question
-    word, icon, color = _verdict(result, x)
-    badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
-    page.say(headline(result, x, system_name), badge, dim=dim)
-    values = len(quick_ladder(result.m_max)) if q.fits else 0
-    if others := other_metrics(result, x):
-        with st.container(key=OTHERS):
-            st.markdown(others)
-    notes = beware(result, system_name)
-    notes.append(words.looked_at(values, result.m_max, result.capped))
-    notes.append(words.TEXTS["uniform"] * q.source.uniform)
-    if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
-        notes.append(f"{q.metrics[x]}: {note}")
-    for note in filter(None, notes):
-        st.caption(note)
 
 
 def _tiles(focus: Focus, dim: bool) -> None:
@@ -413,7 +294,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
 
     def at(m: int) -> live.Frame:
         now = replace(focus, result=compute(replace(q, m=m)))
-        word, icon, _ = _verdict(now.result, x)
+        word, icon, _ = judged.verdict(now.result, x)
         drawn = {
             TILES: pictures.tile_map(now, pairs, dark=dark),
             CURVE: _drawn(now, before, view, dark, systems=systems),
@@ -421,7 +302,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
         sentence = icon, f" {word}", f" {headline(now.result, x, short_name)}"
         badge = {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)}
         frame = live.frame(drawn, sentence, _numbers(now), badge)
-        others = {f".st-key-{OTHERS} p": [other_metrics(now.result, x)]}
+        others = {f".st-key-{judged.OTHERS} p": [other_metrics(now.result, x)]}
         return replace(frame, texts={**frame.texts, **others})
 
     was = before and (before.result.question.key, before.result.m, before.x, before.pair)
@@ -429,13 +310,6 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
     depends = q.key, result.m_max, *drawn
     frames = {count(m): partial(at, m) for m in steps}
     return live.Follows("m", depends, frames, lines=False, shared=q.shared)
-
-
-def _verdict(result: Result, x: int) -> tuple[str, str, str]:
-    """The worst state of a metric, with its icon and colour."""
-    word = CODES[result.states[x].min()]
-    icon, color, _ = words.STATES[word]
-    return word, icon, color
 
 
 def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
@@ -480,7 +354,7 @@ def _why(focus: Focus) -> None:
     m = min(question.m, n - 1) if protocol.design.distinct else question.m
     sampling = Sampling(n, m, protocol.scheme, protocol.odds)
     make = partial(counterexample, metric, sampling)
-    found = cache.cached(("counterexample", metric, sampling), make, shared=True)
+    found = memory.cached(("counterexample", metric, sampling), make, shared=True)
     if found is None:
         every = metric.linear and not protocol.design.weighted
         st.markdown(

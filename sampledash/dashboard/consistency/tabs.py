@@ -5,7 +5,7 @@ paper needs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -15,14 +15,15 @@ import pandas as pd
 import streamlit as st
 
 from sampledash import simulation
+from sampledash.analyses.consistency import pictures, words
+from sampledash.analyses.consistency.report import report
+from sampledash.analyses.consistency.result import MOST_OVER_M, MOST_PAIRS, SEED, Focus
+from sampledash.analyses.memory import Key
 from sampledash.correction import USABLE, usable
 from sampledash.dashboard import page, sliders, state
-from sampledash.dashboard.cache import Key
-from sampledash.dashboard.consistency import instead, pictures, words
-from sampledash.dashboard.consistency.result import MOST_OVER_M, MOST_PAIRS, SEED, Focus
+from sampledash.dashboard.consistency import instead
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.escape import escaped, plain, system_name
-from sampledash.report.html import html_report
 from sampledash.report.numbers import count, in_runs, percent, points
 from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
@@ -48,7 +49,6 @@ DEFAULTS: dict[str, Any] = {
 }
 REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
 _RUNS = "_consistency_runs"
-MOST_TESTED = 50_000  # ranks whose instances are resampled for the report
 _NAN = float("nan")
 
 Bounds = dict[int, tuple[float, float]]  # by pair
@@ -467,36 +467,6 @@ def paper_button(focus: Focus) -> None:
     """Draw the button that opens what a paper needs: paragraph, references, script, report."""
     if st.button("For your paper", icon=":material/article:", key="paper", type="primary"):
         _dialog(focus)
-
-
-def report(focus: Focus) -> str:
-    """The page as one HTML file: pictures and tables, on white."""
-    r, systems = focus.result, focus.result.drawn(focus.pair)
-    every, pairs = range(len(r.metrics)), r.few_pairs()
-    names = [pictures.pair_name(*r.names(pair)) for pair in pairs]
-    few = "" if len(pairs) == r.pairs else f", the {len(pairs)} worst of {count(r.pairs)}"
-    rows = [row for x in every for row in r.rows(x, pairs)]
-    drawn = [(f"Verdict at m = {count(r.m)}{few}", pictures.tiles(rows, names, m_max=r.m_max))]
-    for x in every:
-        caption = f"{r.metrics[x]}. {words.marked_flips(focus, x)}"
-        drawn.append((caption, pictures.panel(focus, x, systems, dark=False)))
-    orders = {str(r.question.protocol.correction): r.orders}
-    tables: dict[str, pd.DataFrame] = {
-        # There is one correction, and the settings name it.
-        "Verdict": r.verdict.drop(columns="correction"),
-        "Means": r.means_table(),
-        "Where the order changes": r.flips(r.few_pairs(focus.pair), orders),
-    }
-    if sum(map(len, r.question.sets)) <= MOST_TESTED:
-        try:
-            found = [replace(focus, x=x).significance() for x in every]
-            tests = pd.concat(found, ignore_index=True)
-            tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
-        except ValueError:  # fractions as counts: the page says so where it is asked
-            pass
-    more = len(r.systems) - len(systems)
-    legend = pictures.legend([r.systems[i] for i in systems], more=more)
-    return html_report(r, drawn, tables, legend=legend)
 
 
 @st.dialog("For your paper", width="large")

@@ -12,10 +12,12 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from sampledash.analyses import memory, theme
+from sampledash.analyses.correct import pictures, result, words
+from sampledash.analyses.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
 from sampledash.correction import LABELS, Correction
-from sampledash.dashboard import cache, live, page, sliders, state, theme
-from sampledash.dashboard.correct import pictures, result, tabs, words
-from sampledash.dashboard.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
+from sampledash.dashboard import live, page, sliders, state
+from sampledash.dashboard.correct import tabs
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import LOST, lost, pasted, uploaded
 from sampledash.grids import LIVE
@@ -50,7 +52,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        metric_choice()
+        sliders.metric()
         prior = _settings()
     given = None
     if prior == OWN:
@@ -124,11 +126,6 @@ def _below(defaults: Mapping[str, Any], q: Question) -> None:
             "Vector as JSON", lambda: vector_json(fit), f"{name}.json", "application/json"
         )
     tabs.show(q)
-
-
-def metric_choice() -> None:
-    """The one metric of the page."""
-    st.pills("Metric", list(state.CHIPS), required=True, wrap=True, **_linked("metric"))
 
 
 def _linked(key: str, default: str = "default") -> dict[str, Any]:
@@ -314,7 +311,7 @@ def _prior_choice() -> Given | None:
             return weights_of_text(data, n)
         return weights_of_file(data, n, name)
 
-    return lambda n: cache.cached(("weights", data, name, n), lambda: weights(n), shared=False)
+    return lambda n: memory.cached(("weights", data, name, n), lambda: weights(n), shared=False)
 
 
 def _took(what: str) -> None:

@@ -8,18 +8,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from sampledash.analyses import memory
+from sampledash.analyses.consistency import pictures as over_m
+from sampledash.analyses.correct import pictures, result, words
+from sampledash.analyses.correct.result import MOVIELENS, MOVIELENS_M, Question
 from sampledash.comparison.means import mean
-from sampledash.comparison.order import Orders, largest_m
 from sampledash.comparison.scatter import moments_of_means
 from sampledash.correction import Correction
-from sampledash.dashboard import cache, page
-from sampledash.dashboard.consistency import pictures as over_m
-from sampledash.dashboard.correct import pictures, result, words
-from sampledash.dashboard.correct.result import MOVIELENS, MOVIELENS_M, Question
+from sampledash.dashboard import page
 from sampledash.dashboard.state import spelled
 from sampledash.estimation.estimate import full_cutoff
-from sampledash.grids import LIVE, m_grid
-from sampledash.metrics import Metric
+from sampledash.grids import LIVE
 from sampledash.readers.files import example
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, gamma, rounded
@@ -101,7 +100,7 @@ def movielens(q: Question) -> None:
         )
         return
     sets = example(MOVIELENS)
-    plain, corrected = _orders(metric, Correction()), _orders(metric, recipe)
+    plain, corrected = (result.movielens_orders(metric, each) for each in (Correction(), recipe))
     settled = []
     for i, j in result.pairs_in_order(metric, sets):
         pair = " and ".join(sorted((sets[i].system, sets[j].system)))
@@ -109,9 +108,10 @@ def movielens(q: Question) -> None:
         settled.append(words.Settled(pair, *right))
     st.markdown(f"**{words.real_ranks(recipe, settled, MOVIELENS_M)}**")
     st.html(over_m.legend([ranks.system for ranks in sets], dark=page.is_dark()))
-    for place, one in zip(st.columns(2), (Correction(), recipe), strict=True):
+    for i, (place, one) in enumerate(zip(st.columns(2), (Correction(), recipe), strict=True)):
+        fig, alt = pictures.movielens_curves(metric, one, m, dark=page.is_dark())
         with place:
-            movielens_curves(metric, one, m)
+            page.picture(fig, key=f"correct_real_{i}", alt=alt)
     st.caption(words.TEXTS["real setting"])
     exact = [mean(metric, x) for x in sets]
     table = {"recommender": [x.system for x in sets], "exact": ["".join(rounded(x)) for x in exact]}
@@ -120,7 +120,7 @@ def movielens(q: Question) -> None:
         protocol = result.movielens_protocol(one)
         make = partial(moments_of_means, [metric], sets, m, protocol)
         key = "moments", MOVIELENS, metric, m, protocol
-        means, variances = (each[:, 0] for each in cache.cached(key, make, shared=True))
+        means, variances = (each[:, 0] for each in memory.cached(key, make, shared=True))
         table[str(one)] = [
             f"{''.join(rounded(a))} ± {100 * b:.2f}"
             for a, b in zip(means, variances**0.5, strict=True)
@@ -131,45 +131,6 @@ def movielens(q: Question) -> None:
     st.dataframe(pd.DataFrame(table), hide_index=True, key="correct_real_table")
     for note in notes:
         st.caption(note)
-
-
-def _orders(metric: Metric, recipe: Correction) -> Orders:
-    """The orders over every m, or where each m takes a fit, up to ``MOVIELENS_M``."""
-    sets, protocol = example(MOVIELENS), result.movielens_protocol(recipe)
-    m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
-    return cache.orders((metric,), sets, m_max, protocol, shared=True)
-
-
-def movielens_curves(metric: Metric, recipe: Correction, m: int) -> None:
-    """Draw one correction over m, with the present m; shaded where some pair is wrong."""
-    sets, found = example(MOVIELENS), _orders(metric, recipe)
-    pairs = result.pairs_in_order(metric, sets)
-    keep = found.m_values <= MOVIELENS_M
-    flips = sorted({x for i, j in pairs for x in found.flips(i, j, 0) if x <= MOVIELENS_M})
-    wrong = np.any([found.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
-    known = found.m_values[keep]
-    # The nearest known m to each of the ladder's: a fitted correction is not known at every one.
-    wanted = np.searchsorted(known, m_grid(MOVIELENS_M, [m, *flips]))
-    grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
-    page.picture(
-        over_m.curves(
-            f"{metric}, {recipe}",
-            grid,
-            [ranks.system for ranks in sets],
-            found.means[np.searchsorted(found.m_values, grid), :, 0],
-            [mean(metric, ranks) for ranks in sets],
-            at=m,
-            flips=flips,
-            wrong=over_m.stretches(known, wrong),
-            dark=page.is_dark(),
-        ),
-        key=f"correct_real_{'plain' if recipe == Correction() else 'fitted'}",
-        alt="; ".join(
-            f"{sets[i].system} and {sets[j].system} right from m = "
-            f"{found.right_from(i, j, 0) or 'none'}"
-            for i, j in pairs
-        ),
-    )
 
 
 def spectrum(q: Question) -> None:

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from sampledash.dashboard import estimate as estimate_page
 from sampledash.dashboard import page, state
 from sampledash.dashboard.correct import page as metric_page
-from sampledash.dashboard.estimate import page as estimate_page
 
 WHAT = {
     "A metric": metric_page.show,

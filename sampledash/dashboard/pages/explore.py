@@ -1,5 +1,5 @@
 """Explore: what does sampling do to this metric at this rank?"""
 
-from sampledash.dashboard.explore import page
+from sampledash.dashboard import explore as page
 
 page.show()

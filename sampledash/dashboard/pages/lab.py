@@ -1,5 +1,5 @@
 """Lab: from interactions to rank sets, with the recommenders of the papers."""
 
-from sampledash.dashboard.lab import page
+from sampledash.dashboard import lab as page
 
 page.show()

@@ -1,5 +1,5 @@
 """Learn: nine lessons, one question and one picture each."""
 
-from sampledash.dashboard.learn import page
+from sampledash.dashboard import learn as page
 
 page.show()

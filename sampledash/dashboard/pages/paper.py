@@ -1,5 +1,5 @@
 """Paper: every printed number and statement of the papers beside ours."""
 
-from sampledash.dashboard.paper import page
+from sampledash.dashboard import paper as page
 
 page.show()

@@ -1,0 +1,1 @@
+"""A question each: what is asked, its result, its words and its pictures; no Streamlit."""

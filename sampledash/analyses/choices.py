@@ -1,0 +1,29 @@
+"""What can be chosen, as shown and as written in a link."""
+
+from __future__ import annotations
+
+from sampledash import schemes
+from sampledash.metrics import KINDS, Metric, metric, share_of
+from sampledash.rows import Live
+
+
+def _chips() -> dict[str, tuple[str, bool]]:
+    names = {chip: name for name, kind in KINDS.items() for chip in kind.chips}
+    ordered = sorted(names, key=lambda chip: not chip.endswith("@k"))
+    share = {name for name, kind in KINDS.items() if kind.cutoff == "share"}
+    return {chip: (names[chip], chip.endswith("@k") or names[chip] in share) for chip in ordered}
+
+
+#: Chip -> metric name and whether the shared cutoff k applies; those that show k come first.
+CHIPS = Live(_chips)
+METRIC = "Recall@k"  # of a page with a single one, until another is chosen
+# As shown and as written in a link -> as the core names it.
+SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
+
+
+def chip_metric(chip: str, k: int, n: int) -> Metric:
+    """The metric behind a chip; TOPK's cutoff is k as a share of n candidates."""
+    name, truncated = CHIPS[chip]
+    if KINDS[name].cutoff == "share":
+        return metric(name, k=share_of(k, n))
+    return metric(name, k=k if truncated else None)

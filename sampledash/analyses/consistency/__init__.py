@@ -1,0 +1,1 @@
+"""The Consistency page: what is asked, what was found, and how it is shown."""

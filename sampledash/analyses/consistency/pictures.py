@@ -1,0 +1,583 @@
+"""Pictures of the Consistency page: the order over m and by tiles, and how sure it is.
+
+Shares come in as shares and are drawn in percent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from sampledash.analyses import theme
+from sampledash.analyses.consistency.result import Focus
+from sampledash.analyses.consistency.words import MOST_FLIPS, tile
+from sampledash.comparison.order import TIED
+from sampledash.grids import MOST_POINTS, m_grid
+from sampledash.report.escape import plain
+from sampledash.report.numbers import count, in_runs, percent
+from sampledash.types import Flags, Floats, Ints
+
+WIDE = 4  # metrics up to which a tile holds words, on a phone too
+MOST_EXACT = 4  # systems whose exact lines are all drawn
+_ROW = 34  # pixels of a pair in a dot plot
+_BARS = 30  # of a histogram
+_PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in range(0, 101, 25)]}
+
+DIFFERENCE = "Difference"
+VIEWS = (DIFFERENCE, "Values", "Order")  # of the metric in focus over m
+CURVE = 380  # pixels
+_M_AXIS = "m, negatives (log scale)"
+# What a verdict looks like.
+_STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
+
+
+def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
+    """First and last m of each run of True.
+
+    Examples
+    --------
+    >>> stretches(np.arange(1, 6), np.array([False, True, True, False, True]))
+    [(2, 3), (5, 5)]
+    """
+    edges = np.flatnonzero(np.diff(np.r_[0, inside.astype(int), 0]))
+    starts, ends = m_values[edges[::2]], m_values[edges[1::2] - 1]
+    return [(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
+
+
+def rank_edges(largest: int, *, top: bool) -> Ints:
+    """Last rank of each bar: even stretches of the whole range, or the top in finer ones.
+
+    Examples
+    --------
+    >>> rank_edges(3687, top=False)[:2].tolist(), rank_edges(3687, top=True)[-1:].tolist()
+    ([200, 400], [200])
+    """
+    if top:
+        steps = np.array([1, 2, 3, 5, 10, 20, 50, 100, 200])
+        return np.append(steps[steps < largest], largest) if largest < 200 else steps
+    if largest <= 20:
+        return np.arange(1, largest + 1)
+    width = largest / 20
+    decade = 10.0 ** np.floor(np.log10(width))
+    step = int(next(f * decade for f in (1, 2, 5, 10) if f * decade >= width))
+    return np.append(np.arange(step, largest, step), largest)
+
+
+def curves(
+    metric: str,
+    m_values: Ints,
+    systems: Sequence[str],
+    means: Floats,
+    exact: Sequence[float] | Floats,
+    *,
+    at: int,
+    wrong: Sequence[tuple[int, int]] = (),
+    flips: Sequence[int] = (),
+    dark: bool = False,
+    height: int = theme.HEIGHT,
+) -> theme.Picture:
+    """Expected sampled metric of each system over m (Figures 2 and 6).
+
+    ``means`` are of shape (m_values, systems); NaN in ``exact`` leaves a line out. The present m is
+    marked, ``at``, and of the pair in question the ``wrong`` stretches of m, first and last, and
+    the ``flips``, drawn as ticks.
+    """
+    y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
+    last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
+    data = [
+        theme.curve(m_values, y[:, place], theme.system_line(place, dark), system)
+        for place, system in enumerate(systems)
+    ]
+    data += [
+        theme.curve([1, last], [value, value], dashed, f"{system} on all items")
+        for system, value in zip(systems, truth, strict=True)
+        if not np.isnan(value)
+    ]
+    up = theme.percent_axis(max(float(y.max()), float(np.nanmax(truth))))
+    name = f"curve-{metric}-{last}"
+    return _over(last, data, at, wrong, flips, metric, up, name, dark=dark, height=height)
+
+
+def _over(
+    last: int,
+    data: list[dict[str, Any]],
+    at: int,
+    wrong: Sequence[tuple[int, int]],
+    flips: Sequence[int],
+    title: str,
+    up: dict[str, Any],
+    revision: str,
+    *,
+    dark: bool,
+    height: int = CURVE,
+    names: Sequence[dict[str, Any]] = (),
+    shapes: Sequence[dict[str, Any]] = (),
+) -> theme.Picture:
+    """A picture over m: the present one, stretches shaded and flips above, of many the last."""
+    c = theme.look(dark)
+    pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
+    shaded = [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in wrong]
+    place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
+    ticks, marks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
+    for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
+        # A number needs room before the next; its tick does not.
+        text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
+        marks.append(theme.note(float(np.log10(m)), 1, text, **place))
+    return theme.figure(
+        data,
+        dark=dark,
+        height=height,
+        title=title,
+        shapes=[theme.upright(at, c.ink), *shapes, *shaded],
+        annotations=[*names, *marks],
+        revision=revision,
+        xaxis=theme.rank_axis(last, title=_M_AXIS, most=5),
+        yaxis=up,
+        margin=theme.margin(54),
+    )
+
+
+def curve(
+    focus: Focus, view: str, systems: list[int] | None = None, *, dark: bool
+) -> theme.Picture:
+    """The metric in focus over m: the marked pair's difference, values, or the order."""
+    systems = focus.result.drawn(focus.pair) if systems is None else systems
+    if view == DIFFERENCE:
+        return difference(focus, dark=dark)
+    if view == "Values":
+        return panel(focus, focus.x, systems, dark=dark)
+    return order(focus, focus.x, systems, dark=dark)
+
+
+def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
+    """Values of m to draw, means there, and the flips and wrong stretches of the marked pair."""
+    r, orders = focus.result, focus.result.orders
+    m = orders.m_values
+    i, j, truth = r.truths[x][focus.pair]
+    flips = orders.flips(i, j, x)
+    grid = m
+    if len(m) > MOST_POINTS:
+        grid = m_grid(r.m_max, [r.m, *flips, *(f - 1 for f in flips)])
+    means = orders.means[np.searchsorted(m, grid)][:, :, x]
+    return grid, means, flips, stretches(m, orders.signs(i, j, x) == -1) if truth else []
+
+
+def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
+    """Curves of metric x with the flips of the marked pair."""
+    r = focus.result
+    i, j, _ = r.truths[x][focus.pair]
+    exact = r.exact[systems, x]
+    if len(systems) > MOST_EXACT:  # more dashed lines than anyone could tell apart
+        exact = np.where(np.isin(systems, (i, j)), exact, np.nan)
+    grid, means, flips, wrong = _over_m(focus, x)
+    return curves(
+        str(r.metrics[x]),
+        grid,
+        [r.systems[s] for s in systems],
+        means[:, systems],
+        exact,
+        at=r.m,
+        wrong=wrong,
+        flips=flips,
+        dark=dark,
+        height=CURVE,
+    )
+
+
+def difference(focus: Focus, *, dark: bool) -> theme.Picture:
+    """By how many points the truly better of the marked pair is ahead; below zero it is behind."""
+    r, x, c = focus.result, focus.x, theme.look(dark)
+    i, j, truth = r.truths[x][focus.pair]
+    grid, means, flips, wrong = _over_m(focus, x)
+    y = 100 * (means[:, i] - means[:, j])
+    exact, here = 100 * float(r.exact[i, x] - r.exact[j, x]), float(y[np.searchsorted(grid, r.m)])
+    better, worse = plain(r.systems[i], 16), plain(r.systems[j], 16)
+    silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None, "fill": "tozeroy"}
+    none = {"width": 0, "color": c.ink}
+    tell = theme.hover(f"{better} ahead by", " points")
+    last = int(grid[-1])
+    data = [
+        theme.curve(grid, part, none, "", fillcolor=theme.faded(hue, 0.3), **silent)
+        for part, hue in ((np.maximum(y, 0), c.green), (np.minimum(y, 0), c.vermillion))
+    ]
+    data += [
+        theme.curve(grid, y, {"color": c.ink, "width": 2.5}, "", hovertemplate=tell),
+        theme.curve([1, last], [exact, exact], theme.exact_line(dark, 1.2), "on all items"),
+        theme.dots([r.m], [here], {"color": c.ink, "size": 10}, hoverinfo="skip"),
+    ]
+    room = 0.16 * max(float(y.max()) - float(y.min()), abs(exact), 1e-9)
+    low, high = min(float(y.min()), exact, 0) - room, max(float(y.max()), exact, 0) + room
+    edge = {"xref": "paper", "xanchor": "left", "xshift": 6, "font": {"size": 13}}
+    sides = [
+        (high, f"{better} ahead", "top", c.green),
+        (low, f"{worse} ahead", "bottom", c.vermillion),
+    ]
+    if truth:
+        sides = [
+            (y, f"{told}{': right' if hue == c.green else ': wrong'}", at, hue)
+            for y, told, at, hue in sides
+        ]
+    names = [
+        theme.note(0, y, text, yanchor=at, **edge | {"font": {"size": 13, "color": hue}})
+        for y, text, at, hue in sides
+    ]
+    up: dict[str, Any] = {"title": {"text": "percentage points"}, "range": [low, high]}
+    up |= {"tickformat": ",.2~f", "nticks": 6}
+    title, name = f"{focus.metric}: {better} − {worse}", f"difference-{focus.metric}-{last}"
+    look: dict[str, Any] = {"names": names, "shapes": [theme.level(0, c.ink)], "dark": dark}
+    return _over(last, data, r.m, wrong, flips, title, up, name, **look)
+
+
+def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
+    """The place of each system at each m, the best on top."""
+    r = focus.result
+    grid, means, flips, wrong = _over_m(focus, x)
+    places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
+    last, data = int(grid[-1]), []
+    for place, i in enumerate(systems):
+        line = theme.system_line(place, dark) | {"shape": "hv", "width": 5}
+        tell = theme.hover(r.systems[i], "", 0)
+        data.append(theme.curve(grid, places[:, place], line, r.systems[i], hovertemplate=tell))
+    most = int(places.max())
+    ticks = list(range(1, most + 1, -(-most // 10)))
+    up: dict[str, Any] = {"title": {"text": "place"}, "range": [most + 0.5, 0.5]}
+    up |= {"tickvals": ticks, "ticktext": list(map(str, ticks))}
+    title, name = f"{r.metrics[x]}: order", f"order-{focus.metric}-{last}"
+    return _over(last, data, r.m, wrong, flips, title, up, name, dark=dark)
+
+
+def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
+    """One legend for all pictures of the page, as HTML: a stroke in its colour, then the name.
+
+    ``more`` systems are not drawn, and it says so.
+    """
+    strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
+    parts = []
+    for place, system in enumerate(systems):
+        line = theme.system_line(place, dark)
+        stroke = f'<span style="color:{line["color"]}">{strokes[line["dash"]]}</span>'
+        parts.append(f'<span style="white-space:nowrap">{stroke}&nbsp;{plain(system)}</span>')
+    ink = theme.look(dark).ink
+    parts.append(f'<span style="white-space:nowrap;color:{ink}">╌╌&nbsp;on all items</span>')
+    if more:
+        parts.append(f"<span>{count(more)} more not drawn</span>")
+    return '<div style="display:flex;flex-wrap:wrap;gap:0 1.4em">' + "".join(parts) + "</div>"
+
+
+def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
+    """The tiles of some pairs in every metric, that of the marked pair in focus among them."""
+    r = focus.result
+    rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
+    names = [pair_name(*r.names(pair)) for pair in pairs]
+    marked = focus.x, list(pairs).index(focus.pair)
+    return tiles(rows, names, m_max=r.m_max, focus=marked, dark=dark)
+
+
+def badge(state: str, dark: bool) -> dict[str, str]:
+    """The colours of a verdict as CSS."""
+    hue = getattr(theme.look(dark), _STATE[state])
+    return {"color": hue, "backgroundColor": theme.faded(hue, 0.1)}
+
+
+def tiles(
+    verdict: Sequence[Mapping[str, Any]],
+    pairs: Sequence[str],
+    *,
+    m_max: int,
+    focus: tuple[int, int] | None = None,
+    dark: bool = False,
+) -> go.Figure:
+    """Tile map: pairs down, metrics across; colour, sign and text say the same.
+
+    ``verdict`` has rows metric by metric, in each the ``pairs`` in one order; ``pair`` is what a
+    click on the tile is to tell, ``right_from`` is None where there is no such m. ``focus``: metric
+    and pair, as places in the map, whose tile is marked.
+    """
+    c = theme.look(dark)
+    metrics = list(dict.fromkeys(row["metric"] for row in verdict))
+    narrow = len(metrics) > WIDE
+    places = [divmod(place, len(pairs)) for place in range(len(verdict))]
+    shapes, annotations = [], []
+    for (x, y), row in zip(places, verdict, strict=True):
+        hue, marked = getattr(c, _STATE[row["state"]]), focus == (x, y)
+        edge = {"color": c.ink if marked else hue, "width": 2.5 if marked else 1.5}
+        fill = theme.faded(hue, 0.34 if marked else 0.2)
+        tile_at = x - 0.48, x + 0.48, y - 0.46, y + 0.46
+        shapes.append(theme.box(*tile_at, fillcolor=fill, line=edge))
+        text = tile(row["state"], row["right_from"], m_max, narrow=narrow)
+        annotations.append(theme.note(x, y, text, font={"size": 14, "color": c.ink}))
+    unseen = {"marker": {"opacity": 0}}
+    data = theme.dots(
+        [x for x, _ in places],
+        [y for _, y in places],
+        {"size": 40, "opacity": 0, "symbol": "square"},
+        customdata=[[str(row["metric"]), int(row["pair"])] for row in verdict],
+        selected=unseen,
+        unselected=unseen,
+        text=[_hover(row, m_max) for row in verdict],
+        hovertemplate="%{text}<extra></extra>",
+    )
+    bare = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
+    above = {"side": "top", "tickangle": -40 if narrow else 0, "range": [-0.5, len(metrics) - 0.5]}
+    return theme.figure(
+        [data],
+        dark=dark,
+        height=(96 if narrow else 44) + (46 if len(pairs) > 4 else 56) * len(pairs),
+        shapes=shapes,
+        annotations=annotations,
+        revision="tiles",
+        hovermode="closest",
+        hoverdistance=-1,  # anywhere on a tile counts, not only near its middle
+        margin={"l": 8, "r": 8, "t": 30, "b": 4},
+        xaxis=bare | theme.rows_axis(metrics, c.ink, 13 if narrow else 14) | above,
+        yaxis=bare | theme.rows_axis(pairs, c.ink),
+    )
+
+
+def _hover(row: Mapping[str, Any], m_max: int) -> str:
+    lines = [
+        f"{row['metric']}: {plain(row['better'])} is better than {plain(row['worse'])} "
+        f"by {percent(row['exact'])}",
+        f"sampled difference {100 * row['sampled']:.2f} %",
+        tile(row["state"], row["right_from"], m_max).replace("<br>", ", "),
+    ]
+    if not np.isnan(row["probability"]):
+        lines.insert(2, f"one run shows it: {in_runs(row['probability'])}")
+    return "<br>".join(lines)
+
+
+def pair_name(first: str, second: str) -> str:
+    """Two names for the side of the tile map, long ones below each other."""
+    one, other = plain(first, 12), plain(second, 12)
+    return f"{one},{'<br>' if len(one) + len(other) > 10 else ' '}{other}"
+
+
+def distribution(
+    edges: Ints, systems: Sequence[str], shares: Floats, *, dark: bool = False
+) -> go.Figure:
+    """Share of relevant items per stretch of ranks, side by side (Figure 5).
+
+    ``edges`` are the last ranks of the stretches, ``shares`` of shape (edges, systems).
+    """
+    stretch = zip(np.r_[1, edges[:-1] + 1], edges, strict=True)
+    labels = [f"{count(a)}-{count(b)}" if a < b else count(b) for a, b in stretch]
+    y, data = theme.in_percent(shares), []
+    for place, system in enumerate(systems):
+        line, name = theme.system_line(place, dark), plain(system)
+        pattern = {"shape": "" if line["dash"] == "solid" else "/"}
+        look = {"color": line["color"], "pattern": pattern}
+        hover = f"{name}: %{{y:.2f}} %<extra></extra>"
+        data.append(theme.bars(labels, y[:, place], name, marker=look, hovertemplate=hover))
+    return theme.figure(
+        data,
+        dark=dark,
+        height=320,
+        revision="distribution",
+        barmode="group",
+        showlegend=True,
+        legend=theme.LEGEND_ABOVE,
+        bargap=0.15,
+        margin=theme.margin(34 + 22 * (len(systems) // 8)),
+        # Turned on a phone, the labels need more room below.
+        xaxis={"title": {"text": "true rank"}, "type": "category", "automargin": True},
+        yaxis=theme.percent_axis(float(y.max()), title="of relevant items"),
+    )
+
+
+def chances(
+    pairs: Sequence[str],
+    chance: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    *,
+    dark: bool = False,
+) -> go.Figure:
+    """Chance of the true order of each pair, a dot; with shared negatives its bounds, a bar."""
+    c = theme.look(dark)
+    bars = _ranges(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives")
+    told = [in_runs(float(p)) for p in chance]
+    axis = {"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS}
+    look = {"shapes": [theme.upright(50, c.muted, dash="dot")], "revision": "chances"}
+    return _rows(pairs, bars, chance, c.blue, "own negatives", told, axis, dark, **look)
+
+
+def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+    """Exact difference of each pair with its interval over the instances; zero is marked.
+
+    ``rows`` are some of what ``comparison.significance`` gives.
+    """
+    c, difference = theme.look(dark), rows["difference"].tolist()
+    pairs = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
+    low, high = np.array(rows["interval"].tolist()).T
+    away = (low > 0) | (high < 0)
+    color = [c.green if sure else c.orange for sure in away]
+    bars = _ranges(low.tolist(), high.tolist(), color, 3, "interval")
+    told = [f"{100 * d:.2f} points" for d in difference]
+    title = "difference on all items, better − worse (percentage points)"
+    axis = {"title": {"text": title}, "tickformat": ",.2f", "nticks": 6}
+    look = {"shapes": [theme.upright(0, c.ink)], "revision": "differences"}
+    return _rows(pairs, bars, difference, color, "difference", told, axis, dark, **look)
+
+
+def _ranges(
+    low: Sequence[float], high: Sequence[float], color: Any, width: int, name: str
+) -> dict[str, Any]:
+    """A bar from low to high on each row."""
+    first, last = theme.in_percent(low), theme.in_percent(high)
+    told = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
+    at: dict[str, Any] = {"base": first, "customdata": np.column_stack([first, last])}
+    at |= {
+        "orientation": "h",
+        "width": width / _ROW,
+        "marker": {"color": color, "line": {"width": 0}},
+    }
+    return theme.bars(last - first, list(range(len(first))), name, hovertemplate=told, **at)
+
+
+def _rows(
+    pairs: Sequence[str],
+    bars: dict[str, Any],
+    values: Sequence[float],
+    color: Any,
+    name: str,
+    told: Sequence[str],
+    axis: dict[str, Any],
+    dark: bool,
+    **look: Any,
+) -> go.Figure:
+    """A row for each pair: a dot at its value over its bar."""
+    c, y = theme.look(dark), list(range(len(pairs)))
+    dot, hover = {"color": color, "size": 11, "line": {"width": 0}}, ": %{text}<extra></extra>"
+    more: dict[str, Any] = {"name": name, "text": told, "hovertemplate": name + hover}
+    return theme.figure(
+        [bars, theme.dots(theme.in_percent(values), y, dot, **more)],
+        dark=dark,
+        height=88 + _ROW * len(pairs),
+        hovermode="closest",
+        margin=theme.margin(8),
+        xaxis={**axis, "showgrid": True, "gridcolor": c.grid},
+        yaxis=theme.rows_axis(pairs, c.ink) | {"showgrid": False},
+        **look,
+    )
+
+
+def chance_over_m(
+    m_values: Ints, series: Mapping[str, Floats], *, at: int, target: float, dark: bool = False
+) -> go.Figure:
+    """Chance that one run shows the true order over m, by the name of the pair.
+
+    ``at`` and ``target``, the present m and the chance that is wanted, are marked. Where a chance
+    is NaN its line goes on.
+    """
+    c, data = theme.look(dark), []
+    for place, (name, y) in enumerate(series.items()):
+        # No colour, which would be that of a system; the first stands out.
+        line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
+        line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
+        look = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
+        data.append(theme.curve(m_values, theme.in_percent(y), line, name, **look))
+    wanted = theme.level(100 * target, c.green, width=1.5, dash="dot")
+    return theme.figure(
+        data,
+        dark=dark,
+        height=320,
+        shapes=[theme.upright(at, c.ink), wanted],
+        showlegend=True,
+        revision=f"chance-{m_values[-1]}",
+        margin=theme.margin(34),
+        legend=theme.LEGEND_ABOVE,
+        xaxis=theme.rank_axis(int(m_values[-1]), title=_M_AXIS, most=5),
+        yaxis=theme.percent_axis(title="of runs") | _QUARTERS,
+    )
+
+
+@dataclass(frozen=True)
+class MeanLaw:
+    """The law of a mean: its values and probabilities, or a normal law where they are None."""
+
+    mean: float
+    std: float
+    values: Floats | None = None
+    mass: Floats | None = None
+
+    def between(self, edges: Floats) -> Floats:
+        """Probability between each two edges."""
+        if self.values is None or self.mass is None:
+            spread = max(self.std, 1e-300) * math.sqrt(2)
+            return np.diff([math.erf((float(edge) - self.mean) / spread) / 2 for edge in edges])
+        sums = np.r_[0.0, np.cumsum(self.mass)]
+        return np.diff(sums[np.searchsorted(self.values, edges, side="left")])
+
+
+def histogram(
+    metric: str,
+    systems: Sequence[str],
+    runs: Sequence[Floats],
+    laws: Sequence[MeanLaw],
+    places: Sequence[int],
+    *,
+    dark: bool = False,
+) -> go.Figure:
+    """Repeated runs of each system, as bars, against the exact law of the mean, as lines.
+
+    ``places`` in the legend of the page give the colours.
+    """
+    data: list[dict[str, Any]] = []
+    top = 0.0
+    for name, values, law, place in zip(systems, runs, laws, places, strict=True):
+        line, edges = theme.system_line(place, dark), bin_edges(values, law)
+        middle = theme.in_percent((edges[:-1] + edges[1:]) / 2)
+        share = np.histogram(values, edges)[0] / max(len(values), 1)
+        exact = law.between(edges)
+        top = max(top, float(share.max()), float(exact.max()))
+        look = {"color": theme.faded(line["color"], 0.4), "line": {"width": 0}}
+        hover = f"{name}: %{{y:.1f}} % of runs near %{{x:.2f}} %<extra></extra>"
+        width, shown = np.diff(theme.in_percent(edges)), theme.in_percent(share)
+        data += [
+            theme.bars(middle, shown, name, width=width, marker=look, hovertemplate=hover),
+            theme.curve(
+                middle, theme.in_percent(exact), line, f"{name}, exact law", showlegend=False
+            ),
+        ]
+    across = {"title": {"text": "mean of one sampled run"}, "ticksuffix": " %", "nticks": 8}
+    up = {"title": {"text": "of runs"}, "range": [0, 108 * top], "ticksuffix": " %", "nticks": 5}
+    return theme.figure(
+        data,
+        dark=dark,
+        height=320,
+        title=metric,
+        barmode="overlay",
+        showlegend=True,
+        revision=f"repeat-{metric}",
+        hovermode="closest",
+        legend=theme.LEGEND_ABOVE | {"x": 1, "xanchor": "right"},
+        margin=theme.margin(34),
+        xaxis=across,
+        yaxis=up,
+    )
+
+
+def bin_edges(values: Floats, law: MeanLaw) -> Floats:
+    """Edges of the bars: between lattice points where the law has few, else of even width."""
+    low = min(float(values.min(initial=law.mean)), law.mean - 4 * law.std)
+    high = max(float(values.max(initial=law.mean)), law.mean + 4 * law.std)
+    if high - low < 1e-9:
+        return np.array([low - 5e-4, high + 5e-4])
+    step = (high - low) / _BARS
+    if law.values is not None and len(law.values) > 1:
+        gaps = np.diff(law.values)
+        gap = float(gaps.min())
+        if np.allclose(gaps, gap, rtol=1e-6):  # whole hits: every bar holds the same number of them
+            each = max(1, round(step / gap)) * gap
+            first = law.values[0] - gap / 2
+            first += np.floor((low - first) / each) * each
+            return np.arange(first, high + each, each)
+    return np.linspace(low - step, high + step, _BARS + 3)

@@ -1,0 +1,44 @@
+"""The verdict, its pictures and its tables as one HTML file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from sampledash.analyses.consistency import pictures, words
+from sampledash.analyses.consistency.result import Focus
+from sampledash.report.html import html_report
+from sampledash.report.numbers import count
+
+MOST_TESTED = 50_000  # ranks whose instances are resampled for the report
+
+
+def report(focus: Focus) -> str:
+    """Write what the page shows, on white."""
+    r, systems = focus.result, focus.result.drawn(focus.pair)
+    every, pairs = range(len(r.metrics)), r.few_pairs()
+    names = [pictures.pair_name(*r.names(pair)) for pair in pairs]
+    few = "" if len(pairs) == r.pairs else f", the {len(pairs)} worst of {count(r.pairs)}"
+    rows = [row for x in every for row in r.rows(x, pairs)]
+    drawn = [(f"Verdict at m = {count(r.m)}{few}", pictures.tiles(rows, names, m_max=r.m_max))]
+    for x in every:
+        caption = f"{r.metrics[x]}. {words.marked_flips(focus, x)}"
+        drawn.append((caption, pictures.panel(focus, x, systems, dark=False)))
+    orders = {str(r.question.protocol.correction): r.orders}
+    tables: dict[str, pd.DataFrame] = {
+        # There is one correction, and the settings name it.
+        "Verdict": r.verdict.drop(columns="correction"),
+        "Means": r.means_table(),
+        "Where the order changes": r.flips(r.few_pairs(focus.pair), orders),
+    }
+    if sum(map(len, r.question.sets)) <= MOST_TESTED:
+        try:
+            found = [replace(focus, x=x).significance() for x in every]
+            tests = pd.concat(found, ignore_index=True)
+            tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
+        except ValueError:  # fractions as counts: the page says so where it is asked
+            pass
+    more = len(r.systems) - len(systems)
+    legend = pictures.legend([r.systems[i] for i in systems], more=more)
+    return html_report(r, drawn, tables, legend=legend)

@@ -1,0 +1,1 @@
+"""The Correct page: its scene, its parts, its tabs."""

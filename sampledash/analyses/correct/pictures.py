@@ -1,0 +1,294 @@
+"""Pictures of the Correct page; shares come in, percent is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sampledash.analyses import theme
+from sampledash.analyses.consistency import pictures as over_m
+from sampledash.analyses.correct.result import (
+    MOVIELENS,
+    MOVIELENS_M,
+    Tradeoff,
+    movielens_orders,
+    pairs_in_order,
+)
+from sampledash.analyses.correct.words import root
+from sampledash.comparison.means import mean
+from sampledash.correction import Correction
+from sampledash.grids import m_grid, rank_grid
+from sampledash.metrics import Metric
+from sampledash.readers.files import example
+from sampledash.report.numbers import count, gamma, short_count
+from sampledash.types import Floats, Ints
+
+_DOTS = 20  # of a vector: beyond they touch
+_FLOOR = 1e-3  # percent; less than that is nothing, and a logarithmic axis would stretch it
+
+
+def expectation(
+    metric: Metric,
+    ranks: Ints,
+    exact: Floats,
+    curves: Mapping[Correction, Floats],
+    *,
+    focus: Correction,
+    dark: bool = False,
+    height: int = 400,
+) -> theme.Picture:
+    """Expectation of every correction at the true ranks against the exact metric (Figure 4).
+
+    ``focus``: the correction that is taken away; its line is thicker and on top.
+    """
+    c = theme.look(dark)
+    ordered = sorted(curves, key=lambda x: x == focus)
+    y = [theme.in_percent(exact), *(theme.in_percent(curves[x]) for x in ordered)]
+    low, top = _range(y, about=float(np.ptp(y[0])))
+    lines = [theme.exact_line(dark, 2.5), *(_line(x, focus, dark) for x in ordered)]
+    names = ["exact", *map(str, ordered)]
+    axis = theme.rank_axis(int(ranks[-1]), title="true rank (log scale)")
+    colors = [c.ink, *(line["color"] for line in lines[1:])]
+    return theme.figure(
+        [
+            theme.curve(*theme.steps(ranks, values), line, name)
+            for values, line, name in zip(y, lines, names, strict=True)
+        ],
+        dark=dark,
+        height=height,
+        title=f"Expected {metric}",
+        annotations=theme.names_at(
+            names, colors, ranks, y, axis["range"], (low, top), height=height - 90
+        ),
+        revision=f"correct-{metric}-{ranks[-1]}",
+        xaxis=axis,
+        yaxis=_percent(low, top),
+    )
+
+
+def vector(
+    metric: Metric, vectors: Mapping[Correction, Floats], *, focus: Correction, dark: bool = False
+) -> theme.Picture:
+    """The vectors over the sampled rank, the one in focus on top, with dots at the first values.
+
+    Drawn at 400 sampled ranks at most, all of the first ones.
+    """
+    plain = (values for values in vectors.values() if len(np.unique(values)) == 2)
+    falls = [place + 1 for values in plain for place in np.flatnonzero(np.diff(values)).tolist()]
+    shown = rank_grid(len(vectors[focus]), keep=[*falls, *(place + 1 for place in falls)])
+    data = []
+    for recipe in sorted(vectors, key=lambda x: x == focus):
+        line = _line(recipe, focus, dark) | {"width": 1.5}
+        here = theme.in_percent(vectors[recipe][shown - 1])
+        data.append(theme.curve(*theme.steps(shown, here), line, str(recipe)))
+    dots = {"size": 5, "color": line["color"]}
+    data.append(theme.dots(shown[:_DOTS], here[:_DOTS], dots, hoverinfo="skip"))
+    # Another correction that explodes must not flatten the one in focus.
+    about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
+    low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
+    # In ten steps a decade: the axis stays while m moves a little.
+    last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
+    return theme.figure(
+        data,
+        dark=dark,
+        height=215,
+        title=f"Vector for {metric}",
+        revision=f"vector-{metric}-{last}",
+        yaxis=_percent(low, top),
+        xaxis=theme.rank_axis(last, title="sampled rank (log scale)", most=5),
+    )
+
+
+def risks(
+    found: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
+) -> theme.Picture:
+    """Squared bias and variance / |D| of each correction as one stacked bar, a thick line.
+
+    ``found``: correction -> squared bias and variance of one draw.
+    """
+    rows = list(found)
+    bias2, variance = 1e4 * np.array(list(found.values())).T
+    variance = variance / instances
+    # One exploding variance is cut off rather than letting it hide the rest. In shares of the
+    # longest, the axis stays while the bars move.
+    end = max(min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9), 1e-9)
+    colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
+    beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
+    bars, marks = [], []
+    for i, (recipe, color, bias, scatter) in enumerate(
+        zip(rows, colors, bias2, variance, strict=True)
+    ):
+        parts = ((0.0, bias, color), (bias, bias + scatter, theme.faded(color, 0.35)))
+        bars += [
+            theme.curve([start / end, stop / end], [i, i], {"width": 12, "color": hue}, "")
+            for start, stop, hue in parts
+        ]
+        text = f"<b>{recipe}</b>  {root(bias)}² + {root(scatter)}²"
+        marks.append(theme.note(0, i, text, font={"size": 13, "color": color}, **beside))
+    return theme.figure(
+        bars,
+        dark=dark,
+        height=40 + 36 * len(rows),
+        annotations=marks,
+        title=f"bias² + variance / {count(instances)}, in (%)²",
+        revision="risks",
+        hovermode=False,
+        margin={"l": 8, "r": 8, "t": 34, "b": 4},
+        xaxis={"visible": False, "range": [0, 1.02]},
+        yaxis={"visible": False, "range": [len(rows) - 0.7, -0.75]},
+        shapes=[theme.upright(0, theme.look(dark).muted)],
+    )
+
+
+def tradeoff(
+    symbol: str,
+    x: Floats,
+    series: Sequence[Tradeoff],
+    *,
+    marks: Mapping[str, float],
+    dark: bool = False,
+) -> go.Figure:
+    """Bias (solid) and scatter of the mean (dotted) against γ, m, n or |D| (section 5.5).
+
+    x increases; γ is drawn from large to small. ``marks``: text -> place of an upright line.
+    """
+    c, height = theme.look(dark), 270
+    lines, names, colors, data = [], [], [], []
+    for one in series:
+        color = theme.correction_line(one.recipe.name, dark)["color"]
+        for word, values, dash in (("bias", one.bias, "solid"), ("scatter", one.scatter, "dot")):
+            y = theme.in_percent(values)
+            y[y < _FLOOR] = np.nan
+            line = {"color": color, "dash": dash, "width": 2.5}
+            data.append(theme.curve(x, y, line, f"{one.label} {word}"))
+            if np.isfinite(y).sum() > 1:
+                lines.append(y)
+                names.append(one.label if word == "bias" else "scatter")
+                colors.append(color)
+    finite = np.concatenate([y[np.isfinite(y)] for y in lines]) if lines else np.array([1.0])
+    low, top = float(finite.min()) / 1.5, float(finite.max()) * 1.8
+    left, right = np.log10([x.min(), x.max()]).tolist()
+    across = [left - 0.03, right + 0.03]
+    if symbol == "γ":
+        across.reverse()
+    room: dict[str, Any] = {"height": height - 75, "log": True, "clear": list(marks.values())}
+    annotations = theme.names_at(names, colors, x, lines, across, (low, top), **room)
+    shapes = []
+    for text, at in marks.items():
+        if x.min() <= at <= x.max():
+            shapes.append(theme.upright(at, c.muted))
+            share = (np.log10(at) - across[0]) / (across[1] - across[0])
+            side = "left" if share < 0.15 else "right" if share > 0.85 else "center"
+            above = {"yref": "paper", "yanchor": "bottom", "xshift": 0, "xanchor": side}
+            annotations.append(theme.name_at(at, 1, text, c.muted, log=True) | above)
+    written, form = (gamma, ".3~g") if symbol == "γ" else (short_count, ",")
+    title = {"title": {"text": f"{symbol} (log scale)"}, "hoverformat": form}
+    up = np.log10([low, top]).tolist()
+    return theme.figure(
+        data,
+        dark=dark,
+        height=height,
+        annotations=annotations,
+        shapes=shapes,
+        revision=f"tradeoff-{symbol}",
+        margin=theme.margin(24),
+        xaxis=theme.log_axis(across, _decades(left, right, 7), written, **title),
+        yaxis=theme.log_axis(up, _decades(up[0], up[1], 5), _tick, hoverformat=".3g"),
+    )
+
+
+def _tick(percent: float) -> str:
+    return f"{percent:,g} %".replace("e+0", "e")
+
+
+def spectrum(
+    title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
+) -> go.Figure:
+    """Share of the components of degree 0 to ``most`` that is kept, one line for each γ or m."""
+    data = []
+    lines = theme.family_lines(len(series), dark)
+    for (name, kept), line in zip(series, lines, strict=True):
+        degree = np.arange(1, min(len(kept), most + 1))
+        shown = np.unique(np.geomspace(1, max(len(degree), 1), 200).round().astype(int)) - 1
+        data.append(theme.curve(degree[shown], theme.in_percent(kept[1:][shown]), line, name))
+    return theme.figure(
+        data,
+        dark=dark,
+        height=320,
+        title=title,
+        shapes=[theme.level(50, theme.look(dark).muted, dash="dot")],
+        showlegend=True,
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
+        revision=f"spectrum-{title}-{most}",
+        margin=theme.margin(60),
+        xaxis=theme.rank_axis(most, title="degree of the component (log scale)", most=4),
+        yaxis=theme.percent_axis(title="kept"),
+    )
+
+
+def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
+    line = theme.correction_line(recipe.name, dark)
+    return line | {"width": 3.5 if recipe == focus else 2}
+
+
+def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
+    """Ends of the axis, at most ``about`` beyond 0 and the first curve."""
+
+    def room(beyond: float) -> float:  # in steps: the axis stays while the curves move
+        beyond = max(beyond, about / 20)
+        decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
+        return float(next(x for x in (decade, 2 * decade, 5 * decade, 10 * decade) if x >= beyond))
+
+    highest = float(curves[0].max())
+    low = room(-min(float(y.min()) for y in curves))
+    top = highest + room(max(float(y.max()) for y in curves) - highest)
+    limit = 1.25 * max(about, float(np.abs(curves[0]).max()))
+    return -min(low, limit), min(top, limit)
+
+
+def _percent(low: float, top: float) -> dict[str, Any]:
+    axis = theme.percent_axis(top, low=low)
+    if top - low > 1e5:
+        axis["tickformat"] = ".2~s"
+    elif top - low > 1e3:
+        axis["tickformat"] = ",.0f"
+    return axis
+
+
+def _decades(low: float, top: float, most: int) -> list[float]:
+    """Powers of ten, about ``most`` of them, between two exponents."""
+    exponents = range(math.ceil(low - 1e-9), math.floor(top + 1e-9) + 1)
+    return [10.0**e for e in exponents[:: max(1, -(-len(exponents) // most))]]
+
+
+def movielens_curves(
+    metric: Metric, recipe: Correction, m: int, *, dark: bool = False
+) -> tuple[theme.Picture, str]:
+    """One correction over m, with the present m, and in words; shaded where some pair is wrong."""
+    sets, found = example(MOVIELENS), movielens_orders(metric, recipe)
+    pairs = pairs_in_order(metric, sets)
+    keep = found.m_values <= MOVIELENS_M
+    flips = sorted({x for i, j in pairs for x in found.flips(i, j, 0) if x <= MOVIELENS_M})
+    wrong = np.any([found.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
+    known = found.m_values[keep]
+    # The nearest known m to each of the ladder's: a fitted correction is not known at every one.
+    wanted = np.searchsorted(known, m_grid(MOVIELENS_M, [m, *flips]))
+    grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
+    right = ((sets[i].system, sets[j].system, found.right_from(i, j, 0)) for i, j in pairs)
+    told = (f"{one} and {other} right from m = {m or 'none'}" for one, other, m in right)
+    fig = over_m.curves(
+        f"{metric}, {recipe}",
+        grid,
+        [ranks.system for ranks in sets],
+        found.means[np.searchsorted(found.m_values, grid), :, 0],
+        [mean(metric, ranks) for ranks in sets],
+        at=m,
+        flips=flips,
+        wrong=over_m.stretches(known, wrong),
+        dark=dark,
+    )
+    return fig, "; ".join(told)

@@ -1,0 +1,294 @@
+"""A corrected metric and what it costs: the choices, checked, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sampledash.analyses import choices, memory
+from sampledash.comparison.order import Orders, largest_m, true_order
+from sampledash.correction import CORRECTIONS, LABELS, Correction, Fit, correction, labelled
+from sampledash.expectation import resize_prior
+from sampledash.grids import LIVE, MOST, jumps, rank_grid
+from sampledash.metrics import Metric
+from sampledash.protocol import Protocol
+from sampledash.rank_sets import RankSet
+from sampledash.readers.files import example
+from sampledash.report.numbers import count, gamma
+from sampledash.rows import Live
+from sampledash.sampling import Sampling
+from sampledash.schemes import SCHEMES
+from sampledash.spectral import retained
+from sampledash.types import Floats, Ints, Progress
+
+TAKEN = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name].by_rank})
+SIZES = {count(d): d for d in (1, 10, 100, 1_000, 6_040, 10_000, 100_000, 1_000_000)}
+
+UNIFORM, REAL, OWN = "uniform", "as X, Y, Z rank", "own weights"
+TEX = {  # of p(r)
+    UNIFORM: r"\propto 1",
+    "1/√rank": r"\propto 1/\sqrt{r}",
+    "1/rank": r"\propto 1/r",
+    REAL: r"\text{ as X, Y, Z rank}",
+    OWN: r"\text{ as given}",
+}
+POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
+PRIORS = (UNIFORM, *POWERS, REAL, OWN)
+MOST_N = 100_000  # another prior than the uniform one takes every rank
+
+# Key of a choice -> what can be chosen, and the default.
+OFFERED: dict[str, tuple[Any, Any]] = {
+    "metric": (choices.CHIPS, choices.METRIC),
+    "take": (TAKEN, "BV"),
+    "drawn": (LABELS, ["uncorrected", "rank estimate", "CLS", "BV"]),
+    "instances": (SIZES, "6,040"),
+    "prior": (PRIORS, UNIFORM),
+}
+DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
+
+# Of the pictures of section 5.5, and of what a sample can see.
+GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
+MS = (10, 20, 50, 100, 200, 500, 1_000)
+NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
+INSTANCES = np.geomspace(1, 10**6, 7)
+SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
+
+MOVIELENS = "movielens-xyz"
+MOVIELENS_M = 2_000  # largest m drawn, and at which corrections are fitted
+
+Point = tuple[Correction, Sampling]
+
+
+class Prior(NamedTuple):
+    """How often each true rank is thought to occur."""
+
+    name: str = UNIFORM
+    custom: bytes = b""  # of a reader's own weights of the ranks 1..n, for some n
+
+    def weights(self, n: int) -> Floats | None:
+        """Weights of the ranks 1..n, own ones stretched to n; None for the uniform prior."""
+        return resize_prior(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
+
+
+@lru_cache(maxsize=8)
+def _named(name: str, n: int) -> Floats | None:
+    if name == UNIFORM:
+        return None
+    if name == REAL:
+        return stretched(example(MOVIELENS), n)
+    return np.asarray(np.arange(1, n + 1.0) ** -POWERS[name])
+
+
+def stretched(sets: list[RankSet], n: int) -> Floats:
+    """Histogram of all ranks, stretched from their own n to this one: shape (n,).
+
+    Each rank is spread evenly over its part of 0..1.
+    """
+    ends, total = np.arange(n + 1) / n, np.zeros(n)
+    for one in sets:
+        # Cumulative shares are sums of ramps, each from (rank - 1) / size to rank / size.
+        for edge, sign in (((one.ranks - 1) / one.n, 1), (one.ranks / one.n, -1)):
+            order = np.argsort(edge)
+            slope = np.r_[0.0, np.cumsum(one.n[order])]
+            offset = np.r_[0.0, np.cumsum((edge * one.n)[order])]
+            at = np.searchsorted(edge[order], ends, "right")
+            total += sign * np.diff(slope[at] * ends - offset[at])
+    return np.maximum(total, 0.0)
+
+
+def fitted(
+    metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior
+) -> tuple[Fit, float, float]:
+    """A correction fitted to a prior, with its squared bias and variance averaged over it."""
+
+    def make() -> tuple[Fit, float, float]:
+        weights = prior.weights(sampling.n)
+        takes = weights is not None and recipe.kind.fitted
+        fit = (replace(recipe, prior=weights) if takes else recipe).fit(metric, sampling)
+        return fit, *fit.risk(weights)
+
+    key = ("fitted", metric, recipe, sampling, prior)
+    return memory.cached(key, make, shared=not prior.custom)
+
+
+def expected(
+    metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior, ranks: Ints
+) -> Floats:
+    """Expectation of the corrected metric at each rank."""
+    return memory.cached(
+        ("expected", metric, recipe, sampling, prior, ranks.tobytes()),
+        lambda: fitted(metric, recipe, sampling, prior)[0].expected(ranks),
+        shared=not prior.custom,
+    )
+
+
+@dataclass(frozen=True)
+class Question:
+    """Everything the page depends on, checked."""
+
+    metric: Metric
+    sampling: Sampling
+    drawn: tuple[Correction, ...]  # in the pictures, ``taken`` among them
+    taken: Correction  # the one whose vector is taken away
+    gamma: float
+    instances: int
+    prior: Prior
+    ranks: Ints = field(compare=False)  # at which curves are drawn
+    note: str  # what was left out of the pictures
+
+    def fit(self, recipe: Correction | None = None) -> Fit:
+        """The fitted correction, the one taken away unless another is given."""
+        return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[0]
+
+    def risk(self, recipe: Correction | None = None) -> tuple[float, float]:
+        """Squared bias and variance of one draw, averaged over the ranks."""
+        return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[1:]
+
+    def weighed(self, weight: float) -> Question:
+        """The same with another γ."""
+
+        def other(recipe: Correction) -> Correction:
+            return recipe if recipe.gamma is None else replace(recipe, gamma=weight)
+
+        drawn = tuple(map(other, self.drawn))
+        return replace(self, drawn=drawn, taken=other(self.taken), gamma=weight)
+
+    def at(self, sampling: Sampling) -> Question:
+        """The same with another sampling of as many candidates."""
+        ranks = rank_grid(sampling.n, keep=jumps(sampling, self.metric))
+        return replace(self, sampling=sampling, ranks=ranks)
+
+    def expected(self, recipe: Correction) -> Floats:
+        """Expectation over :attr:`ranks`."""
+        return expected(self.metric, recipe, self.sampling, self.prior, self.ranks)
+
+
+def check(
+    shared: Mapping[str, Any],
+    chosen: Mapping[str, Any],
+    custom: Callable[[int], Floats] | None = None,
+) -> Question:
+    """The question that the choices make; ``custom`` gives own weights of the ranks 1..n."""
+    k, weight = int(shared["k"]), float(shared["gamma"])
+    metric = choices.chip_metric(chosen["metric"], k, int(shared["n"]))
+    recipes = {label: labelled(label, weight) for label in LABELS}
+    scheme = choices.SCHEMES[shared["scheme"]]
+    odds = SCHEMES[scheme].odds(float(shared["odds"]))
+    sampling = Sampling(int(shared["n"]), int(shared["m"]), scheme, odds)
+    if sampling.m > MOST:
+        raise ValueError(
+            f"m = {sampling.m} is more than this page fits: take m ≤ {MOST}, "
+            "or call sampledash.correction from Python"
+        )
+    if chosen["prior"] != UNIFORM and sampling.n > MOST_N:
+        raise ValueError(
+            f"n = {sampling.n} is too large for the prior {chosen['prior']}: take n ≤ "
+            f"{MOST_N}, or the uniform prior"
+        )
+    names = [x for x in LABELS if x in chosen["drawn"] or x == chosen["take"]]
+    note = ""
+    if sampling.m > LIVE:
+        slow = [x for x in names if recipes[x].kind.slow]
+        if chosen["take"] in slow:
+            raise ValueError(
+                f"{chosen['take']} takes minutes beyond m = {LIVE}: take BV away, "
+                "or fit it from Python"
+            )
+        if slow:
+            note = f"{' and '.join(slow)} left out: drawn up to m = {count(LIVE)}."
+            names = [x for x in names if x not in slow]
+    return Question(
+        metric,
+        sampling,
+        tuple(recipes[x] for x in names),
+        recipes[chosen["take"]],
+        weight,
+        SIZES[chosen["instances"]],
+        Prior(chosen["prior"], b"" if custom is None else custom(sampling.n).tobytes()),
+        rank_grid(sampling.n, keep=jumps(sampling, metric)),
+        note,
+    )
+
+
+class Tradeoff(NamedTuple):
+    """Bias and scatter of the mean of one correction along an axis, as shares (not squared)."""
+
+    recipe: Correction
+    label: str
+    bias: Floats
+    scatter: Floats
+
+
+def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
+    """What is drawn against γ, m, n and |D|: the values of each axis, and its curves."""
+    s, plain = q.sampling, Correction()
+    without = s.design.distinct
+    gammas = sorted({*GAMMAS, *([q.gamma] if q.gamma >= min(GAMMAS) else [])})
+    ms = sorted({*(m for m in MS if not without or m < s.n), s.m})
+    largest = NS[-1] if q.prior.name == UNIFORM else MOST_N
+    ns = sorted({*(n for n in NS if n <= largest and (not without or s.m < n)), s.n})
+
+    def both(samplings: list[Sampling]) -> list[list[Point]]:
+        return [[(one, x) for x in samplings] for one in (q.taken, plain)]
+
+    weighed: list[Point] = [(correction("BV", gamma=g), s) for g in gammas]
+    axes: dict[str, tuple[ArrayLike, list[list[Point]]]] = {
+        "γ": (gammas, [weighed, [(plain, s)] * len(gammas)]),
+        "m": (ms, both([replace(s, m=m) for m in ms])),
+        "n": (ns, both([replace(s, n=n) for n in ns])),
+        "|D|": (INSTANCES, both([s] * len(INSTANCES))),
+    }
+    points = {point for _, lines in axes.values() for line in lines for point in line}
+    risks: dict[Point, tuple[float, float]] = {}
+    for point in sorted(points, key=str):
+        try:
+            risks[point] = fitted(q.metric, *point, q.prior)[1:]
+        except ValueError:  # own weights leave a sampled rank impossible there: a gap in the line
+            risks[point] = np.nan, np.nan
+        report(len(risks) / len(points))
+
+    def curve(symbol: str, line: list[Point]) -> Tradeoff:
+        bias2, variance = np.array([risks[point] for point in line]).T
+        instances = INSTANCES if symbol == "|D|" else q.instances
+        label = "BV" if line is weighed else str(line[0][0])
+        return Tradeoff(line[0][0], label, np.sqrt(bias2), np.sqrt(variance / instances))
+
+    return {
+        symbol: (np.asarray(x, dtype=np.float64), [curve(symbol, line) for line in lines])
+        for symbol, (x, lines) in axes.items()
+    }
+
+
+def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
+    """Shares of the components that are kept, at this γ for several m or for several γ."""
+    if over_m:
+        most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
+        ms = sorted({m for m in (*SPECTRUM_MS, s.m) if m <= most})
+        return [(f"m = {count(m)}", retained(replace(s, m=m), weight)) for m in ms]
+    gammas = sorted({*SPECTRUM_GAMMAS, weight}, reverse=True)
+    return [(f"γ = {gamma(g)}", retained(s, g)) for g in gammas]
+
+
+def movielens_protocol(recipe: Correction) -> Protocol:
+    """As in the paper: drawn without replacement, fitted with replacement."""
+    return Protocol.of(
+        {"scheme": "without-replacement", "fit_scheme": "with-replacement", "correction": recipe}
+    )
+
+
+def pairs_in_order(metric: Metric, sets: list[RankSet]) -> list[tuple[int, int]]:
+    """Pairs that the exact metric orders, the better one first."""
+    protocol = movielens_protocol(Correction())
+    return [(i, j) for i, j, truth in true_order(metric, sets, protocol) if truth]
+
+
+def movielens_orders(metric: Metric, recipe: Correction) -> Orders:
+    """The orders over every m, or where each m takes a fit, up to ``MOVIELENS_M``."""
+    sets, protocol = example(MOVIELENS), movielens_protocol(recipe)
+    m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
+    return memory.orders((metric,), sets, m_max, protocol, shared=True)

@@ -1,0 +1,421 @@
+"""What sampled ranks, or a printed table, tell of the exact metric: values, ranges, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations_with_replacement
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from sampledash.analyses import memory
+from sampledash.comparison.means import expected_mean, mean
+from sampledash.correction import USABLE, Correction, usable
+from sampledash.estimation.bounds import (
+    Range,
+    ahead,
+    bounds_from_table,
+    difference,
+    stopping_range,
+    unless_contradicted,
+)
+from sampledash.estimation.estimate import METHODS as estimators
+from sampledash.estimation.estimate import compare, interval, point
+from sampledash.estimation.linear_programme import Shape
+from sampledash.estimation.rank_distribution import (
+    LEARNED,
+    SHAPED,
+    fitted,
+    fitted_side_by_side,
+    obstacle,
+    rank_distribution,
+)
+from sampledash.estimation.vectors import gamma_table
+from sampledash.grids import rank_grid
+from sampledash.metrics import Metric
+from sampledash.rank_sets import RankSet
+from sampledash.readers.files import example
+from sampledash.readers.printed_table import PrintedTable, read_printed
+from sampledash.report import estimates as words
+from sampledash.report.escape import system_name
+from sampledash.report.sentences import cutoff_holds_all, outside
+from sampledash.rows import Live
+from sampledash.sampled_rank_sets import READINGS, SampledRankSet
+from sampledash.sampling import Sampling
+from sampledash.types import Floats, Ints, Progress
+
+Q = TypeVar("Q")
+T = TypeVar("T")
+
+TOGETHER = "side by side"
+FALLING: Shape = "non-increasing"
+FEW = 30  # instances that even a share of one half is known of to no better than 18 points
+MOST_PRINTED = 20  # systems of a table
+MOST_CANDIDATES = 10**6  # of a picture of true ranks
+PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example
+DATA = "movielens-xyz"
+
+
+def plainer() -> list[str]:
+    """Estimators valid wherever m comes from; each assumes less than the one before."""
+    rows = sorted(LEARNED.values(), key=lambda row: not row.stepped)
+    return [TOGETHER, *(row.label for row in rows if row.cancels)]
+
+
+def _methods() -> dict[str, None]:
+    learned = [row.label for row in estimators.values() if row.label]
+    return dict.fromkeys((*plainer(), *learned, *reversed(list(USABLE))))
+
+
+METHODS = Live(_methods)
+
+
+class Row(NamedTuple):
+    """What is known of the exact metric of one system, or of the difference of two."""
+
+    name: str
+    other: str  # the one that is subtracted; "" for a system alone
+    free: Range  # without an assumption
+    falling: Range | None  # if no rank is more frequent than a better one; None: contradicted
+    value: float | None = None  # the estimate
+    exact: float | None = None
+    readings: tuple[float, ...] = ()  # estimates if m was set beforehand, and if the draw decided m
+
+
+@dataclass(frozen=True)
+class Question:
+    """Everything that is shown of sampled ranks depends on this."""
+
+    sets: tuple[SampledRankSet, ...]  # one per system
+    metric: Metric
+    method: str
+    gamma: float
+    true: tuple[RankSet, ...] = ()  # the ranks behind them, known of the bundled ones
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether what was drawn decided m, or may have, of some system."""
+        return any(one.readings[-1].adaptive for one in self.sets)
+
+    @property
+    def readings(self) -> tuple[Question, ...]:
+        """The question if m was set beforehand, and if the draw decided it; itself where known."""
+        if all(len(one.readings) == 1 for one in self.sets):
+            return (self,)
+        return tuple(
+            replace(self, sets=tuple(one.readings[place % len(one.readings)] for one in self.sets))
+            for place in range(len(READINGS))
+        )
+
+    @property
+    def methods(self) -> list[str]:
+        """Estimators that are valid and differ for these systems."""
+        offered = plainer() if self.adaptive else METHODS
+        together = len(self.sets) > 1 and not any(obstacle(q.sets) for q in self.readings)
+        return [name for name in offered if together or name != TOGETHER]
+
+    def values(self, place: int, method: str) -> list[float]:
+        """Estimates of one system by one of :data:`METHODS`, one for each reading of m."""
+        return [question._value(place, method) for question in self.readings]
+
+    def _value(self, place: int, method: str) -> float:
+        one = self.sets[place]
+        if method == TOGETHER:  # from one distribution, learned from all systems together
+            fits = self.cached((method, self.sets), lambda: fitted_side_by_side(self.sets))
+            return float(fits[place].expected(self.metric))
+        asked: Correction | str = usable(method, self.gamma) if method in USABLE else method
+        return self.cached((asked, one), lambda: point(self.metric, one, asked))
+
+    def span(self, i: int, j: int, shape: Shape | None) -> Any:
+        """Range that the samples of one system allow, or those of two for their difference.
+
+        With a shape None where they contradict it, or what was drawn may have decided m.
+        """
+        one, other = self.sets[i], self.sets[j]
+
+        def make() -> Range:
+            if i == j:
+                return interval(self.metric, one, shape=shape)
+            told = compare(self.metric, one, other, shape)
+            return told.low, told.high
+
+        if shape is not None and (one.readings[-1].adaptive or other.readings[-1].adaptive):
+            return None
+        return self.cached((shape, one, other), lambda: unless_contradicted(shape, make))
+
+    def gammas(self, one: SampledRankSet) -> pd.DataFrame:
+        """What γ costs the mean over as many instances as this system has."""
+        of = self.metric, one.outcomes.samplings[-1], one.n_instances
+        return self.cached(("gammas", one), lambda: gamma_table(*of, fitted(one, SHAPED)))
+
+    def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
+        """Estimated share of relevant items up to some true ranks, by system."""
+        if (n := max(x.n for one in self.sets for x in one.strata)) > MOST_CANDIDATES:
+            raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
+        grid = rank_grid(n)
+
+        def below(one: SampledRankSet) -> Floats:
+            shares = np.cumsum(rank_distribution(one, SHAPED))
+            return np.asarray(shares[np.minimum(grid, len(shares)) - 1])
+
+        return grid, {
+            one.system: self.cached(("below", one, n), partial(below, one)) for one in self.sets
+        }
+
+    def price(self, one: SampledRankSet) -> tuple[Range, Range]:
+        """Scores an instance until the metric is decided: for these instances, and more of them."""
+
+        def make() -> tuple[Range, Range]:
+            own, more = (stopping_range(self.metric, one, x) for x in (None, np.inf))
+            return own, more
+
+        return self.cached(("price", one), make)
+
+    def cached(self, name: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+        """A result about this metric, kept."""
+        return memory.cached(("estimate", self.metric, *name), make, shared=bool(self.true))
+
+
+@dataclass(frozen=True)
+class Result(Generic[Q]):
+    """What is shown: systems, their pairs, the verdict, what to know and what the bars are."""
+
+    question: Q
+    rows: tuple[Row, ...]
+    pairs: tuple[Row, ...]
+    notes: tuple[str, ...]
+    word: str
+    sentence: str
+    legend: str
+
+
+def _ranges(
+    q: Question | TableQuestion, names: Sequence[str], report: Progress
+) -> tuple[list[Row], list[Row]]:
+    """What is known of every system, and of every pair."""
+    places = list(combinations_with_replacement(range(len(names)), 2))
+    rows: list[Row] = []
+    pairs: list[Row] = []
+    for done, (i, j) in enumerate(places):
+        spans = []
+        for half, shape in enumerate((None, FALLING), 1):
+            spans.append(q.span(i, j, shape))
+            report((done + half / 2) / len(places))
+        other, of = ("", rows) if i == j else (names[j], pairs)
+        of.append(Row(names[i], other, *spans))
+    return rows, pairs
+
+
+def compute(
+    q: Question, report: Progress, name: Callable[[str], str] = system_name
+) -> Result[Question]:
+    """What sampled ranks tell, with systems by ``name``; from the cache what is there."""
+    names = [one.system for one in q.sets]
+    rows, pairs = _ranges(q, names, report)
+    both = zip(q.sets, rows, strict=True)
+    against = [row.name for one, row in both if not row.falling and not one.readings[-1].adaptive]
+    notes = [*_to_know(q), *map(words.contradicts, against)]
+    instances = [one.n_instances for one in q.sets]
+    fewest, row = min(instances), rows[int(np.argmin(instances))]
+    if fewest < FEW and (left_open := row.free[1] - row.free[0]) > 0.5:
+        notes.append(words.few(row.name, fewest, left_open))
+    method, why = _allowed_method(q, rows, contradicted=bool(against))
+    if method != q.method and (len(names) > 1 or method != LEARNED[SHAPED].label):
+        notes.append(words.instead(q.method, method, why))
+    of_readings = [q.values(i, method) for i in range(len(names))]
+    values = [float(np.mean(both)) for both in of_readings]
+    if len(q.readings) > 1:
+        notes.append(words.by_reading(dict(zip(names, of_readings, strict=True)), method))
+    notes += outside({name: [value] for name, value in zip(names, values, strict=True)}, method)
+    exact: list[Any] = [mean(q.metric, ranks) for ranks in q.true] or [None] * len(names)
+    known = zip(rows, values, exact, map(tuple, of_readings), strict=True)
+    rows = [row._replace(value=x, exact=on_all, readings=both) for row, x, on_all, both in known]
+    word = words.told_apart([pair.free for pair in pairs], [pair.falling for pair in pairs])
+    shown = list(map(name, names))
+    sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
+    legend = words.WIDE + (words.NARROW if any(row.falling for row in rows) else "")
+    legend += words.DOT + (words.TICK if q.true else "")
+    return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
+
+
+def _allowed_method(
+    q: Question, rows: Sequence[Row], *, contradicted: bool
+) -> tuple[str, words.Reason]:
+    """The estimator asked for or, where it assumes too much, a plainer one; and why."""
+    method, order = q.method, plainer()
+    plainest = order[-1]
+    why: words.Reason = "range"
+    if method not in order:
+        if not q.adaptive:
+            return method, why
+        method, why = order[0], "adaptive"
+    elif contradicted:
+        return plainest, "contradicted"
+    n = [one.population for one in q.sets]
+    rest = order[order.index(method) : -1]
+    if TOGETHER in rest and (TOGETHER not in q.methods or max(n) > 1.1 * min(n)):
+        rest.remove(TOGETHER)
+        reason: words.Reason = "n" if max(n) > 1.1 * min(n) or len(n) == 1 else "m"
+        why = reason if why == "range" else why
+    off = 1e-9  # of rounding, where a range is a single value
+    for method in rest:
+        ranges = [row.free if row.falling is None else row.falling for row in rows]
+        inside = ((q.values(i, method), *span) for i, span in enumerate(ranges))
+        if all(low - off <= x <= high + off for values, low, high in inside for x in values):
+            return method, why
+    return plainest, why if why == "adaptive" else "range"
+
+
+def _to_know(q: Question) -> Iterator[str]:
+    """What to know of the cutoff, of unlike systems, and of instances with several ranks."""
+    sizes = {one.system: one.population for one in q.sets}
+    least = min(q.sets, key=lambda one: one.population)
+    m = least.outcomes.m[-1]
+    for said in cutoff_holds_all(q.metric, least.population, m):
+        yield f"{least.system}: {said}" if len(set(sizes.values())) > 1 else said
+    drawn = {one.system: round(float(np.average(one.m, weights=one.counts))) for one in q.sets}
+    yield from words.unlike(str(q.metric), sizes, drawn)
+    for one in q.sets:
+        if one.instances is not None and len(np.unique(one.instances)) < len(one):
+            yield words.repeated(len(one), len(np.unique(one.instances)))
+            return
+
+
+def estimates(found: Result[Question]) -> pd.DataFrame:
+    """Every estimate of every system; the exact value where it is known."""
+    q, rows = found.question, []
+    for i, row in enumerate(found.rows):
+        values = {label: ask._value(i, name) for label, (ask, name) in offered(q).items()}
+        low, high = row.falling or (None, None)
+        beyond = " ".join(outside({x: [y] for x, y in values.items()}))
+        rows.append(
+            {"metric": str(q.metric), "system": row.name, **_drawn(q.sets[i]), **values}
+            | {"exact": row.exact, "low": row.free[0], "high": row.free[1]}
+            | {"low_if_falling": low, "high_if_falling": high, "outside 0 to 100 %": beyond}
+        )
+    return pd.DataFrame(rows)
+
+
+def offered(q: Question) -> dict[str, tuple[Question, str]]:
+    """Label of each estimate that is valid: the question as it is read, and the method."""
+    if len(q.readings) == 1:
+        return {name: (q, name) for name in q.methods}
+    both = list(zip(q.readings, READINGS, strict=True))
+    return {f"{name}, if {why}": (ask, name) for name in q.methods for ask, why in both}
+
+
+def pair_ranges(found: Result[Question]) -> pd.DataFrame:
+    """The range of each pair's difference, without and with the assumption."""
+    drawn = {one.system: one for one in found.question.sets}
+    return pd.DataFrame(
+        {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
+        | {"high": span[1], **_drawn(drawn[pair.name], drawn[pair.other])}
+        | {"metric": str(found.question.metric)}
+        for pair in found.pairs
+        for name, span in (("none", pair.free), ("ranks fall off", pair.falling))
+        if span is not None
+    )
+
+
+def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
+    """How these were sampled, for a table that is taken away."""
+
+    def listed(sizes: set[Any]) -> Any:
+        return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))
+
+    n, m = {one.population for one in sets}, {m for one in sets for m in one.outcomes.m}
+    adaptive = {one.readings[-1].adaptive if len(one.readings) == 1 else None for one in sets}
+    return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme, "adaptive": listed(adaptive)}
+
+
+@memory.once
+def example_table() -> str:
+    """Sampled metrics of X, Y, Z as a paper would print them."""
+    lines = [", ".join(["system", *PRINTED])]
+    for ranks in example(DATA):
+        drawn: Any = {"m": 100, "scheme": "without-replacement"}
+        values = [f"{expected_mean(name, ranks, **drawn):.4f}" for name in PRINTED]
+        lines.append(", ".join([ranks.system, *values]))
+    return "\n".join(lines)
+
+
+def read_table(text: str) -> PrintedTable:
+    """A printed table; a ValueError if it has too many systems, or one without a value."""
+    found = read_printed(text)
+    if len(found.rows) > MOST_PRINTED:
+        raise ValueError(
+            f"the table has {len(found.rows)} systems, more than {MOST_PRINTED}: keep those that "
+            "are compared"
+        )
+    if bare := [one.system for one in found.rows if not one.values]:
+        raise ValueError(
+            f"the table gives no value for {bare[0]!r}: give it at least one, or remove its line"
+        )
+    return found
+
+
+class TableQuestion(NamedTuple):
+    """Everything that is shown of a printed table depends on this."""
+
+    table: PrintedTable
+    metric: Metric
+    sampling: Sampling
+    instances: int
+
+    def span(self, i: int, j: int, shape: Shape | None) -> Any:
+        """Range that a line of the table allows, or two lines for their difference.
+
+        Nothing ties one to the other. With a shape None where one contradicts it.
+        """
+        if i != j:
+            spans = [self.span(place, place, shape) for place in (i, j)]
+            return None if None in spans else difference(spans)
+        one, s = self.table.rows[i], self.sampling
+
+        def make() -> Range:
+            given: Any = (self.metric, one.values, s.n, s.m, one.decimals, None, shape, s.scheme)
+            try:
+                return bounds_from_table(*given, instances=self.instances or None)
+            except ValueError as error:
+                said = str(error).removeprefix("observed ")
+                raise ValueError(f"{one.system}: {said}") from None
+
+        key = ("table", self.metric, repr(one), shape, s, self.instances)
+        return memory.cached(key, lambda: unless_contradicted(shape, make), shared=False)
+
+
+def compute_table(
+    q: TableQuestion, report: Progress, name: Callable[[str], str] = system_name
+) -> Result[TableQuestion]:
+    """What a printed table tells, with systems by ``name``."""
+    metric, s = q.metric, q.sampling
+    rows, pairs = _ranges(q, [one.system for one in q.table.rows], report)
+    notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
+    notes += [words.contradicts(row.name) for row in rows if row.falling is None]
+    sure, likely = ahead([row.free for row in rows]), ahead([row.falling for row in rows])
+    best = likely if sure is None else sure
+    word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
+    first = None if best is None else name(rows[best].name)
+    sentence = words.table_sentence(str(metric), word, first)
+    if not pairs:
+        sentence = words.alone(str(metric), name(rows[0].name), rows[0].free)
+    legend = words.printed(q.instances, s)
+    return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
+
+
+def bounds(found: Result[TableQuestion]) -> pd.DataFrame:
+    """Every range with all that it follows from; none where the shape contradicts the table."""
+    q, s = found.question, found.question.sampling
+    known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
+    rows: list[dict[str, Any]] = []
+    for row in (*found.rows, *found.pairs):
+        for shape, span in (("any", row.free), (FALLING, row.falling)):
+            low, high = span or (None, None)
+            rows.append(
+                {"system": row.name, "minus": row.other, "metric": str(q.metric), **known}
+                | {"shape": shape, "low": low, "high": high}
+            )
+    return pd.DataFrame(rows)

@@ -1,0 +1,293 @@
+"""Pictures of the Explore page: a metric over the true rank; the law of the sampled rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sampledash.analyses import theme
+from sampledash.grids import LIMIT
+from sampledash.metrics import Metric
+from sampledash.report.numbers import count, percent
+from sampledash.types import Floats, Ints
+
+AGREE = 0.005  # of the axis: closer than that two lines are one to the eye
+_FEW = 10  # bars
+
+
+def expected_curve(
+    metric: Metric,
+    ranks: Ints,
+    exact: Floats,
+    mean: Floats,
+    std: Floats,
+    *,
+    m: int,
+    at: int,
+    log: bool = True,
+    narrow: bool = False,
+    dark: bool = False,
+    height: int = theme.HEIGHT,
+) -> theme.Picture:
+    """Expected sampled metric against the true rank, with the exact one and a band of one std.
+
+    Curves over increasing ranks are shares, at most 400 points; the rank ``at`` is marked if it is
+    one of them; ``log``: a logarithmic rank axis; ``narrow``: labels break in two lines.
+    """
+    # Alone in its panel the sampled line needs no dash to be told apart.
+    c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
+    color = style["color"]
+    y_exact, y_mean = theme.in_percent(exact), theme.in_percent(mean)
+    top = float(y_exact.max())
+    low, high = np.clip([y_mean - 100 * std, y_mean + 100 * std], 0, top)
+    band = np.concatenate([high, low[::-1]])
+    data = [
+        theme.area(np.concatenate([ranks, ranks[::-1]]), band, theme.faded(color, 0.16)),
+        theme.curve(*theme.steps(ranks, y_exact), theme.exact_line(dark), "exact"),
+        theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(m)},"),
+    ]
+    here, shapes = np.flatnonzero(ranks == at), []
+    if len(here):
+        h = int(here[0])
+        marks = {"sampled": (float(y_mean[h]), color), "exact": (float(y_exact[h]), c.ink)}
+        heights, fills = map(list, zip(*marks.values(), strict=True))
+        marker = {"color": fills, "size": 10, "line": {"color": c.paper, "width": 1.5}}
+        data.append(theme.dots([at, at], heights, marker, hoverinfo="skip"))
+        back = theme.faded(c.page, 0.75)
+        look: dict[str, Any] = {"log": log, "narrow": narrow, "back": back}
+        names = _values_at(at, marks, int(ranks[-1]), top, **look)
+        shapes = [theme.upright(at, c.muted)]
+    else:
+        i, j = _crossing(y_mean, 0.62 * top), _crossing(y_exact, 0.35 * top)
+        names = [theme.name_at(ranks[i], float(y_mean[i]), "sampled", color, log=log)]
+        if np.max(np.abs(y_exact - y_mean)) > AGREE * top:
+            place = ranks[j], float(y_exact[j])
+            names.append(theme.name_at(*place, "exact", c.ink, log=log, side="left"))
+    return theme.figure(
+        data,
+        dark=dark,
+        height=height,
+        title=str(metric),
+        title_color=color,
+        annotations=names,
+        shapes=shapes,
+        revision=f"{metric}-{ranks[-1]}-{log}",
+        **_axes(ranks, log, top),
+    )
+
+
+def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
+    title = "true rank (log scale)" if log else "true rank"
+    return {
+        "xaxis": theme.rank_axis(int(ranks[-1]), log=log, title=title, most=most),
+        "yaxis": theme.percent_axis(top),
+    }
+
+
+def _crossing(values: Floats, level: float) -> int:
+    """Index of the first value that has fallen to ``level``."""
+    below = np.flatnonzero(values <= level)
+    return int(below[0]) if len(below) else len(values) - 1
+
+
+def _values_at(
+    at: int,
+    marks: Mapping[str, tuple[float, str]],
+    last: int,
+    top: float,
+    *,
+    log: bool,
+    narrow: bool,
+    back: str,
+) -> list[dict[str, Any]]:
+    """Name and value beside the marked points: above on the right, or below on the left.
+
+    There a falling curve leaves room. The higher point has its label on the right and the lower one
+    on the left, except near the ends of the axis, where both labels are on the side that is left.
+    """
+    share = np.log(at) / np.log(max(last, 2)) if log else at / last
+    height = 0.2 if narrow else 0.08  # of a label, as a share of the plot's
+
+    def lift(y: float, right: bool) -> float:
+        """Where the label of a value begins, as a share of the plot's height."""
+        above = y / top + 0.02
+        return above if right and above + height < 1.05 else max(above - 0.04 - height, 0.0)
+
+    higher, lower = sorted(marks, key=lambda name: -marks[name][0])
+    right = {higher: share < 0.7, lower: share < 0.3}
+    lifts = {name: lift(marks[name][0], right[name]) for name in marks}
+    if right[higher] == right[lower]:
+        lifts[lower] = max(min(lifts[lower], lifts[higher] - height), 0.0)
+        lifts[higher] = max(lifts[higher], lifts[lower] + height)
+    labels = []
+    for name, (y, color) in marks.items():
+        text = f"{name}{'<br>' if narrow else ' '}<b>{percent(y / 100)}</b>"
+        side = "right" if right[name] else "left"
+        label = theme.name_at(at, top * lifts[name], text, color, log=log, side=side, shift=9)
+        labels.append(label | {"yanchor": "bottom", "align": "left", "bgcolor": back})
+    return labels
+
+
+def family(
+    metric: Metric,
+    ranks: Ints,
+    exact: Floats,
+    curves: Mapping[int, Floats],
+    *,
+    at: int,
+    log: bool = True,
+    dark: bool = False,
+    height: int = theme.HEIGHT,
+) -> go.Figure:
+    """Expected sampled metric for growing numbers of negatives, with the exact one (Figure 3)."""
+    c, sizes = theme.look(dark), sorted(curves)
+    drawn = [*(theme.in_percent(curves[m]) for m in sizes), theme.in_percent(exact)]
+    texts = [*(f"m = {count(m)}" for m in sizes), "exact"]
+    lines = [*theme.family_lines(len(sizes), dark), theme.exact_line(dark)]
+    colors = [*(line["color"] for line in lines[:-1]), c.ink]
+    top = float(drawn[-1].max())
+    axes = _axes(ranks, log, top, most=7)
+    if log:
+        ranges = axes["xaxis"]["range"], axes["yaxis"]["range"]
+        names = theme.names_at(texts, colors, ranks, drawn, *ranges, height=height - 90, clear=[at])
+    else:
+        levels = [0.6 * top] * len(sizes) + [0.25 * top]
+        names = []
+        for y, level, text, color in zip(drawn, levels, texts, colors, strict=True):
+            i = _crossing(y, level)
+            names.append(theme.name_at(ranks[i], float(y[i]), text, color, log=False))
+    return theme.figure(
+        [
+            theme.curve(*theme.steps(ranks, y), line, text)
+            for y, line, text in zip(drawn, lines, texts, strict=True)
+        ],
+        dark=dark,
+        height=height,
+        title=str(metric),
+        annotations=names,
+        shapes=[theme.upright(at, c.muted)],
+        revision=f"family-{metric}-{ranks[-1]}-{log}",
+        **axes,
+    )
+
+
+def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
+    """The part of a law that can be seen: where it exceeds 1/2000 of its mode, at most ``most``."""
+    seen = np.flatnonzero(p >= p.max() / 2000)
+    first, last = int(seen[0]), int(seen[-1])
+    if last - first + 1 > most:
+        mode = int(np.argmax(p))
+        first = min(max(first, mode - most // 2), len(p) - most)
+        last = first + most - 1
+    return slice(first, last + 1)
+
+
+def law(
+    p: Floats, *, k: int | None, mean: float, observed: Ints | None = None, dark: bool = False
+) -> go.Figure:
+    """Law of the sampled ranks 1..m+1 as bars, those within the cutoff lit, the mean marked.
+
+    ``observed``: drawn sampled ranks; their shares become the bars and the law the dots over them.
+    """
+    c = theme.look(dark)
+    window = law_window(p)
+    if observed is not None:
+        low, high = int(observed.min()) - 1, int(observed.max())
+        wide = slice(min(window.start, low), max(window.stop, high))
+        window = wide if wide.stop - wide.start <= LIMIT else window
+    ranks = np.arange(window.start + 1, window.stop + 1)
+    # Few bars would be wide ones: some room, but no ranks that there are not.
+    left = max(int(ranks[0]) - max(_FEW - len(ranks), 0), 1)
+    right = min(max(int(ranks[-1]), left + _FEW - 1), len(p))
+    y = theme.in_percent(p[window])
+    hit = ranks <= (k if k is not None else 0)
+    colors = np.where(hit, c.vermillion, c.blue if k is None else c.muted)
+    bars, name, data = y, "probability", []
+    if observed is not None:
+        shares = np.bincount(observed, minlength=len(p) + 1)[1:][window] / len(observed)
+        bars, name, look = theme.in_percent(shares), "drawn", {"color": c.ink, "size": 6}
+        data = [theme.dots(ranks, y, look, name="law", hovertemplate=theme.hover("law"))]
+    hover = theme.hover(name)
+    data.insert(0, theme.bars(ranks, bars, name, marker={"color": colors}, hovertemplate=hover))
+    label = theme.name_at(mean, 1.0, f"mean {mean:,.2f}", c.ink, log=False, side="center")
+    across = {"title": {"text": "sampled rank"}, "tickformat": ",", "nticks": 12}
+    across["range"] = [min(left, int(ranks[0])) - 0.6, right + 0.6]
+    return theme.figure(
+        data,
+        dark=dark,
+        height=300,
+        annotations=[label | {"yref": "paper", "yanchor": "bottom"}],
+        shapes=[theme.upright(mean, c.ink, dash="dot") | {"layer": "above"}],
+        bargap=0.15,
+        revision=f"law-{len(p)}",
+        xaxis=across,
+        yaxis=theme.percent_axis(float(np.maximum(y, bars).max()), title="probability"),
+    )
+
+
+def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.Figure:
+    """One draw: the catalogue as a strip, the relevant item, the drawn negatives lit.
+
+    More than 400 ``negatives`` (their true ranks) above or below are thinned evenly.
+    """
+    c = theme.look(dark)
+    ordered = np.sort(negatives)
+    groups = (
+        ("above", ordered[ordered < rank], c.vermillion, 26, "left"),
+        ("below", ordered[ordered > rank], c.blue, 18, "right"),
+    )
+    share = np.log(rank) / np.log(n)
+    anchor = "left" if share < 0.15 else "right" if share > 0.85 else "center"
+    text = f"relevant item, rank {count(rank)}"
+    name = theme.name_at(rank, 0, text, c.ink, log=True, side="center")
+    names = [name | {"yshift": 30, "xanchor": anchor}]
+    strip = theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", hoverinfo="skip")
+    del strip["name"], strip["hovertemplate"]
+    data = [strip]
+    for side, ranks, color, size, corner in groups:
+        shown = ranks
+        if len(ranks) > LIMIT:
+            shown = ranks[np.linspace(0, len(ranks) - 1, LIMIT).astype(np.int64)]
+        line = {"color": color, "width": 2}
+        look = {"symbol": "line-ns", "size": size, "color": color, "line": line}
+        said = f"drawn, ranked {side}"
+        hover = f"{said}: rank %{{x:,}}<extra></extra>"
+        data.append(theme.dots(shown, np.zeros(len(shown)), look, name=said, hovertemplate=hover))
+        place = {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": corner}
+        text = f"<b>{count(len(ranks))} drawn {side}</b>"
+        names.append(theme.note(float(side == "below"), 1, text, font={"color": color}, **place))
+    look = {"symbol": "diamond", "size": 17, "color": c.ink, "line": {"color": c.paper, "width": 2}}
+    hover = f"relevant item: rank {count(rank)}<extra></extra>"
+    data.append(theme.dots([rank], [0], look, name="relevant item", hovertemplate=hover))
+    return theme.figure(
+        data,
+        dark=dark,
+        height=150,
+        annotations=names,
+        hovermode="closest",
+        margin={"l": 12, "r": 12, "t": 6, "b": 8},
+        revision=f"catalogue-{n}-True",
+        xaxis=theme.rank_axis(n, title=f"the catalogue: {count(n)} items by true rank"),
+        yaxis={"visible": False, "range": [-1, 1.6], "fixedrange": True},
+    )
+
+
+def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.Figure:
+    """Which true ranks could show this sampled rank: probability that the rank is at most r."""
+    c = theme.look(dark)
+    y = theme.in_percent(below)
+    i = int(np.searchsorted(y, 50.0))
+    name = theme.name_at(ranks[i], 50, f"even odds at rank {count(ranks[i])}", c.blue, log=True)
+    return theme.figure(
+        [theme.curve(ranks, y, {"color": c.blue, "width": 3}, "at most this rank")],
+        dark=dark,
+        height=260,
+        shapes=[theme.upright(at, c.muted)],
+        annotations=[name],
+        revision=f"posterior-{ranks[-1]}",
+        xaxis=theme.rank_axis(int(ranks[-1]), title="true rank (log scale)"),
+        yaxis=theme.percent_axis(100.0, title="probability"),
+    )

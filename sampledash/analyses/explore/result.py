@@ -1,0 +1,166 @@
+"""What the Explore page shows, from the choices to the numbers: curves over the rank, and draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sampledash.analyses import memory
+from sampledash.expectation import posterior as core_posterior
+from sampledash.grids import MOST, jumps, rank_grid
+from sampledash.metrics import Metric
+from sampledash.sampling import Sampling, moments, pmf_chunks
+from sampledash.types import Floats, Ints, Progress
+
+# Exact value, expectation and standard deviation.
+Curves = tuple[Floats, Floats, Floats]  # of shape (metrics, ranks)
+Numbers = tuple[float, float, float]
+
+LARGEST_POSTERIOR = 200_000  # candidates: its law is held for every rank
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is looked at, valid by construction; ``top`` is the last rank shown, None for all."""
+
+    metrics: tuple[Metric, ...]
+    sampling: Sampling
+    rank: int
+    top: int | None
+    focus: Metric
+    note: str = ""
+
+    @property
+    def seen(self) -> float:
+        """The sampled rank on average."""
+        return 1 + self.sampling.m * float(self.sampling.share_above(self.rank))
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """Where the curves are evaluated."""
+        keep = {rank for metric in self.metrics for rank in jumps(self.sampling, metric)}
+        return rank_grid(self.sampling.n, top=self.top, keep=sorted(keep))
+
+
+@dataclass(frozen=True)
+class Result:
+    """The curves, and their values at the chosen rank."""
+
+    question: Question
+    curves: Curves
+    here: Curves
+
+    def at_rank(self, metric: Metric) -> Numbers:
+        """Exact value, expectation and standard deviation at the chosen rank."""
+        place = self.question.metrics.index(metric)
+        exact, mean, std = (float(part[place, 0]) for part in self.here)
+        return exact, mean, std
+
+    def drawn(self, metric: Metric) -> tuple[Ints, Floats, Floats, Floats]:
+        """Ranks and the curves of a metric, the chosen rank among them where they reach so far.
+
+        It is put in afterwards, so that another rank does not mean another curve.
+        """
+        q, place = self.question, self.question.metrics.index(metric)
+        exact, mean, std = (part[place] for part in self.curves)
+        at = int(np.searchsorted(q.ranks, q.rank))
+        if at == len(q.ranks) or q.ranks[at] == q.rank:
+            return q.ranks, exact, mean, std
+        here = zip((exact, mean, std), self.at_rank(metric), strict=True)
+        exact, mean, std = (np.insert(part, at, value) for part, value in here)
+        return np.insert(q.ranks, at, q.rank), exact, mean, std
+
+    def csv(self) -> str:
+        """The curves as text, one row per rank drawn."""
+        q = self.question
+        names, columns = ["rank"], [self.drawn(q.focus)[0].astype(np.float64)]
+        for metric in q.metrics:
+            names += [f"{metric} {part}" for part in ("exact", "expected", "std")]
+            columns += self.drawn(metric)[1:]
+        rows = (",".join(f"{x:.17g}" for x in row) for row in zip(*columns, strict=True))
+        return "\n".join([f"# {q.sampling}", ",".join(names), *rows]) + "\n"
+
+
+def compute(q: Question, progress: Progress | None = None) -> Result:
+    """What the page shows."""
+    return Result(
+        q,
+        curves(q.metrics, q.sampling, q.ranks, progress),
+        curves(q.metrics, q.sampling, np.array([q.rank])),
+    )
+
+
+def curves(
+    metrics: tuple[Metric, ...], sampling: Sampling, ranks: Ints, progress: Progress | None = None
+) -> Curves:
+    """Curves of several metrics; the law of the sampled rank, all the work, is evaluated once."""
+
+    def make() -> Curves:
+        values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
+        mean, variance = np.empty((2, len(metrics), len(ranks)))
+        for rows, p in pmf_chunks(sampling.scheme, sampling.m, *sampling.weights(ranks)):
+            if progress is not None:
+                progress(rows.start / len(ranks))
+            for place, vector in enumerate(values):
+                mean[place, rows], variance[place, rows] = moments(p, vector)
+        exact = np.array([metric(ranks, sampling.n) for metric in metrics])
+        return memory.frozen(exact), memory.frozen(mean), memory.frozen(np.sqrt(variance))
+
+    key = "curves", metrics, sampling, ranks.tobytes()
+    return memory.cached(key, make, shared=True)
+
+
+def law(sampling: Sampling, rank: int) -> Floats:
+    """Law of the sampled rank at one true rank."""
+    key = "law", sampling, rank
+    return memory.cached(key, lambda: memory.frozen(sampling.pmf(rank)), shared=True)
+
+
+def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
+    """Probability that the true rank is at most 1..n, given one sampled rank."""
+
+    def make() -> Floats:
+        return memory.frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
+
+    return memory.cached(("posterior", sampling, sampled_rank), make, shared=True, large=True)
+
+
+def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
+    """Expected metric in focus for some m and, in a small catalogue, all negatives.
+
+    By m: over the ranks of the question, and at its rank.
+    """
+    s, metric = q.sampling, q.focus
+    both = np.append(q.ranks, q.rank)
+    found: dict[int, Floats] = {}
+    for m in [*(m for m in sizes if m < s.n - 1), *([s.n - 1] if s.n - 1 <= MOST else [])]:
+        if m == s.n - 1 and s.design.distinct:
+            found[m] = metric(both, s.n)  # nothing is left out
+        else:
+            found[m] = curves((metric,), Sampling(s.n, m, s.scheme, s.odds), both)[1][0]
+    return {m: y[:-1] for m, y in found.items()}, {m: float(y[-1]) for m, y in found.items()}
+
+
+def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
+    """Sampled ranks of the draws 1..draws of a seed; more draws keep the earlier ones."""
+    return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
+
+
+def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw: int) -> Ints:
+    """True ranks of the negatives of one draw that gave this sampled rank.
+
+    Given how many are above, those above are a uniform choice of the items above and those below
+    one of the items below, under every scheme; with replacement an item may come twice.
+    """
+    rng = np.random.default_rng([seed, draw])
+    above = sampled_rank - 1
+    below = sampling.draw_size(rank, above, rng) - above
+    if sampling.design.once:
+        up = rng.choice(rank - 1, above, replace=False) if above else np.empty(0)
+        down = rng.choice(sampling.n - rank, below, replace=False) if below else np.empty(0)
+    else:
+        up = rng.integers(0, max(rank - 1, 1), above)
+        down = rng.integers(0, max(sampling.n - rank, 1), below)
+    return np.concatenate([np.asarray(up) + 1, np.asarray(down) + rank + 1]).astype(np.int64)

@@ -1,0 +1,143 @@
+"""Pictures of the Lab: a sweep over a knob, and Steck's example of two kinds of movies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from sampledash.analyses import theme
+from sampledash.analyses.lab.result import TOP
+from sampledash.analyses.sliding import Step, colored, scatter, sliding
+from sampledash.lab.experiments import toy
+from sampledash.metrics import parse_metric
+from sampledash.report.numbers import percent
+from sampledash.types import Floats
+
+_HEIGHT = 280
+_MOVIES = 8
+
+
+def swept(knob: str, found: pd.DataFrame, *, dark: bool) -> theme.Picture:
+    """Each measure of a sweep over the values of its knob, its best value marked.
+
+    ``found`` is as ``result.swept`` gives it.
+    """
+    x, axis = _places(knob, found[knob].to_numpy())
+    return theme.beside([_panel(x, axis, found[name], dark) for name in found.columns[1:]])
+
+
+def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
+    """Where the values stand, and the axis: weights on a logarithmic one, 0 left of the others."""
+    title = {"text": knob}
+    if knob != "w_m":
+        room = 0.05 * (float(np.ptp(values)) or 1)
+        return values, {"title": title, "range": [values.min() - room, values.max() + room]}
+    ticks = np.array([0, 0.001, 0.01, 0.1, 1])
+    zero = -3.5
+    x, at = (np.log10(y, out=np.full(len(y), zero), where=y > 0) for y in (values, ticks))
+    shown = {"tickvals": at.tolist(), "ticktext": [f"{tick:g}" for tick in ticks]}
+    return x, {"title": title, "range": [zero - 0.2, 0.2], **shown}
+
+
+def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool) -> theme.Picture:
+    """One measure; RMSE in ink, the others in the colour of their metric and in percent."""
+    name, error = str(values.name), values.name == "RMSE"
+    line: dict[str, Any] = {"color": theme.look(dark).ink, "width": 2}
+    if not error:
+        line = theme.metric_line(parse_metric(name), dark) | {"dash": "solid"}
+    y = values.to_numpy() if error else theme.in_percent(values)
+    best = int(np.argmin(y) if error else np.argmax(y))
+    low, high = float(y.min()), float(y.max())
+    room = 0.12 * ((high - low) or 1)
+    up = theme.percent_axis(high + room, low=low - room)
+    if error:
+        up |= {"ticksuffix": "", "tickformat": ",.3~f"}
+    marker = {"color": line["color"], "size": 7}
+    star = {"color": line["color"], "size": 13, "line": {"color": theme.look(dark).ink, "width": 2}}
+    told = theme.hover(name, "" if error else " %")
+    data = [
+        theme.curve(x, y, line, name, hoverinfo="skip", hovertemplate=None),
+        theme.dots(x, y, marker, name=name, hovertemplate=told),
+        theme.dots([x[best]], [y[best]], star, hoverinfo="skip"),
+    ]
+    return theme.figure(
+        data,
+        dark=dark,
+        height=_HEIGHT,
+        title=name,
+        title_color=line["color"],
+        shapes=[theme.upright(float(x[best]), theme.look(dark).muted)],
+        revision=name,
+        hovermode="closest",
+        xaxis=axis,
+        yaxis=up,
+    )
+
+
+def tops(found: pd.DataFrame, *, dark: bool) -> theme.Picture:
+    """TOPK over the share of the list, whole and its top alone; the second value is dashed.
+
+    ``found`` is as ``result.top_shares`` gives it.
+    """
+    panels = []
+    for most in (1.0, TOP):
+        part = found[found["k"] <= most]
+        line = theme.metric_line(parse_metric("TOPK@1"), dark)
+        data = [
+            theme.curve(
+                theme.in_percent(part["k"]),
+                theme.in_percent(part[name]),
+                line | {"dash": "dash" if place else "solid"},
+                str(name),
+            )
+            for place, name in enumerate(part.columns[1:])
+        ]
+        panels.append(
+            theme.figure(
+                data,
+                dark=dark,
+                height=_HEIGHT,
+                title="TOPK" if most == 1 else f"TOPK, the first {100 * most:g} %",
+                title_color=line["color"],
+                revision=f"top-{most}",
+                xaxis=theme.percent_axis(100 * most, title="k, share of the list"),
+                yaxis=theme.percent_axis(100 * float(part.iloc[-1, 1:].max())),
+            )
+        )
+    return theme.beside(panels)
+
+
+def toys(dark: bool) -> go.Figure:
+    """Table 1 of Steck, and recommenders that know the taste of none to all of the users."""
+    c = theme.look(dark)
+    user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
+    steps = []
+    for known in range(_MOVIES + 1):
+        found = toy(known)
+        cells = np.where(found.predicted.ravel() == 5, theme.faded(c.blue, 0.6), c.grid)
+        texts = ["" if np.isnan(rating) else f"{rating:g}" for rating in found.ratings.ravel()]
+        marker = {"symbol": "square", "size": 25, "color": cells.tolist()}
+        look = {"marker": marker, "text": texts, "textfont": {"color": c.ink, "size": 14}}
+        grid = scatter("markers+text", movie, user, textposition="middle center", **look)
+        error = f"<b>RMSE on the ratings {found.rmse_observed:.2f}</b>"
+        ranks = colored(f"<b>ATOP {percent(found.atop)}</b>", c.purple)
+        title = f"{error}   {ranks}<br>RMSE if all were rated {found.rmse_all:.2f}"
+        steps.append(Step(str(known), [grid], title))
+    middle = [_MOVIES / 4 - 0.5, 3 * _MOVIES / 4 - 0.5]
+    plain: dict[str, Any] = {"tickvals": middle, "showgrid": False, "zeroline": False}
+    edge = _MOVIES - 0.4
+    return sliding(
+        [],
+        steps,
+        0,
+        prefix="tastes known: ",
+        dark=dark,
+        height=430,
+        gap=34,
+        revision="toy",
+        xaxis=plain | {"ticktext": ["horror movies", "romance movies"], "range": [-0.6, edge]},
+        yaxis=plain | {"ticktext": ["horror fans", "romance fans"], "range": [edge, -0.6]},
+    )

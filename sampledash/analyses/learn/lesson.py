@@ -1,0 +1,278 @@
+"""What a lesson is: a text with named numbers, what computes them, and a picture.
+
+A lesson is one module in the folder ``lessons``, whose names give the order. Adding one is adding
+a module. It holds
+
+``TEXT``
+    The words, as a rule those of a text file beside the module: lines of ``name: text``, wrapped
+    lines indented. ``$x`` stands for the number x: a whole one with thousands separated, another in
+    percent, ``$x:points`` and ``$x:2f`` as they say. A ``choice`` and an ``exercise`` have two
+    parts, answer and reply or task and solution, with `` | `` between; a ``link`` is a page, its
+    query and the label. ``right`` names the choice that is.
+``numbers(look)``, ``picture(look, revealed, dark)``
+    The numbers, and texts, by name (several lines as a tuple), and the Plotly figure.
+``LOOKS``, ``OFFER``
+    Where there are some: metrics or pictures to choose from once the answer is out, that of the
+    question first; and what can be tried beside the picture: what is asked, values of m, what
+    answers.
+
+Screen, projector and exercise sheet are made from the same lesson.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+from urllib.parse import parse_qs
+
+import sampledash as sd
+from sampledash.analyses.learn import lessons
+from sampledash.report.numbers import count, decimal, in_runs, percent, points, rounded
+from sampledash.report.sentences import ranking
+from sampledash.schemes import Scheme
+
+PAPER = "Krichene & Rendle, KDD 2020"
+# Most lessons are about one case: candidates, negatives, and how these are drawn.
+N, M = 10_000, 100
+WITHOUT: Scheme = "without-replacement"
+METRIC = "Recall@10"
+# How the other pages write the metrics.
+CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
+Numbers = Mapping[str, str | float | tuple[str, ...]]
+COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}  # unless a lesson says otherwise
+# How a number is written where it is neither a count nor in percent; else with so many digits.
+WRITTEN: Mapping[str, Callable[[float], str]] = {
+    "points": points,
+    "chance": in_runs,
+    "decimal": decimal,
+    "bare": lambda share: rounded(share)[1],
+}
+
+
+class Recommenders(NamedTuple):
+    """Those on MovieLens 1M, whose true ranks are bundled, and what ``METRIC`` says of them."""
+
+    sets: list[sd.RankSet]
+    names: list[str]
+    exact: list[float]
+    most: int  # negatives that a user has
+    settled: tuple[str, str, int]  # the pair that is right last, the better first, and from which m
+
+    def visited(self, *m_values: int) -> list[int]:
+        """Places of a slider, with those at which something happens to these data."""
+        return sorted({*m_values, self.settled[-1], self.most})
+
+
+@cache
+def movielens() -> Recommenders:
+    """They are the same for everybody."""
+    sets = sd.example("movielens-xyz")
+    last = sd.right_from(METRIC, sets, scheme=WITHOUT).nlargest(1, "m").iloc[0]
+    return Recommenders(
+        sets,
+        [rs.system for rs in sets],
+        [sd.mean(METRIC, rs) for rs in sets],
+        max(int(rs.n.max()) for rs in sets) - 1,
+        (last["better"], last["worse"], int(last["m"])),
+    )
+
+
+class Choice(NamedTuple):
+    """One answer to choose from, and what to say to whoever chooses it."""
+
+    text: str
+    right: bool
+    reply: str
+
+    @property
+    def number(self) -> int:
+        """The answer, where it is a number: ``20 of 20``."""
+        return int(self.text.split()[0])
+
+
+class Link(NamedTuple):
+    """Another page in the state that the lesson is about: page, query of its address, label."""
+
+    page: str
+    query: Mapping[str, str | list[str]]
+    label: str
+
+
+class Exercise(NamedTuple):
+    """One exercise for the sheet, with its solution."""
+
+    task: str
+    solution: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a lesson says; exactly one of the choices is right.
+
+    ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher, ``points`` a list to take
+    away, and where the answer is a number, ``most`` is the largest that can be guessed, from 0 on.
+    """
+
+    title: str
+    setup: str
+    question: str
+    choices: tuple[Choice, ...]
+    sentence: str
+    formula: tuple[str, ...]
+    why: str
+    source: str
+    link: Link
+    minutes: int
+    misconceptions: tuple[str, ...]
+    exercises: tuple[Exercise, ...]
+    points: tuple[str, ...]
+    most: int | None
+
+    @property
+    def answer(self) -> Choice:
+        """The right choice."""
+        return next(choice for choice in self.choices if choice.right)
+
+    def reply(self, guess: int) -> Choice:
+        """A guessed number as a choice: how far off it is, and the reason of the nearest choice."""
+        off = guess - self.answer.number
+        if not off:
+            return self.answer
+        wrong = [choice for choice in self.choices if not choice.right]
+        nearest = min(wrong, key=lambda choice: abs(choice.number - guess))
+        said = f"{count(abs(off))} too {'many' if off > 0 else 'few'}. {nearest.reply}"
+        return Choice(count(guess), False, said)
+
+
+def text_of(name: str) -> str:
+    """The text of this name in the folder ``lessons``."""
+    return (Path(lessons.__path__[0]) / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def names() -> list[str]:
+    """Of the lessons, in order."""
+    return sorted(found.name for found in pkgutil.iter_modules(lessons.__path__))
+
+
+@cache
+def course() -> tuple[ModuleType, ...]:
+    """All lessons, in order."""
+    return tuple(import_module(f"{lessons.__name__}.{name}") for name in names())
+
+
+def looks(number: int) -> tuple[str, ...]:
+    """Metrics that lesson 1, 2, ... can be looked at with, that of the question first."""
+    return getattr(course()[number - 1], "LOOKS", ("",))
+
+
+@lru_cache(maxsize=64)
+def words(number: int, look: str = "") -> Lesson:
+    """What lesson 1, 2, ... says; computed once, as it is the same for everybody."""
+    module = course()[number - 1]
+    return read(module.TEXT, {**COMMON, **module.numbers(look or looks(number)[0])})
+
+
+_BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
+
+
+@cache
+def ahead(number: int) -> Future[object]:
+    """Compute beside the page, once, what the reader of a lesson asks for next.
+
+    That is the picture of its answer, which the result waits for, and the words of the lesson
+    after it. Both leave their numbers in the caches of the lessons.
+    """
+    picture = course()[number - 1].picture
+    drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)
+    _BESIDE.submit(words, min(number + 1, len(course())))
+    return drawn
+
+
+def read(text: str, numbers: Numbers) -> Lesson:
+    """Put the numbers into the text of a lesson."""
+    found: dict[str, list[str]] = {}
+    for line in re.split(r"\n(?! )", text.strip()):
+        name, _, said = re.sub(r"\s*\n\s+", " ", line).partition(": ")
+        several = numbers.get(said.removeprefix("$"))
+        if not isinstance(several, tuple):
+            put = partial(_written, numbers, name == "formula")
+            several = (re.sub(r"\$(\w+)(?::(\w+))?", put, said),)
+        found.setdefault(name, []).extend(several)
+
+    def parts(name: str) -> list[list[str]]:
+        return [said.split(" | ") for said in found[name]]
+
+    page, query, label = parts("link")[0]
+    alone = ("title", "setup", "question", "sentence", "why", "source")
+    (right,), (minutes,), most = found["right"], found["minutes"], found.get("most")
+    return Lesson(
+        **{name: found[name][0] for name in alone},
+        choices=tuple(Choice(text, text == right, why) for text, why in parts("choice")),
+        formula=tuple(found["formula"]),
+        link=Link(page, parse_qs(query), label),
+        minutes=int(minutes),
+        misconceptions=tuple(found["misconception"]),
+        exercises=tuple(Exercise(task, solution) for task, solution in parts("exercise")),
+        points=tuple(found.get("point", ())),
+        most=int(most[0]) if most else None,
+    )
+
+
+def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
+    """A number where the text names it, as the text wants it."""
+    value, how = numbers[match[1]], match[2]
+    if isinstance(value, str | tuple):
+        return str(value)
+    if how is None:
+        said = percent(value) if isinstance(value, float) else count(value)
+    else:
+        said = WRITTEN[how](value) if how in WRITTEN else f"{value:.{how}}"
+    return re.sub(r"(?<=\d),", "{,}", said).replace(" %", r"\,\%") if tex else said
+
+
+def order(systems: Sequence[str], means: Sequence[float]) -> str:
+    """Systems from best to worst, not to be broken over two lines."""
+    return ranking(systems, means).replace(" ", "\u00a0")
+
+
+# ------------------------------------------------------------------------------- for the teacher
+
+
+def notes(lesson: Lesson) -> str:
+    """What to do with one lesson in class, as Markdown."""
+    heard = "\n".join(f"- {said}" for said in lesson.misconceptions)
+    tasks = "\n".join(f"- {one.task} *{one.solution}*" for one in lesson.exercises)
+    return (
+        f"**{lesson.minutes} minutes.** Read the question aloud, let the class vote by hand, "
+        "choose the answer with most votes, then move the slider before you explain.\n\n"
+        f"**Expect to hear**\n{heard}\n\n**Exercises**, with solutions\n{tasks}\n\n"
+        f"*{PAPER}: {lesson.source}.*"
+    )
+
+
+def sheet() -> str:
+    """Exercise sheet and teacher's notes as Markdown: tasks first, solutions after them."""
+    every = [words(number) for number in range(1, len(course()) + 1)]
+    time = f"{len(every)} lessons, {sum(one.minutes for one in every)} minutes."
+    tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {time}", ""]
+    keys = ["# Solutions and notes for the teacher", ""]
+    for place, lesson in enumerate(every, 1):
+        # The title would tell the answer: it waits for the solutions.
+        tasks += [f"## {place}. {lesson.question} ({lesson.minutes} minutes)", "", lesson.setup, ""]
+        tasks += [*(f"- [ ] {choice.text}" for choice in lesson.choices), ""]
+        tasks += [f"{place}.{i} {one.task}\n" for i, one in enumerate(lesson.exercises, 1)]
+        keys += [f"## {place}. {lesson.title}", ""]
+        keys += [f"**{lesson.answer.text}.** {lesson.answer.reply}", "", lesson.sentence, ""]
+        keys += [*(f"$$ {step} $$" for step in lesson.formula), ""]
+        keys += [*(f"- {said}" for said in lesson.misconceptions), ""]
+        keys += [f"{place}.{i} {one.solution}\n" for i, one in enumerate(lesson.exercises, 1)]
+        keys += [f"Source: {lesson.source}.", ""]
+    return "\n".join([*tasks, "---", "", *keys])

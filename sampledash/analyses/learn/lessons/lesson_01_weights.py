@@ -1,0 +1,47 @@
+"""Metrics weigh positions differently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+import sampledash as sd
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.learn.lesson import N, Numbers, text_of
+from sampledash.analyses.sliding import Curve
+from sampledash.grids import rank_grid
+
+TEXT = text_of("lesson_01_weights")
+
+VISITED = (1, 2, 3, 5, 10, 11, 20, 50, 100, 101, 200, 500, 1000)
+TOP = 1_000
+
+
+def numbers(look: str) -> Numbers:
+    found: dict[str, str | float] = {}
+    for name in ("Recall@10", "NDCG", "AUC", "AP"):
+        metric, short = sd.parse_metric(name), name.partition("@")[0]
+        first, second, tenth, eleventh, late, later = metric([1, 2, 10, 11, 100, 101], N).tolist()
+        found |= {f"up_{short}": first - second, f"late_{short}": late - later}
+        found |= {f"tenth_{short}": tenth - eleventh, f"ratio_{short}": first / second}
+        found |= {f"first_{short}": first, f"second_{short}": second}
+        if first == 2 * second:
+            found["right"] = name
+    return found
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """Four metrics over the rank."""
+    ranks = rank_grid(TOP, keep=VISITED)
+    grey = {"color": theme.look(dark).muted, "width": 2.5}
+    curves = []
+    for metric in map(sd.parse_metric, ("AUC", "NDCG", "AP", "Recall@10")):
+        line = theme.metric_line(metric, dark) if revealed else grey
+        curves.append(Curve(str(metric), metric(ranks, N), line))
+    axes = {"xaxis": theme.rank_axis(TOP, title="rank (log scale)"), "yaxis": theme.percent_axis()}
+    layout: dict[str, Any] = {**axes, "revision": "weights", "dark": dark}
+    if not revealed:
+        title = "Four metrics over the rank. <b>Which is which?</b>"
+        return sliding.before(ranks, curves, title, **layout)
+    return sliding.along(ranks, curves, dict.fromkeys(VISITED, ""), 2, prefix="rank ", **layout)

@@ -1,0 +1,91 @@
+"""A sampled rank is not a rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+import sampledash as sd
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.explore.result import negatives, sampled_ranks
+from sampledash.analyses.learn.lesson import WITHOUT, M, N, Numbers, text_of
+from sampledash.analyses.learn.lessons.lesson_03_softness import half_way
+from sampledash.analyses.sliding import Step, scatter
+from sampledash.report.numbers import count, decimal
+
+TEXT = text_of("lesson_02_sampled_rank")
+
+RANK = 100
+SIZES = (1, 2, 5, 10, 100, 1_000, 10_000)
+SEED, WIDEST = 3, 8
+
+
+def numbers(look: str) -> Numbers:
+    sampling = sd.Sampling(N, M, WITHOUT)
+    mean, p = 1 + M * float(sampling.share_above(RANK)), sampling.pmf(RANK)
+    return {
+        "rank": RANK,
+        "above": RANK - 1,
+        "others": N - 1,
+        "share": (RANK - 1) / (N - 1),
+        "one_in": round((N - 1) / M),
+        "for_ten": 9 * (N - 1) // M,
+        "mean": mean,
+        "right": min((2, 10, RANK), key=lambda place: abs(place - mean)),
+        "first": float(p[0]),
+        "top_ten": float(p[:10].sum()),
+        "half_way": half_way(sd.parse_metric("Recall@10"), M),
+        "ten_m": 10 * M,
+        "ten_mean": 1 + 10 * M * (RANK - 1) / (N - 1),
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """One draw, more draws, the law."""
+    sampling = sd.Sampling(N, M, WITHOUT)
+    seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])
+    if not revealed:
+        return _catalogue(negatives(sampling, RANK, int(seen[0]), SEED, 1).tolist(), dark)
+    c = theme.look(dark)
+    faded, ink = {"color": theme.faded(c.blue, 0.45)}, {"color": c.ink, "size": 11}
+    x = list(range(1, WIDEST + 1))
+    bar: dict[str, Any] = {"type": "bar", "x": x, "hoverinfo": "skip", "marker": faded}
+    steps = []
+    for size in SIZES:
+        drawn = seen[:size]
+        said = f"sampled rank {count(seen[0])}" if size == 1 else f"average {decimal(drawn.mean())}"
+        share = np.bincount(drawn, minlength=WIDEST + 1)[1 : WIDEST + 1] / size
+        bars = {**bar, "y": (100 * share).tolist()}
+        hidden = scatter("markers", x, [None] * WIDEST, marker=ink)
+        title = f"<b>{count(size)} draw{'s' * (size > 1)}</b>: {said}"
+        steps.append(Step(count(size), [bars, hidden], title))
+    mean = 1 + M * float(sampling.share_above(RANK))
+    law = scatter("markers", x, (100 * sampling.pmf(RANK)[:WIDEST]).tolist(), marker=ink)
+    title = f"<b>The law</b> (dots): mean {decimal(mean)}<br>true rank {count(RANK)}"
+    steps.append(Step("law", [bars, law], title))
+    layout: dict[str, Any] = {"revision": "learn-draws", "bargap": 0.2, "dark": dark}
+    layout["xaxis"] = {"title": {"text": "sampled rank"}, "range": [0.4, WIDEST + 0.6], "dtick": 1}
+    layout["yaxis"] = theme.percent_axis(title="of the draws")
+    return sliding.sliding([], steps, 0, prefix="draws: ", **layout)
+
+
+def _catalogue(negatives: list[int], dark: bool) -> go.Figure:
+    """The catalogue as a strip: one relevant item, the drawn negatives as ticks."""
+    c = theme.look(dark)
+    line = {"color": c.blue, "width": 2}
+    tick = {"symbol": "line-ns", "size": 22, "color": c.blue, "line": line}
+    edge = {"color": c.page, "width": 2}
+    diamond = {"symbol": "diamond", "size": 18, "color": c.vermillion, "line": edge}
+    data = [
+        scatter("lines", [1, N], [0, 0], line={"color": c.grid, "width": 16}),
+        scatter("markers", negatives, [0] * len(negatives), marker=tick),
+        scatter("markers", [RANK], [0], cliponaxis=False, marker=diamond),
+    ]
+    item = sliding.colored(f"◆ the item at rank {count(RANK)}", c.vermillion)
+    title = f"{item}<br>{sliding.colored(f'┃ {count(M)} drawn negatives', c.blue)}"
+    x, y = theme.rank_axis(N, log=False), {"visible": False, "range": [-1, 1]}
+    return sliding.still(
+        data, title, height=210, dark=dark, revision=f"strip-{N}", xaxis=x, yaxis=y
+    )

@@ -1,0 +1,81 @@
+"""With one negative everything is AUC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+import sampledash as sd
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.learn.lesson import (
+    METRIC,
+    WITHOUT,
+    M,
+    N,
+    Numbers,
+    movielens,
+    order,
+    text_of,
+)
+from sampledash.analyses.learn.lessons.lesson_03_softness import sampled
+from sampledash.analyses.sliding import Curve
+from sampledash.grids import rank_grid
+from sampledash.report.numbers import count
+from sampledash.report.sentences import negatives
+
+TEXT = text_of("lesson_04_one_negative")
+
+RANK = 100
+DOWN = (N - 1, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 3, 2, 1)
+
+
+def numbers(look: str) -> Numbers:
+    (sets, names, *_), ap = movielens(), sd.parse_metric("AP")
+    first, second = ap([1, 2], N).tolist()
+    top, here, last = sd.expected(ap, [1, RANK, N], sd.Sampling(N, 1, WITHOUT)).tolist()
+    return {
+        "rank": RANK,
+        "flat": sd.expected_mean(METRIC, sets[0], 1, scheme=WITHOUT),
+        "top": top,
+        "last": last,
+        "by_one": order(names, sd.curve(ap, sets, [1], scheme=WITHOUT).to_numpy()[0].tolist()),
+        "by_auc": order(names, [sd.mean("AUC", rs) for rs in sets]),
+        "by_ap": order(names, [sd.mean(ap, rs) for rs in sets]),
+        "below": N - RANK,
+        "others": N - 1,
+        "step": first - second,
+        "second": second,
+        "here": here,
+        "ndcg": float(sd.parse_metric("NDCG")(2, N)),
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """With fewer negatives every metric becomes the line of AUC."""
+    metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
+    ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
+
+    def drawn(m: int) -> list[Curve]:
+        heights = (sampled(metric, ranks, m) for metric in metrics)
+        shares = [(y - y[-1]) / (y[0] - y[-1]) for y in heights]
+        return list(map(Curve, map(str, metrics), shares, lines))
+
+    wide = zip((9, 5, 2.5), metrics, strict=True)
+    lines = [theme.metric_line(metric, dark) | {"width": width} for width, metric in wide]
+    first = drawn(DOWN[0])
+    names = sliding.broken([sliding.colored(f"<b>{x.name}</b>", x.color) for x in first], 4)
+    up = theme.percent_axis(title="rank 1 = 100 %, last = 0 %")
+    layout: dict[str, Any] = {"xaxis": theme.rank_axis(N, log=False), "yaxis": up}
+    layout |= {"revision": "one-negative", "dark": dark}
+    if not revealed:
+        return sliding.before(ranks, first, f"On all items<br>{names}", **layout)
+    steps = []
+    for m in DOWN:
+        curves = drawn(m)
+        apart = max(float(np.abs(x.y - curves[0].y).max()) for x in curves[1:])
+        said = "one and the same line" if apart < 1e-9 else f"up to {100 * apart:.0f} points apart"
+        title = f"<b>{negatives(m)}: {said}</b><br>{names}"
+        steps.append(sliding.Step(count(m), sliding.lines(ranks, curves), title))
+    return sliding.sliding([], steps, DOWN.index(M), **layout)

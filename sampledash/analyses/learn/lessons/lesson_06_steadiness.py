@@ -1,0 +1,83 @@
+"""Steady is not right."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import plotly.graph_objects as go
+
+import sampledash as sd
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
+from sampledash.analyses.memory import frozen
+from sampledash.report.numbers import count, points
+from sampledash.report.sentences import ranking
+from sampledash.types import Floats
+
+TEXT = text_of("lesson_06_steadiness")
+
+RUNS, SEED = 20, 1
+VISITED = (20, 50, 100, 200, 500, 1500)
+LIFT = 0.3  # of a row: how far the dots of one row are spread
+
+
+@lru_cache(maxsize=16)
+def runs(m: int) -> Floats:
+    """Repeated sampled evaluations of the bundled recommenders: shape (systems, RUNS)."""
+    found = [
+        sd.simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
+        for place, rs in enumerate(movielens().sets)
+    ]
+    return frozen(np.array(found))
+
+
+def numbers(look: str) -> Numbers:
+    sets, names, exact, *_ = movielens()
+    worst = int(np.argmin(exact))
+    seen = int((runs(M).argmax(axis=0) == worst).sum())
+    center = sd.expected_mean(METRIC, sets[worst], M, scheme=WITHOUT)
+    std, bias = sd.std_of_mean(METRIC, sets[worst], M, scheme=WITHOUT), center - exact[worst]
+    return {
+        "worst": names[worst],
+        "users": len(sets[0]),
+        "runs": RUNS,
+        "half": RUNS // 2,
+        "seen": seen,
+        "right": min((0, RUNS // 2, RUNS), key=lambda option: abs(option - seen)),
+        "std": std,
+        "bias": bias,
+        "error": float(np.hypot(bias, std)),
+        "center": center,
+        "exact": exact[worst],
+        "left": (bias**2 + std**2 / RUNS) / (bias**2 + std**2),
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """Repeated runs of each recommender, and the truth."""
+    sets, names, exact, *_ = movielens()
+    true, worst = ranking(names, exact), int(np.argmin(exact))
+    if not revealed:
+        title = f"<b>{METRIC} on all movies</b>: {true}"
+        return sliding.truths(METRIC, names, exact, 1.0, title, dark)
+    m_values, lift, steps = movielens().visited(*VISITED), np.linspace(-LIFT, LIFT, RUNS), []
+    for m in m_values:
+        dots = []
+        for place, row in enumerate(runs(m)):
+            marker = {"size": 8, "color": theme.system_line(place, dark)["color"]}
+            x, y = np.round(100 * row, 4).tolist(), (place + lift).tolist()
+            dots.append(sliding.scatter("markers", x, y, marker=marker))
+        first = int((runs(m).argmax(axis=0) == worst).sum())
+        right = sum(ranking(names, run.tolist()) == true for run in runs(m).T)
+        std = points(sd.std_of_mean(METRIC, sets[worst], m, scheme=WITHOUT))
+        title = (
+            f"<b>{names[worst]} first in {first} of {RUNS} runs</b>, {true} in {right}"
+            f"<br>{names[worst]} scatters by {std}; ┃ on all movies"
+        )
+        steps.append(sliding.Step(count(m), dots, title))
+    axes = sliding.rows(METRIC, names, 1.05 * max(float(runs(m).max()) for m in m_values), dark)
+    layout = {"revision": f"runs-{METRIC}", **axes}
+    return sliding.sliding(
+        [sliding.ticks(exact, dark)], steps, m_values.index(M), dark=dark, **layout
+    )

@@ -1,0 +1,76 @@
+"""Corrections buy less bias with variance."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import plotly.graph_objects as go
+
+import sampledash as sd
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.learn.lesson import WITHOUT, M, N, Numbers, movielens, text_of
+from sampledash.analyses.sliding import Curve
+from sampledash.grids import rank_grid
+from sampledash.report.numbers import gamma, percent
+
+TEXT = text_of("lesson_07_corrections")
+
+GAMMA = 0.01
+GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0001)
+
+
+@lru_cache(maxsize=32)
+def fit(weight: float | None) -> sd.Fit:
+    """Average precision corrected with this γ; None is uncorrected."""
+    name = "uncorrected" if weight is None else "bias-variance"
+    recipe = sd.correction(name, gamma=weight)
+    return recipe.fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
+
+
+def errors(weight: float | None) -> tuple[float, float]:
+    """Root mean squared bias and scatter of one draw, over equally likely ranks."""
+    bias2, variance = fit(weight).risk()
+    return float(bias2**0.5), float(variance**0.5)
+
+
+def numbers(look: str) -> Numbers:
+    users = len(movielens().sets[0])
+    (bias, std), (small_bias, small_std) = errors(GAMMA), errors(GAMMA / 10)
+    return {
+        "users": users,
+        "gamma": gamma(GAMMA),
+        "small_gamma": gamma(GAMMA / 10),
+        "raw_bias": errors(None)[0],
+        "bias": bias,
+        "std": std,
+        "mean_std": std / users**0.5,
+        "small_bias": small_bias,
+        "small_std": small_std,
+        "small_mean_std": small_std / users**0.5,
+        "short": 1 - float(fit(GAMMA).expected([1])[0]),
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """Expected corrected AP against the exact one, γ from 1 down (Figure 4)."""
+    ranks = rank_grid(N)
+    raw_line = theme.correction_line("uncorrected", dark)
+    line = theme.correction_line("bias-variance", dark) | {"width": 3.5}
+    exact = Curve("exact", sd.parse_metric("AP")(ranks, N), theme.exact_line(dark, 2.5))
+    raw = Curve("uncorrected", fit(None).expected(ranks), raw_line)
+    head = f"╌╌ all items   {sliding.colored('━ uncorrected', raw.color)}"
+    layout: dict[str, Any] = {"revision": "corrections", "dark": dark}
+    layout["xaxis"] = theme.rank_axis(N, title="true rank (log scale)", most=5)
+    layout["yaxis"] = theme.percent_axis(title="expected AP")
+    if not revealed:
+        return sliding.before(ranks, [exact, raw], head, **layout)
+    steps = []
+    for weight in GAMMAS:
+        curve = Curve("corrected", fit(weight).expected(ranks), line)
+        bias, std = errors(weight)
+        said = f"━ γ = {gamma(weight)}: bias {percent(bias)}, scatter {percent(std)}"
+        title = f"{head}<br><b>{sliding.colored(said, curve.color)}</b>"
+        steps.append(sliding.Step(gamma(weight), sliding.lines(ranks, [curve]), title))
+    fixed = sliding.lines(ranks, [exact, raw])
+    return sliding.sliding(fixed, steps, GAMMAS.index(GAMMA), prefix="γ = ", **layout)

@@ -1,0 +1,88 @@
+"""What no correction can know."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import plotly.graph_objects as go
+
+import sampledash as sd
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
+from sampledash.report.numbers import count, percent
+
+TEXT = text_of("lesson_08_limits")
+
+SEED, MANY = 1, 100
+VISITED = (5, 10, 20, 50, 100, 500)
+Range = tuple[float, float]
+
+
+@lru_cache(maxsize=8)
+def run(m: int) -> tuple[sd.SampledRankSet, ...]:
+    """One sampled run of the bundled recommenders."""
+    return tuple(sd.sample_ranks(rs, m, np.random.default_rng(SEED)) for rs in movielens().sets)
+
+
+@lru_cache(maxsize=8)
+def ranges(m: int) -> tuple[list[Range], list[Range]]:
+    """What one run leaves open of each system: without an assumption, and with falling ranks."""
+    falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
+    return [sd.bounds(METRIC, srs) for srs in run(m)], falling
+
+
+@lru_cache(maxsize=1)
+def with_more_users() -> Range:
+    """The range of the first system if there were a hundred times as many users like these."""
+    rs, n = movielens().sets[0], run(M)[0].population
+    sizes = np.unique(rs.n).tolist()
+    laws = [sd.Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size]) for size in sizes]
+    law = MANY * np.concatenate(laws).sum(axis=0)
+    many = sd.SampledRankSet(rs.system, np.arange(1, M + 2), n=n, m=M, counts=law)
+    return sd.bounds(METRIC, many)
+
+
+def _said(span: Range) -> str:
+    return f"{percent(span[0])} to {percent(span[1])}"
+
+
+def numbers(look: str) -> Numbers:
+    free, falling = (spans[0] for spans in ranges(M))
+    return {
+        "n": run(M)[0].population,
+        "observed": M + 1,
+        "users": len(movielens().sets[0]),
+        "many": MANY,
+        "name": movielens().names[0],
+        "free": _said(free),
+        "more": _said(with_more_users()),
+        "assumed": _said(falling),
+        "exact": movielens().exact[0],
+        "seed": SEED,
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """What one run leaves open of each system."""
+    _, names, exact, *_ = movielens()
+    if not revealed:
+        title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"
+        return sliding.truths(METRIC, names, exact, 0.3, title, dark)
+    steps, places = [], range(len(names))
+    colors = [theme.system_line(place, dark)["color"] for place in places]
+    faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
+    for m in VISITED:
+        free, falling = ranges(m)
+        # The ticks lie over the bars, so they move last though they never change.
+        wide = theme.spans(free, places, 0.56, faint, hoverinfo="skip")
+        narrow = theme.spans(falling, places, 0.26, strong, hoverinfo="skip")
+        title = (
+            f"<b>{names[0]}, m = {count(m)}: {_said(free[0])}</b>"
+            "<br>wide: no assumption, narrow: with it, ┃ truth"
+        )
+        steps.append(sliding.Step(count(m), [wide, narrow, sliding.ticks(exact, dark)], title))
+    top = 1.03 * max(high for m in VISITED for _, high in ranges(m)[0])
+    axes = sliding.rows(METRIC, names, top, dark)
+    layout = {"barmode": "overlay", "revision": f"ranges-{METRIC}", **axes}
+    return sliding.sliding([], steps, VISITED.index(M), dark=dark, **layout)

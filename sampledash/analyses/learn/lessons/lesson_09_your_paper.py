@@ -1,0 +1,79 @@
+"""In your own paper."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import plotly.graph_objects as go
+
+import sampledash as sd
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, order, text_of
+from sampledash.analyses.sliding import Curve
+from sampledash.grids import m_grid
+from sampledash.report.sentences import negatives
+
+TEXT = text_of("lesson_09_your_paper")
+
+SURE = 0.95
+VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
+
+
+@cache
+def needed() -> int:
+    """In how many negatives one run shows the order of the pair that is right last."""
+    sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
+    return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
+
+
+def numbers(look: str) -> Numbers:
+    sets, names, exact, most, (better, worse, right_from) = movielens()
+    return {
+        "shown": order(names, [sd.expected_mean(METRIC, rs, M, scheme=WITHOUT) for rs in sets]),
+        "true": order(names, exact),
+        "right_from": right_from,
+        "needed": needed(),
+        "most": most,
+        "pair": f"{better} and {worse}",
+        "sure": f"{100 * SURE:.0f} %",
+        "stop": round(max(sd.mean_stopping_cost(METRIC, rs).mean for rs in sets)),
+        "full": round(float(np.mean(sets[0].n - 1))),
+        "share": 100 * right_from / most,
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """From which m on which pair is right."""
+    sets, names, exact, *_, (_, _, right_from) = movielens()
+    m_values = movielens().visited(*VISITED, right_from - 1, needed())
+    grid = m_grid(m_values[-1], m_values)
+    means, c = sd.curve(METRIC, sets, grid.tolist(), scheme=WITHOUT).to_numpy(), theme.look(dark)
+    first, second, third = np.argsort(exact)[::-1].tolist()
+    pairs = {c.green: (first, second), c.vermillion: (second, third), c.purple: (first, third)}
+    curves = [
+        Curve(f"{names[a]} − {names[b]}", means[:, a] - means[:, b], {"color": color, "width": 3.5})
+        for color, (a, b) in pairs.items()
+    ]
+    if not revealed:
+        gaps = [exact[a] - exact[b] for a, b in pairs.values()]
+        title = sliding.live(curves, gaps, f"{METRIC} on all movies")
+        named = [each.name for each in curves]
+        return sliding.truths(f"{METRIC}, difference", named, gaps, 1.2 * max(gaps), title, dark)
+    says = {}
+    for m in m_values:
+        right = sum(float(each.y[np.searchsorted(grid, m)]) > 0 for each in curves)
+        says[m] = f"{negatives(m)}: {right} of {len(pairs)} pairs right (above 0)"
+    every = 100 * np.array([each.y for each in curves])
+    low, top = float(every.min()), float(every.max())
+    return sliding.along(
+        grid,
+        curves,
+        says,
+        M,
+        dark=dark,
+        revision="your-paper",
+        xaxis=theme.rank_axis(m_values[-1], title="m, negatives (log scale)", most=5),
+        yaxis=theme.percent_axis(top, low=low, title="expected difference"),
+        shapes=[theme.level(0, c.ink, width=1.5, dash="dot")],
+    )

@@ -1,0 +1,128 @@
+"""Stop when it is decided."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+import sampledash as sd
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, Numbers, movielens, text_of
+from sampledash.analyses.sliding import Curve
+from sampledash.grids import m_grid
+from sampledash.report.numbers import count
+
+TEXT = text_of("lesson_10_stop_when_decided")
+
+LOOKS = ("One user", "A hit", "All users")
+SEED, CANDIDATES, CUTOFF, ACROSS = 3, 50, 10, 10
+RANK, HIT = 20, 4  # of the relevant items of two users
+VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+
+
+@cache
+def order(rank: int) -> list[bool]:
+    """Of the candidates of one user, in random order until it is decided, whether each is above."""
+    mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
+    last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1
+    return [bool(above) for above in mixed[:last]]
+
+
+def numbers(look: str) -> Numbers:
+    sets, names, exact, *_ = movielens()
+    best = int(np.argmax(exact))
+    ranks, k = sets[best], sd.parse_metric(METRIC).k or 0
+    mean, full = sd.mean_stopping_cost(METRIC, ranks).mean, float(np.mean(ranks.n - 1))
+    cost = sd.stopping_cost(f"Recall@{CUTOFF}", RANK, CANDIDATES)
+    return {
+        "first": names[best],
+        "users": len(ranks),
+        "k": k,
+        "hits": exact[best],
+        "mean": round(mean),
+        "full": round(full),
+        "share": mean / full,
+        "open": sd.expected_mean(METRIC, ranks, M, scheme=WITHOUT),
+        "one_n": CANDIDATES,
+        "one_r": RANK,
+        "one_k": CUTOFF,
+        "one_cost": float(cost.mean),
+        "one_first": CANDIDATES / RANK,
+        "reached": round(len(ranks) * M / mean),
+    }
+
+
+def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+    """The candidates of one user as they are looked at; the users that are still open."""
+    return (
+        _all(dark) if look == LOOKS[2] else _one(HIT if look == LOOKS[1] else RANK, revealed, dark)
+    )
+
+
+def _one(rank: int, revealed: bool, dark: bool) -> go.Figure:
+    c, total = theme.look(dark), CANDIDATES - 1
+    rows, bare = -(-total // ACROSS), {"showgrid": False, "zeroline": False, "fixedrange": True}
+
+    def marks(places: list[int], symbol: str, color: str, size: int) -> sliding.Trace:
+        x, y = [p % ACROSS for p in places], [-(p // ACROSS) for p in places]
+        return sliding.scatter(
+            "markers", x, y, marker={"symbol": symbol, "color": color, "size": size}
+        )
+
+    layout: dict[str, Any] = {
+        "revision": f"one-user-{rank}-{revealed}",
+        "xaxis": {**bare, "range": [-0.7, ACROSS - 0.3], "visible": False},
+        "yaxis": {**bare, "range": [0.7 - rows, 0.7], "visible": False},
+        "dark": dark,
+    }
+    waiting = marks(list(range(total)), "circle-open", c.muted, 14)
+    if not revealed:
+        title = f"<b>{total} candidates</b> of one user beside the relevant item, none looked at"
+        return sliding.still([waiting], title, height=sliding.HEIGHT - 110, **layout)
+    looked, steps = order(rank), []
+    for done in range(len(looked) + 1):
+        above = [p for p in range(done) if looked[p]]
+        below = [p for p in range(done) if not looked[p]]
+        said = f"<b>{done} looked at, ▲ {len(above)} above, ▼ {len(below)} below</b><br>"
+        said += f"Recall@{CUTOFF} among {CANDIDATES} is "
+        first, last = len(above) + 1, CANDIDATES - len(below)
+        if first > CUTOFF:
+            said += f"0: {total - done} are never scored"
+        elif last > CUTOFF:
+            said += f"open: rank {first} to {last}"
+        else:
+            said += f"1: rank {first}" + f" to {last}" * (first < last)
+        data = [
+            marks(above, "triangle-up", c.vermillion, 18),
+            marks(below, "triangle-down", c.blue, 18),
+        ]
+        steps.append(sliding.Step(count(done), data, said))
+    return sliding.sliding([waiting], steps, 0, prefix="looked at: ", gap=20, **layout)
+
+
+def _all(dark: bool) -> go.Figure:
+    sets, names, _, most, _ = movielens()
+    m_values = movielens().visited(*VISITED)
+    grid = m_grid(m_values[-1], m_values)
+    means = sd.curve(METRIC, sets, grid.tolist(), scheme=WITHOUT).to_numpy()
+    curves = [Curve(name, means[:, i], theme.system_line(i, dark)) for i, name in enumerate(names)]
+    says = {
+        m: f"{count(m)} looked at: users still open"
+        if m < most
+        else "all looked at: only hits left"
+        for m in m_values
+    }
+    return sliding.along(
+        grid,
+        curves,
+        says,
+        M,
+        dark=dark,
+        revision="all-users",
+        prefix="looked at: ",
+        xaxis=theme.rank_axis(m_values[-1], title="looked at for each user (log scale)", most=5),
+        yaxis=theme.percent_axis(100.0, title="users still open"),
+    )

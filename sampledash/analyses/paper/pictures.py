@@ -1,0 +1,156 @@
+"""Figures 1-5 of the paper as ours, and Steck's theorem watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from sampledash.analyses import memory, theme
+from sampledash.analyses.consistency import pictures as consistency
+from sampledash.analyses.correct import pictures as correct
+from sampledash.analyses.correct.result import MOVIELENS, Prior, expected
+from sampledash.analyses.explore import pictures as explore
+from sampledash.analyses.explore.result import curves as expected_curves
+from sampledash.analyses.sliding import scatter
+from sampledash.comparison.means import mean
+from sampledash.correction import parse_correction
+from sampledash.grids import m_grid, rank_grid
+from sampledash.metrics import Metric, parse_metric
+from sampledash.papers.krichene import WITH
+from sampledash.protocol import Protocol
+from sampledash.rank_sets import rank_distribution_at
+from sampledash.readers.files import example
+from sampledash.sampling import Sampling
+
+N, M, DRAWN = 10_000, 100, 99
+MOST_TIMES = 20  # the best-ranked relevant item is observed as often as the worst
+TOY = "paper-abc"
+_METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
+_HEIGHT = 300
+
+
+class Panel(NamedTuple):
+    """A picture, its key on the page, and what it shows."""
+
+    fig: go.Figure
+    key: str
+    alt: str
+
+
+def _exact(_: Metric, dark: bool) -> go.Figure:
+    ranks = rank_grid(N, keep=[10, 11])
+    data = [
+        theme.curve(
+            *theme.steps(ranks, theme.in_percent(metric(ranks, N))),
+            theme.metric_line(metric, dark),
+            str(metric),
+        )
+        for metric in _METRICS
+    ]
+    return theme.figure(
+        data,
+        dark=dark,
+        showlegend=True,
+        revision="paper-1",
+        legend=theme.LEGEND_ABOVE,
+        xaxis=theme.rank_axis(N, title="true rank (log scale)"),
+        yaxis=theme.percent_axis(),
+    )
+
+
+def _toy(metric: Metric, dark: bool) -> go.Figure:
+    sets, protocol = example(TOY), Protocol.of({"scheme": WITH})
+    grid = m_grid(N - 1, [DRAWN])
+    found = memory.orders((metric,), sets, N - 1, protocol, shared=True)
+    means = found.means[np.searchsorted(found.m_values, grid), :, 0]
+    names, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
+    how: dict[str, Any] = {"at": DRAWN, "dark": dark, "height": _HEIGHT}
+    return consistency.curves(str(metric), grid, names, means, exact, **how)
+
+
+def _sampled(metric: Metric, dark: bool) -> go.Figure:
+    ranks, negatives = rank_grid(N, keep=[10, 11]), (1, 10, 100, 1000)
+    curves = {m: expected_curves((metric,), Sampling(N, m, WITH), ranks)[1][0] for m in negatives}
+    how: dict[str, Any] = {"at": 100, "dark": dark, "height": _HEIGHT}
+    return explore.family(metric, ranks, metric(ranks, N), curves, **how)
+
+
+def _corrected(metric: Metric, dark: bool) -> go.Figure:
+    ranks, sampling = rank_grid(N, keep=[10, 11]), Sampling(N, M, WITH)
+    names = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
+    recipes = [parse_correction(name) for name in names]
+    curves = {x: expected(metric, x, sampling, Prior(), ranks) for x in recipes}
+    how: dict[str, Any] = {"focus": parse_correction("BV 0.1"), "dark": dark, "height": _HEIGHT}
+    return correct.expectation(metric, ranks, metric(ranks, N), curves, **how)
+
+
+def _ranks(_: Metric, dark: bool) -> go.Figure:
+    sets = example(MOVIELENS)
+    edges = consistency.rank_edges(max(int(x.n.max()) for x in sets), top=False)
+    up_to = np.column_stack([rank_distribution_at(x, edges, ties="expected") for x in sets])
+    shares = np.diff(up_to, axis=0, prepend=0.0)
+    return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
+
+
+# What draws a figure, with which metrics; its key and what it shows, of each metric.
+FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric], str, str]] = {
+    "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
+    "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
+    "Figure 3": (_sampled, _METRICS, "3_{}", "Expected {} over the rank for four m."),
+    "Figure 4": (_corrected, _METRICS[1:], "4_{}", "Expected corrected {} over the rank."),
+    "Figure 5": (
+        _ranks,
+        _METRICS[:1],
+        "5",
+        "Share of relevant items in stretches of ranks, per recommender.",
+    ),
+}
+
+
+def panels(item: str, dark: bool) -> list[Panel]:
+    """Ours of a figure of the paper."""
+    draw, metrics, key, alt = FIGURES[item]
+    return [Panel(draw(x, dark), f"paper_{key.format(x)}", alt.format(x)) for x in metrics]
+
+
+def missing(times: int, found: pd.DataFrame, dark: bool) -> list[Panel]:
+    """TOPK and ATOP of all relevant items and of the observed ones."""
+    panels = []
+    for row, measure in enumerate(found["measure"].unique()):
+        line = theme.metric_line(parse_metric(measure), dark)
+        color, ink = line["color"], theme.look(dark).ink
+        columns = found.loc[found["measure"] == measure, ["times", "complete", "observed"]]
+        at, complete, seen = columns.to_numpy().T * [[1], [100], [100]]
+        marker = {"size": 11, "color": color}
+        data = [
+            theme.curve(at, complete, theme.exact_line(dark), "all relevant items"),
+            theme.curve(at, seen, {**line, "dash": "solid"}, "observed ones"),
+            scatter("markers", [times], [float(seen[times - 1])], marker=marker, showlegend=False),
+        ]
+        names = [
+            theme.name_at(MOST_TIMES, float(y[-1]), name, shade, log=False, side="left")
+            | {"yanchor": "bottom"}
+            for name, y, shade in (("all", complete, ink), ("observed", seen, color))
+        ]
+        every = np.r_[seen, complete]
+        low, high, room = float(every.min()), float(every.max()), 0.15 * float(np.ptp(every))
+        fig = theme.figure(
+            data,
+            dark=dark,
+            height=260,
+            title=measure,
+            title_color=color,
+            revision=f"missing-{measure}",
+            annotations=names,
+            showlegend=False,
+            xaxis={"title": {"text": "times as often"}, "range": [0.5, MOST_TIMES + 0.5]},
+            yaxis=theme.percent_axis(high + room, low=low - room),
+            shapes=[theme.upright(times, theme.look(dark).muted)],
+        )
+        alt = f"{measure} of the observed relevant items over how unevenly they are observed."
+        panels.append(Panel(fig, f"paper_missing_{row}", alt))
+    return panels

@@ -1,0 +1,617 @@
+"""One look for all pictures: colours by meaning, axes, and names at the lines.
+
+A colour means the same thing on every page: metrics, systems, numbers of negatives and
+corrections each have their own. The hues are Okabe and Ito's, told apart with any colour vision,
+in a darker shade on white and a lighter one on black, so that names in them can be read; a dash
+repeats what the colour says. The exact metric is always the dashed line in ink. Backgrounds are
+transparent: the page shows through.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from sampledash.correction import CORRECTIONS
+from sampledash.metrics import KINDS, Metric
+from sampledash.report.numbers import short_count
+from sampledash.types import Flags, Floats, Ints
+
+FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Roboto, Helvetica, Arial, sans-serif'
+HEIGHT = 360
+
+
+@dataclass(frozen=True)
+class Look:
+    """The colours of one background."""
+
+    ink: str
+    muted: str
+    grid: str
+    paper: str  # behind hover labels
+    page: str  # behind everything
+    blue: str
+    vermillion: str
+    green: str
+    purple: str
+    orange: str
+    family: tuple[str, str]  # fewest negatives, most negatives
+
+
+LIGHT = Look(
+    ink="#1c2530", muted="#6a7683", grid="#e3e7eb", paper="#ffffff", page="#ffffff",
+    blue="#0072b2", vermillion="#c94400", green="#00805d", purple="#a8528a", orange="#937000",
+    family=("#3579b1", "#063f73"),
+)  # fmt: skip
+DARK = Look(
+    ink="#f0f4f8", muted="#9aa6b2", grid="#2b3540", paper="#1a2129", page="#11161c",
+    blue="#5cb3f0", vermillion="#ff8a4c", green="#35c79b", purple="#e09bc6", orange="#f0b429",
+    family=("#4a8fc7", "#cfe8fb"),
+)  # fmt: skip
+
+_SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
+_SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
+# Dashes belong to the exact line: truncated metrics take another pattern than their full form.
+EXACT_DASH = "6px,4px"
+LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+
+
+def look(dark: bool) -> Look:
+    """Colours for a dark or a light background."""
+    return DARK if dark else LIGHT
+
+
+def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
+    """Line of the exact metric: dashed, in ink, on every page."""
+    return {"color": look(dark).ink, "dash": EXACT_DASH, "width": width}
+
+
+def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
+    """Line of a sampled metric: colour by its name, dash when it is truncated."""
+    truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
+    return {
+        "color": getattr(look(dark), KINDS[metric.name].color),
+        "dash": "longdashdot" if truncated else "solid",
+        "width": 3,
+    }
+
+
+def system_line(place: int, dark: bool) -> dict[str, Any]:
+    """Line of the system at this place of the legend."""
+    return {
+        "color": getattr(look(dark), _SYSTEM[place % len(_SYSTEM)]),
+        "dash": _SYSTEM_DASH[place // len(_SYSTEM) % len(_SYSTEM_DASH)],
+        "width": 2.5,
+    }
+
+
+def correction_line(name: str, dark: bool) -> dict[str, Any]:
+    """Line of a correction, by its recipe name such as ``"bias-variance"``."""
+    kind = CORRECTIONS[name]
+    return {"color": getattr(look(dark), kind.color), "dash": kind.dash, "width": 2.5}
+
+
+def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
+    """Lines for growing numbers of negatives: the more, the closer to ink."""
+    start, end = (_rgb(c) for c in look(dark).family)
+    shares = np.linspace(0, 1, max(size, 2))[:size]
+    return [
+        {
+            "color": _hex([a + (b - a) * share for a, b in zip(start, end, strict=True)]),
+            "width": 2.5,
+        }
+        for share in shares
+    ]
+
+
+def faded(color: str, opacity: float) -> str:
+    """The same colour, see-through."""
+    return f"rgba({','.join(str(c) for c in _rgb(color))},{opacity:g})"
+
+
+def _rgb(color: str) -> list[int]:
+    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def _hex(parts: list[float]) -> str:
+    return "#" + "".join(f"{round(p):02x}" for p in parts)
+
+
+@lru_cache(maxsize=2)
+def template(dark: bool) -> dict[str, Any]:
+    """The Plotly template of all pictures."""
+    c = look(dark)
+    ticks = {"ticks": "outside", "tickcolor": c.muted, "ticklen": 4}
+    lines = {"gridcolor": c.grid, "zeroline": False, "linecolor": c.muted, "showline": True}
+    font, title = {"color": c.muted, "size": 13}, {"font": {"size": 14}, "standoff": 8}
+    axis = {**lines, **ticks, "automargin": False, "tickfont": font, "title": title}
+    return {
+        "layout": {
+            "font": {"family": FONT, "size": 14, "color": c.ink},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "colorway": [getattr(c, name) for name in _SYSTEM],
+            "xaxis": {**axis, "showgrid": False},
+            "yaxis": {**axis, "showline": False, "ticks": ""},
+            "hoverlabel": {
+                "bgcolor": c.paper,
+                "font": {"family": FONT, "color": c.ink, "size": 14},
+            },
+            "showlegend": False,
+            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.ink},
+        }
+    }
+
+
+def figure(
+    data: list[dict[str, Any]],
+    *,
+    dark: bool,
+    height: int = HEIGHT,
+    title: str = "",
+    title_color: str | None = None,
+    revision: str = "",
+    annotations: list[dict[str, Any]] | None = None,
+    shapes: list[dict[str, Any]] | None = None,
+    **layout: Any,
+) -> Picture:
+    """Put traces into a figure with the common look.
+
+    ``data`` are traces of SVG types, at most 400 points each; what the reader did by hand lasts as
+    long as the text of ``revision`` stays the same; ``layout`` are further entries of the layout.
+    """
+    at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
+    font = {"size": 16, "color": title_color or look(dark).ink}
+    text = f"<b>{title}</b>" if title else ""
+    room = _room(layout.get("xaxis", {}), layout.get("yaxis", {}))
+    margin = {"l": 8, "r": 12, "t": 34, "b": 8} | layout.pop("margin", {})
+    return Picture(
+        data,
+        {
+            "margin": margin | {side: max(margin[side], need) for side, need in room.items()},
+            "template": template(dark),
+            "height": height,
+            "title": {"text": text, **at, "yanchor": "top", "pad": {"t": 4}, "font": font},
+            "uirevision": revision,
+            "hovermode": "x unified",
+            "dragmode": False,
+            "annotations": annotations or [],
+            "shapes": shapes or [],
+            **layout,
+        },
+    )
+
+
+def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
+    """Pixels that the labels and titles of the axes take: Plotly would draw twice to find out."""
+    labels = up.get("ticktext", ["100.0 %"])
+    longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
+    letter = 0.55 * up.get("tickfont", {}).get("size", 13)
+    titled = [24 * bool(axis.get("title", {}).get("text")) for axis in (across, up)]
+    shown = [axis.get("visible", True) for axis in (across, up)]
+    left = round(letter * longest) + titled[1] if up.get("showticklabels", True) else titled[1]
+    below = 24 + titled[0] if across.get("showticklabels", True) else titled[0]
+    return {
+        "l": (8 + left) * shown[1],
+        "t" if across.get("side") == "top" else "b": (8 + below) * shown[0],
+    }
+
+
+class Picture(go.Figure):
+    """A figure that is sent as it was written.
+
+    Making Plotly's objects of it takes ten times as long as all else, and only a change to it, or
+    a test, needs them: they are made when first asked for.
+    """
+
+    def __init__(self, data: list[dict[str, Any]], layout: dict[str, Any]) -> None:
+        object.__setattr__(self, "_written", {"data": data, "layout": layout})
+
+    def __getattr__(self, name: str) -> Any:
+        """What Plotly has not made yet."""
+        written = self.__dict__.pop("_written", None)
+        if written is None:
+            raise AttributeError(name)
+        super().__init__(**written, _validate=False)
+        return getattr(self, name)
+
+    def as_written(self) -> dict[str, Any]:
+        """Its data and layout; only of a figure that nobody has changed."""
+        return dict(self.__dict__["_written"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the browser is sent."""
+        written = self.__dict__.get("_written")
+        if written is None:
+            made: dict[str, Any] = super().to_dict()
+            return made
+        packed = [
+            {key: _packed(part) for key, part in trace.items() if part is not None}
+            for trace in written["data"]
+        ]
+        return {**written, "data": packed}
+
+
+def _packed(part: Any) -> Any:
+    """An array of numbers as Plotly reads it fastest."""
+    if not isinstance(part, np.ndarray):
+        return part
+    if part.dtype != np.float64:
+        return part.tolist()
+    return {"dtype": "f8", "bdata": b64encode(part.tobytes()).decode()}
+
+
+def behind(fig: Picture, pinned: Picture) -> Picture:
+    """The same with lines of another picture of its axes, dotted, where they differ to the eye."""
+    written, other = fig.as_written(), pinned.as_written()
+    layout, dotted = dict(written["layout"]), []
+
+    def differ(one: dict[str, Any], as_shown: dict[str, Any]) -> bool:
+        """Whether two lines, each on points of its own, are apart by half a percent of its rise."""
+        if one.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
+            return True
+        away = np.interp(one["x"], as_shown["x"], as_shown["y"]) - one["y"]
+        upright = np.diff(one["x"], append=np.inf) == 0  # where a line falls it has two values
+        away[upright | np.roll(upright, 1)] = 0.0
+        return bool(np.abs(away).max() > 0.005 * max(np.ptp(one["y"]), 1e-12))
+
+    for trace in other["data"]:
+        line = trace.get("line", {})
+        drawn = trace["mode"] == "lines" and line.get("width") and "fill" not in trace
+        if drawn and all(differ(trace, each) for each in written["data"]):
+            told = {"hovertemplate": f"pinned: {trace['hovertemplate']}", "opacity": 0.8}
+            dotted.append(trace | told | {"line": line | {"dash": "dot", "width": 2}})
+    for name in layout.keys() & other["layout"].keys() if dotted else ():
+        if name.startswith("yaxis"):
+            ends = *layout[name]["range"], *other["layout"][name]["range"]
+            layout[name] = layout[name] | {"range": [min(ends), max(ends)]}
+    upright = [shape for shape in other["layout"]["shapes"] if shape["x0"] == shape["x1"]]
+    layout["shapes"] = layout["shapes"] + [
+        shape | {"line": shape["line"] | {"dash": "dot"}}
+        for shape in upright
+        if shape not in layout["shapes"]
+    ]
+    return Picture([*written["data"], *dotted], layout)
+
+
+def across(panels: int) -> int:
+    """How many panels stand side by side."""
+    return 2 if panels == 4 else min(panels, 3)
+
+
+def beside(panels: Sequence[Picture]) -> Picture:
+    """Pictures of one height as panels of one, which a browser draws in a fraction of the time."""
+    if len(panels) == 1:
+        return panels[0]
+    written = [panel.as_written() for panel in panels]
+    columns, first = across(len(panels)), written[0]["layout"]
+    edge = {side: max(one["layout"]["margin"][side] for one in written) for side in "lrtb"}
+    height = first["height"] * -(-len(panels) // columns)
+    plot, inner = height - edge["t"] - edge["b"], first["height"] - edge["t"] - edge["b"]
+    width = (1 - _BETWEEN * (columns - 1)) / columns
+    data: list[dict[str, Any]] = []
+    layout = first | {
+        "height": height,
+        "margin": edge,
+        "title": {},
+        "annotations": [],
+        "shapes": [],
+    }
+    for place, one in enumerate(written):
+        end, own = str(place + 1) if place else "", one["layout"]
+        row, column = divmod(place, columns)
+        left, top = column * (width + _BETWEEN), 1 - row * first["height"] / plot
+        wide = {"domain": [left, left + width], "anchor": f"y{end}"}
+        high = {"domain": [max(top - inner / plot, 0), top], "anchor": f"x{end}"}
+        layout |= {f"xaxis{end}": own["xaxis"] | wide, f"yaxis{end}": own["yaxis"] | high}
+        data += [trace | {"xaxis": f"x{end}", "yaxis": f"y{end}"} for trace in one["data"]]
+        for kind in ("shapes", "annotations"):
+            layout[kind] += [each | _within(each, end) for each in own[kind]]
+        title = note(0, 1, own["title"]["text"], font=own["title"]["font"], xanchor="left")
+        title |= {"yanchor": "bottom", "yshift": edge["t"] - 30, "xref": "paper", "yref": "paper"}
+        layout["annotations"].append(title | _within(title, end))
+    layout["uirevision"] = " ".join(one["layout"]["uirevision"] for one in written)
+    return Picture(data, layout)
+
+
+_BETWEEN = 0.075  # of the width
+
+
+def _within(part: dict[str, Any], end: str) -> dict[str, str]:
+    """The axes of a shape or an annotation in the panel of this number."""
+    return {
+        f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
+        for name in "xy"
+    }
+
+
+def rank_axis(
+    last: int, *, log: bool = True, title: str = "true rank", most: int = 6
+) -> dict[str, Any]:
+    """Horizontal axis over ranks 1..last; ``most`` bounds the labelled ticks."""
+    if not log:
+        return {
+            "title": {"text": title},
+            "range": [0, last * 1.02],
+            "tickformat": ",",
+            "nticks": most,
+        }
+    decades = np.arange(0, int(np.floor(np.log10(max(last, 1)))) + 1)
+    step = -(-len(decades) // most)
+    ticks = [10 ** int(e) for e in decades[::step]]
+    end = max(float(np.log10(max(last, 2))), 0.3)
+    return {
+        "title": {"text": title},
+        "type": "log",
+        "range": [-0.02 * end, end * 1.03],
+        "tickvals": ticks,
+        "ticktext": [short_count(t) for t in ticks],
+        "hoverformat": ",",
+    }
+
+
+def log_axis(
+    ends: Sequence[float], ticks: Sequence[float], write: Callable[[Any], str], **more: Any
+) -> dict[str, Any]:
+    """Logarithmic axis between ``ends``, in powers of ten, with these ticks as they are written."""
+    texts = {"tickvals": list(ticks), "ticktext": list(map(write, ticks))}
+    return {"type": "log", "range": list(map(float, ends)), **texts, **more}
+
+
+def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> dict[str, Any]:
+    """Vertical axis in percent with up to two decimals; data are given in percent."""
+    room = 0.04 * (top - low)
+    return {
+        "title": {"text": title},
+        "range": [low - room / 2, top + room],
+        "tickformat": ",.2~f",
+        "ticksuffix": " %",
+        "nticks": 6,
+    }
+
+
+def rows_axis(names: Sequence[str], color: str, size: int = 14) -> dict[str, Any]:
+    """Vertical axis with a name at each whole number, the first on top."""
+    return {
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "tickfont": {"size": size, "color": color},
+        "range": [len(names) - 0.5, -0.5],
+    }
+
+
+def curve(x: Any, y: Any, line: dict[str, Any], name: str, **more: Any) -> dict[str, Any]:
+    """A line with its hover text, for :func:`figure`."""
+    drawn = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "name": name}
+    return drawn | {"hovertemplate": hover(name)} | more
+
+
+def area(x: Any, y: Any, fill: str) -> dict[str, Any]:
+    """An area by its edge, for :func:`figure`."""
+    edge = curve(x, y, {"width": 0, "color": fill}, "", hoverinfo="skip", hovertemplate=None)
+    return edge | {"fill": "toself", "fillcolor": fill}
+
+
+def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
+    """Bars, for :func:`figure`."""
+    return {"type": "bar", "x": x, "y": y, "name": name, **more}
+
+
+def spans(
+    ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
+) -> dict[str, Any]:
+    """Bars from low to high, given as shares, each in its row, for :func:`figure`."""
+    at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
+    fill = {"color": color, "line": {"width": 0}}
+    flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
+    return {**flat, **at, **more}
+
+
+def dots(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Marked points, for :func:`figure`."""
+    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker, **more}
+
+
+def upright(at: float, color: str, **line: Any) -> dict[str, Any]:
+    """A thin line over the whole height, as a shape for :func:`figure`."""
+    style, ends = {"color": color, "width": 1, **line}, {"x0": at, "x1": at, "y0": 0, "y1": 1}
+    return {"type": "line", "yref": "paper", "layer": "below", "line": style, **ends}
+
+
+def level(at: float, color: str, **line: Any) -> dict[str, Any]:
+    """A thin line over the whole width, as a shape for :func:`figure`."""
+    style, ends = {"color": color, "width": 1, **line}, {"x0": 0, "x1": 1, "y0": at, "y1": at}
+    return {"type": "line", "xref": "paper", "layer": "below", "line": style, **ends}
+
+
+def box(x0: float, x1: float, y0: float, y1: float, **more: Any) -> dict[str, Any]:
+    """A rectangle, as a shape for :func:`figure`."""
+    corners = {"x0": x0, "x1": x1, "y0": y0, "y1": y1}
+    return {"type": "rect", "layer": "below", "line": {"width": 0}, **corners, **more}
+
+
+def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
+    """Text in the picture, as an annotation for :func:`figure`."""
+    return {"x": x, "y": y, "text": text, "showarrow": False, **more}
+
+
+def margin(top: int) -> dict[str, int]:
+    """Room around the plot."""
+    return {"l": 8, "r": 12, "t": top, "b": 8}
+
+
+def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
+    """A line that falls upright where it takes two values alone: both ends of each jump.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in steps(np.array([1, 2, 3]), np.array([100.0, 100.0, 0.0]))]
+    [[1, 2, 3, 3], [100.0, 100.0, 100.0, 0.0]]
+    """
+    if len(y) < 3 or len(np.unique(y)) != 2:
+        return x, y
+    ends = np.flatnonzero(np.diff(y)) + 1
+    return np.insert(x, ends, x[ends]), np.insert(y, ends, y[ends - 1])
+
+
+def hover(name: str, unit: str = " %", digits: int = 2) -> str:
+    """Hover text of one trace under the unified label."""
+    return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
+
+
+def in_percent(values: ArrayLike) -> np.ndarray[Any, Any]:
+    """Shares as percent, the unit of every vertical axis."""
+    return 100.0 * np.asarray(values, dtype=np.float64)
+
+
+# ------------------------------------------------------------------------ names beside their lines
+
+
+def name_at(
+    x: float, y: float, text: str, color: str, *, log: bool, side: str = "right", shift: int = 6
+) -> dict[str, Any]:
+    """A name written beside a point of a line, in its colour, instead of a legend."""
+    away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
+    anchor, by = away[side]
+    look = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
+    at = float(np.log10(x)) if log else x
+    return note(at, y, text, xanchor=anchor, xshift=by, **look)
+
+
+def names_at(
+    names: Sequence[str],
+    colors: Sequence[str],
+    x: Any,
+    curves: Sequence[Floats],
+    across: Sequence[float],
+    up: tuple[float, float],
+    *,
+    height: float,
+    log: bool = False,
+    clear: Sequence[float] = (),
+) -> list[dict[str, Any]]:
+    """Write each name beside its line, clear of the other lines and names, on a log x axis.
+
+    Parameters
+    ----------
+    names, colors
+        Of the lines.
+    x, curves
+        Common to all lines, and a line each, in data units; a curve may hold NaN.
+    across, up
+        Ranges of the axes: ``across`` in powers of ten and in drawing order, ``up`` in data units.
+    height
+        Of the plot, in pixels.
+    log
+        Whether the y axis is logarithmic too.
+    clear
+        Values of x at which upright lines are kept clear of names.
+    """
+    shares, points = [], []  # of the plot, and in units of the axes
+    low, top = np.log10(up) if log else up
+    uprights = [(np.log10(at) - across[0]) / (across[1] - across[0]) for at in clear]
+    for y in curves:
+        keep = np.isfinite(y)
+        px, py = np.log10(np.asarray(x, dtype=np.float64)[keep]), y[keep]
+        py = np.log10(py) if log else py
+        order = slice(None, None, -1) if across[0] > across[1] else slice(None)
+        px, py = px[order], py[order]
+        share = (px - across[0]) / (across[1] - across[0])
+        shares.append((share, np.clip((py - low) / (top - low), 0, 1)))
+        points.append((px, np.clip(py, low, top)))
+    plots = {_Plot(shares, uprights, width, height): weight for width, weight in WIDTHS.items()}
+    notes = []
+    for line, (name, color) in enumerate(zip(names, colors, strict=True)):
+        sx, sy = shares[line]
+        along = length(sx, sy)
+        spots = np.unique(np.searchsorted(along, np.linspace(0, along[-1], _SPOTS)))
+        places = list(product(spots.tolist(), (True, False), (True, False)))
+        at, *side = map(np.array, zip(*places, strict=True))
+        boxes = [plot.boxes(sx[at], sy[at], name, *side) for plot in plots]
+        weighed = zip(plots.items(), boxes, strict=True)
+        here = sx[spots], sy[spots]
+        costs = [weight * plot.costs(line, *here, box) for (plot, weight), box in weighed]
+        best = int(np.argmin(np.sum(costs, axis=0)))
+        for plot, tried in zip(plots, boxes, strict=True):
+            plot.taken.append(tried[best])
+        spot, right, above = places[best]
+        x_at, y_at = (float(part[spot]) for part in points[line])
+        anchors = {"xanchor": "left" if right else "right", "yanchor": "bottom" if above else "top"}
+        shifts = {"xshift": _GAP if right else -_GAP, "yshift": _GAP / 2 if above else -_GAP / 2}
+        font = {"color": color, "size": 14}
+        notes.append(note(x_at, y_at, name, font=font, **anchors, **shifts))
+    return notes
+
+
+def length(x: Floats, y: Floats) -> Floats:
+    """How long a line is up to each of its points."""
+    return np.insert(np.cumsum(np.hypot(np.diff(x), np.diff(y))), 0, 0.0)
+
+
+# Widths of a plot on a phone and on a desk, in pixels: a place must do for both, the desk counting
+# more.
+WIDTHS = {250.0: 1.0, 480.0: 2.0}
+_LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
+_SPOTS = 24  # tried along each line
+_STEP = 6.0  # between the points at which a line is compared with the boxes
+
+
+class _Plot:
+    """Lines and the names placed so far, at one width."""
+
+    def __init__(
+        self,
+        lines: Sequence[tuple[Floats, Floats]],
+        clear: Sequence[float],
+        width: float,
+        height: float,
+    ) -> None:
+        self.width, self.height = width, height
+        self.lines = []  # points every few pixels, on steep parts too: shape (p, 2)
+        for x, y in lines:
+            along = length(x * width, y * height)
+            steps = np.arange(0.0, along[-1] + _STEP, _STEP)
+            dense = [np.interp(steps, along, part) for part in (x * width, y * height)]
+            self.lines.append(np.column_stack(dense))
+        self.clear = [x * width for x in clear]
+        self.taken: list[Floats] = []
+
+    def boxes(self, x: Floats, y: Floats, name: str, right: Flags, above: Flags) -> Floats:
+        """The room a name takes beside each point: left, low, right and high, shape (points, 4)."""
+        wide = _LETTER * len(name)
+        left = x * self.width + np.where(right, _GAP, -_GAP - wide)
+        low = y * self.height + np.where(above, _GAP / 2, -_GAP / 2 - _LINE)
+        return np.stack([left, low, left + wide, low + _LINE], axis=1)
+
+    def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
+        """How bad each place is: what the name would cover, how close the next line is.
+
+        Boxes are those beside the first point, then as many beside the next.
+        """
+        left, low, right, high = boxes.T
+        here = np.stack([x * self.width, y * self.height], axis=1)
+        cost, near = np.zeros(len(boxes)), np.full(len(x), 60.0)
+        for place, points in enumerate(self.lines):
+            across, up = points.T[:, None]
+            covered = (across > left[:, None]) & (across < right[:, None])
+            covered &= (up > low[:, None]) & (up < high[:, None])
+            cost += 30.0 * covered.sum(axis=1)
+            if place != line:
+                away = (across - here[:, :1]) ** 2 + (up - here[:, 1:]) ** 2
+                near = np.minimum(near, np.sqrt(away.min(axis=1)))
+        for upright in self.clear:
+            cost += 200.0 * ((left < upright) & (upright < right))
+        for a in self.taken:
+            cost += 1000.0 * ((a[0] < right) & (left < a[2]) & (a[1] < high) & (low < a[3]))
+        outside = (left < 0) | (right > self.width) | (low < 0) | (high > self.height)
+        found: Floats = cost + 1000.0 * outside - np.repeat(near, len(boxes) // len(x))
+        return found

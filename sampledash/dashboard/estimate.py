@@ -1,0 +1,515 @@
+"""The Correct page on sampled ranks, and on a printed table: what they tell of all items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from sampledash.analyses import choices, memory
+from sampledash.analyses.estimate import pictures, result
+from sampledash.analyses.estimate.result import DATA
+from sampledash.correction import USABLE, usable, weighs
+from sampledash.dashboard import page, sliders, state
+from sampledash.dashboard.page import Problem
+from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
+from sampledash.dashboard.uploads import carry, pasted, template, upload
+from sampledash.estimation.bounds import Range, decided
+from sampledash.estimation.rank_distribution import obstacle
+from sampledash.metrics import Metric
+from sampledash.rank_sets import RankSet, rank_distribution_at
+from sampledash.readers.assemble import Opened
+from sampledash.readers.files import example, lacks, sampled_sets
+from sampledash.readers.pasted import open_text
+from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ZeroBasedRanks
+from sampledash.report import estimates as words
+from sampledash.report.escape import escaped, short_name, system_name
+from sampledash.report.numbers import count, percent, span, unbroken
+from sampledash.report.sentences import outside
+from sampledash.report.templates import texts
+from sampledash.sampled_rank_sets import SampledRankSet
+from sampledash.sampling import Sampling
+from sampledash.schemes import SCHEMES
+from sampledash.simulation import sample_ranks
+from sampledash.types import Progress
+
+EXAMPLE, UPLOAD, PASTE = "MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"
+SOURCES = (EXAMPLE, UPLOAD, PASTE)
+PLACEHOLDER = (
+    "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
+)
+MOST_M = 2_000
+MOST_SYSTEMS = 8  # shown at a time: every pair of them is compared
+MOST_IN_LINK = 1_000
+POPULARITY = (
+    "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
+    "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
+)
+NO_TABLE = "Paste a table: a line of names, then one system a line."
+HELP = texts(Path(__file__).with_suffix(".txt"))
+TABS = ("Estimates", "True ranks", "Which γ")
+VIEWS = ("Every estimator", "Pairs")
+#: Why m differs, and what ``adaptive`` is then.
+_SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
+# What a link can choose, and the default.
+OFFERED: state.Offered = {
+    "m_set": (tuple(_SAID), next(iter(_SAID))),
+    "estimator": (result.METHODS, result.TOGETHER),
+    "sampled_source": (SOURCES, EXAMPLE),
+    "estimate_tab": (TABS, TABS[0]),
+    "estimates_view": (VIEWS, VIEWS[0]),
+}
+_IN_LINK = "sampled"
+LINKED = {_IN_LINK: "", "estimate_tab": TABS[0], "estimates_view": VIEWS[0]}
+CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
+CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set")} | {"metric": "Recall@k"}
+Sets = tuple[SampledRankSet, ...]
+_SHIFT = "_sampled_from_0"
+
+
+# ------------------------------------------------------------------------------- sampled ranks
+
+
+class Given(NamedTuple):
+    """What was given, before the page says what it does not say of m and the scheme."""
+
+    ident: str  # the same only for the same content
+    n: tuple[int, str] | None  # as the data have it, or as it was given where they do not
+    m: str  # as they have it, if they do
+    read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]  # and the true ranks, where known
+
+
+def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+    """Draw what sampled ranks tell."""
+    own, headline = {**defaults, **CHOICES}, st.container(key="given_headline")
+    given: Given | Problem
+    try:
+        given = _choose(row)
+    except ValueError as error:
+        given = Problem.of(error)
+    systems = st.container()
+    left, right = st.columns([7, 3], vertical_alignment="bottom")
+    with left:
+        sliders.metric()
+    right.selectbox("Estimate by", list(result.METHODS), **_linked("estimator"))
+    n, m = (None, "") if isinstance(given, Problem) else (given.n, given.m)
+    sliders.draw(lock_n=n or (state.DEFAULTS["n"], NOT_KNOWN), page_defaults=own)
+    with st.container(key="controls_given", horizontal=True):
+        if weighs(state.value("estimator", CHOICES)):
+            sliders.gamma()
+        sliders.m(m)
+    page.note(own)
+
+    def check() -> result.Question:
+        if isinstance(given, Problem):
+            raise given
+        metric = _metric()
+        method, weight = state.value("estimator", CHOICES), state.current().gamma
+        with systems:
+            sets, true = given.read()
+            shown = _shown(sets, given.ident)
+        if not shown:
+            raise Problem("Choose at least one system to show.", asking=True)
+        if method in USABLE:
+            usable(method, weight)
+        return result.Question(shown, metric, method, weight, true)
+
+    def explain(error: ValueError) -> Problem:
+        if isinstance(error, ZeroBasedRanks) and isinstance(given, Given):
+            shift, label = {_SHIFT: given.ident}, "The ranks count from 0: add 1"
+            return Problem(state.spelled(error), (label, lambda: st.session_state.update(shift)))
+        if isinstance(error, MissingCandidates | MissingNegatives):
+            return Problem(state.spelled(error), asking=True)
+        return Problem.of(error)
+
+    doing = "What these samples leave open"
+    found = _answered(headline, "estimate", check, result.compute, doing, explain)
+    if found is None:
+        return
+    page.strip(_numbers(found))
+    page.copy_link({**own, **LINKED})
+    draws = (_estimates, _true_ranks, _which_gamma)
+    page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", found)
+
+
+def _linked(key: str) -> dict[str, Any]:
+    return {"key": key, "bind": "query-params", "help": HELP[key]}
+
+
+def _choose(row: DeltaGenerator) -> Given:
+    """Draw where the ranks come from; a ValueError, such as a Problem, says why there are none."""
+    help_ = HELP["sampled_source"]
+    with row:
+        chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
+    if chosen != PASTE:
+        carry(_IN_LINK, "")
+    if chosen == EXAMPLE:
+        return _one_run()
+    if chosen == UPLOAD:
+        last = upload(
+            "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
+            lambda: template("Template", "sampled.csv", "sampled-ranks.csv", "text/csv", "sampled"),
+            key="sampled_file",
+            help=HELP["sampled_file"],
+            asking="Choose a file of sampled ranks.",
+        )
+        ident, parse = last.ident, last.parse
+    else:
+        ident, parse = _typed()
+    opened = memory.cached(("opened", ident), parse, shared=False, large=True)
+    n, m = _of_data(opened)
+    own = ask_n(ident) if n is None and opened.tables else None
+    n = n if own is None else (own, f"{count(own)}, as given")
+    return Given(ident, n, m, partial(_read, ident, opened, own))
+
+
+def _typed() -> tuple[str, Callable[[], Opened]]:
+    typed = pasted(
+        "Sampled ranks: a table with a header, or one system a line",
+        key="sampled_typed",
+        address=_IN_LINK,
+        height=140,
+        placeholder=PLACEHOLDER,
+        help=HELP["sampled_typed"],
+    )
+    carry(_IN_LINK, typed if len(typed) <= MOST_IN_LINK else "")
+    if len(typed) > MOST_IN_LINK:
+        st.caption(f"Up to {count(MOST_IN_LINK)} characters travel in a link; these do not.")
+    if not typed.strip():
+        raise Problem("Paste sampled ranks, as in the example.", asking=True)
+    return f"typed-{hash(typed)}", lambda: open_text(typed)
+
+
+def _one_run() -> Given:
+    """Negatives drawn for the bundled ranks."""
+    left, right = st.columns([1, 5], vertical_alignment="bottom")
+    with left:
+        seed = page.whole_number("Seed", "draw_seed", 1, help=HELP["draw_seed"])
+    true = tuple(example(DATA))
+
+    def read() -> tuple[Sets, tuple[RankSet, ...]]:
+        m, scheme = state.current().m, state.current().scheme
+        right.caption(words.about_example(len(true[0]), m, seed))
+        _require_few(m)
+
+        def draw() -> Sets:
+            rng = np.random.default_rng(seed)
+            return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in true)
+
+        return memory.cached(("run", DATA, m, scheme, seed), draw, shared=True), true
+
+    return Given(DATA, _mean_n(), "", read)
+
+
+def _mean_n() -> tuple[int, str]:
+    """Of the bundled run, in place of the sidebar's n."""
+    mean = round(float(np.mean(example(DATA)[0].n)))
+    return mean, f"{count(mean)}, mean of the users"
+
+
+def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
+    """n and m as the data have them."""
+    frames, n, m = [part.frame for part in opened.tables], None, ""
+    lacks_n, lacks_m = lacks(opened) if frames else (True, True)
+    if not lacks_n:
+        found = np.concatenate([frame["n_candidates"] for frame in frames])
+        mean = round(float(found.mean()))
+        n = mean, f"{count(mean)}, {'from the data' if np.ptp(found) == 0 else 'mean'}"
+    if not lacks_m:
+        found = np.concatenate([frame["negatives"] for frame in frames])
+        m = f"{span(found.min(), found.max())}, from the data"
+    return n, m
+
+
+def _read(ident: str, opened: Opened, n: int | None) -> tuple[Sets, tuple[RankSet, ...]]:
+    """The sampled ranks, with the n that was given where the data say none; and no true ranks."""
+    settings, (_, lacks_m) = state.current(), lacks(opened)
+    if lacks_m:
+        _require_few(settings.m)
+    how: dict[str, Any] = {
+        "n": n,
+        "m": settings.m if lacks_m else None,
+        "scheme": settings.scheme,
+        "zero_based": st.session_state.get(_SHIFT) == ident,
+    }
+    key = ("sampled", ident, *how.values())
+    sets = memory.cached(key, lambda: tuple(sampled_sets(opened, **how)), shared=False, large=True)
+    _require_few(max(one.outcomes.m[-1] for one in sets))
+    read = words.understood([short_name(one.system) for one in sets], sum(map(len, sets)))
+    st.caption(escaped(read))
+    return sets, ()
+
+
+def _require_few(m: int) -> None:
+    if m > MOST_M:
+        raise ValueError(
+            f"m = {m} is more than this page estimates from: take m <= {MOST_M}, "
+            "or call sampledash.estimate from Python"
+        )
+
+
+def _shown(sets: Sets, ident: str) -> Sets:
+    """Ask what the data leave open, and for a choice of systems where there are many."""
+    doubtful = [one for one in sets if one.readings[-1].adaptive]
+    if doubtful and (said := _said(doubtful)) is not None:
+        sets = tuple(replace(one, adaptive=said) for one in sets)
+    total = len(sets)
+    if total <= MOST_SYSTEMS:
+        return sets
+    chosen = st.multiselect(
+        f"Systems shown, up to {MOST_SYSTEMS} of {count(total)}",
+        range(total),
+        default=range(MOST_SYSTEMS),
+        format_func=lambda place: sets[place].system,
+        max_selections=MOST_SYSTEMS,
+        key=f"shown_{ident}_{total}",
+        persist_state="session",
+        help="Every pair of them is compared.",
+    )
+    return tuple(sets[place] for place in sorted(chosen))
+
+
+def _said(doubtful: list[SampledRankSet]) -> bool | None:
+    """Ask why m goes with the rank: whether what was drawn decided m, None if nobody says."""
+    chosen = _SAID[state.value("m_set", CHOICES)]
+    if chosen is None:
+        chances = [one.chance_if_set for one in doubtful if one.adaptive is None]
+        names = [short_name(one.system) for one in doubtful]
+        note = words.goes_with_rank(names, max(chances, default=None))
+        st.info(escaped(note), icon=":material/info:")
+    page.segments("Why m differs", tuple(_SAID), "m_set", help=HELP["m_set"])
+    return chosen
+
+
+def _numbers(found: result.Result[result.Question]) -> list[tuple[str, str, str]]:
+    """The strip."""
+    q, total = found.question, len(found.pairs)
+    widest = max(row.free[1] - row.free[0] for row in found.rows)
+    falling = f"{decided(pair.falling for pair in found.pairs)} of {total}"
+    if any(row.falling is None for row in found.rows):
+        falling = "not offered" if q.adaptive else "contradicted"
+    free = f"{decided(pair.free for pair in found.pairs)} of {total}"
+    pairs = [("Pairs decided", free, HELP["free"]), ("If ranks fall off", falling, HELP["falling"])]
+    about = f"Widest range of {q.metric} that one system's samples allow."
+    largest = count(max(one.n_instances for one in q.sets))
+    return [
+        *(pairs if total else []),
+        ("Left open", f"{100 * widest:.2f} points", about),
+        ("Sampled ranks", largest, "Of a system, its instances counted."),
+    ]
+
+
+def _estimates(found: result.Result[result.Question]) -> None:
+    """All estimators side by side, or all pairs."""
+    if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
+        _pairs(found)
+        return
+    table, wanted = result.estimates(found), list(result.offered(found.question))
+    known = {"exact": "**on all items**"} if found.question.true else {}
+    printed = {"Estimator": [*wanted, *known.values()]}
+    for row, values in zip(found.rows, table[[*wanted, *known]].to_numpy(float), strict=True):
+        printed[system_name(row.name)] = list(map(percent, values))
+    st.table(pd.DataFrame(printed), hide_index=True)
+    for note in outside({name: table[name].tolist() for name in wanted}):
+        st.caption(escaped(note))
+    page.take(table, "estimates")
+    _price(found.question)
+
+
+def _price(q: result.Question) -> None:
+    """What the exact value would cost, with these samples as a pilot."""
+    if q.metric.k is None:
+        return
+    label, about = "What would the exact value cost?", "Scores until each instance is decided."
+    if not page.asked((q.metric, *(one.digest for one in q.sets)), "price", label, about):
+        return
+    try:
+        with page.progress("What stopping when decided would cost") as report:
+            found = []
+            for done, one in enumerate(q.sets):
+                report(done / len(q.sets))
+                found.append(q.price(one))
+    except ValueError as error:
+        st.info(escaped(state.spelled(error)), icon=":material/info:")
+        return
+    st.markdown(escaped(words.price(str(q.metric), q.sets[0].system, *found[0])))
+    columns = {
+        "system": [one.system for one in q.sets],
+        "these_low": [own[0] for own, _ in found],
+        "these_high": [own[1] for own, _ in found],
+        "more_low": [more[0] for _, more in found],
+        "more_high": [more[1] for _, more in found],
+        "all_candidates": [one.population - 1 for one in q.sets],
+    }
+    table = pd.DataFrame(columns)
+    printed = {
+        "System": table["system"].map(system_name),
+        "Scores, these instances": [words.scores(*own) for own, _ in found],
+        "Scores, more like them": [words.scores(*more) for _, more in found],
+        "All candidates, on average": table["all_candidates"].map(count),
+    }
+    page.table(pd.DataFrame(printed), table, "price")
+
+
+def _pairs(found: result.Result[result.Question]) -> None:
+    """Every pair: the range of its difference, without and with the assumption."""
+    if not found.pairs:
+        lacking = "One system alone has no pair: add the sampled ranks of a second one."
+        st.info(lacking, icon=":material/info:")
+        return
+    table = result.pair_ranges(found)
+    first, second = table["first"].map(system_name), table["second"].map(system_name)
+    low, high = table["low"], table["high"]
+    printed = pd.DataFrame(
+        {
+            "Pair": first + " − " + second,
+            "Assumption": table["assumption"],
+            "Difference lies in": list(map(words.span, low, high)),
+            "So": list(map(words.told, first, second, low, high)),
+        }
+    )
+    page.table(printed, table, "pairs")
+
+
+def _true_ranks(found: result.Result[result.Question]) -> None:
+    """Where the relevant items stand, as estimated."""
+    q = found.question
+    try:
+        grid, estimated = q.shares_below()
+    except ValueError as error:
+        st.info(escaped(str(error)), icon=":material/info:")
+        return
+    exact = {
+        ranks.system: np.asarray(rank_distribution_at(ranks, grid, ties="expected"))
+        for ranks in q.true
+    }
+    fig = pictures.ranks_below(grid, estimated, exact, dark=page.is_dark())
+    alt = f"Share of relevant items up to each true rank of {len(estimated)} systems."
+    page.picture(fig, key="estimate_below", alt=alt)
+    st.caption(
+        "Estimated as the most likely distribution in which no rank is more frequent than a better "
+        "one." + (" Dashed: as it is." if exact else "")
+    )
+
+
+def _which_gamma(found: result.Result[result.Question]) -> None:
+    """Bias, scatter and error of the corrected mean against γ, for one system's ranks."""
+    q = found.question
+    names = [one.system for one in q.sets]
+    place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
+    one = q.sets[place]
+    if reason := words.NO_GAMMA if one.readings[-1].adaptive else obstacle([one]):
+        st.info(escaped(reason), icon=":material/info:")
+        return
+    table = q.gammas(one)
+    st.markdown(f"**{words.best_gamma(table, str(q.metric))}**")
+    fig = pictures.errors_over_gamma(table, dark=page.is_dark())
+    least = table["gamma"].iloc[int(table["mse"].argmin())]
+    alt = f"Bias, scatter and error over γ; least at γ = {least:g}."
+    page.picture(fig, key="estimate_gamma", alt=alt)
+    st.caption(words.price_of_gamma(table))
+    page.take(table, "gamma")
+
+
+# ------------------------------------------------------------------------------- a printed table
+
+
+def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+    """Draw what a printed table tells."""
+    headline, example_ = st.container(key="given_headline"), result.example_table()
+    choices = {"printed": example_, "table_instances": 0}
+    own = {**defaults, **choices, "metric": CHOICES["metric"]}
+    sliders.metric()
+    left, right = st.columns([4, 1])
+    text = left.text_area("The printed table", example_, 150, **_linked("printed")) or ""
+    how, about = "Instances, if known", HELP["table_instances"]
+    with right:
+        instances = page.whole_number(how, "table_instances", 0, help=about)
+    table, wrong = None, Problem(NO_TABLE, asking=True)
+    try:
+        table = result.read_table(text) if text.strip() else None
+    except ValueError as error:
+        wrong = Problem.of(error)
+    lock = _mean_n() if text == example_ else None
+    if lock is None and table is not None and table.n is not None:
+        lock = table.n, f"{count(table.n)}, from the table"
+    sliders.draw(lock_n=lock, page_defaults=own)
+    with st.container(key="controls_given"):
+        sliders.m(f"{count(table.m)}, from the table" if table and table.m else "")
+    page.note(own)
+
+    def check() -> result.TableQuestion:
+        metric, settings = _metric(), state.current()
+        if table is None:
+            raise wrong
+        sampling = Sampling(settings.n, table.m or settings.m, settings.scheme)
+        return result.TableQuestion(table, metric, sampling, instances)
+
+    doing = "What this table leaves open"
+    found = _answered(headline, "table", check, result.compute_table, doing)
+    if found is None:
+        return
+    rows = (*found.rows, *found.pairs)
+    printed = pd.DataFrame(
+        {
+            "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
+            "No assumption": [_range(row.free, row.other) for row in rows],
+            "If ranks fall off": [_range(row.falling, row.other) for row in rows],
+        }
+    )
+    page.table(printed, result.bounds(found), "table-bounds")
+    page.copy_link(own)
+
+
+# ------------------------------------------------------------------------------- both
+
+
+def _metric() -> Metric:
+    settings = state.current()
+    if SCHEMES[settings.scheme].weighted:
+        raise Problem(POPULARITY)
+    return choices.chip_metric(state.value("metric", CHOICES), settings.k, settings.n)
+
+
+def _answered(
+    headline: DeltaGenerator,
+    key: str,
+    check: Callable[[], Any],
+    compute: Callable[[Any, Progress], result.Result[Any]],
+    doing: str,
+    explain: Callable[[ValueError], Problem] = Problem.of,
+) -> result.Result[Any] | None:
+    """Draw the sentence and the picture; return what was asked for, if there is nothing wrong."""
+    found, problem = page.answer(key, check, compute, lambda _: doing, explain)
+    with headline:
+        if problem is not None:
+            problem.show()
+        elif found is not None:
+            icon, color = words.VERDICTS[found.word]
+            badge = f":{color}-badge[{icon} {found.word}] " if found.pairs else ""
+            st.markdown(unbroken(f"### {badge}{found.sentence}"))
+            for note in found.notes:
+                st.caption(escaped(note))
+    if found is None or (problem is not None and problem.asking):
+        return None
+    fig = pictures.ranges(str(found.question.metric), found.rows, dark=page.is_dark())
+    alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in found.rows)
+    with st.container(key="given_picture"):
+        page.picture(fig, key=f"{key}_ranges", dim=problem is not None, alt=alt)
+    if problem is not None:
+        return None
+    st.caption(found.legend)
+    return found
+
+
+def _range(span: Range | None, other: str = "") -> str:
+    if span is None:
+        return "contradicted"
+    return words.span(*span) if other else f"{percent(span[0])} to {percent(span[1])}"

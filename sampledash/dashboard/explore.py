@@ -1,0 +1,299 @@
+"""The Explore page: a metric at one true rank, on all items and on sampled negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from sampledash.analyses import choices, theme
+from sampledash.analyses.explore import pictures, words
+from sampledash.analyses.explore import result as results
+from sampledash.analyses.explore.result import LARGEST_POSTERIOR, Question, Result
+from sampledash.dashboard import live, page, sliders, state
+from sampledash.grids import LIVE, MOST, rank_grid
+from sampledash.report.numbers import count, decimal, percent
+from sampledash.report.sentences import cutoff_holds_all
+from sampledash.sampling import Sampling
+
+VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100": 100}
+TABS = ("One draw", "Law", "Family")
+PICTURE = "explore_curves"
+FAMILY = (10, 100, 1_000)
+MOST_DRAWS = 100_000
+DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
+# What a link carries besides.
+MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1, "draws_seed": 1}
+
+
+def show() -> None:
+    """Draw the page."""
+    state.stamp()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        page.metric_chips()
+        about = "All ranks on a logarithmic axis, or the first ones on an even axis."
+        page.segments("Ranks", VIEWS, "view", help=about)
+    sliders.draw(page_defaults=DEFAULTS)
+    live.listen()
+    _answer()
+    live.below(_below)
+
+
+@st.fragment
+def _answer() -> None:
+    """All but the sidebar, which a change of m or r leaves alone."""
+    headline = st.container(key="headline")
+    picture = st.container(key="picture")
+    controls, beside = _controls(), st.container(key="beside_controls")
+    result, problem = page.answer(
+        "explore", _check, results.compute, lambda q: f"m = {count(q.sampling.m)}", first=_first
+    )
+    assert result is not None  # there is a first one
+    q, shown = result.question, page.has_answered("explore")
+    with headline:
+        page.note(DEFAULTS)
+        if shown:
+            page.say(_sentence(result), dim=problem is not None)
+    if problem is not None:
+        with beside:
+            problem.show()
+    with controls:
+        kept = page.pinned(q)
+    before = kept and results.compute(kept.question)
+    with picture:
+        told = (words.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics)
+        fig, alt = _drawn(result, page.is_dark(), before), " ".join(told)
+        page.panels(fig, len(q.metrics), key=PICTURE, alt=alt, dim=problem is not None)
+        for metric in q.metrics:
+            for note in cutoff_holds_all(metric, q.sampling.n, q.sampling.m):
+                st.caption(note)
+        if q.note:
+            st.caption(q.note)
+        if kept:
+            kept.note()
+    if not shown:
+        live.follow()
+        return
+    dim = problem is not None
+    page.strip(_numbers(result), _numbers(before) if before else (), dim=dim)
+    live.follow(result, () if dim else _follows(q, before, page.is_dark()))
+
+
+def _below(result: Result) -> None:
+    """What stands below the answer."""
+    page.why(lambda: _why(result))
+    with st.container(horizontal=True):
+        focus = next(iter(_chips()), None)  # in words by default
+        page.copy_link({**DEFAULTS, "focus": focus, **MORE})
+        page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
+    page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
+
+
+def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follows]:
+    """What follows the sliders of m and of r: the pictures, the sentence and the numbers."""
+    s = q.sampling
+    most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
+
+    def frame(question: Question) -> live.Frame:
+        there = results.compute(question)
+        return live.frame({PICTURE: _drawn(there, dark, before)}, _sentence(there), _numbers(there))
+
+    def frames(questions: Mapping[int, Question]) -> dict[str, Callable[[], live.Frame]]:
+        return {count(step): partial(frame, x) for step, x in questions.items()}
+
+    steps = map(int, sliders.steps_up_to("m", most))
+    of_m = frames({m: replace(q, sampling=replace(s, m=m)) for m in steps})
+    ranks = map(int, sliders.steps_up_to("rank", s.n))
+    of_rank = frames({rank: replace(q, rank=rank) for rank in ranks})
+    kept = before and before.question
+    any_m, any_rank = replace(q, sampling=replace(s, m=1), note=""), replace(q, rank=1, note="")
+    return [
+        live.Follows("m", (any_m, kept, dark), of_m),
+        live.Follows("rank", (any_rank, kept, dark), of_rank, lines=False),
+    ]
+
+
+def _chips() -> list[str]:
+    return [chip for chip in choices.CHIPS if chip in state.value("metrics")]
+
+
+def _controls() -> DeltaGenerator:
+    """How many negatives, the rank the numbers are about, and the metric; room for more."""
+    row = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
+    with row:
+        sliders.m()
+        most = max(state.candidates(), 1)
+        sliders.ladder("rank", "r, true rank", default=DEFAULTS["rank"], high=most)
+        if len(chips := _chips()) > 1:
+            st.selectbox(
+                "In words and numbers",
+                chips,
+                key="focus",
+                bind="query-params",
+                width=150,
+                help="The metric of the sentence, the numbers and the tabs below.",
+            )
+    return row
+
+
+def _first() -> Question:
+    """The question of the defaults."""
+    d = state.DEFAULTS
+    sampling = Sampling(d["n"], d["m"], choices.SCHEMES[d["scheme"]])
+    metrics = tuple(choices.chip_metric(chip, d["k"], d["n"]) for chip in d["metrics"])
+    return Question(metrics, sampling, DEFAULTS["rank"], None, metrics[0])
+
+
+def _check() -> Question:
+    """The choices as a question; a ValueError names what is wrong."""
+    settings = state.current()
+    sampling, metrics = settings.sampling(), settings.metrics
+    m = sampling.m
+    if m > MOST:
+        raise ValueError(
+            f"m = {m} is more than this page draws: take m ≤ {MOST}, "
+            "or call sampledash.expected from Python"
+        )
+    if not metrics:
+        raise ValueError("no metric is chosen: pick at least one above the picture")
+    rank, note = int(state.value("rank", DEFAULTS)), ""
+    if rank > sampling.n:
+        note = f"Rank {count(rank)} is beyond n = {count(sampling.n)}: showing the last rank."
+        rank = sampling.n
+    metrics[0](rank, sampling.n)  # a rank below 1 is an error
+    chip, focus = st.session_state.get("focus"), metrics[0]
+    if chip is not None and choices.chip_metric(chip, settings.k, settings.n) in metrics:
+        focus = choices.chip_metric(chip, settings.k, settings.n)
+    if m > LIVE:
+        page.require_agreed(
+            sampling,
+            f"m = {count(m)} takes a moment: "
+            f"up to m = {count(LIVE)} the picture follows by itself.",
+            f"Compute m = {count(m)}",
+        )
+    return Question(metrics, sampling, rank, VIEWS[state.value("view", DEFAULTS)], focus, note)
+
+
+def _sentence(result: Result) -> str:
+    q = result.question
+    return words.sentence(q.focus, q.rank, q.sampling, *result.at_rank(q.focus)[:2])
+
+
+def _drawn(result: Result, dark: bool, before: Result | None = None) -> theme.Picture:
+    """A panel a metric; behind them what was pinned, if it has as many."""
+    q, many = result.question, len(result.question.metrics)
+    look: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
+    look |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
+    every = [pictures.expected_curve(x, *result.drawn(x), **look) for x in q.metrics]
+    fig = theme.beside(every)
+    if before is None or len(before.question.metrics) != many:
+        return fig
+    return theme.behind(fig, _drawn(before, dark))
+
+
+def _numbers(result: Result) -> list[tuple[str, str, str]]:
+    """The strip: label, value and what it means."""
+    q = result.question
+    exact, mean, std = result.at_rank(q.focus)
+    values = *map(percent, (exact, mean, std)), decimal(q.seen)
+    labels = f"{q.focus}, exact", f"{q.focus}, sampled", "Scatter of one draw", "Sampled rank, mean"
+    about = (
+        "Over all candidates.",
+        "Expectation over the draw of negatives.",
+        "Standard deviation over the draw.",
+        "Expected rank among the drawn negatives.",
+    )
+    return list(zip(labels, values, about, strict=True))
+
+
+def _why(result: Result) -> None:
+    """The formula, with the numbers of the picture in it."""
+    q = result.question
+    exact, mean, _ = result.at_rank(q.focus)
+    st.markdown(words.looks_like(q.focus, q.rank, q.sampling))
+    for step in words.formula(q.focus, q.rank, q.sampling, exact, mean):
+        st.latex(step)
+    st.caption(words.source(q.focus))
+
+
+def _more(draws: int) -> None:
+    st.session_state["draws"] = min(state.value("draws", MORE) + draws, MOST_DRAWS)
+
+
+def _again() -> None:
+    st.session_state["draws_seed"] = state.value("draws_seed", MORE) + 1
+    st.session_state["draws"] = MORE["draws"]
+
+
+def _one_draw(result: Result) -> None:
+    """The catalogue, the drawn negatives, the sampled rank; and many draws against the law."""
+    q = result.question
+    sampling, rank, focus = q.sampling, q.rank, q.focus
+    catalogue = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Draw again", icon=":material/casino:", on_click=_more, args=(1,))
+        st.button("Draw 100", on_click=_more, args=(100,))
+        st.button("Start over", on_click=_again, help="A new seed, and one draw.")
+        about = "The last one is shown; more keep the earlier."
+        most, how = MOST_DRAWS, {"width": 130}
+        done = page.whole_number("Draws", "draws", MORE["draws"], 1, most, help=about, **how)
+        about = "Another seed draws other negatives."
+        seed = page.whole_number("Seed", "draws_seed", MORE["draws_seed"], help=about, **how)
+    seen = results.sampled_ranks(sampling, rank, seed, done)
+    last = int(seen[-1])
+    drawn = results.negatives(sampling, rank, last, seed, done)
+    with catalogue:
+        said = words.one_draw(focus, last - 1, sampling)
+        st.markdown(said)
+        fig = pictures.catalogue(sampling.n, rank, drawn, dark=page.is_dark())
+        page.picture(fig, key="explore_catalogue", alt=said)
+    if done > 1:
+        values = focus.of_above(seen - 1, sampling.m) * focus.scale(1)
+        expected = result.at_rank(focus)[1]
+        st.markdown(words.many_draws(focus, float(values.mean()), expected, done))
+    st.caption("Bars: the sampled ranks drawn so far. Dots: their law.")
+    p, k, mean = results.law(sampling, rank), focus.cut(sampling.m), float(seen.mean())
+    fig = pictures.law(p, k=k, mean=mean, observed=seen, dark=page.is_dark())
+    alt = f"Shares of the sampled ranks in {count(done)} draws as bars, their law as dots."
+    page.picture(fig, key="explore_histogram", alt=alt)
+
+
+def _law(result: Result) -> None:
+    """Law of the sampled rank; on demand what a sampled rank says about the true one."""
+    q, s = result.question, result.question.sampling
+    p = results.law(s, q.rank)
+    st.markdown(words.law(q.focus, q.rank, s, p.tolist()))
+    fig = pictures.law(p, k=q.focus.cut(s.m), mean=q.seen, dark=page.is_dark())
+    alt = f"Law of the sampled rank of true rank {count(q.rank)}, mean {q.seen:.2f}."
+    page.picture(fig, key="explore_law", alt=alt)
+    if s.n > LARGEST_POSTERIOR:
+        most = count(LARGEST_POSTERIOR)
+        st.caption(f"Turning it round (which true rank?) is shown up to n = {most}.")
+        return
+    asked = "Turn it round: which true rank is behind the likeliest sampled rank?"
+    if not st.toggle(asked, key="turn", bind="query-params"):
+        return
+    seen = int(np.argmax(p)) + 1
+    below = results.posterior(s, seen)
+    low, high = (int(np.searchsorted(below, share)) + 1 for share in (0.05, 0.95))
+    st.markdown(words.turned_round(seen, low, high))
+    grid = rank_grid(s.n, keep=[q.rank])
+    fig = pictures.posterior(grid, below[grid - 1], at=q.rank, dark=page.is_dark())
+    alt = f"Probability that the true rank is at most r, given sampled rank {count(seen)}."
+    page.picture(fig, key="explore_posterior", alt=alt)
+
+
+def _family(result: Result) -> None:
+    """The same metric with 10, 100, 1,000 and all negatives."""
+    q, n = result.question, result.question.sampling.n
+    curves, here = results.family(q, FAMILY)
+    said = words.family(q.focus, q.rank, here, float(q.focus(q.rank, n)))
+    st.markdown(said)
+    exact, log, dark = q.focus(q.ranks, n), q.top is None, page.is_dark()
+    fig = pictures.family(q.focus, q.ranks, exact, curves, at=q.rank, log=log, dark=dark)
+    page.picture(fig, key="explore_family", alt=said)

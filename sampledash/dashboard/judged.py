@@ -1,0 +1,156 @@
+"""The verdict on rank sets, as the Consistency page and the Lab ask for it and say it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from sampledash.analyses import choices
+from sampledash.analyses.consistency import words
+from sampledash.analyses.consistency.result import Question, Result, compute
+from sampledash.analyses.source import Source
+from sampledash.comparison.order import M_CAP, quick_ladder
+from sampledash.comparison.verdict import CODES
+from sampledash.correction import labelled, usable
+from sampledash.dashboard import page, state
+from sampledash.dashboard.page import Problem
+from sampledash.grids import LIVE
+from sampledash.metrics import Metric
+from sampledash.protocol import Options, Weighting
+from sampledash.rank_sets import RankSet
+from sampledash.report.escape import system_name
+from sampledash.report.numbers import count, span
+from sampledash.report.sentences import beware, headline, other_metrics
+from sampledash.schemes import SCHEMES
+
+WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
+OTHERS = "other_metrics"
+DEFAULTS: dict[str, Any] = {
+    "also_k": [],
+    "correction": "uncorrected",
+    "weighting": "instances",
+    "ties": "expected",
+    "shown": None,
+}
+
+
+def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
+    """The verdict on ranks by the choices as they stand; ``key``: who asks, as of the last good."""
+    return page.answer(
+        key,
+        partial(_check, source),
+        compute,
+        lambda question: words.looking(question.protocol.correction),
+        partial(_explain, source),
+    )
+
+
+def several(sets: Sequence[RankSet]) -> bool:
+    """Whether some instance has several relevant items."""
+    return any(each.max_relevant > 1 for each in sets)
+
+
+def locked_n(source: Source) -> tuple[int, str]:
+    """n as the data have it, and how to say so in a narrow field."""
+    n = np.concatenate([each.n for each in source.sets])
+    return int(n.max()), f"{span(n.min(), n.max())}, from the data"
+
+
+def chosen_metrics() -> tuple[Metric, ...]:
+    """The chips at the shared cutoff and at those added to it."""
+    settings = state.current()
+    cutoffs = sorted({settings.k, *(st.session_state.get("also_k") or [])})
+    found = [
+        choices.chip_metric(chip, k, settings.n)
+        for chip in choices.CHIPS
+        if chip in state.value("metrics")
+        for k in (cutoffs if choices.CHIPS[chip][1] else [settings.k])
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _check(source: Source) -> Question:
+    """The choices as a question; a ValueError names what is wrong."""
+    settings, metrics = state.current(), chosen_metrics()
+    if not metrics:
+        raise ValueError("no metric is chosen: pick at least one above the picture")
+    chosen = usable(state.value("correction", DEFAULTS), settings.gamma)
+    options: Options = {"scheme": settings.scheme, "correction": chosen}
+    if SCHEMES[settings.scheme].weighted:
+        options["odds"] = settings.odds
+    # Choices that are not drawn because the data leave nothing to choose do not count.
+    if any(each.has_ties for each in source.sets):
+        options["ties"] = state.value("ties", DEFAULTS)
+    if several(source.sets):
+        options["weighting"] = WEIGHTINGS[state.value("weighting", DEFAULTS)]
+    question = Question(source.drawn_by(settings.scheme), metrics, settings.m, options)
+    for each in question.sets:
+        question.protocol.check(each, settings.m)
+    most = LIVE if question.fits else M_CAP
+    if settings.m > most:
+        what = f"this page corrects with {chosen}" if most == LIVE else "this page looks at"
+        raise ValueError(
+            f"m = {settings.m} is more than {what}: take m <= {most}, "
+            "or call sampledash.verdict from Python"
+        )
+    return question
+
+
+def _explain(source: Source, error: ValueError) -> Problem:
+    """Why it cannot be computed; too many negatives are put right with a click."""
+    limits, design = [M_CAP], SCHEMES[choices.SCHEMES[state.value("scheme")]]
+    if design.distinct:
+        limits += [each.max_negatives for each in source.sets]
+    if labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or design.varies:
+        limits.append(LIVE)
+    most = min(limits)
+    if int(state.value("m")) <= most:
+        return Problem.of(error)
+
+    def take() -> None:
+        st.session_state["m"] = most
+
+    return Problem(state.spelled(error), (f"Take m = {count(most)}", take))
+
+
+def chosen_metric(result: Result, label: str) -> int:
+    """The metric that the sentence is about, by its place: the first until the reader chooses."""
+    metrics = list(map(str, result.metrics))
+    shown = str(st.session_state.get("shown", metrics[0]))
+    if shown not in metrics:  # another cutoff of the metric in the sentence is the same choice
+        same = [name for name in metrics if name.split("@")[0] == shown.split("@")[0]]
+        st.session_state["shown"] = (same or metrics)[0]
+    if len(metrics) == 1:
+        return 0
+    about = "The first chip of the metrics, until another is chosen here or by a tile of a map."
+    return metrics.index(page.segments(label, metrics, "shown", help=about))
+
+
+def say(result: Result, x: int, *, dim: bool = False) -> None:
+    """The verdict on the metric at place x, and what to know of it and of the other metrics."""
+    q = result.question
+    word, icon, color = verdict(result, x)
+    badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
+    page.say(headline(result, x, system_name), badge, dim=dim)
+    values = len(quick_ladder(result.m_max)) if q.fits else 0
+    if others := other_metrics(result, x):
+        with st.container(key=OTHERS):
+            st.markdown(others)
+    notes = beware(result, system_name)
+    notes.append(words.looked_at(values, result.m_max, result.capped))
+    notes.append(words.TEXTS["uniform"] * q.source.uniform)
+    if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
+        notes.append(f"{q.metrics[x]}: {note}")
+    for note in filter(None, notes):
+        st.caption(note)
+
+
+def verdict(result: Result, x: int) -> tuple[str, str, str]:
+    """The worst state of a metric, with its icon and colour."""
+    word = CODES[result.states[x].min()]
+    icon, color, _ = words.STATES[word]
+    return word, icon, color

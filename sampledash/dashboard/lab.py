@@ -1,0 +1,504 @@
+"""The Lab page: interactions are split, recommenders trained, and their ranks looked at.
+
+Each step keeps its last good answer while something is wrong with what is asked for now. What is
+trained stays in the session; training goes on in whatever run of the page comes next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from io import BytesIO
+from time import monotonic
+from typing import Any, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from sampledash.analyses import memory
+from sampledash.analyses.consistency.result import Focus, Result
+from sampledash.analyses.consistency.words import weakest_order
+from sampledash.analyses.lab import pictures, words
+from sampledash.analyses.lab.result import (
+    FIRST,
+    OFFERED,
+    SEEN,
+    SPLITS,
+    SWEEPS,
+    Job,
+    Made,
+    Setup,
+    Wanted,
+    swept,
+    top_shares,
+    wanted,
+)
+from sampledash.analyses.sliding import slopes
+from sampledash.analyses.source import Source
+from sampledash.comparison.means import exact_means
+from sampledash.dashboard import judged, page, ranks, sliders, state
+from sampledash.dashboard.page import Problem
+from sampledash.dashboard.ranks import UPLOAD
+from sampledash.dashboard.uploads import LOST, Upload, lost, uploaded
+from sampledash.lab.interactions import Interactions, synthetic
+from sampledash.lab.ranking import require_candidates
+from sampledash.lab.reading import OpenedInteractions, open_interactions
+from sampledash.lab.splits import Split, split
+from sampledash.protocol import Protocol
+from sampledash.rank_sets import RankSet
+from sampledash.readers.frame import Facts
+from sampledash.report.escape import escaped, short_name
+from sampledash.report.numbers import listed, percent
+from sampledash.report.sentences import ranking
+from sampledash.report.tables import as_csv, ranks_table
+
+T = TypeVar("T")
+
+SYNTHETIC = "A small synthetic world"
+FILE = "lab-ranks.csv"
+TABS = ("Steck's sweeps", "Why not RMSE")
+KNOBS = {name: "knobs_" + re.sub(r"\W+", "_", name.lower()) for name in OFFERED}
+DEFAULTS: dict[str, Any] = {
+    "interactions": SYNTHETIC,
+    "split": next(iter(SPLITS)),
+    "seen": next(iter(SEEN)),
+    "least_rating": None,
+    "recommenders": FIRST,
+    "lab_seed": 0,
+    **{KNOBS[name]: text for name, text in OFFERED.items()},
+    "lab_tab": TABS[0],
+    "sweep": next(iter(SWEEPS)),
+}
+CHOICES: state.Offered = {
+    "interactions": ((SYNTHETIC, UPLOAD), SYNTHETIC),
+    "split": (SPLITS, DEFAULTS["split"]),
+    "seen": (SEEN, DEFAULTS["seen"]),
+    "recommenders": (OFFERED, FIRST),
+    "sweep": (SWEEPS, DEFAULTS["sweep"]),
+}
+_JOB, _MADE, _SHOWN = "_lab_job", "_lab_made", "_lab_shown"
+_NO_COLUMN = "(none)"
+_ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
+_KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
+_CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
+_OFTEN = 0.1  # seconds between two looks at the bars
+_MOST_LINES = 6  # systems in the picture
+_SHORT, _LONGEST = 4, 11  # letters of a name there: in large ones, and at most
+
+
+def show() -> None:
+    """Draw the page: what is asked for on the left, what was found on the right."""
+    state.stamp(CHOICES)
+    left, right = st.columns([6, 7], gap="large")
+    with left:
+        setup, chosen = None, list[Wanted]()
+        if (parted := _split()) is not None:
+            chosen, seed = _chosen()
+            setup = Setup(*parted, seed)
+            _train(setup, chosen)
+    source, beware = _source(setup, chosen)
+    sliders.draw(
+        lock_n=judged.locked_n(source)
+        if source is not None
+        else (state.DEFAULTS["n"], "once something is trained"),
+        page_defaults=DEFAULTS,
+    )
+    with right:
+        page.note(DEFAULTS)
+        bars = st.container()
+        if source is None:
+            st.info("Train two recommenders to see whether a sample orders them as all items do.")
+        else:
+            if beware:
+                st.warning(beware, icon=":material/history:")
+            _found(source)
+    job: Job | None = st.session_state.get(_JOB)
+    if setup is not None:
+        if job is not None and job.tasks[0].key in map(setup.key, SWEEPS):
+            bars = st.container()  # near the button
+        page.tabs(dict(zip(TABS, (_sweeps, _toy), strict=True)), "lab_tab", setup)
+    with bars:
+        go_on = _working(job, setup, chosen)
+    go_on()
+
+
+def _kept(key: str, make: Callable[[], T]) -> T | None:
+    """What is made; or why it cannot be, and the last one that could."""
+    try:
+        found = st.session_state[key] = make()
+    except ValueError as error:
+        Problem.of(error).show()
+        last: T | None = st.session_state.get(key)
+        if last is not None:
+            st.caption("Until then all stays as it was.")
+        return last
+    return found
+
+
+# -------------------------------------------------------------------------------- interactions
+
+
+def _split() -> tuple[Split, float | None] | None:
+    """Interactions, split, and the least rating of what is relevant."""
+    data = _kept("_lab_data", _interactions)
+    if data is None:
+        return None
+    # Counted once: a million interactions take a tenth of a second, in every run.
+    st.caption(memory.cached((words.data, data.digest), lambda: words.data(data), shared=False))
+    least = None
+    with st.container(horizontal=True):
+        how = page.segments("Held out", SPLITS, "split", help=words.TEXTS["split"])
+        seen = page.segments("Seen items", SEEN, "seen", help=words.TEXTS["seen"])
+        if data.rating is not None:
+            bound: dict[str, Any] = {"key": "least_rating", "bind": "query-params", "width": 180}
+            bound |= {"format": "%.6g", "placeholder": "any", "help": words.TEXTS["least"]}
+            least = st.number_input("Relevant: rated at least", value=None, **bound)
+
+    def parts() -> tuple[str, Split]:
+        rule = SPLITS[how] + SEEN[seen]
+
+        def make() -> Split:
+            made = split(data, rule)
+            require_candidates(made, made.test)
+            return made
+
+        return how, ranks.once("_lab_split", (data.digest, rule), make, "Splitting")
+
+    found = _kept("_lab_parts", parts)
+    if found is None:
+        return None
+    how, found_parts = found
+    key = words.split, how, found_parts.data, found_parts.text, least
+    st.caption(memory.cached(key, lambda: words.split(how, found_parts, least), shared=False))
+    return found_parts, least
+
+
+def _interactions() -> Interactions:
+    about, offered = words.TEXTS["interactions"], (SYNTHETIC, UPLOAD)
+    if page.segments("Interactions", offered, "interactions", help=about) == SYNTHETIC:
+        return memory.once(synthetic)()
+    file = st.file_uploader(
+        "A row for each interaction: user, item, and if known rating and timestamp",
+        key="interactions_file",
+        help="MovieLens (.dat, u.data, ratings.csv), NCF (.rating), RecBole (.inter), or any CSV, "
+        "TSV or Parquet table, also packed as .gz. Files stay in this session and never travel in "
+        "a link.",
+    )
+    last = uploaded([file] if file else None, "_interactions_file")
+    if last is None:
+        if lost("interactions_file"):
+            raise Problem(LOST)
+        raise Problem("Choose a file of interactions to train on.", asking=True)
+    return _read(last)
+
+
+def _read(file: Upload) -> Interactions:
+    """Read a file as its preview says, in which what was understood is corrected."""
+    columns = {role: st.session_state.get(f"lab_{role}_{file.ident}") for role in _ROLES}
+    given: Any = {role: "" if name == _NO_COLUMN else name for role, name in columns.items()}
+
+    def parse() -> OpenedInteractions:
+        return open_interactions(BytesIO(file.contents[0]), name=file.names[0], **given)
+
+    preview = st.expander("What was understood", icon=":material/fact_check:")
+    opened: OpenedInteractions | None = None
+    try:
+        key, doing = (file.ident, repr(given)), "Reading the interactions"
+        opened = ranks.once("_lab_opened", key, parse, doing)
+        with preview:
+            choices = _choices(file.ident, opened)
+        key_, make = (*key, repr(choices)), partial(opened.read, **choices)
+        read: tuple[Interactions, Facts] = ranks.once("_lab_read", key_, make, doing)
+        with preview:
+            for doubt in read[1].doubts:
+                st.warning(escaped(doubt), icon=":material/help:")
+            st.markdown("\n".join(ranks.file_lines(read[1])))
+        return read[0]
+    finally:
+        with preview:
+            _columns(file.ident, opened)
+
+
+def _columns(ident: str, opened: OpenedInteractions | None) -> None:
+    """Which column is what; of a file that could not be read the names are typed."""
+    known: dict[str, tuple[str, ...]] = st.session_state.setdefault("_lab_columns", {})
+    if opened is not None:
+        known[ident] = opened.columns
+    names = list(known.get(ident, ()))
+    roles = {} if opened is None else {str(role): name for role, name in opened.chosen.items()}
+    with st.container(horizontal=True):
+        for role, label in _ROLES.items():
+            spare = [_NO_COLUMN] if role in ("rating", "time") else []
+            read = "" if opened is None else roles.get(role, "none")
+            how: dict[str, Any] = {"key": f"lab_{role}_{ident}", "placeholder": read or "name it"}
+            how |= {"index": None, "accept_new_options": True, **_KEPT}
+            st.selectbox(f"{label} in", [*names, *spare], **how)
+
+
+def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
+    """What is kept of the interactions."""
+    kept: dict[str, Any] = {}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
+            how: dict[str, Any] = {"key": f"lab_{option}_{ident}", "help": words.TEXTS["core"]}
+            kept[option] = st.number_input(label, 1, value=1, step=1, **how, **_KEPT)
+        about, key = words.TEXTS["repeats"], f"lab_duplicates_{ident}"
+        of_repeats = "last", "first", "all"
+        kept["duplicates"] = st.selectbox("Of repeats", of_repeats, key=key, help=about, **_KEPT)
+        if opened.interactions.rating is not None:
+            how = {"key": f"lab_implicit_{ident}", "help": words.TEXTS["implicit"]}
+            kept["implicit"] = st.toggle("Ignore ratings", persist_state="session", **how)
+    return kept
+
+
+# -------------------------------------------------------------------------------- recommenders
+
+
+def _chosen() -> tuple[list[Wanted], int]:
+    """The chosen recommenders, one whose text is wrong as it last was right; and the seed."""
+    chosen = page.chips("Recommenders", OFFERED, "recommenders", FIRST, words.TEXTS["recommenders"])
+    found: list[Wanted] = []
+    place = st.container()
+    with st.expander("Their knobs, as in the papers", icon=":material/tune:"):
+        for chip in (chip for chip in OFFERED if chip in chosen):
+            about = words.knobs(OFFERED[chip])
+            bound: dict[str, Any] = {"key": KNOBS[chip], "bind": "query-params"}
+            text = st.text_input(chip, OFFERED[chip], help=about, **bound)
+            with place:
+                good = _kept(f"_good_{KNOBS[chip]}", partial(_parsed, chip, text or ""))
+            if good is not None and good.system not in (x.system for x in found):
+                found.append(good)
+        about = "Of first factors and other random choices: the same seed gives the same ranks."
+        seed = page.whole_number("Seed", "lab_seed", 0, most=2**31, help=about)
+    return found, seed
+
+
+def _parsed(chip: str, text: str) -> Wanted:
+    try:
+        return wanted(chip, text)
+    except ValueError as error:
+        raise ValueError(f"{chip}: {error}") from None
+
+
+def _made() -> Made:
+    found: Made = st.session_state.setdefault(_MADE, {})
+    return found
+
+
+def _busy() -> bool:
+    """Whether something is under way, halted or not: one job at a time."""
+    job: Job | None = st.session_state.get(_JOB)
+    return job is not None and not job.done
+
+
+def _train(setup: Setup, chosen: list[Wanted]) -> None:
+    """The button, and what is left to do."""
+    missing = [x for x in chosen if setup.key(x) not in _made()]
+
+    def begin() -> None:
+        st.session_state[_JOB] = Job(list(map(setup.training, missing)), _made())
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Train and rank",
+            icon=":material/model_training:",
+            key="train",
+            type="primary",
+            on_click=begin,
+            disabled=_busy() or not missing,
+        )
+        page.copy_link(DEFAULTS)
+        if said := words.missing([x.system for x in missing], len(chosen)):
+            st.caption(said)
+
+
+def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
+    """Draw how far the work is; returns what goes on with it until a change of mind interrupts."""
+    if job is None:
+        return lambda: None
+    if setup is not None:
+        asked = {setup.key(x): x.system for x in chosen}
+        asked |= {setup.key(knob): f"Sweep of {knob}" for knob in SWEEPS}
+        said: dict[str, list[str]] = {}
+        for key in (key for key in asked if key in job.failed):
+            said.setdefault(state.spelled(job.failed[key]), []).append(asked[key])
+        for sentence, systems in said.items():
+            Problem(f"{listed(systems)}: {sentence}").show()
+    if job.done:
+        return lambda: None
+
+    def drop() -> None:
+        st.session_state[_JOB] = None
+
+    def turn() -> None:
+        job.halted = not job.halted
+
+    bars = [st.progress(0.0) for _ in job.tasks]
+
+    def draw(place: int) -> None:
+        share, left = job.shares[place], job.left if place == job.place else None
+        said = words.working(job.tasks[place].name, share, left, halted=job.halted)
+        bars[place].progress(share, said)
+
+    for place in range(len(bars)):
+        draw(place)
+    with st.container(horizontal=True):
+        if job.halted:
+            st.button("Go on", icon=":material/play_arrow:", key="go_on", on_click=turn)
+            st.button("Give up", icon=":material/close:", key="give_up", on_click=drop)
+        else:
+            st.button("Halt", icon=":material/pause:", key="halt", on_click=turn)
+
+    def go_on() -> None:
+        points, drawn = sum(map(len, job.points.values())), 0.0
+        while not (job.done or job.halted):
+            before = job.place
+            with memory.turn():
+                job.advance()
+            if monotonic() < drawn + _OFTEN and job.place == before:
+                continue
+            drawn = monotonic()
+            for place in range(before or 0, len(bars) if job.place is None else job.place + 1):
+                draw(place)  # also where a change of mind interrupts
+            state.give_way()
+            if sum(map(len, job.points.values())) > points:
+                st.rerun()  # to draw them
+        if job.done:
+            st.rerun()
+
+    return go_on
+
+
+# ------------------------------------------------------------------------------- what was found
+
+
+def _source(setup: Setup | None, chosen: list[Wanted]) -> tuple[Source | None, str]:
+    """What is chosen, as far as it is trained, else what was shown last; and what is lacking."""
+    by_system = {} if setup is None else {x.system: _made().get(setup.key(x)) for x in chosen}
+    sets = tuple(ranks for ranks in by_system.values() if ranks is not None)
+    missing = [system for system, ranks in by_system.items() if ranks is None]
+    if setup is not None and sets:
+        name = f"the Lab, split {setup.parts.text}"
+        st.session_state[_SHOWN] = Source(sets, name, False, f'sd.read_rank_sets("{FILE}")')
+        return st.session_state[_SHOWN], words.partly(missing)
+    last: Source | None = st.session_state.get(_SHOWN)
+    return last, "" if last is None else words.earlier([x.system for x in last.sets], last.name)
+
+
+def _found(source: Source) -> None:
+    """The verdict, its picture, the exact metrics, and where to go from here."""
+    if len(source.sets) < 2:
+        st.info("One system alone has no order: train a second one.")
+        _exact(source.sets, None)
+        return
+    place = st.container(key="lab_headline")
+    page.metric_chips()
+    sliders.m()
+    result, problem = judged.answered(source, "lab")
+    with place:
+        if problem is not None:
+            problem.show()
+    if result is None:
+        _exact(source.sets, None)
+        return
+    x = judged.chosen_metric(result, "Sentence and picture for")
+    if problem is None:
+        with place:
+            judged.say(result, x)
+    _slopes(result, x)
+    _exact(source.sets, result)
+    if problem is None and not _busy():  # it takes seconds that training would wait for
+        focus = Focus(result, x, result.worst_pair(x))
+        with place:
+            with page.progress("Resampling the users") as report:
+                tests = focus.tests(report)
+            st.markdown(weakest_order(focus, tests))
+
+
+def _slopes(result: Result, x: int) -> None:
+    """Exact against sampled, of one metric."""
+    some = result.few_systems([result.worst_pair(x), *result.worst_pairs(_MOST_LINES)], _MOST_LINES)
+    names = [result.systems[i] for i in some]
+    exact, sampled = result.exact[some, x], result.sampled[some, x]
+    short = [short_name(name, _LONGEST) for name in names]
+    few = max(map(len, short)) <= _SHORT
+    look: dict[str, Any] = {} if few else {"size": 12, "reach": 1.1}
+    metric = str(result.metrics[x])
+    fig = slopes(
+        metric, short, exact, {result.m: sampled}, at=result.m, dark=page.is_dark(), **look
+    )
+    alt = f"{metric} on all items: {ranking(names, exact)}; sampled {ranking(names, sampled)}."
+    page.picture(fig, key="lab_slopes", alt=alt)
+
+
+def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
+    """The exact metrics, and the ways out."""
+    metrics = state.current().metrics if result is None else result.metrics
+    if not metrics:
+        return
+    means = exact_means(metrics, sets, Protocol.of({})) if result is None else result.exact
+    whole = pd.DataFrame(means, columns=list(map(str, metrics)))
+    printed, systems = whole.map(percent), [each.system for each in sets]
+    printed.insert(0, "On all items", list(map(escaped, systems)))
+    whole.insert(0, "system", systems)
+    whole["provenance"] = [each.provenance for each in sets]
+    page.table(printed, whole, "lab")
+
+    def file() -> str:
+        return as_csv(ranks_table(sets))
+
+    with st.container(horizontal=True):
+        look: dict[str, Any] = {"icon": ":material/rule:", "key": "to_consistency"}
+        if len(sets) > 1 and st.button("Open in Consistency", **look):
+            ranks.hand_over(FILE, file().encode())
+            st.switch_page(_CONSISTENCY, query_params={"source": UPLOAD})
+        page.download("Download ranks", file, FILE, "text/csv", key="lab_ranks")
+
+
+# ------------------------------------------------------------------------------------------- Steck
+
+
+def _sweeps(setup: Setup) -> None:
+    """ATOP, Recall and RMSE over a knob of AllRank-Regression."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        knob = page.segments("Knob", SWEEPS, "sweep", help=words.TEXTS["sweep"])
+        key = setup.key(knob)
+        if st.button(
+            f"Sweep {knob}",
+            icon=":material/model_training:",
+            key="sweep_begin",
+            disabled=_busy() or key in _made() or setup.parts.test.rating is None,
+        ):
+            st.session_state[_JOB] = Job([setup.sweep(knob)], _made())
+            st.rerun()
+    if setup.parts.test.rating is None:
+        st.info(words.TEXTS["not rated"])
+        return
+    job: Job | None = st.session_state.get(_JOB)
+    points = _made().get(key) or (job.points.get(key, ()) if job else ())
+    if not points:
+        st.caption(words.TEXTS["sweep begin"])
+        return
+    found = swept(knob, points, state.current().k)
+    st.markdown(f"**{words.swept(knob, found)}**")
+    fig = pictures.swept(knob, found, dark=page.is_dark())
+    page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, found), dim=False)
+    st.caption(words.TEXTS["swept"])
+    page.take(found, f"sweep-{SWEEPS[knob]}")
+    if key not in _made():
+        return
+    tops = top_shares(knob, points)
+    st.markdown(f"**{words.tops(tops)}**")
+    fig = pictures.tops(tops, dark=page.is_dark())
+    page.panels(fig, 2, key="lab_tops", alt=words.tops(tops), dim=False)
+    st.caption(words.TEXTS["tops"])
+    page.take(tops, f"topk-{SWEEPS[knob]}")
+
+
+def _toy(setup: Setup) -> None:
+    """Table 1 of Steck: RMSE cannot tell a constant from an oracle."""
+    said, shown = st.columns([5, 7], gap="large", vertical_alignment="center")
+    said.markdown(words.TEXTS["toy"])
+    with shown:
+        page.moving(pictures.toys(page.is_dark()), key="lab_toy", alt=words.TEXTS["toy alt"])

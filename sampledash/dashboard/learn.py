@@ -1,0 +1,195 @@
+"""One lesson on the screen: the way through the course, the question, the answer, the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from sampledash.analyses import sliding
+from sampledash.analyses.learn import lesson as lessons
+from sampledash.analyses.learn.lesson import PAPER, Choice, Lesson, Link
+from sampledash.dashboard import page, state
+from sampledash.report.numbers import unbroken
+from sampledash.report.sentences import negatives
+
+LESSON, PRESENT, LOOK, EXAMPLE = "lesson", "present", "look", "example_m"
+NUMBERS = tuple(str(number) for number in range(1, len(lessons.course()) + 1))
+# What the reader chose is in the address, and stays while other lessons are looked at.
+_CHOICE: dict[str, Any] = {
+    "bind": "query-params",
+    "persist_state": "session",
+    "label_visibility": "collapsed",
+}
+# Said in full in a link: what was chosen elsewhere before must not change what the lesson shows.
+_SHARED = ("n", "m", "k", "scheme")
+# To an m that was chosen: a text, and a link where the same can be looked at on another page.
+Answer = Callable[[str, int], tuple[str, Link | None]]
+
+
+def show() -> None:
+    """Draw the page."""
+    # The toggle is drawn last; what it says decides how everything is drawn.
+    present = bool(
+        st.session_state.get(PRESENT, st.query_params.get(PRESENT, "").lower() == "true")
+    )
+    with st.container(key="projected" if present else "lesson_page"):
+        number = _way()
+        lesson = lessons.words(number)
+        asked = st.container()
+        # Side by side where there is room: the picture stays on the screen.
+        with st.container(horizontal=True, vertical_alignment="center", key="answer"):
+            chosen = _guess(number, lesson)
+            if chosen is not None:
+                _reply(chosen)
+        with asked:
+            _head(number, lesson, revealed=chosen is not None, present=present)
+        _body(number, revealed=chosen is not None, present=present)
+    _foot(lesson, present)
+    lessons.ahead(number)
+
+
+def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None:
+    """First the question as the heading, for the title tells what is learnt; then the title."""
+    if revealed and not present:
+        st.markdown(f"### {number}. {lesson.title}")
+        st.markdown(unbroken(f"{lesson.setup} **{lesson.question}**"))
+        return
+    st.markdown(f"### {number}. {unbroken(lesson.question)}")
+    if not revealed:  # on a projector the picture needs the room, once the answer is out
+        st.markdown(unbroken(lesson.setup))
+
+
+def _way() -> int:
+    """Which lesson: numbers to choose from, and a step back or forth, by arrow key too."""
+    row = st.container(horizontal=True, vertical_alignment="center", key="way")
+    first, last = NUMBERS[0], NUMBERS[-1]
+    chosen = row.segmented_control(
+        "Lesson", NUMBERS, default=first, required=True, key=LESSON, **_CHOICE
+    )
+    number = chosen or first
+    back: dict[str, Any] = {"shortcut": "Left", "args": (-1,), "key": "lesson_back"}
+    forth: dict[str, Any] = {"shortcut": "Right", "args": (1,), "key": "lesson_next"}
+    row.button("Back", on_click=_step, disabled=number == first, **back)
+    row.button("Next", on_click=_step, disabled=number == last, type="primary", **forth)
+    return int(number)
+
+
+def _step(by: int) -> None:
+    place = NUMBERS.index(st.session_state.get(LESSON) or NUMBERS[0]) + by
+    st.session_state[LESSON] = NUMBERS[min(max(place, 0), len(NUMBERS) - 1)]
+
+
+def _guess(number: int, lesson: Lesson) -> Choice | None:
+    key = f"guess{number}"
+    if lesson.most is not None:
+        hint = f"Your guess, 0 to {lesson.most}"
+        how: dict[str, Any] = {"step": 1, "width": 210, "placeholder": hint, **_CHOICE}
+        guess = st.number_input("Your guess", 0, lesson.most, value=None, key=key, **how)
+        return None if guess is None else lesson.reply(guess)
+    choices = {choice.text: choice for choice in lesson.choices}
+    chosen = st.pills("Your answer", list(choices), key=key, wrap=True, **_CHOICE)
+    return choices.get(chosen or "")
+
+
+def _reply(chosen: Choice) -> None:
+    """Say whether it is right, and why, to everybody alike."""
+    said = unbroken(chosen.reply)
+    if chosen.right:
+        st.success(f"Yes. {said}", icon=":material/check_circle:")
+    else:
+        st.info(f"Not quite. {said}", icon=":material/lightbulb:")
+
+
+def _body(number: int, *, revealed: bool, present: bool) -> None:
+    aside = revealed and not present
+    left, *right = st.columns([7, 5], gap="medium") if aside else [st.container()]
+    above = left.container()  # the picture is to be seen without scrolling
+    look = _look(left, number) if revealed else lessons.looks(number)[0]
+    lesson = lessons.words(number, look)
+    with above:
+        page.moving(
+            _made(number, look, revealed, page.is_dark(), present),
+            key=f"lesson-{number}-{look}-{revealed}-{present}",
+            alt=lesson.sentence if revealed else f"{lesson.question} Before the answer.",
+        )
+    if not revealed:
+        st.caption("Answer first: then the picture can be moved.")
+    for column in right:
+        _explain(column, number, look, lesson)
+
+
+def _explain(column: DeltaGenerator, number: int, look: str, lesson: Lesson) -> None:
+    """What the picture shows, with its numbers, and where to go on."""
+    with column:
+        st.markdown(f"**{unbroken(lesson.sentence)}**")
+        # All steps as one formula, in short lines: a column is narrow.
+        lines = [line for step in lesson.formula for line in step.split(r",\qquad ")]
+        st.latex(r"\begin{gathered}" + r"\\[6pt]".join(lines) + r"\end{gathered}")
+        if lesson.points:
+            st.markdown("\n".join(f"{i}. {said}" for i, said in enumerate(lesson.points, 1)))
+        st.markdown(f"*Why it matters.* {unbroken(lesson.why)}")
+        if offer := getattr(lessons.course()[number - 1], "OFFER", None):
+            _offer(look, *offer)
+        _link(lesson.link)
+        st.caption(f"{PAPER}: {lesson.source}.")
+
+
+def _offer(look: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
+    """What can be tried and, once it is chosen, its answer."""
+    how = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
+    chosen = st.pills(ask.format(look=look), m_values, key=EXAMPLE, **how)
+    if chosen is None:
+        return
+    said, link = answer(look, chosen)
+    if link is None:
+        st.info(said, icon=":material/verified:")
+        return
+    st.markdown(said)
+    _link(link)
+
+
+def _link(link: Link) -> None:
+    """Draw a link to another page, with the whole query of its address."""
+    shared = {key: str(state.DEFAULTS[key]) for key in _SHARED}
+    st.page_link(
+        f"sampledash/dashboard/pages/{link.page}.py",
+        label=link.label,
+        icon=":material/arrow_outward:",
+        query_params={"v": state.VERSION, **shared, **link.query},
+    )
+
+
+def _look(place: DeltaGenerator, number: int) -> str:
+    first, *more = looks = lessons.looks(number)
+    if not more:
+        return first
+    how: dict[str, Any] = {"default": first, "required": True, **_CHOICE}
+    return place.segmented_control("Shown", looks, key=f"{LOOK}{number}", **how) or first
+
+
+@st.cache_resource(max_entries=120, show_spinner="Computing the picture")
+def _made(number: int, look: str, revealed: bool, dark: bool, present: bool) -> go.Figure:
+    """The picture of a lesson; the same for everybody."""
+    if revealed:
+        lessons.ahead(number).result()
+    fig = lessons.course()[number - 1].picture(look, revealed, dark)
+    return sliding.large(fig) if present else fig
+
+
+def _foot(lesson: Lesson, present: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_foot"):
+        about = (
+            "Large letters and nothing but the picture. With embed=true in the address the menu "
+            "is gone too."
+        )
+        st.toggle("Present", key=PRESENT, bind="query-params", help=about)
+        if present:
+            return
+        with st.popover("For teachers", icon=":material/school:"):
+            st.markdown(lessons.notes(lesson))
+            label, name = "Exercise sheet of all lessons", "sampledash-exercises.md"
+            page.download(label, lessons.sheet, name, "text/markdown")

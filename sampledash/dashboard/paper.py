@@ -1,0 +1,200 @@
+"""The items of the Paper page, one unfolded at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from sampledash.analyses.consistency.pictures import legend
+from sampledash.analyses.correct.pictures import movielens_curves
+from sampledash.analyses.correct.result import MOVIELENS
+from sampledash.analyses.memory import once
+from sampledash.analyses.paper import pictures, words
+from sampledash.analyses.paper.pictures import Panel
+from sampledash.correction import parse_correction
+from sampledash.dashboard import page, state
+from sampledash.metrics import parse_metric
+from sampledash.papers.krichene import METRICS_34, SETTINGS, check_text, match
+from sampledash.papers.steck import check_steck, match_table_2, theorem
+from sampledash.readers.files import example
+from sampledash.types import Progress
+
+TABLES = (1, 2, 3, 4)
+FIGURES = tuple(f"Figure {i}" for i in range(1, 7))
+ITEMS = (*(f"Table {t}" for t in TABLES), *FIGURES, "The text", "Steck 2010", "Steck, Table 2")
+DEFAULTS: dict[str, Any] = {"item": ITEMS[2], "cell_metric": METRICS_34[0], "times": 9}
+
+
+@once
+def tables() -> dict[int, pd.DataFrame]:
+    """Every printed cell of Tables 1-4 with ours."""
+
+    def part(report: Progress, table: int, share: float) -> None:
+        report((table - 1 + share) / len(TABLES))
+
+    with page.progress("Computing every cell of the tables") as report:
+        return {table: match(table, example, partial(part, report, table)) for table in TABLES}
+
+
+@once
+def statements() -> pd.DataFrame:
+    """What the text and the figures state, each with ours."""
+    with page.progress("Checking what the text states") as report:
+        return check_text(example, tables(), report)
+
+
+@once
+def steck() -> pd.DataFrame:
+    """The same of Steck's paper."""
+    return check_steck(example)
+
+
+@once
+def trained() -> pd.DataFrame:
+    """His Table 2 with ours."""
+    return match_table_2(example)
+
+
+@once
+def missing() -> pd.DataFrame:
+    """His theorem at work, and violated: TOPK and ATOP by how unevenly items are observed."""
+    times = range(1, pictures.MOST_TIMES + 1)
+    parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]
+    return pd.concat(parts, ignore_index=True)
+
+
+def show() -> None:
+    """Draw the page."""
+    state.stamp({"item": (ITEMS, DEFAULTS["item"])})
+    page.note(DEFAULTS)
+    matched = pd.concat([table["matched"] for table in tables().values()])
+    holds = statements()["holds"]
+    st.markdown(
+        f"### {matched.sum()} of {len(matched)} printed cells match, "
+        f"and {holds.sum()} of {len(holds)} statements of the text hold."
+    )
+    st.caption(words.TEXTS["rule"])
+    how: dict[str, Any] = {"default": DEFAULTS["item"], "key": "item", "bind": "query-params"}
+    _item(st.pills("Shown", list(ITEMS), required=True, wrap=True, **how) or DEFAULTS["item"])
+    page.copy_link(DEFAULTS)
+
+
+def _item(item: str) -> None:
+    said = statements()
+    if item.startswith("Table"):
+        _table(int(item[-1]))
+    elif item in FIGURES:
+        _figure(item)
+        _findings(said[said["where"] == item], item)
+    elif item == "The text":
+        _findings(said[~said["where"].str.startswith("Fig")], item)
+    elif item == "Steck, Table 2":
+        _trained()
+    else:
+        st.markdown(words.TEXTS["steck"])
+        _missing()
+        _findings(steck(), item)
+        st.caption(words.TEXTS["steck left out"])
+    if item in words.MADE:
+        title, how, code = words.MADE[item]
+        with st.expander(title):
+            st.markdown(how)
+            st.code(code, language="python")
+    target, query = words.OPENS[item]
+    st.page_link(
+        f"sampledash/dashboard/pages/{target}.py",
+        label=f"Open in {target.capitalize()}",
+        icon=":material/open_in_new:",
+        query_params={"v": "1", **query},
+    )
+
+
+def _figure(item: str) -> None:
+    """Ours of a figure; its systems are told apart by one legend."""
+    dark = page.is_dark()
+    if item in ("Figure 2", "Figure 6"):
+        sets = example(pictures.TOY if item == "Figure 2" else MOVIELENS)
+        st.html(legend([x.system for x in sets], dark=dark))
+    if item in pictures.FIGURES:
+        _panels(pictures.panels(item, dark))
+        return
+    for place, name in zip(st.columns(2), ("uncorrected", "BV 0.1"), strict=True):
+        asked = parse_metric("Recall@10"), parse_correction(name), pictures.M
+        fig, alt = movielens_curves(*asked, dark=page.is_dark())
+        with place:
+            page.picture(fig, key=f"paper_real_{name}", alt=alt)
+
+
+def _panels(panels: Sequence[Panel]) -> None:
+    """Panels, two in a row; one takes all of it."""
+    for start in range(0, len(panels), 2):
+        row = panels[start : start + 2]
+        for place, panel in zip(st.columns(min(len(panels), 2)), row, strict=False):
+            with place:
+                page.picture(panel.fig, key=panel.key, alt=panel.alt)
+
+
+def _missing() -> None:
+    """The control that violates the theorem's assumption, and what becomes of the measures."""
+    st.markdown(words.TEXTS["missing"])
+    label = "The best-ranked relevant item is observed so many times as often as the worst"
+    about = "1: ratings are missing at random, as the theorem assumes."
+    how: dict[str, Any] = {"key": "times", "bind": "query-params", "format": "%d times"}
+    times = st.slider(label, 1, pictures.MOST_TIMES, DEFAULTS["times"], help=about, **how)
+    found = missing()
+    st.markdown(words.missing(times, found[found["times"] == times]))
+    _panels(pictures.missing(times, found, page.is_dark()))
+
+
+def _table(number: int) -> None:
+    """Printed and ours, cell by cell; of Tables 3 and 4 one metric at a time."""
+    found = tables()[number]
+    st.markdown(f"**{found['matched'].sum()} of {len(found)} cells match.**")
+    here, down, across = found, "row", "metric"
+    if number >= 3:
+        metric = page.segments("Metric", METRICS_34, "cell_metric")
+        here, down, across = found[found["metric"] == metric], "column", "row"
+    said = [words.cell(x, SETTINGS[number].decimals) for x in here.itertuples()]
+    here = here.assign(said=said, row=here["row"].map(", ".join))  # of a pair
+    shown = here.pivot(index=down, columns=across, values="said")
+    shown = shown.loc[here[down].unique(), here[across].unique()].rename_axis(columns=None)
+    st.table(shown.reset_index(names="System" if down == "row" else "Column"), hide_index=True)
+    st.caption(words.TEXTS[f"Table {number}"])
+    for reason, cells in found[~found["matched"]].groupby("reason", sort=False):
+        names = "; ".join(map(words.unmatched, cells["cell"], cells["text"], cells["ours"]))
+        st.markdown(f"- {names}: **{str(reason) or 'not explained'}**.")
+    page.take(found.drop(columns=["metric", "row", "column", "text"]), f"table-{number}")
+
+
+def _trained() -> None:
+    """Steck's Table 2, a training a row."""
+    found = trained()
+    st.markdown(f"**{found['matched'].sum()} of {len(found)} cells match.**")
+    printed = found.assign(text=found["printed"].map("{:.3f}".format), our_std=np.nan)
+    lines = {
+        "Training": found["objective"],
+        "Printed, tuning half": found["validation"].map("{:.3f}".format),
+        "Printed → ours, test half": [words.cell(x, 3) for x in printed.itertuples()],
+        "Recommender": found["recommender"],
+    }
+    st.table(pd.DataFrame(lines), hide_index=True)
+    st.caption(words.TEXTS["Steck, Table 2"])
+    page.take(found, "steck-table-2")
+
+
+def _findings(found: pd.DataFrame, name: str) -> None:
+    """Statements, ours, and whether they hold."""
+    found = found.reset_index(drop=True)
+    lines = {
+        "Where": found["where"],
+        "Statement": [f"“{quote}”" for quote in found["quote"]],
+        "Ours": list(map(words.ours, found["ours"], found["what"])),
+        "Verdict": list(map(words.verdict, found["holds"], found["note"])),
+    }
+    st.table(pd.DataFrame(lines), hide_index=True)
+    page.take(found, name.lower().replace(" ", "-"))
