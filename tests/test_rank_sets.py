@@ -132,7 +132,7 @@ def refusal(rows: list[Row], with_mass: bool) -> str:
     """The sentence about the first fault, rule by rule; "" where there is none."""
     items, size = placed(rows), Counter(row.label for row in rows)
     pairs = [(a, b) for a, b in pairwise(items) if a.label == b.label]
-    told = [
+    faults = [
         *((r.rank > r.n, f"rank of system 'S' {r.rank} is larger than n = {r.n}") for r in rows),
         *((r.rank + r.ties > r.n, f"ties of system 'S': rank {r.rank} with {r.ties} others tied "
            f"reaches beyond n = {r.n}; `ranks` is the best rank of the tied block") for r in rows),
@@ -159,16 +159,16 @@ def refusal(rows: list[Row], with_mass: bool) -> str:
            f"{a.rank})") for a, b in pairs),
     ]  # fmt: skip
     if len(rows) > len(size):
-        told += [(x, f"instance {str(a.label)!r} of system 'S' {y}") for x, a, y in of_one]
+        faults += [(x, f"instance {str(a.label)!r} of system 'S' {y}") for x, a, y in of_one]
     for share, who in ((0, "no"), (1, "every")) if with_mass else ():
         for c in columns(items):
             sure = not c.beyond and c.above == share * c.negatives
-            told.append((
+            faults.append((
                 sure and abs(c.mass - share) > 1e-6,
                 f"mass_above of system 'S' is {c.mass:g} at rank {c.above + c.position}, but {who} "
                 f"irrelevant item is ranked above: it is {share} there",
             ))  # fmt: skip
-    return next((sentence for wrong, sentence in told if wrong), "")
+    return next((sentence for wrong, sentence in faults if wrong), "")
 
 
 Item = namedtuple("Item", "above negatives tied position relevant mass count beyond")
@@ -242,8 +242,8 @@ def check(rs: sd.RankSet, items: list[Item], with_mass: bool) -> None:
         means = {at: nearest(*zip(*pairs, strict=True)) for at, pairs in sizes.items()}
         assert counts.populations == means
         shares = np.cumsum(masses) / sum(masses)
-        found = rank_distribution_at(rs, np.arange(14) + [0.0, 0.9] * 7, ties=ties)
-        assert found == pytest.approx(shares, abs=1e-14)
+        ours = rank_distribution_at(rs, np.arange(14) + [0.0, 0.9] * 7, ties=ties)
+        assert ours == pytest.approx(shares, abs=1e-14)
 
 
 def test_tables_are_refused_by_rule_or_counted_row_by_row(monkeypatch) -> None:
@@ -253,9 +253,9 @@ def test_tables_are_refused_by_rule_or_counted_row_by_row(monkeypatch) -> None:
     for number in range(800):
         rows, with_mass = table(rng), bool(number % 2)
         for cells in (rows, *(altered(rng, rows) for _ in range(4))):
-            if said := refusal(cells, with_mass):
-                refused[re.sub(r"'.*?'|[^a-z]", "", said)[:40]] += 1
-                with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+            if sentence := refusal(cells, with_mass):
+                refused[re.sub(r"'.*?'|[^a-z]", "", sentence)[:40]] += 1
+                with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
                     made(cells, with_mass)
                 continue
             rs = made(cells, with_mass)

@@ -57,7 +57,7 @@ def refusal(sampled_ranks: Ints, n: Ints, m: Ints, counts: Floats, scheme: str) 
           for w in counts),
         (not any(counts), "counts of system 'S' are all 0: give at least one instance"),
     ]  # fmt: skip
-    return next((said for wrong, said in rules if wrong), "")
+    return next((sentence for wrong, sentence in rules if wrong), "")
 
 
 def dropped(s: int, m: int, least: int) -> list[float]:
@@ -128,9 +128,9 @@ def test_samples_are_refused_by_rule_or_counted_as_loops_count_them() -> None:
     for _ in range(350):
         given = columns(rng)
         names = ("sampled_ranks", "n", "m", "counts", "scheme")
-        if said := refusal(*(given[name] for name in names)):
-            refused[re.sub(r"\d+", "", said)] += 1
-            with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        if sentence := refusal(*(given[name] for name in names)):
+            refused[re.sub(r"\d+", "", sentence)] += 1
+            with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
                 SampledRankSet("S", **given)
             continue
         srs, scheme, weights = SampledRankSet("S", **given), given["scheme"], given["counts"]
@@ -179,8 +179,10 @@ def test_outcomes_of_several_runs_and_what_cannot_occur() -> None:
     assert both.shares.tolist() == [[3 / 8, 1 / 8, 1 / 8, 0, 3 / 8], [2 / 8, 2 / 8, 0, 4 / 8, 0]]
     assert [x.tolist() for x in both.by_m(both.shares[0])] == [[3 / 8, 1 / 8], [1 / 8, 0, 3 / 8]]
     both.require_possible(np.array([1, 1, 1e-9, 1, 1]))
-    said = "sampled_rank 2 cannot occur with n = 3 and m = 2, without-replacement: check n, m and"
-    with pytest.raises(ValueError, match=said):
+    sentence = (
+        "sampled_rank 2 cannot occur with n = 3 and m = 2, without-replacement: check n, m and"
+    )
+    with pytest.raises(ValueError, match=sentence):
         both.require_possible(np.array([1, 1, 1, 0, 0]))
 
 
