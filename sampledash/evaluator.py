@@ -192,7 +192,7 @@ def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
             "number what is more than that, and look it up in score"
         )
     if len(places) < len(listed):
-        twice = Counter(listed).most_common(1)[0][0]
+        twice = Counter(listed).most_common()[0][0]
         raise ValueError(
             f"{name} must hold each item once, got {checks.shown(twice)} more often: it would be "
             "counted again"

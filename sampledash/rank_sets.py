@@ -55,7 +55,7 @@ def digest_of(
         if array is None:
             state.update(b"|")
         elif np.all(array == array[0]):  # most columns, most of the time
-            state.update(b"=" + array[:1].tobytes())
+            state.update(b"=" + array[0].tobytes())
         else:
             state.update(b"#")
             state.update(np.ascontiguousarray(array).data)
@@ -331,9 +331,8 @@ class RankSet(ByDigest):
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
         """Rows by instance and rank, with the position and number of relevant items of each."""
-        rows, labels = len(self.ranks), self.instances
-        alone = labels.dtype.kind in "iu" and bool(np.all(labels[1:] > labels[:-1]))
-        codes, distinct = (labels, rows) if alone else codes_of(labels)
+        rows = len(self.ranks)
+        codes, distinct = codes_of(self.instances)
         if distinct == rows:
             ones = np.broadcast_to(1, rows)
             return slice(None), ones, ones
@@ -406,8 +405,7 @@ class RankSet(ByDigest):
     def n_instances(self) -> float:
         """Number of instances |D|, counts included."""
         order, position, _ = self._order
-        counts = self.counts[order]
-        return float((counts if self.max_relevant == 1 else counts[position == 1]).sum())
+        return float(self.counts[order][position == 1].sum())
 
     @cached_property
     def max_relevant(self) -> int:
@@ -430,24 +428,25 @@ class RankSet(ByDigest):
         return int(self.ranks[self.beyond].min()) - 1 if self.beyond.any() else None
 
     def completed(self, best: bool) -> RankSet:
-        """As if what lies beyond a list were at once behind it, or at the end of all candidates."""
+        """As if what lies beyond a list were at once behind it, or at the end of all candidates.
+
+        ``mass_above`` is left out: it is that of the true ranks.
+        """
         ranks = np.array(self.ranks)
         if not best:
             order, position, relevant = self._order
             ranks[order] = np.where(
                 self.beyond[order], self.n[order] - relevant + position, ranks[order]
             )
-        columns = {
-            name: getattr(self, name) for name in ("instances", "ties", "counts", "provenance")
-        }
-        return RankSet(self.system, ranks, self.n, mass_above=self.mass_above, **columns)
+        return self._without_mass(ranks)
 
     def without_mass(self) -> RankSet:
         """Leave ``mass_above`` out, which only the popularity scheme reads."""
-        if self.mass_above is None:
-            return self
+        return self if self.mass_above is None else self._without_mass(self.ranks, self.beyond)
+
+    def _without_mass(self, ranks: Ints, beyond: Flags | None = None) -> RankSet:
         columns = {x: getattr(self, x) for x in ("instances", "ties", "counts", "provenance")}
-        return RankSet(self.system, self.ranks, self.n, beyond=self.beyond, **columns)
+        return RankSet(self.system, ranks, self.n, beyond=beyond, **columns)
 
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
         """Refuse ranks that lie beyond a list, but for a metric that is cut before its end.
@@ -563,7 +562,7 @@ def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "exp
     at = np.floor(np.asarray(places, dtype=np.float64))
     atoms = ranks.counted(ties)
     total = np.zeros(len(at))
-    step = max(1, _TABLE // max(len(at), 1))
+    step = _TABLE // (len(at) + 1) + 1
     for start in range(0, len(atoms), step):
         some = atoms[np.arange(start, min(start + step, len(atoms)))]
         within = at - (some.above + some.position - 1)[:, None]

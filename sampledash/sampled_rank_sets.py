@@ -411,7 +411,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     fewest = m[first][stratum]
     size = np.bincount(stratum, w)
     kept = size > 1
-    place = _midranks(stratum, m, w, first)
+    place = _midranks(stratum, m, w)
 
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
@@ -425,25 +425,24 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     place = place - mean(place)[stratum]
     total = np.array([np.sum((w * place * y)[kept[stratum]]) for y in (share, none)])
     a, b = mean(share), mean(none)
-    apart = mean(place**2) * size**2 / np.maximum(size - 1, 1e-300)
+    apart = mean(place**2) * size**2 / np.where(kept, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[kept]) for c in row] for row in covariance])
     # Where a single negative is left both scores say the same.
     values, vectors = np.linalg.eigh(spread)
-    told = values > 1e-9 * max(float(values.max()), 1e-300)
+    told = values > 1e-9 * values.max()
     if not np.any(told):
         return 1.0
-    along = (vectors[:, told].T @ total) / values[told]
-    squared = float(np.sum(along**2 * values[told]))
-    # The largest contribution of an instance, in standard errors: its midrank times its score,
-    # which is a mean of what is left above of the fewest, or none of them.
-    direction = vectors[:, told] @ along
-    scores = np.stack([np.minimum(s, fewest) / fewest, np.zeros(len(s))]) * (s > 0)
-    ends = np.stack([direction @ scores, np.full(len(s), direction[1]), direction[0] / fewest])
+    vectors = vectors[:, told]
+    direction = vectors @ (vectors.T @ total / values[told])
+    # The largest contribution of an instance: its midrank times its score, which is a mean of what
+    # is left above of the fewest, or none of them.
+    scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
+    ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
     largest = np.maximum.reduceat(np.abs(place), first) * np.maximum.reduceat(off, first)
-    steep = float(largest[kept].max()) / squared**0.5 if squared else 0.0
-    return float(chdtrc(int(told.sum()), squared / (1 + squared**0.5 * steep / 3)))
+    squared = direction @ total / (1 + largest[kept].max() / 3)
+    return float(chdtrc(int(told.sum()), squared))
 
 
 def _follows(n: Ints, m: Ints) -> bool:
@@ -463,12 +462,12 @@ def _strata(n: Ints, weight: Floats) -> Ints:
     return np.asarray(block[place])
 
 
-def _midranks(stratum: Ints, m: Ints, weight: Floats, first: Ints) -> Floats:
-    """Share of the stratum with a smaller m, and half of those with this one; both are sorted."""
-    new = np.r_[True, (np.diff(stratum) > 0) | (np.diff(m) > 0)]
-    group = np.cumsum(new) - 1
+def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
+    """Share of the stratum with a smaller m and half of those with this one, up to a constant.
+
+    Both are sorted.
+    """
+    group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)
     middle = np.cumsum(sizes) - sizes / 2
-    start = (np.cumsum(weight) - weight)[first]
-    whole = np.bincount(stratum, weight)
-    return np.asarray((middle[group] - start[stratum]) / whole[stratum])
+    return np.asarray(middle[group] / np.bincount(stratum, weight)[stratum])

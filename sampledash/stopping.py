@@ -113,7 +113,7 @@ def _deciding(metric: Metric, relevant: int, negatives: int, tolerance: float) -
     """:func:`deciding_cutoff`; one more than there are if none decides."""
     cut = metric.cut(negatives + relevant - 1)
     last = negatives + 1 if cut is None else min(cut, negatives + 1)
-    if tolerance == 0 or metric.on_lattice:
+    if metric.on_lattice:
         return last
 
     def small(above: int) -> bool:

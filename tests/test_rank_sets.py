@@ -1,12 +1,23 @@
 """Rank sets are values: immutable, told apart by their contents, reduced to counts."""
 
+import re
+from collections import Counter, defaultdict, namedtuple
+from fractions import Fraction
+from itertools import pairwise, permutations
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import sampledash as sd
-from tests.oracles import UNIFORM, WITHOUT
+from sampledash import rank_sets
+from sampledash.rank_sets import (
+    codes_of,
+    draw_shared_ties,
+    first_items,
+    rank_distribution_at,
+    unique_rows,
+)
 
 TRUE = {
     "system": "S", "ranks": [3, 1], "n": [9, 8], "instances": ["a", "b"], "ties": [0, 1],
@@ -32,41 +43,19 @@ def test_arrays_are_copied_and_read_only(kind, given_) -> None:
     assert one.digest == kind(**given_).digest
 
 
-@pytest.mark.parametrize(
-    ("kind", "given_", "changes"),
-    [
-        (
-            sd.RankSet,
-            TRUE,
-            {
-                "system": "T",
-                "ranks": [3, 2],
-                "n": [10, 8],
-                "instances": ["a", "c"],
-                "ties": [1, 0],
-                "mass_above": None,
-                "counts": [2, 1],
-            },
-        ),
-        (
-            sd.SampledRankSet,
-            SAMPLED,
-            {
-                "system": "T",
-                "sampled_ranks": [2, 1],
-                "n": 51,
-                "m": 11,
-                "instances": None,
-                "counts": [1, 2],
-                "scheme": "with-replacement",
-                "adaptive": False,
-            },
-        ),
-        # Labels that join alike, and numbers beside their texts.
-        (sd.RankSet, TRUE | {"instances": ["a\nb", "c"]}, {"instances": ["a", "b\nc"]}),
-        (sd.RankSet, TRUE | {"instances": [1, 2]}, {"instances": ["1", "2"]}),
-    ],
-)
+CHANGES = [
+    (sd.SampledRankSet, SAMPLED,
+     {"system": "T", "sampled_ranks": [2, 1], "n": 51, "m": 11, "instances": None,
+      "counts": [1, 2], "scheme": "with-replacement", "adaptive": False}),
+    # Labels that join alike, numbers beside their texts, and those beyond 64 bits with a sign.
+    (sd.RankSet, TRUE | {"instances": ["a\nb", "c"]}, {"instances": ["a", "b\nc"]}),
+    (sd.RankSet, TRUE | {"instances": [1, 2]}, {"instances": ["1", "2"], "mass_above": None}),
+    (sd.RankSet, TRUE | {"instances": np.array([1, 2**63], dtype=np.uint64)},
+     {"instances": [1, -(2**63)], "system": "T"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "given_", "changes"), CHANGES)
 def test_contents_tell_them_apart(kind, given_, changes) -> None:
     one = kind(**given_)
     same = kind(**{k: np.array(v) if isinstance(v, list) else v for k, v in given_.items()})
@@ -79,127 +68,238 @@ def test_contents_tell_them_apart(kind, given_, changes) -> None:
     assert len(one.digest) == 64
 
 
-def several() -> sd.RankSet:
-    return sd.RankSet(
-        "S",
-        [4, 2, 9, 1, 3],
-        [10, 10, 12, 8, 10],
-        instances=["u", "u", "v", "w", "u"],
-        ties=[0, 0, 2, 3, 0],
-        counts=[2, 2, 1, 3, 2],
-    )
+class Row(NamedTuple):
+    """One relevant item as it is given."""
+
+    label: Any
+    rank: int
+    n: int
+    ties: int
+    count: float
+    beyond: bool
+    mass: float
 
 
-def numbers(rs: sd.RankSet, **options: object) -> list[float]:
+LABELS = [3, 7, 8, 5], ["b", "a", "c", "d"], [0.5, -1.5, 2.5, 3.5]
+VALUES = {
+    "rank": [1, 3, 5, 9], "n": [4, 6, 12], "ties": [0, 1, 4], "count": [0, -1, 2, 3],
+    "mass": [0, 1e-7, 2e-6, 0.5, 1 - 2e-6, 1 - 1e-7, 1, 1.5, -0.5], "beyond": [True, False],
+}  # fmt: skip
+
+
+def table(rng: np.random.Generator) -> list[Row]:
+    """Up to nine rows of up to three instances, in any order."""
+    labels = LABELS[rng.integers(3)]
+    rows: list[Row] = []
+    for label in labels[: rng.integers(1, 4)]:
+        n, size, count = (
+            int(rng.integers(4, 13)),
+            int(rng.integers(1, 4)),
+            float(rng.integers(1, 4)),
+        )
+        known, place = bool(rng.integers(2)), 0
+        for position in range(size):
+            place += int(rng.choice([1, 1, 2, 4]))
+            ties, beyond = int(rng.choice([0, 0, 1, 2])), not known and position >= size - 2
+            above = place - position - 1
+            share = (above > 0) * max(0.3, round(above / (n - size), 2)) if n > size else 0.0
+            rank = place - position if beyond and rng.integers(2) else place
+            rows.append(Row(label, rank, n, ties * (not beyond), count, beyond, min(share, 1.0)))
+            place += rows[-1].ties
+    return [rows[i] for i in rng.permutation(len(rows))] if rng.integers(2) else rows
+
+
+def altered(rng: np.random.Generator, rows: list[Row]) -> list[Row]:
+    """Another value in one cell, which may be what it must not be."""
+    i, name = int(rng.integers(len(rows))), Row._fields[rng.integers(7)]
+    values = VALUES | {"label": next(x for x in LABELS if rows[0].label in x)[2:]}
+    row = rows[i]._replace(**{name: values[name][rng.integers(len(values[name]))]})
+    return [*rows[:i], row, *rows[i + 1 :]]
+
+
+def placed(rows: list[Row]) -> list[Row]:
+    """By instance and rank; what lies beyond a list comes behind all that is before it."""
     result = []
-    for metric in ("AUC", "Recall@3", "AP", "NDCG@5"):
-        result.append(sd.mean(metric, rs))
-        for scheme in UNIFORM:
-            result.append(sd.expected_mean(metric, rs, 4, scheme=scheme, **options))
-            if not (rs.has_ties and rs.max_relevant > 1):
-                result.append(sd.std_of_mean(metric, rs, 4, scheme=scheme))
+    for label in dict.fromkeys(row.label for row in rows):
+        last = 0
+        for row in sorted((x for x in rows if x.label == label), key=lambda x: (x.rank, x.beyond)):
+            result.append(row._replace(rank=max(row.rank, last + 1)) if row.beyond else row)
+            last = max(last, result[-1].rank + row.ties)
     return result
 
 
-@settings(max_examples=10)
-@given(st.permutations(range(5)), st.sampled_from([None, "BV 0.1"]))
-def test_the_order_of_rows_does_not_matter(order: list[int], correction: str | None) -> None:
-    rs, p = several(), np.array(order)
-    other = sd.RankSet(
-        "S", rs.ranks[p], rs.n[p], instances=rs.instances[p], ties=rs.ties[p], counts=rs.counts[p]
-    )
-    same = pytest.approx(numbers(rs, correction=correction), rel=1e-13)
-    assert numbers(other, correction=correction) == same
+def refusal(rows: list[Row], with_mass: bool) -> str:
+    """The sentence about the first fault, rule by rule; "" where there is none."""
+    items, size = placed(rows), Counter(row.label for row in rows)
+    pairs = [(a, b) for a, b in pairwise(items) if a.label == b.label]
+    faults = [
+        *((r.rank > r.n, f"rank of system 'S' {r.rank} is larger than n = {r.n}") for r in rows),
+        *((r.rank + r.ties > r.n, f"ties of system 'S': rank {r.rank} with {r.ties} others tied "
+           f"reaches beyond n = {r.n}; `ranks` is the best rank of the tied block") for r in rows),
+        *((r.count <= 0, f"counts of system 'S' must be above 0, got {r.count:g}") for r in rows),
+        *((with_mass and not 0 <= r.mass <= 1,
+           f"mass_above of system 'S' must be a share in 0..1, got {r.mass:g}") for r in rows),
+        *((r.beyond and r.ties, f"ties of system 'S': {r.ties} others tied with an item whose rank "
+           f"is only known to lie beyond {r.rank - 1}; give 0 there") for r in rows),
+    ]  # fmt: skip
+    of_one = [
+        *((a.rank == b.rank, a, f"holds rank {a.rank} twice: relevant items have distinct ranks; "
+           "remove the repeat") for a, b in pairs),
+        *((b.rank <= a.rank + a.ties, a, "has two relevant items in one block of ties (rank "
+           f"{a.rank}): break that tie") for a, b in pairs),
+        *((a.n != b.n, a, f"has two values of n, {a.n} and {b.n}: give one") for a, b in pairs),
+        *((a.count != b.count, a, "has different counts in its rows: give one") for a, b in pairs),
+        *((size[a.label] >= a.n, a, f"has as many relevant items as candidates, n = {a.n}")
+          for a in items),
+        *((a.beyond and a.rank > a.n, a, f"has more items beyond its list than n = {a.n} allows")
+          for a in items),
+        *((a.beyond and not b.beyond, a, f"has a known rank after one that lies beyond "
+           f"{a.rank - 1}: give it as beyond too") for a, b in pairs),
+        *((with_mass and b.mass < a.mass, a, "has a mass_above that falls as the rank grows (rank "
+           f"{a.rank})") for a, b in pairs),
+    ]  # fmt: skip
+    if len(rows) > len(size):
+        faults += [(x, f"instance {str(a.label)!r} of system 'S' {y}") for x, a, y in of_one]
+    for share, who in ((0, "no"), (1, "every")) if with_mass else ():
+        for c in columns(items):
+            sure = not c.beyond and c.above == share * c.negatives
+            faults.append((
+                sure and abs(c.mass - share) > 1e-6,
+                f"mass_above of system 'S' is {c.mass:g} at rank {c.above + c.position}, but {who} "
+                f"irrelevant item is ranked above: it is {share} there",
+            ))  # fmt: skip
+    return next((sentence for wrong, sentence in faults if wrong), "")
 
 
-@settings(max_examples=15)
-@given(
-    st.lists(
-        st.tuples(st.integers(1, 20), st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=8
-    )
-)
-def test_counts_are_repeated_rows(rows: list[tuple[int, int, int]]) -> None:
-    ranks, ties, counts = zip(*rows, strict=True)
-    short = sd.RankSet("S", ranks, 23, ties=ties, counts=counts)
-    long = sd.RankSet("S", np.repeat(ranks, counts), 23, ties=np.repeat(ties, counts))
-    assert short.n_instances == long.n_instances == sum(counts)
-    assert numbers(short) == pytest.approx(numbers(long), rel=1e-12)
+Item = namedtuple("Item", "above negatives tied position relevant mass count beyond")
 
 
-def test_counts_of_instances_with_several_items() -> None:
-    short = sd.RankSet("S", [1, 4, 2], 9, instances=[0, 0, 1], counts=[3, 3, 1])
-    long = sd.RankSet("S", [1, 4] * 3 + [2], 9, instances=[0, 0, 5, 5, 6, 6, 1])
-    assert short.n_instances == long.n_instances == 4
-    assert numbers(short) == pytest.approx(numbers(long), rel=1e-13)
-    weights = sd.RankSet("S", [1, 3], 9, counts=[0.5, 1.5])
-    assert sd.mean("AP", weights) == pytest.approx((0.5 * 1 + 1.5 / 3) / 2)
+def columns(items: list[Row]) -> list[Item]:
+    """What is counted of each relevant item."""
+    size, seen = Counter(row.label for row in items), Counter[Any]()
+    result = []
+    for row in items:
+        seen[row.label] += 1
+        place, of = seen[row.label], size[row.label]
+        above = row.rank - place
+        result.append(Item(above, row.n - of, row.ties, place, of, row.mass, row.count, row.beyond))
+    return result
 
 
-def test_shape_facts() -> None:
-    rs = several()
-    assert (len(rs), rs.n_instances, rs.max_relevant, rs.has_ties) == (5, 6, 3, True)
-    assert rs.max_negatives == 11
-    assert "6 instances" in repr(rs)
-    plain = sd.RankSet("P", [5, 6], 10)
-    assert (plain.instances.tolist(), plain.n.tolist()) == ([0, 1], [10, 10])
-    assert (plain.mass_above, plain.has_ties) == (None, False)
+def made(rows: list[Row], with_mass: bool) -> sd.RankSet:
+    label, rank, n, ties, count, beyond, mass = zip(*rows, strict=True)
+    more = {"mass_above": mass} if with_mass else {}
+    return sd.RankSet("S", rank, n, instances=label, ties=ties, counts=count, beyond=beyond, **more)
 
 
-@pytest.mark.parametrize("labels", [[1, 1, 2], ["x", "x", "y"], [1.5, 1.5, 2.5]])
-def test_labels_of_any_kind_group_rows(labels: list[object]) -> None:
-    rs = sd.RankSet("S", [2, 4, 3], 8, instances=labels)
-    # AP of {2, 4}: (1/2 + 2/4) / 2; of {3}: 1/3.
-    assert sd.mean("AP", rs) == pytest.approx((0.5 + 1 / 3) / 2)
+def nearest(values: list[int], weights: list[float]) -> int:
+    """The whole number next to the weighted mean, the larger of two."""
+    pairs = list(zip(map(Fraction, weights), values, strict=True))
+    return int(sum(w * x for w, x in pairs) / sum(w for w, _ in pairs) + Fraction(1, 2))
 
 
-def test_one_number_for_all_sampled_ranks() -> None:
-    srs = sd.SampledRankSet("X", [1, 3, 3, 11], n=50, m=10)
-    assert (len(srs), srs.n_instances, srs.population, srs.instances) == (4, 4, 50, None)
-    (counts,) = srs.outcomes.counts
-    assert counts.tolist() == [1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1]
-    with pytest.raises(ValueError, match="read-only"):
-        counts[0] = 1
-    assert srs.outcomes.samplings == (sd.Sampling(50, 10, "without-replacement"),)
-    assert repr(srs) == "SampledRankSet('X', 4 instances, n = 50, m = 10)"
+def check(rs: sd.RankSet, items: list[Item], with_mass: bool) -> None:
+    """All that is derived from a rank set, by loops over its items."""
+    rows, fields = rs.rows(), [name for name in Item._fields[:7] if with_mass or name != "mass"]
+    for name in fields:
+        assert getattr(rows, name).tolist() == [getattr(x, name) for x in items]
+    assert (rows.mass is not None) == (rs.mass_above is not None) == with_mass
+    firsts, ranks = [x for x in items if x.position == 1], [x.above + x.position for x in items]
+    assert first_items(rs).negatives.tolist() == [x.negatives for x in firsts]
+    total = sum(x.count for x in firsts)
+    n = [x.negatives + x.relevant for x in items]
+    hidden = [rank for rank, x in zip(ranks, items, strict=True) if x.beyond]
+    most = max(x.relevant for x in items), max(x.negatives for x in items)
+    assert (len(rs), rs.n_instances, rs.max_relevant, rs.max_negatives) == (len(n), total, *most)
+    assert rs.has_ties == any(x.tied for x in items)
+    largest = min(hidden) - 1 if hidden else None
+    assert rs.largest_cutoff == largest
+    sizes = f"{min(n)}" if min(n) == max(n) else f"{min(n)}..{max(n)}"
+    end = f", ranks beyond {largest} unknown" if hidden else ""
+    assert repr(rs) == f"RankSet('S', {total:g} instances, n = {sizes}{end})"
+    for best in (True, False):
+        ends = [rank if best or not x.beyond else x.negatives + x.position
+                for rank, x in zip(ranks, items, strict=True)]  # fmt: skip
+        whole = rs.completed(best)
+        assert (whole.rows().above + whole.rows().position).tolist() == ends
+        assert (whole.mass_above, whole.largest_cutoff) == (None, None)
+        assert whole.rows().count.tolist() == [x.count for x in items]
+    for ties in ("expected", "optimistic", "pessimistic"):
+        wanted, masses, sizes = Counter[Any](), [0.0] * 14, defaultdict(list)
+        for x in items:
+            tied = x.tied if ties == "expected" else 0
+            above = x.above + (x.tied if ties == "pessimistic" else 0)
+            mass = (x.mass,) if with_mass else ()
+            wanted[x.position, x.relevant, tied, x.negatives, above, *mass] += x.count
+            sizes[x.position].append((x.negatives + 1, x.count))
+            for rank in range(above + x.position, above + x.position + tied + 1):
+                masses[rank] += x.count / (tied + 1)
+        counts = rs.counted(ties)
+        rows_of = zip(*(column.tolist() for column in counts.columns), strict=True)
+        assert dict(zip(rows_of, counts.count.tolist(), strict=True)) == wanted
+        assert counts.instances == total
+        assert counts.positions == sorted(sizes)
+        means = {at: nearest(*zip(*pairs, strict=True)) for at, pairs in sizes.items()}
+        assert counts.populations == means
+        shares = np.cumsum(masses) / sum(masses)
+        ours = rank_distribution_at(rs, np.arange(14) + [0.0, 0.9] * 7, ties=ties)
+        assert ours == pytest.approx(shares, abs=1e-14)
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(1, 10), st.sampled_from([1, 4, 9]), st.sampled_from([0.0, 0.5, 2.0])),
-        min_size=1,
-        max_size=20,
-    ).filter(lambda rows: any(w for *_, w in rows))
-)
-def test_outcomes_hold_every_weight_once(rows: list[tuple[int, int, float]]) -> None:
-    rows = [(min(t, m + 1), m, w) for t, m, w in rows]
-    ranks, m, weights = zip(*rows, strict=True)
-    srs = sd.SampledRankSet("X", ranks, 30, m, counts=weights)
-    assert srs.outcomes.m == tuple(sorted({x for _, x, w in rows if w}))
-    for size, counts in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
-        by_hand = [sum(w for *row, w in rows if row == [t, size]) for t in range(1, size + 2)]
-        assert counts.tolist() == by_hand
-    assert srs.n_instances == sum(weights)
+def test_tables_are_refused_by_rule_or_counted_row_by_row(monkeypatch) -> None:
+    """Against plain loops, over tables that mix all columns, with and without a changed cell."""
+    monkeypatch.setattr(rank_sets, "_TABLE", 50)  # the matrix of few rows at a time
+    rng, refused, digests = np.random.default_rng(1), Counter[str](), {}
+    for number in range(800):
+        rows, with_mass = table(rng), bool(number % 2)
+        for cells in (rows, *(altered(rng, rows) for _ in range(4))):
+            if sentence := refusal(cells, with_mass):
+                refused[re.sub(r"'.*?'|[^a-z]", "", sentence)[:40]] += 1
+                with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
+                    made(cells, with_mass)
+                continue
+            rs = made(cells, with_mass)
+            cut = 7 if with_mass else 6
+            key = ((x.label, *x[2:cut]) for x in cells)
+            digests[*key, *rs.ranks.tolist()] = rs.digest
+            if cells is rows or number < 100:
+                check(rs, columns(placed(cells)), with_mass)
+    assert len(set(digests.values())) == len(digests) > 1200
+    assert len(refused) == 15, refused
 
 
-@pytest.mark.parametrize(
-    ("n", "m", "counts", "population"),
-    [([10, 20, 31], 5, [1, 1, 2], 23), ([10, 11], 5, None, 11)],  # (10 + 20 + 62) / 4; 10.5
-)
-def test_own_n_is_averaged_by_weight(n, m, counts, population) -> None:
-    srs = sd.SampledRankSet("X", [1] * len(n), n=n, m=m, counts=counts)
-    assert srs.population == population
+def test_rows_and_labels_are_numbered_as_a_loop_numbers_them() -> None:
+    rng = np.random.default_rng(2)
+    ends = [0, 2**31 - 2, 2**31 - 1, 2**31], [5, -5, 10**12], [0.5, -1.5], [1, 2, 3]
+    for _ in range(400):
+        size = int(rng.integers(1, 12))
+        columns = [rng.choice(ends[i], size) for i in rng.integers(0, 4, rng.integers(1, 6))]
+        rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        first, kind = unique_rows(columns)
+        assert first.tolist() == [rows.index(row) for row in sorted(set(rows))]
+        assert kind.tolist() == [sorted(set(rows)).index(row) for row in rows]
+        labels = np.sort(columns[0]) if rng.integers(2) else columns[0].astype(str)
+        distinct = list(dict.fromkeys(labels.tolist()))
+        codes, number = codes_of(labels)
+        assert (codes.tolist(), number) == ([distinct.index(x) for x in labels], len(distinct))
 
 
-def test_without_replacement_the_population_holds_the_negatives() -> None:
-    srs = sd.SampledRankSet("X", [1, 1, 1], n=[5, 5, 30], m=[4, 4, 20], scheme=WITHOUT)
-    assert srs.population == 13
-    # One population for all of them, as estimates take it.
-    assert [s.n for s in srs.outcomes.samplings] == [21, 21]
+def test_relevant_items_that_are_tied_get_each_order_equally_often() -> None:
+    lists = np.repeat(np.arange(3000), 4)
+    ranks, ties = np.tile([5, 2, 5, 9], 3000), np.tile([2, 3, 2, 1], 3000)
+    places, left = (x.reshape(-1, 4) for x in draw_shared_ties(lists, ranks, ties))
+    assert np.unique(places[:, [1, 3]], axis=0).tolist() == [[2, 9]]
+    assert np.unique(left, axis=0).tolist() == [[0, 3, 0, 1]]
+    seen = Counter(map(tuple, places[:, [0, 2]].tolist()))
+    assert sorted(seen) == sorted(permutations([5, 6, 7], 2))
+    assert max(abs(x - 500) for x in seen.values()) < 4 * np.sqrt(500 * 5 / 6)
 
 
 def test_ranks_without_their_sampling_weights_are_those_of_a_uniform_scheme() -> None:
-    known = sd.RankSet("M", [1, 5, 10], 10, mass_above=[0, 0.9, 1 - 1e-9], counts=[1, 2, 1])
+    rows = {"counts": [1, 2, 1], "provenance": "made"}
+    known = sd.RankSet("M", [1, 5, 10], 10, mass_above=[0, 0.9, 1 - 1e-9], **rows)
     plain = known.without_mass()
+    assert (plain.provenance, known.completed(True).provenance) == ("made", "made")
     assert plain == sd.RankSet("M", [1, 5, 10], 10, counts=[1, 2, 1])
     assert plain.without_mass() is plain
     # What weighs nothing may lie above, or below.

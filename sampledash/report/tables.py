@@ -69,7 +69,7 @@ _COLUMNS: dict[str, tuple[str, CellKind]] = {
 }
 _UNIT: dict[str, str] = {"share": " (%)", "points": " (pp)", "chance": " (%)"}
 MISSING_TEX = "--"
-_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # a spreadsheet runs what begins so
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # a spreadsheet runs what begins so
 _SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 
 
@@ -142,7 +142,7 @@ def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
 
 def _guarded(value: Any) -> str:
     if isinstance(value, str):
-        return f"'{value}" if value[:1] and value[0] in _FORMULA else value
+        return f"'{value}" if value.startswith(_FORMULA) else value
     if _missing(value):
         return ""
     return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)

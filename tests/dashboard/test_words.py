@@ -2,8 +2,11 @@
 
 import itertools
 import re
+from collections import namedtuple
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sampledash as sd
@@ -12,11 +15,16 @@ from sampledash.analyses.consistency import words as consistency
 from sampledash.analyses.correct import words as correct
 from sampledash.analyses.correct.words import Settled
 from sampledash.analyses.explore import words as explore
+from sampledash.analyses.lab import words as lab
+from sampledash.analyses.paper import words as paper
 from sampledash.comparison.verdict import Pairs
+from sampledash.correction import Fit
 from sampledash.dashboard import start
+from sampledash.lab.interactions import Interactions
+from sampledash.lab.splits import Split
 from sampledash.protocol import Protocol
+from sampledash.report import escape, estimates, sentences
 from sampledash.report import numbers as text
-from sampledash.report import sentences
 from sampledash.schemes import DEFAULT_SCHEME
 
 N = 10_000
@@ -31,34 +39,6 @@ def like(said, wanted):
     assert re.fullmatch(pattern, said.replace("\u00a0", " "), re.DOTALL), said
 
 
-def test_numbers_as_they_are_written():
-    percents = {0.63659167554758955: "63.66 %", 5e-5: "0.01 %", float("nan"): "–"}
-    counts = {1: "1", 1000: "1,000", 10**6: "1M", 10**9: "1B", 2_500_000: "2.5M"}
-    counts[1_234_567] = "1,234,567"
-    # Numbers far beyond 100 percent stay short.
-    sizes = {0.02679: "2.68 %", -0.5: "−50.00 %", 31.2: "3,120 %", 5757547462.5: "5.8e11 %"}
-    roots = {815.0: "28.55", 1e-9: "<0.01", 0.0: "0.00", 1e17: "3.2e8"}
-    errors = {
-        "n must be at least 2, got 1": "n must be at least 2, got 1.",
-        "m = 20000 is too large": "m = 20,000 is too large.",
-        "unknown metric 'x'": "Unknown metric 'x'.",
-        "is it k?": "Is it k?",
-        "rank 1.23456 is odd": "Rank 1.23456 is odd.",
-        "line 1000: '05/01/2020' is no date such as 2026-01-31": (
-            "Line 1,000: '05/01/2020' is no date such as 2026-01-31."
-        ),
-    }
-    for write, written in (
-        (text.percent, percents),
-        (text.short_count, counts),
-        (correct.size, sizes),
-        (correct.root, roots),
-        (text.spell, errors),
-        (consistency.p_value, {1e-5: "< 0.0001"}),
-    ):
-        assert [write(x).replace("\u00a0", " ") for x in written] == list(written.values())
-
-
 # ---------------------------------------------------------------------------- Consistency
 
 
@@ -71,7 +51,7 @@ def rows(*states_and_m):
 
 
 def many(state, *, ahead=False, right_from=970, metric="Recall@10 (BV 0.1)", m_max=1_000):
-    states = {"wrong": 14, "undecided": 3, "right": 173}
+    states = {"wrong": 14, "undecided": 3, "right": 173, "tied": 0}
     worst = {"better": "s7", "worse": "s3", "state": state, "probability": 0.6012}
     worst["sampled"] = 0.01 if ahead else -0.01
     return sentences.sentence_of_many(metric, "100 negatives", worst, states, right_from, m_max)
@@ -176,10 +156,54 @@ OSCILLATING = fitted("BV 0.001", metric="AP")
 RIGHT, WRONG, FIRST = (np.array(x) / 10 for x in ([1, 2, 3], [2, 1, 3], [1, 3, 2]))
 UNDECIDED = rows(("right", 1), ("undecided", 5), ("undecided", 7))
 
-NAMES = {"start": start}
+#: Two users and three items; one pair occurs twice.
+ROWS = {"users": ["u", "v"], "items": ["a", "b", "c"], "user": [0, 0, 1, 0], "item": [0, 1, 2, 0]}
+TAKEN, ONCE = Interactions(**ROWS), Interactions(["u"], ["a"], [0], [0])
+RATED = Interactions(**ROWS, rating=[0.5, 5, 4.5, 3], time=[1, 2, 3, 4])
+SWEPT = pd.DataFrame({"d": [8, 16, 4], "ATOP": [0.8, 0.9, 0.7], "RMSE": [0.8, 0.9, 1.0]})
+TOPS = pd.DataFrame({"k": [0.01, 0.02, 0.04], "A": [0.1, 0.2, 0.4], "B": [0.2, 0.3, 0.5]})
+OFF = {"measure": ["AUC", "AP"], "observed": [0.5, 0.01], "complete": [0.6, 0.02]}
+OFF = pd.DataFrame(OFF | {"off": [-2.26, 1.0]})
+GAMMAS = {"gamma": [0.001, 0.123, 1e-5], "mse": [0.04, 0.01, 0.09]}
+GAMMAS = pd.DataFrame(GAMMAS | {"largest": [1.0, 2.0, 123.4], "condition": [1.0, 2.0, 1.23e9]})
+CELL = namedtuple("CELL", "ours our_std text matched")
+WORST = SimpleNamespace(states=np.array([[0, 3], [2, 2], [3, 2], [1, 0]]))
+WORST.metrics = [*map(sd.parse_metric, ("NDCG", "AUC", "AP", "RR"))]
+CLS, RANK = sd.correction("CLS"), sd.correction("rank-estimate")
+
+
+def holds(name, n):
+    return " ".join(sentences.cutoff_holds_all(sd.parse_metric(name), n, 9))
+
+
+def stub(n, m, scheme="without-replacement", metrics=("AP",), **more):
+    """What is said of data, of systems with so many candidates of each instance."""
+    ranks = [2, 3, 1][: len(n[0])]
+    sets = [sd.RankSet(x, ranks, some, **more) for x, some in zip("ABC", n, strict=False)]
+    metrics, protocol = [*map(sd.parse_metric, metrics)], Protocol.of({"scheme": scheme})
+    return SimpleNamespace(sets=sets, m=m, protocol=protocol, metrics=metrics)
+
+
+def estimated(word, *values):
+    return estimates.sentence("AP", word, "ABCD"[: len(values)], values, "mle", (0.05, 0.2))
+
+
+def split(training, test, *, kept=False):
+    return Split(training, None, test, "", exclude_seen=not kept)
+
+
+def settled_by(*pairs):
+    return correct.real_ranks(BV, [Settled(x, *y) for x, y in zip("ABC", pairs)], 2000)  # noqa: B905
+
+
+def note(*values):
+    law = sd.Sampling(N, len(values) - 1)
+    return correct.vector_note(Fit(BV, AP, law, np.array(values, dtype=float)))
+
+
+NAMES = {"start": start, "escape": escape, "consistency": consistency, "lab": lab, "paper": paper}
 #: A call and what it says.
 TABLE = r"""
-sentences.ranking(["A", "B", "C"], [0.2, 0.2 + 1e-13, 0.5]) | C > A = B
 sentences.ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]) | A > B > C > …
 sentences.sentence("Recall@10", "100 negatives", *SWAPPED, rows(("wrong", 970)), 3686)
     | With 100 negatives Recall@10 ranks X > Y; on all items Y > X. Right from m = 970.
@@ -194,14 +218,11 @@ many("right", ahead=True, right_from=None)
 sentences.settled(rows(("tied", None), ("right", 1)), 99) | Right from m = 1.
 sentences.settled(rows(("wrong", None), ("right", 1)), 99) | Not right even at 99.
 sentences.settled(rows(("tied", None)), 99) | …equal…
-correct.size(-5.83e9) | −5.8e11 %
 corrected(0.02, 0.03, 0.5) | With 100 negatives, BV 0.1 raises the average bias of Recall@10 …
 corrected(0.02, 0.01, 0.5) | …is useless for Recall@10…more than the bias of 2.00 % it repairs.
 consistency.looked_at(0, 3_686, capped=False) |
-consistency.looked_at(0, 20_000, capped=True) | …the data go further…
 consistency.tile("wrong", None, 3_686) | …not by 3,686</span>
 consistency.tile("wrong", 970, 3_686, narrow=True) | …970</span>
-consistency.tile("tied", None, 9) | = tied
 consistency.one_run("Y", "X", "100 negatives", 0.3142, 0.2, 0.48)
     | …**31.42 %**; with shared negatives between 20.00 % and 48.00 %…
 consistency.one_run("Y", "X", "100 negatives", 0.3142, NAN, NAN) | …**31.42 %**.
@@ -209,11 +230,9 @@ consistency.one_run("Y", "X", "100 negatives", 0.3, 0.3, 0.3) | …also with sha
 consistency.anything_to_order("Y", "X", 0.01, (0.005, 0.02), 0.01, 3) | …something to order…
 consistency.anything_to_order("Y", "X", 0.001, (-0.005, 0.02), 0.3, 3)
     | …Nothing to order beyond chance…−0.50 to 2.00 points…
-consistency.plan("Y", "X", 0.95, 100, None, None, 60) | …not reachable…
 consistency.plan("Y", "X", 0.95, 100, 121, 9_307, 6_040)
     | …**121 negatives** with these 6,040 instances, or **9,307 instances**…
 consistency.flips("X", "Y", [], 1) | X and Y never change order.
-consistency.flips("X", "Y", [7], 7) | …at m = 7.
 consistency.flips("X", "Y", [7, 1000, 2000], 2000) | …7, 1,000 and 2,000.
 consistency.flips("X", "Y", [*range(2, 16)], 15) | …order 14 times, settled right from 15.
 consistency.leaders(np.array([200, 400]), ["X", "Z"], SHARES)
@@ -234,21 +253,17 @@ consistency.counterexample(["P", "Q"], "AP", 10)
 explore.sentence(AP, 100, REPLACED, 0.01, 0.63659167554758955)
     | With 99 negatives drawn with replacement from 9,999, rank 100 scores AP = 63.66 % in…1.00 %.
 explore.sentence(AUC, 100, REPLACED, 0.990099, 0.990099) | …99.01 % in…, the same as on all items.
-explore.one_draw(AP, 0, DRAWN) | None of the 100 drawn negatives is…
 explore.one_draw(AP, 1, DRAWN) | 1 of…is ranked above the item: **sampled rank 2**, AP = 50.00 %.
 explore.one_draw(AP, 2, DRAWN) | …2 of the 100 drawn negatives are…
 explore.looks_like(AP, 100, SOME)
     | …Of the 99 items above, on average 0.99 enter…looks like rank 1.99…rank that is too good…
 explore.looks_like(AP, 1, DRAWN) | …rank 1…
-explore.looks_like(AP, 5, EVERY) | …nothing is lost…
 explore.looks_like(AP, 5, sd.Sampling(10, 9, "with-replacement"))
     | Of the 4 items above, on average 4.00 enter the sample, so true rank 5 looks like rank 5.00.…
 explore.looks_like(AUC, 100, DRAWN) | …that is the same, and AUC looks at the share…
 explore.looks_like(sd.parse_metric("TOPK@0.02"), 100, DRAWN) | …and TOPK@0.02 looks at the share…
 explore.law(sd.parse_metric("Recall@1"), 5, DRAWN, [0.25, 0.75])
     | True rank 5 of 10,000 appears at the top of 101 with probability 25.00 %.
-explore.law(RECALL, 5, DRAWN, [0.25, 0.75]) | …appears among the first 10 of 101…100.00 %.
-explore.source(sd.parse_metric("ATOP")) | …Steck…
 fraction(AP, "with-replacement") | …(1-p)^{m+1}…
 fraction(AP, "without-replacement") | …\sum…
 fraction(RECALL, "with-replacement") | …P(\tilde r \le 10)…
@@ -256,9 +271,7 @@ fraction(AUC, "without-replacement") | …\frac{n - r}{n - 1}…
 
 corrected(0.2855, 0.0268) | With 100 negatives, BV 0.1 cuts the average bias of Recall@10 from…
 corrected(0.01, 0.02) | With 100 negatives, BV 0.1 raises the average bias of Recall@10 from…
-corrected(0.02, 0.02) | With 100 negatives, BV 0.1 leaves the average bias of Recall@10 at 2.00…
 corrected(0.0, 0.02) | …unbiased: there is nothing to correct, and BV 0.1 adds a bias of 2.00 %.
-corrected(0.0, 0.0) | Recall@10 from 100 negatives is unbiased: …, and BV 0.1 leaves it so.
 corrected(0.3, 0.1, 0.0251, 1, m=1) | …one draw scatters by 2.51…
 correct.real_ranks(BV, PAIRS, 2_000)
     | BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970.
@@ -266,12 +279,191 @@ correct.real_ranks(BV, [*PAIRS, Settled("W and Z", None, None)], 2_000)
     | …does not settle on the right order of W and Z up to m = 2,000; uncorrected not at any m…
 correct.real_ranks(BV, [Settled("A and B", 1, 1)], 2_000) | …all pairs right at every m…
 correct.real_ranks(BV, [], 2_000) | …Nothing to order…
-correct.risks({BV: (0.04, 0.09)}, 9) | BV 0.1: bias 20.00 %, scatter of the mean 10.00 %
 correct.vector_note(fitted("CLS")) | …falls with the sampled rank…
-correct.vector_note(OSCILLATING) | …changes direction…
 correct.vector_note(OSCILLATING) | …below any exact one…
-correct.gamma_meaning(BV, 1_000) | …γ = 1/|D| = 0.001 weighs both…
 correct.gamma_meaning(sd.correction("CLS"), 1_000) | …has no γ.
+
+*map(text.listed, ("a", "ab", "abc")), text.listed("abc", "or") | a a and b a, b and c a, b or c
+*map(text.short_count, (1, 10**6, 2_500_000, 1_001_000, 990_000)) | 1 1M 2.5M 1,001,000 990,000
+*map(correct.size, (0.02679, -0.5, 9.99, 31.2, 9999)) | 2.68 % −50.00 % 999.00 % 3,120 % 999,900 %
+*map(correct.size, (-20, 10_000, 5757547462.5)) | −2,000 % 1.0e6 % 5.8e11 %
+*map(correct.root, (815, 999.9**2, 10**6, 1e17, 0.004**2)) | 28.55 999.90 1.0e3 3.2e8 <0.01
+*map(correct.root, (0.005**2, 1e-18, 0)) | 0.01 0.00 0.00
+*map(consistency.p_value, (5e-5, 4.9e-5, NAN)) | 0.0001 < 0.0001 –
+text.spell(" gamma is 1000 (in Python: x) "), text.spell("is it k?") | γ is 1,000. Is it k?
+text.spell("n is 1000: 'a' is 10000, it's 2000") | n is 1,000: 'a' is 10,000, it's 2,000.
+text.spell("file a=2000 of 2020-01-31, 1000.5, x1000!") | File a=2000 of 2020-01-31, 1000.5, x1000!
+text.tex_count(12_345), text.tex_number(12_345_678), text.tex_number(0.125, 1), text.decimal(1234.5)
+    | 12{,}345 1.235 \times 10^{7} 0.1 1,234.50
+
+sentences.negatives(1, "sampled"), *map(sentences.first_named, ("abcd", "abc"))
+    | 1 sampled negative a, b, c and … a, b and c
+sentences.ranking("ABCD", [0.1, 0.2, 0.3, 0.3 + 3e-13]) | C = D > B > …
+sentences.outside({"A": [0.5, -0.06], "B": [1.1], "C": [0, 1]})[0] | A and B are outside…
+sentences.outside({"A": [-0.06]}, "BV")[0] | A by BV is outside…
+holds("Recall@50", 50), holds("Precision@50", 50)
+    | The cutoff holds all 50 …is 100.00 % at every…@50 is 2.00 % at every…
+holds("AP@60", 50) | …candidates: AP@60 is AP. Take a k below 50, or a larger n.
+holds("Recall@49", 50)
+    | The cutoff holds all 10 items…Recall@49 is 100.00 %…k up to 9, or more negatives.
+holds("Recall@10", 50) + holds("Recall@9", 50) + holds("AP@10", 50) + holds("AP", 50)
+    | The cutoff holds all 10 items…Recall@10 is 100.00 % whatever is drawn…more negatives.
+*sentences.beware(stub([[9, 9, 5], [9, 9, 5], [9, 8, 4]], 4, instances=["u", "v", "w"]), str.lower)
+    | a and c ranked different candidates: instance v has n = 9 and 8.
+*sentences.beware(stub([[9, 5, 5]], 5, metrics=["Recall@5", "AP@9", "NDCG@4"], counts=[1, 2000, 1]))
+    | 2,001 of 2,002 instances have fewer than 5 negatives: …theirs. 2,001 of 2,002 instances have
+      no
+      candidate beyond k = 5. The cutoff holds all 9 candidates: AP@9 …
+*sentences.beware(stub([[9, 5, 5]], 5, "with-replacement")) |
+*(sentences.drawn_negatives(stub(*x)) for x in (([[9, 9]], 8), ([[9, 9]], 7), ([[9, 7]], 8)))
+    | all 8 negatives 7 negatives all negatives
+sentences.drawn_negatives(stub([[9, 9]], 8, "with-replacement")) | 8 negatives
+*(sentences.other_metrics(WORST, x) for x in (0, 2))
+    | Also wrong: RR. Right: AUC and AP. Wrong: NDCG and RR. Also right: AUC.
+escape.short_name("a" * 24) + escape.short_name("bcdefghijklmn", 12), escape.plain("<&>" * 9, 4)
+    | aaaaaaaaaaaaaaaaaaaaaaaabcdef…ijklmn &lt;…&amp;&gt;
+many("tied"), many("undecided")
+    | Nothing to order: … ranks s3 above s7; on all items s7 wins. 3 of 190 pairs undecided, right…
+many("right", right_from=1000) | …ranks all 190 pairs as on all items: right from m = 1,000.
+sentences.settled(rows(("right", 12), ("wrong", 1000), ("wrong", 7)), 99) | Right from m = 1,000.
+sentences.sentence("AP", "2 negatives", "XYZ", [1, 2, 3], [4, 5, 6], rows(("right", 1)), 99)
+    | With 2 negatives AP ranks Z > Y > X, as it does on all items. Right from m = 1.
+
+estimates.printed(0, SOME), estimates.printed(1, SOME)
+    | …, off by their rounding alone, with 100 of 9,999 negatives drawn…over 1 instance, with…
+*(estimates.printed(x, SOME) for x in (2, 2000)) | …over 2 instances, …over 2,000 instances, with…
+estimates.instead("side by side", "mle", "range"), estimates.instead("mes", "side by side", "range")
+    | Estimated side by side, …: shown is the mle. Estimated by mes, …: shown is side by side.
+estimates.goes_with_rank("AB", None), estimates.goes_with_rank("A", 1 / 2500)
+    | The data say that … decided m (A and B). …Items of A with … than once in 2,500 evaluations…
+estimates.goes_with_rank("A", 0) | …than once in 1,000,000 evaluations…
+estimates.by_reading({"A": (0.25, 0.5), "B": (0, 1)}, "mle")
+    | By mle: A 25.00 % if m was set…, 50.00 % if what was drawn…; B 0.00 % if m…, 100.00 % if what…
+estimates.repeated(2000, 1), estimates.repeated(20, 2)
+    | 2,000 sampled ranks of 1 instance: …20 sampled ranks of 2 instances: …
+estimates.few("A", 1, 0.3), estimates.few("A", 2, 0.12345)
+    | From 1 sampled rank of A …: 30.00 points are…From 2 sampled ranks of A …: 12.35 points are…
+estimates.understood("A", 1), estimates.understood("ABCD", 2000)
+    | Read: 1 sampled rank of 1 system, A. Read: 2,000 sampled ranks of 4 systems, A, B, C and ….
+*estimates.unlike("AP", {"A": 9, "B": 8, "C": 2000}, {"A": 5, "B": 5})
+    | n differs, from 8 (B) to 2,000 (C): AP is then…systems alone.
+*estimates.unlike("AP", {"A": 9, "B": 9}, {"A": 5, "B": 4})
+    | m differs, from 4 (B) to 5 (A): uncorr…
+estimated("decided", 0.2, 0.1), estimated("if falling", 0.1, 0.2)
+    | AP orders A > B, whatever …AP orders B > A if no rank…
+estimated("open", 0.1, 0.2), estimated("open", 0.1, 0.2, 0)
+    | …has the higher AP. Estimated (mle): B > A. …the highest AP. Estimated (mle): B > A > C.
+estimated("open", 0.1, 0.2, 0, 0), estimates.alone("AP", "A", (0.1, 0.10000001))
+    | …has the highest AP. AP of A is 10.00 %.
+estimated("open", 0.1) | AP of A lies between 5.00 % and 20.00 %. Estimated (mle): 10.00 %.
+*(estimates.table_sentence("AP", *x) for x in (("decided", "A"), ("if falling", "A"), ("decided",
+      None)))
+    | A has the highest AP, whatever…A has the highest AP if…This table cannot tell…
+estimates.span(-0.0123, 0.2), *(estimates.told("A", "B", *x) for x in ((1e-9, 1), (-1, -1e-9), (0,
+      0)))
+    | −1.23 to +20.00 points A is better B is better cannot tell
+estimates.best_gamma(GAMMAS, "AP"), estimates.price_of_gamma(GAMMAS)
+    | …least, 10.00 %, at γ = 0.12; at γ = 1/|D| = 0.001 by 20.00 %. …γ = 1e-5: …entry of 123
+      and…1.2e+09.
+estimates.price("AP", "A", (1.6, 2.4), (0.5, 2000)), estimates.about_example(2000, 1000, 7)
+    | …takes 2 to 2 scores for each of these…, 0 to 2,000 for…of 2,000 users 1,000 negatives…seed
+      7. …
+
+lab.data(TAKEN), lab.data(ONCE)
+    | 2 users, 3 items, 4 interactions, without ratings, in the order of the file, 1 of them
+      repeats. 1
+      user, 1 item, 1 interaction, without…file, no repeats.
+lab.data(RATED) | …4 interactions, rated 0.5 to 5, in time, 1 of them repeats.
+lab.split("last", split(RATED, ONCE)), lab.split("last", split(TAKEN, RATED), 5)
+    | …last in time: 1 tested; …last in the file: 4 tested, of 2 users; 1 rated 5 or more are…is no
+      …
+lab.split("part", split(TAKEN, TAKEN, kept=True), 5)
+    | Of all interactions the last in the file: 4 tested, of 2 users; what…stays a candidate…
+*(lab.working("A_", *x, halted=False) for x in ((1, 9), (0, 9), (0.256, 1), (0.5, 0.9), (0.5,
+      None)))
+    | A\_: ready A\_: waits A\_: 26%, 1 s left A\_: 50% A\_: 50%
+lab.working("A", 0.5, 9, halted=True), lab.missing([], 3), lab.missing("A", 3) + lab.missing("A", 1)
+    | A: 50%, halted All of these are trained. 2 of 3 are trained and kept.
+lab.partly([]) + lab.partly("AB"), lab.earlier("A", "x") | Without A and B…Still A as…before (x)…
+lab.swept("d", SWEPT), lab.swept("d", SWEPT[1:])
+    | …highest at d = 16 (90.00 %), RMSE lowest at d = 8 (0.800), where ATOP is 80.00 %. …is
+      highest at
+      d = 16 (90.00 %), and there RMSE is lowest too (0.900).
+lab.tops(TOPS) | …the first 2 % of the list hold 20.00 % with A and 30.00 % with B.
+
+paper.missing(1, OFF), paper.missing(1000, OFF[1:])
+    | Missing at random: AUC reads 50.00 % instead of 60.00 %, 2.3 standard errors off; AP
+      reads…Observed
+      1,000 times as often: AP reads 1.00 % instead of 2.00 %, 1.0 standard…
+paper.cell(CELL(1.236, NAN, "1.24", True), 2), paper.cell(CELL(1.25, 0.01, "1.2", False), 2)
+    | 1.24 → 1.24 ✓ **1.2 → 1.25±0.01 ≠**
+paper.unmatched("X, AP, 1", "0.5", 0.256), paper.ours(-9e-10, "x"), paper.ours(1e-9, "x")
+    | AP, 1 (0.5, ours 0.26) 0: x 1e-09: x
+paper.verdict(True, ""), paper.verdict(False, "as read") | ✓ holds **≠ does not hold**; as read
+
+consistency.looked_at(9, 3_686, capped=True) | Looked at 9 values of m up to 3,686, and between…
+consistency.flip_list("1 2 3 4 5 6"), consistency.flips("X", "Y", [1, 2, 3, 4, 5, 6], 6)
+    | 1 · 2 · 3 · 4 · 5 · 6 …at m = 1, 2, 3, 4, 5 and 6.
+consistency.flips("X", "Y", [*range(1, 8)], None) | X and Y change order 7 times.
+consistency.tile("right", 1000, 9), consistency.tile("tied", None, 9, narrow=True)
+    | ✓ right<…right from 1,000</span> =
+consistency.tile("wrong", None, 9, narrow=True) | ⇅<br><span …>–</span>
+*(consistency.scatter_note([0.1, x, 0.9], [0.1, 0.05, 0.0])[14:25] for x in (0.4, 0.41))
+    | scatter abo would agree
+consistency.scatter_note([0.1, 0.9], [0.0, 0.0]), consistency.scatter_note([0.1], [0.1])
+    | Repeated runs scatter…Repeated runs scatter…
+consistency.formula("AP", 1000, 2000)[2] | M = \text{AP},\quad |D| = 2{,}000,\quad m = 1{,}000
+*(consistency.anything_to_order("Y", "X", 0.01, (0.005, 0.02), p, 2) for p in (0.05, 0.0501))
+    | **There is something to order**: Y is ahead of X by 1.00 points (95 % interval 0.50 to 2.00 …
+      **Nothing to order…**…; p = 0.0501 after Holm over 2 pairs.
+consistency.plan("Y", "X", 0.95, 1000, None, None, 60) | To show Y ahead of X in 95 %…at m = 1,000.
+consistency.plan("Y", "X", 0.95, 1, None, 2000, 60)
+    | …no number of negatives…, or **2,000 instances** with 1 negative.
+consistency.plan("Y", "X", 0.95, 100, 1, None, 6040)
+    | …**1 negative** with these 6,040 instances; with 100 negatives no number…
+consistency.needed(NAN), consistency.needed(2000), *consistency.plus_minus([0.25], [0.01])
+    | not reachable 2,000 25.00 ± 1.00 %
+consistency.looking(BV), consistency.looking(RANK) | Fitting BV 0.1 over m Looking at every m
+
+explore.looks_like(AP, 2, DRAWN), explore.looks_like(AP, 3, EVERY)
+    | Of the 1 item above, on average 0.01 enter …The sample holds every one of the 2 items above…
+explore.looks_like(AP, 5, sd.Sampling(100, 98, "without-replacement")) | Of the 4 items above…
+explore.looks_like(AUC, 100, sd.Sampling(N, 9, "popularity", 2.0)) | …that is another, and AUC…
+explore.one_draw(AP, 1, sd.Sampling(N, 1)), explore.one_draw(AP, 0, DRAWN)
+    | The one drawn…: **sampled rank 2**, AP = 50.00 %. …**sampled rank 1**, AP = 100.00 %.
+explore.one_draw(sd.parse_metric("Precision@5"), 3, DRAWN) | 3 of…**sampled rank 4**, … = 20.00 %.
+explore.many_draws(AP, 0.25, 0.3, 2000) | Over 2,000 draws AP averages 25.00 %; …is 30.00 %.
+explore.law(RECALL, 2000, DRAWN, [0.05] * 101), explore.law(AP, 5, DRAWN, [0.25, 0.75])
+    | True rank 2,000…first 10 of 101 with…50.00 %. …at the top of 101 with probability 25.00 %.
+explore.turned_round(1000, 2000, 3000) | Sampled rank 1,000 says: …in 2,000 to 3,000 with 90 %…
+explore.family(AP, 1000, {10: 0.5, 2000: 0.25}, 0.1)
+    | AP of rank 1,000: 50.00 % with m = 10, 25.00 % with m = 2,000; on all items 10.00 %.
+explore.picture(AP, 1000, DRAWN, 0.1, 0.2)
+    | …n = 10,000: …m = 100 sampled…At rank 1,000 exact 10.00 %, sampled 20.00 %.
+explore.sentence(AP, 1000, REPLACED, 0.01, 0.01 + 9e-10) | …rank 1,000 …the same as on all items.
+explore.source(AP), explore.source(sd.parse_metric("ATOP")) | Krichene…Steck…; Krichene…
+
+corrected(0.02, 0.02004, 0.5), corrected(0.02, 0.01, 0.02)
+    | …leaves the average bias of Recall@10 at 2.00 %; a mean over 6,040 …cuts the average…
+corrected(1e-10, 9e-10), corrected(1e-9, 0.5, m=1)
+    | …leaves it so. With 1 negative, …raises…from < 0.01 % to 50.00 %…
+correct.picture(AP, DRAWN, [BV, CLS]) | …n = 10,000, m = 100: …under BV 0.1, CLS.
+correct.risks({BV: (0.04, 0.09), CLS: (0.0, 0.25)}, 25)
+    | BV 0.1: bias 20.00 %, scatter…6.00 %; CLS: bias 0.00 %, scatter…10.00 %
+note(3, 1, 2, 0.5)
+    | …among 4, report the t-th value instead of AP(t); …It changes direction 2 times: …
+note(3, 2, 2 + 1e-13, 1, -0.25) | …It falls with…rank. Its smallest value, −25.00 %, is below…
+correct.gamma_meaning(BV, 3_000) | …3,000 instances, γ = 1/|D| = 0.00033 weighs … Here γ = 0.1.
+correct.tradeoff(BV, 2000), correct.tradeoff(CLS, 2)
+    | …over 2,000 instances. …of BV 0.1 is…: a smaller γ or a larger m would…: a larger m would…
+settled_by((5, 9), (9, 5), (9, 7)) | BV 0.1 orders C right from m = 7; uncorrected from m = 9.
+settled_by((1, 1), (1, 2)), settled_by((20, 20), (None, 3))
+    | BV 0.1 orders B right from m = 2; …BV 0.1 orders B right from m = 3; …not at any m up to
+      2,000.
+correct.resolved(DRAWN, 1e-5, 0, 0), correct.resolved(DRAWN, 0.1, 1, 2000.6)
+    | …100 negatives and γ = 1e-5 not even…the 10,000 ranks…degree 1 are…2,001 of 10,000 ranks wide.
+correct.reading("Recall@10", 10, DRAWN, 1000, 1999.6)
+    | …Recall@10 on 100…like Recall@1,000 to Recall@2,000 on all 10,000…like Recall@10: …
 
 start.headline("ABC", RIGHT, RIGHT, 5) | With 5 negatives the order is right
 start.headline("ABC", RIGHT, WRONG, 1) | With 1 negative the order is wrong
@@ -281,9 +473,9 @@ sliding.step_title("AP", "ABC", RIGHT, FIRST) | ⇅ <b>wrong</b> by AP: B > C > 
 
 
 def test_what_is_said_of_what():
-    for line in filter(None, TABLE.replace("\n    |", " |").splitlines()):
-        call, _, wanted = line.partition(" |")
-        like(eval(call, globals() | NAMES), wanted.strip())
+    for line in filter(None, re.sub(r"\n    +", " ", TABLE).splitlines()):
+        calls, _, wanted = line.partition(" |")
+        like(" ".join(eval(f"[{calls}]", globals() | NAMES)), wanted.strip())
     # A line never begins with the sign of percent.
     assert all(" %" not in corrected(before, 0.02) for before in (0.2855, 0.01, 0.02))
 

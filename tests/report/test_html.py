@@ -8,11 +8,12 @@ from html.parser import HTMLParser
 import pandas as pd
 
 import sampledash as sd
-from sampledash.report.html import MOST_ROWS, html_report
+from sampledash.report.html import MOST_ROWS, exact_report, html_report
 from sampledash.report.paragraph import bibtex, paragraph
-from sampledash.report.script import python_script
-from tests.report.made import NAMES, figure, hostile, movielens, of_ranks, several
+from sampledash.report.script import exact_script, python_script
+from tests.report.made import NAMES, WITHOUT, figure, hostile, movielens, of_ranks, several
 
+POPULAR = {"scheme": "popularity", "odds": 2.5}
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
@@ -57,41 +58,27 @@ def test_everything_is_in_it():
 def test_what_m_and_k_leave_out_is_told_and_chances_are_as_on_the_page():
     ranks = {"A": [1, 40, 49], "B": [2, 12, 30]}
     page = Reader(html_report(of_ranks(ranks, 50, ["Recall@60", "AP"], 49)))
-    for said in (
-        "The cutoff holds all 50 candidates: Recall@60 is 100.00 % at every rank.",
-        "With 49 negatives per instance instead (all of them: none has more), ",
-    ):
-        assert any(said in text for text in page.texts["p"])
+    said = "The cutoff holds all 50 candidates: Recall@60 is 100.00 % at every rank."
+    assert any(said in text for text in page.texts["p"])
     # At m = 49 a run is the exact evaluation: it shows AP's order always, Recall@60 has none.
     assert ">99.99" in page.texts["td"]
     means = {"Exact (%)", "Sampled, expected (%)", "Std. of one run (%)"}
     assert {*means, "Shown by one run (%)"} <= set(page.texts["th"])
 
 
-def test_how_many_instances_have_fewer_negatives():
-    ranks = {"A": [1, 30, 2, 7], "B": [2, 12, 3, 8]}
-    told = "1 of 3 instances have fewer than 49 negatives: they are ranked among all of theirs."
-    for m, is_told in ((48, False), (49, True)):
-        # Of n = 50 with one relevant item 49 are negatives, with two of them 48.
-        how = {"instances": ["a", "b", "c", "c"]}
-        page = Reader(html_report(of_ranks(ranks, 50, ["AP"], m, **how)))
-        assert (told in page.texts["p"]) is is_told
-        assert is_told or not any("have fewer than" in text for text in page.texts["p"])
-
-
 def test_settings_are_told_where_they_matter():
     def cells(found):
         return {*Reader(html_report(found)).texts["td"]}
 
-    ap = {"m_max": 120, "metrics": ("AP",)}
     assert "its number of relevant items" in cells(several("relevant-items"))
-    assert "Weight of an instance" not in cells(movielens(**ap))
     for ties, is_told in (([0, 2], True), (0, False)):  # one system with ties is enough
         sets = [sd.RankSet("A", [1, 4], 9), sd.RankSet("B", [2, 4], 9, ties=ties)]
         found = of_ranks({"A": [1, 4], "B": [2, 4]}, 9, ["AP"], 3)
         assert ("Ties" in cells(replace(found, sets=sets))) == is_told
-    fitted = cells(movielens(**ap, correction="CLS", fit_scheme="with-replacement"))
+    how = {**WITHOUT, "correction": "CLS", "fit_scheme": "with-replacement"}
+    fitted = cells(of_ranks({"A": [1, 4], "B": [2, 4]}, 9, ["AP"], 3, options=how))
     assert {"CLS", "the law of sampling with replacement"} <= fitted
+    assert "Weight of an instance" not in fitted
 
 
 def test_nothing_is_fetched_and_plotly_is_there_once():
@@ -100,6 +87,8 @@ def test_nothing_is_fetched_and_plotly_is_there_once():
     page = Reader(text)
     assert page.tags.count("figure") == 2
     assert text.count('"displayModeBar": false') == 2  # no buttons in what is printed
+    assert re.findall(r'id="(picture.*?)"', text) == ["picture-1", "picture-2"]
+    assert text.count('"responsive": true') == text.count("px; width:100%") == 2
     assert 4e6 < len(text) < 6e6  # plotly.js is 4.8 MB, once
     assert len(html_report(found, [], {})) < 50_000
     assert [value for name, value in page.attributes if name == "src"] == []
@@ -126,5 +115,47 @@ def test_a_long_table_is_cut_and_the_same_input_gives_the_same_file():
     table = pd.DataFrame({"better": ["A"] * 1234, "m": range(1234)})
     found = movielens(m_max=120, metrics=("AP",))
     first, second = (html_report(found, [("One", figure())], {"Long": table}) for _ in range(2))
-    assert f"The first {MOST_ROWS} of 1,234 rows." in Reader(first).texts["p"]
+    page = Reader(first)
+    assert f"The first {MOST_ROWS} of 1,234 rows." in page.texts["p"]
     assert first == second
+    # Each row has a number, and those of the settings and the ranks have none but their own.
+    assert page.attributes.count(("class", "number")) == 1 + MOST_ROWS
+    assert str(MOST_ROWS - 1) in page.texts["td"]
+    assert page.texts["h2"][:3] == ["For the paper", "Pictures", "Table"]
+    short = Reader(html_report(found, tables={"Short": table[:MOST_ROWS]}))
+    assert not any("The first" in text for text in short.texts["p"])
+
+
+def test_settings_ranks_and_headline_are_those_of_the_findings():
+    found = of_ranks(
+        {"A": [1, 4, 2], "B": [2, 3, 1]}, 1200, ["AP"], 1100, instances=["u", "u", "v"]
+    )
+    page = Reader(html_report(found))
+    states = found.verdict["state"]
+    assert page.texts["p"][0] == f"At m = 1,100 the order of the two systems is {states[0]}."
+    cells = page.texts["td"]
+    at = cells.index("A", cells.index("Largest m looked at"))
+    assert cells[at : at + 5] == ["A", "2", "3", "1,200", found.sets[0].digest[:12]]
+    settings = dict(zip(cells[at - 12 : at : 2], cells[at - 11 : at : 2], strict=True))
+    assert settings == {
+        "Metrics": "AP", "Negatives m": "1,100", "Drawn": "without replacement",
+        "Correction": "uncorrected", "Weight of an instance": "the same for all",
+        "Largest m looked at": f"{found.m_max:,}",
+    }  # fmt: skip
+    assert ("class", f"name {states[0]}") in page.attributes
+    popular = of_ranks({"A": [1, 4], "B": [2, 3]}, 9, ["AP"], 3, options=POPULAR)
+    assert "by popularity, with replacement, odds 2.5" in Reader(html_report(popular)).texts["td"]
+
+
+def test_the_report_of_lists_that_end_early():
+    sets = [sd.RankSet("A", [1, 11], 1200, beyond=[False, True], provenance="made")]
+    tables = {"Exact": pd.DataFrame({"system": ["A"], "exact": [0.5]}), "None": pd.DataFrame()}
+    metrics = [sd.parse_metric(name) for name in ("AP", "RR@10")]
+    page = Reader(exact_report("<x>", "made()", sets, metrics, tables, 1000))
+    assert (page.texts["h1"], page.texts["h3"]) == (["Exact metrics of <x>"], ["Exact", "Ranks"])
+    assert "Some ranks are only known to lie beyond 1,000: metrics cut" in page.texts["p"][0]
+    assert page.texts["td"] == ["A", "50.00", "A", "2", "2", "1,200", sets[0].digest[:12], "made"]
+    assert page.texts["pre"] == [exact_script("<x>", "made()", metrics)]
+    script = exact_script("a\n'b'", "made()", metrics)
+    assert re.search("made\\(\\)(.|\\n)*AP(.|\\n)*RR@10", script)
+    compile(script, "script", "exec")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
-from sampledash.report.script import python_script
+from sampledash.report.script import _correction, python_script
 from tests.report.made import WITHOUT, findings, movielens, of_ranks, several
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +104,18 @@ NASTY = [f'"""\n{EXIT}\n"""', f"'); {EXIT} #", "{ranks.n}\\", "a\nb", "Ünï ✓
 def test_no_name_becomes_code(name, tmp_path):
     found = of_ranks({name: [1, 4], "B": [2, 9]}, 20, ["AP"], 5, source=name)
     check(found, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("BV", {"gamma": 0.25}), ("CLS", {}), ("CLS", {"nonnegative": False}), ("LS", {})],
+)
+def test_a_correction_with_a_prior_is_written_whole(name, given):
+    recipe = sd.correction(name, **given, prior=[4, 2, 1, 1])
+    again = eval(_correction(recipe))
+    assert repr(again) == repr(recipe)
+    assert (again.gamma, again.nonnegative) == (recipe.gamma, recipe.nonnegative)
+    assert again.prior.tolist() == recipe.prior.tolist()
 
 
 def test_what_need_not_be_said_is_not():

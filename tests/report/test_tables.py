@@ -52,18 +52,6 @@ def body(latex):
     return [re.split(r"(?<!\\)&", row[:-3]) for row in rows]
 
 
-def test_markdown_is_rounded_for_print():
-    head, rule, *rows = cells(as_markdown(VERDICT))
-    names = "Metric|Better|Worse|Exact difference (pp)|Sampled difference (pp)|State|Right from m"
-    assert head == [*names.split("|"), "Shown by one run (%)"]
-    assert [cell.endswith(":") for cell in rule] == [False] * 3 + [True] * 2 + [False] + [True] * 2
-    assert set("".join(rule)) == set("-:")
-    assert rows[0] == ["Recall@10", "Y", "X", "1.26", "-9.72", "wrong", "970", "<0.01"]
-    assert rows[1] == ["Recall@10", "Z", "X", "1.84", "25.00", "right", "1", ">99.99"]
-    assert rows[2] == ["Recall@10", "Z", "Y", "0.58", "<0.01", "undecided", "–", "50.00"]
-    assert rows[3] == ["Recall@10", "A", "B", "0.00", ">-0.01", "tied", "–", "–"]
-
-
 ANY = None
 #: Columns of one row each, or of several, and how names and the first row are printed.
 SHOWN = [
@@ -84,6 +72,27 @@ SHOWN = [
     ({"better": "A", "worse": "B", "probability": 0.9},
      "Better|Worse|Probability (%)", "A|B|90.00"),
     ({"first": "A", "m": 12000, "seconds": 1.5, "steps": 3.0}, ANY, "A|12000|1.50|3"),
+    ({name: list(each) for name, each in PAIRS.items()},
+     "Metric|Better|Worse|Exact difference (pp)|Sampled difference (pp)|State|Right from m|"
+     "Shown by one run (%)", "Recall@10|Y|X|1.26|-9.72|wrong|970|<0.01"),
+    ({name: [each[3], each[2]] for name, each in PAIRS.items()}, ANY,
+     "Recall@10|A|B|0.00|>-0.01|tied|–|–"),
+    ({name: [each[2]] for name, each in PAIRS.items()}, ANY,
+     "Recall@10|Z|Y|0.58|<0.01|undecided|–|50.00"),
+    # What lacks is said of what was not asked or does not exist.
+    ({"system": "A", "m": None, "instances": pd.NA, "low_if_falling": np.nan, "low": np.nan},
+     "System|m|Instances|At least, if ranks fall off (%)|At least (%)",
+     "A|not given|not given|no range|–"),
+    ({"probability": 0.5, "low": 0.0, "high": 1.0},
+     "Shown by one run (%)|Shared negatives, at least (%)|Shared negatives, at most (%)",
+     "50.00|<0.01|>99.99"),
+    ({"better": "A", "worse": "B", "state": "right", "probability": 1.0, "difference": 1e-13},
+     "Better|Worse|State|Shown by one run (%)|Difference (pp)", "A|B|right|>99.99|0.00"),
+    ({"p": 0.0, "p_holm": 5e-5}, "p|p (Holm)", "0.0000|0.0001"),
+    ({"count": 2.5, "rank": 1, "other": True, "text": "x", "gap": 2.5}, ANY,
+     "2.50|1|yes|x|2.50"),
+    ({"gain": [1.0, -1.0], "size": [1.0, 2.0], "who": [1, "x"], "seen": [None, 3]}, ANY,
+     "100.00|1|1|–"),
     # Intervals become two columns.
     (TESTED, "Better|Worse|Difference (pp)|Interval from (pp)|Interval to (pp)|p|p (Holm)|Paired",
      "A|B|1.25|-0.10|2.60|0.0123|<0.0001|yes"),
@@ -130,18 +139,26 @@ def test_every_header_is_in_words():
     assert r"$\gamma$" in as_latex(pd.DataFrame({"gamma": [0.1]}))
 
 
-def test_latex_is_booktabs_with_math_signs_and_dashes():
-    text = as_latex(VERDICT, caption="50% of X & Y", label="tab:one two")
-    for line in (
-        *(r"\toprule", r"\midrule", r"\bottomrule", r"% \usepackage{booktabs}", r"{lllrrlrr}"),
-        *(r"\caption{50\% of X \& Y}", r"\label{tab:onetwo}", "Right from $m$"),
-        "Exact difference (pp)",
+def test_a_small_table_to_the_last_character():
+    table = pd.DataFrame({"system": ["A_1", None], "exact": [-0.5, 0.25], "m": [1, 20]})
+    assert as_markdown(table) == (
+        "| System | Exact (%) | m   |\n| ------ | --------: | --: |\n"
+        "| A\\_1   |    -50.00 |   1 |\n| –      |     25.00 |  20 |\n"
+    ).replace("m   |", "  m |")
+    inside = ["\\begin{tabular}{lrr}", "  \\toprule", r"  System & Exact (\%) & $m$ \\",
+              "  \\midrule", r"  A\_1 & $-50.00$ & 1 \\", r"  -- & 25.00 & 20 \\",
+              "  \\bottomrule", "\\end{tabular}"]  # fmt: skip
+    head, table_of = "% \\usepackage{booktabs}", ["\\begin{table}", "  \\centering"]
+    assert as_latex(table) == "\n".join([head, *inside, ""])
+    for given, line in (
+        ({"caption": "a%"}, r"  \caption{a\%}"),
+        ({"label": "t:1 -_"}, r"  \label{t:1-_}"),
     ):
-        assert line in text
-    rows = [[cell.strip() for cell in row] for row in body(text)]
-    assert rows[0][3:] == ["1.26", "$-9.72$", "wrong", "970", "$<0.01$"]
-    assert rows[3][4:] == ["$>-0.01$", "tied", tables.MISSING_TEX, tables.MISSING_TEX]
-    assert as_latex(VERDICT).startswith("% \\usepackage{booktabs}\n\\begin{tabular}")
+        whole = [head, *table_of, line, *(f"  {x}" for x in inside), "\\end{table}", ""]
+        assert as_latex(table, **given) == "\n".join(whole)
+    assert (
+        as_csv(table.assign(note=["", " x"])) == 'system,exact,m,note\nA_1,-0.5,1,\n,0.25,20," x"\n'
+    )
 
 
 def test_csv_reads_back_to_the_last_digit():

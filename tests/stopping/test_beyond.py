@@ -25,27 +25,13 @@ def test_metrics_that_are_cut_in_time_are_exact() -> None:
 
 
 def test_range_holds_every_completion_and_is_sharp() -> None:
-    one = sd.RankSet("S", [1, 4, 4], 8, instances=[0, 0, 0], beyond=[False, True, True])
+    rows = {"instances": [0, 0, 0], "mass_above": [0, 0.2, 0.4], "beyond": [False, True, True]}
+    one = sd.RankSet("S", [1, 4, 4], 8, **rows)
     for name in ("AP", "NDCG", "AUC", "Recall@6", "RR", "Precision@5"):
         every = [
             sd.parse_metric(name).of_set([1, *rest], 8) for rest in combinations(range(4, 9), 2)
         ]
         assert sd.mean_range(name, one) == pytest.approx((min(every), max(every)), abs=1e-15)
-
-
-def test_items_of_one_instance_take_places_one_behind_the_other() -> None:
-    beyond = [True, False, True, True, False]
-    given = sd.RankSet("S", [11, 3, 11, 11, 2], 30, instances=list("uuuvv"), beyond=beyond)
-    assert given.ranks.tolist() == [11, 3, 12, 11, 2]
-    again = sd.RankSet("S", given.ranks, 30, instances=given.instances, beyond=given.beyond)
-    assert again.digest == given.digest
-    assert given.digest != sd.RankSet("S", given.ranks, 30, instances=given.instances).digest
-    # Place 11 is taken: what lies beyond 10 is no better than 12th.
-    both = sd.RankSet("S", [11, 11], 30, instances=[1, 1], beyond=[True, False])
-    assert both.ranks.tolist() == [12, 11]
-    # Items of one instance share no block of ties: what is beyond is behind that of the other.
-    tied = sd.RankSet("S", [9, 11], 30, instances=[1, 1], ties=[5, 0], beyond=[False, True])
-    assert tied.ranks.tolist() == [9, 15]
 
 
 OTHER = sd.RankSet("other", [1, 3, 2, 4, 9, 8], 12, instances=list("aabbcd"))

@@ -2,8 +2,8 @@
 
 import copy
 import io
-import itertools
 import pickle
+from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -54,23 +54,14 @@ def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
         # One by one it stops at the very candidate that decides; in chunks in the same chunk.
         least = ranked(order=copy.deepcopy(order), chunk=1).scored
         assert least <= found.scored <= min(least + chunk - 1, n - len(relevant))
-        if any(ranks):
-            assert least == n - len(relevant)
-
-
-def test_mean_cost_is_that_of_the_closed_form() -> None:
-    rng, n, k, runs = np.random.default_rng(5), 300, 5, 600
-    scores = rng.normal(size=n)
-    place = np.argsort(-scores)
-    for rank in (6, 40, 250):
-        costs = [
-            sd.rank_until_decided(
-                lambda items: scores[items], place[rank - 1], np.arange(n), k, order=rng, chunk=1
-            ).scored
-            for _ in range(runs)
-        ]
-        cost = sd.stopping_cost("RR@5", rank, n)
-        assert abs(np.mean(costs) - cost.mean) < 4 * cost.std / np.sqrt(runs)
+        listed = np.arange(n)
+        if isinstance(order, np.random.Generator):
+            listed = order.permutation(n)
+        elif order is not None:
+            listed = np.argsort(-order, kind="stable")
+        listed = listed[~np.isin(listed, relevant)]
+        above = np.cumsum(scores[listed] > scores[relevant].max())
+        assert least == (int(np.argmax(above >= k)) + 1 if above[-1] >= k else len(listed))
 
 
 def test_scores_that_come_by_themselves() -> None:
@@ -100,23 +91,36 @@ def problem():
 
 @pytest.mark.parametrize("proxy", [None, lambda user, items: -items])
 def test_ranks_of_several_relevant_items_and_their_ties(problem, proxy) -> None:
-    """All but items that share a block of ties with irrelevant ones, whose places are drawn."""
+    """Items that share a block of ties with irrelevant ones get one of its orders."""
     users, systems = problem
-    run, shown = sd.evaluate(users, systems, k=40, chunk=9, proxy=proxy), 0
-    for ranks, score in zip(run.sets, systems.values(), strict=True):
+    systems = systems | {"coarse": lambda user, items: items % 7}
+    cut, whole = (sd.evaluate(users, systems, k=k, chunk=9, proxy=proxy) for k in (40, 120))
+    drawn = 0
+    for ranks, all_ranks, score in zip(cut.sets, whole.sets, systems.values(), strict=True):
         for user, items, pool in users:
-            scores = score(user, pool)
-            own = ranks.instances == user
-            found = list(zip(*(x[own].tolist() for x in (ranks.ranks, ranks.ties)), strict=True))
-            known = ~ranks.beyond[own]
-            ties = [int(np.sum(scores == scores[i])) for i in items]
-            if len(set(scores[items])) < len(items) and max(ties) > len(items):
-                continue
-            each = zip(*full_ranking(scores.tolist(), items, 40), strict=True)
-            each = sorted(pair for pair in each if pair[0] is not None)
-            assert [x for x, keep in zip(found, known, strict=True) if keep] == each
-            shown += len(items) > 1 and max(x[1] for x in each or [(0, 0)]) > 0
-    assert shown > 5
+            scores, here = score(user, pool), all_ranks.instances == user
+            blocks = Counter(scores[items].tolist())
+            found = sorted(zip(*(x[here].tolist() for x in (all_ranks.ranks, all_ranks.ties)),
+                               strict=True))  # fmt: skip
+            for value in sorted(blocks, reverse=True):
+                size, tied = blocks[value], int(np.sum(scores == value)) - blocks[value]
+                first = 1 + int(np.sum(scores > value))
+                block, found = found[:size], found[size:]
+                places = [rank for rank, _ in block]
+                if size > 1 and tied:
+                    assert first <= places[0]
+                    assert places[-1] < first + size + tied
+                    assert len(set(places)) == size
+                    drawn += 1
+                else:
+                    assert places == list(range(first, first + size))
+                assert {ties for _, ties in block} == {tied if size == 1 else 0}
+            within = all_ranks.ranks[here] <= 40
+            assert np.array_equal(~ranks.beyond[ranks.instances == user], within)
+            for name in ("ranks", "ties"):
+                some = (getattr(x, name)[x.instances == user][within] for x in (ranks, all_ranks))
+                assert np.array_equal(*some)
+    assert drawn >= 10
 
 
 def test_what_was_found_goes_into_a_file_and_back_and_is_shown_in_short(problem) -> None:
@@ -190,36 +194,60 @@ def test_what_it_does_not_go_on_with(problem, changes, told: str) -> None:
         sd.evaluate(changed, **({"systems": systems, "k": 5, "seed": 4} | changes), resume=part)
 
 
-def test_a_budget_is_without_bias_and_the_same_for_all_systems() -> None:
-    """Hits cost five times as much as others: to keep the one that crosses would be biased."""
-    rng = np.random.default_rng(9)
-    scores = rng.normal(size=(25, 41))
-    order = np.argsort(-scores, axis=1)
-    ranks = np.where(np.arange(25) % 3 == 0, 1, 20)
-    users = [(u, order[u, ranks[u] - 1], np.arange(41)) for u in range(25)]
-    systems = {
-        name: (lambda u, items, s=s: s * scores[u, items]) for name, s in (("A", 1), ("B", 2))
-    }
-    seen, spent = [], []
-    for seed in range(1000):
-        run = sd.evaluate(users, systems, 1, budget=300, seed=seed, chunk=8)
-        a, b = run.sets
-        assert a.instances.tolist() == b.instances.tolist() == run.finished
-        seen.append(sd.mean("Recall@1", a))
-        spent.append(sum(run.scored))
-    error = np.std(seen) / np.sqrt(len(seen))
-    assert abs(np.mean(seen) - np.mean(ranks == 1)) < 4 * error
-    assert max(spent) <= 300
-    assert error < 0.006
-
-
-def test_progress_ends_at_one(problem) -> None:
+def test_users_are_finished_as_long_as_the_budget_lasts_whatever_the_last_one_would_cost(problem):
+    """The one that crosses the budget is left out: to keep it would favour those who cost more."""
     users, systems = problem
-    told: list[float] = []
-    sd.evaluate(users, systems, 3, budget=2000, progress=told.append)
-    assert told[-1] == 1
-    assert all(0 <= x <= y <= 1 for x, y in itertools.pairwise(told))
-    # Without a budget it is the share of the users.
-    told.clear()
-    sd.evaluate(users, systems, 3, progress=told.append)
-    assert told == [*(i / len(users) for i in range(len(users))), 1]
+    spent = Counter({label: -2 * len(items) for label, items, _ in users})
+
+    def counted(score):
+        return lambda user, items: spent.update({user: len(items)}) or score(user, items)
+
+    both = {name: counted(score) for name, score in systems.items()}
+    whole = sd.evaluate(users, both, 3, chunk=16, seed=4)
+    costs = np.cumsum([spent[label] for label in whole.finished])
+    assert costs[-1] == sum(whole.scored)
+    for budget in (238, 500, 1001, *costs[[9, 14, 20]], *(costs[[9, 14, 20]] - 1)):
+        run = sd.evaluate(users, systems, 3, budget=int(budget), chunk=16, seed=4)
+        within = int(np.sum(costs <= budget))
+        assert run.finished == whole.finished[:within]
+        assert sum(run.scored) == [0, *costs][within]
+
+
+def test_progress_is_the_share_of_the_users_or_of_the_budget(problem) -> None:
+    users, systems = problem
+    told, spent = [], []
+
+    def counted(user, items):
+        spent.append(len(items))
+        return systems["dot"](user, items)
+
+    def progress(share):
+        # Of each user the relevant items are scored first, and are not part of the budget.
+        relevant = sum(len(items) for label, items, _ in users if label in run.finished)
+        told.append((share, len(run.finished) / 40, (sum(spent) - relevant) / 2000))
+
+    for budget in (2000, None):
+        run = sd.Evaluation()
+        sd.evaluate(users, {"dot": counted}, 3, budget=budget, progress=progress, resume=run)
+        *before, last = told
+        for share, of_users, of_budget in before:
+            assert share == pytest.approx(max(of_users, of_budget) if budget else of_users)
+        assert (last[0], len(before) > 10) == (1, True)
+        assert budget is None or max(x[2] for x in before) > 0.9
+        told.clear()
+        spent.clear()
+
+
+def test_256_candidates_are_scored_at_a_time_and_users_come_in_the_order_of_seed_0() -> None:
+    asked: list[int] = []
+
+    def score(items):
+        asked.append(len(items))
+        return -items
+
+    sd.rank_until_decided(score, 299, np.arange(600), 257)
+    users = [(user, 599, np.arange(600)) for user in range(5)]
+    found = sd.evaluate(users, {"A": lambda user, items: score(items)}, 1)
+    assert asked == [1, 256, 256, *[1, 256] * 5]
+    assert found.finished == np.random.default_rng(0).permutation(5).tolist()
+    assert repr(found) == "Evaluation(5 of 5 users finished, k = 1, scored: 'A' 1280)"
