@@ -77,7 +77,7 @@ def test_forms_of_one_thing_give_the_same(world):
     assert same(whole, sd.ranks_from_scores(masked, relevant))
     assert same(whole, sd.ranks_from_scores(masked, relevant, seen))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "_users_at_once", lambda n_items: 2)
+        patch.setattr(ranking, "_users_at_once", lambda n_items: 1)
         patch.setattr(ranking, "_COMPARED", 1)
         assert same(whole, sd.ranks_from_scores(lambda a, b: scores[a:b], relevant, seen))
 
@@ -181,11 +181,3 @@ def test_stored_zeros_are_not_relevant_and_repeats_count_once():
 def test_a_block_of_scores_is_4_mib_or_16_users_up_to_64_mib():
     sizes = {1: 2**20, 3706: 282, 2**16: 16, 10**6: 16, 2**21: 8, 2**24: 1, 2**25: 1}
     assert {items: ranking._users_at_once(items) for items in sizes} == sizes
-
-
-def test_users_without_relevant_items_are_passed_over_block_by_block(monkeypatch) -> None:
-    monkeypatch.setattr(ranking, "_users_at_once", lambda n_items: 1)
-    scores = np.array([[0.9, 0.5, 0.1], [0.3, 0.2, 0.1], [0.2, 0.8, 0.4]])
-    relevant = csr_array(np.array([[0, 1, 0], [0, 0, 0], [1, 0, 0]]))
-    ranks = sd.ranks_from_scores(lambda start, stop: scores[start:stop], relevant)
-    assert ranks.ranks.tolist() == [2, 3]

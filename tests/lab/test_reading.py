@@ -10,6 +10,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.lab.reading import open_interactions
+from sampledash.readers.frame import several
 from tests.readers.reading import buffer, refused
 
 #: The same four interactions as each format writes them; MovieLens' README has the first lines.
@@ -182,29 +183,22 @@ def by_lists(rows, timed, duplicates, implicit, least, low):
     left = [row for row in rows if duplicates == "all" or counts[row[:2]] is row]
     notes, many = [], len(rows) - len(counts)
     if many:
-        what = (
-            "all count"
-            if duplicates == "all"
-            else f"the {duplicates} in {timed or 'the file'} counts"
-        )
-        begin = f"{many} interaction{'s' * (many > 1)} of a user and an item that have another one"
-        notes.append(f"{begin}: {what}.")
+        what = f"the {duplicates} in {timed or 'the file'} counts"
+        begin = f"{several(many, 'interaction')} of a user and an item that have another one"
+        notes.append(f"{begin}: {'all count' if duplicates == 'all' else what}.")
     if least is not None:
         size, left = len(left), [row for row in left if row[2] >= least]
-        gone = f"{size - len(left)} interaction{'s' * (size - len(left) != 1)}"
+        gone = several(size - len(left), "interaction")
         notes.append(f"{gone} rated below {least:g} left out.")
     if implicit:
         left = [(u, i, None, *more) for u, i, _, *more in left]
         notes.append("Ratings are not looked at: that an interaction took place is what counts.")
     size = len(left)
     for _ in rows:
-        few = [
-            {x for x, many in Counter(r[at] for r in left).items() if many < low[at]}
-            for at in (0, 1)
-        ]
-        left = [row for row in left if row[0] not in few[0] and row[1] not in few[1]]
+        users, items = (Counter(row[at] for row in left) for at in (0, 1))
+        left = [row for row in left if users[row[0]] >= low[0] and items[row[1]] >= low[1]]
     if gone := size - len(left):
-        begin = f"{gone} interaction{'s' * (gone > 1)} left out, over and over, of users with fewer"
+        begin = f"{several(gone, 'interaction')} left out, over and over, of users with fewer"
         notes.append(f"{begin} than {low[0]} and items with fewer than {low[1]}.")
     return left, notes
 
@@ -239,20 +233,19 @@ def test_what_counts_is_what_lists_say(timed, duplicates, implicit):
 
 
 @pytest.mark.parametrize(
-    ("rows", "doubts"),
+    ("rows", "doubt"),
     [
-        ("1,2,4,5 1,3,4,6", ["Every rating of i.csv is 4: they tell nothing."]),
-        ("1,2,4,0 1,3,5,0 1,4,5,100000000",
-         ["The time of 2 interactions in i.csv is 0: is it unknown? It comes first then."]),
-        ("1,2,4,0 1,3,5,100000000",
-         ["The time of 1 interaction in i.csv is 0: is it unknown? It comes first then."]),
-        ("1,2,4,0 1,3,5,99999999", []),
-        ("1,2,4,1 1,3,5,100000000", []),
+        ("1,2,4,5 1,3,4,6", "Every rating of i.csv is 4: they tell nothing."),
+        ("1,2,4,0 1,3,5,0 1,4,5,100000000", "The time of 2 interactions in i.csv is 0: is it un"),
+        ("1,2,4,0 1,3,5,100000000", "The time of 1 interaction in i.csv is 0: is it unknown?"),
+        ("1,2,4,0 1,3,5,99999999", ""),
+        ("1,2,4,1 1,3,5,100000000", ""),
     ],
-)  # fmt: skip
-def test_doubts(rows, doubts):
+)
+def test_doubts(rows, doubt):
     text = "\n".join(["user,item,rating,time", *rows.split()])
-    assert open_interactions(buffer(text, "i.csv")).facts.doubts == tuple(doubts)
+    doubts = open_interactions(buffer(text, "i.csv")).facts.doubts
+    assert [x[: len(doubt)] for x in doubts] == [doubt] * bool(doubt)
 
 
 WRONG = """
@@ -286,7 +279,6 @@ def test_wrong_files_get_their_sentence(row):
         ({"time": "when"}, "no column 'when' to be read as time: found 'userId', 'movieId'"),
         ({"time": "rating"}, "the column 'rating' cannot be both rating and time"),
         ({"per_user": 0}, "per_user must be at least 1, got 0"),
-        ({"per_item": 9}, "nothing is left"),
         ({"per_item": 0}, "per_item must be at least 1, got 0"),
         ({"rating": "", "least_rating": 3}, "has no ratings: leave out least_rating"),
         ({"least_rating": np.inf}, "least_rating must be"),
