@@ -126,7 +126,7 @@ def weighted_als(
     *,
     d: int,
     sweeps: int,
-    seed: int = 0,
+    seed: int,
     start: Factors | None = None,
     dtype: Any = np.float32,
 ) -> Part[Factors]:
@@ -175,7 +175,7 @@ def _product(matrix: Any, dense: Scores) -> Part[Scores]:
     return found
 
 
-def dense_svd(values: Any, *, ridge: float, d: int, seed: int = 0) -> Part[Factors]:
+def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
     r"""Factors of least loss where every pair weighs 1: a soft-thresholded SVD.
 
     Of :math:`\sum_{u,i} (R_{ui} - p_u \cdot q_i)^2 + \lambda (|p_u|^2 + |q_i|^2)` with U users
@@ -304,7 +304,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 
 
 def logistic(
-    relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int = 0
+    relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
     """Factors that minimise :class:`LogisticLoss`, from two sweeps of least squares on."""
     loss = LogisticLoss(relevant, missing, ridge)

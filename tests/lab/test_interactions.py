@@ -69,23 +69,16 @@ EACH = "give one value for each of the 5 interactions"
         ({"time": [[1, 2, 3, 4, 5]]}, f"time has shape (1, 5): {EACH}"),
         ({"rating": [1, -2e9, 2, 0, 1]}, "at most 1,000,000,000 in size, got 2e+09: rescale it"),
         ({"time": [3, 1, 2.5, 3, 2]}, "time must be a whole number, got 2.5"),
+        ({"which": [True, False]}, "which has shape (2,): give indices, or True or False for"),
+        ({"which": [[0, 1]]}, "which has shape (1, 2): give indices"),
+        ({"which": [0, -1]}, "which must be at least 0, got -1"),
+        ({"which": [5]}, "which must be at most 4, got 5"),
     ],
 )
 def test_what_are_no_interactions_is_refused(change, facts):
-    refused(lambda: sd.Interactions(**GIVEN | change), facts, ValueError)
-
-
-@pytest.mark.parametrize(
-    ("which", "facts"),
-    [
-        ([True, False], "which has shape (2,): give indices, or True or False for each inter"),
-        ([[0, 1]], "which has shape (1, 2): give indices"),
-        ([0, -1], "which must be at least 0, got -1"),
-        ([5], "which must be at most 4, got 5"),
-    ],
-)
-def test_what_cannot_be_taken_is_refused(which, facts):
-    refused(lambda: sd.Interactions(**GIVEN).take(which), facts, ValueError)
+    columns = GIVEN | change
+    which = columns.pop("which", [])
+    refused(lambda: sd.Interactions(**columns).take(which), facts, ValueError)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +86,7 @@ def world():
     return sd.synthetic()
 
 
-def test_it_is_skewed_as_movielens(world):
+def test_the_small_world_is_skewed_as_movielens(world):
     """Of MovieLens 1M the most popular tenth of 3,706 movies has 44.4 % of the ratings, which are
     5.6, 10.8, 26.1, 34.9 and 22.6 % of 1 to 5 stars (counted in its ratings.dat)."""
     counts = np.sort(np.bincount(world.item, minlength=world.n_items))[::-1]

@@ -142,9 +142,7 @@ def test_seeds_differ():
         mine = parse_recommender(text)
         zero, *others = (finish(mine.train(SMALL, *x)).scores(0, 4) for x in ([], [0], [1], [2]))
         assert [np.array_equal(zero, other) for other in others] == [True, False, False]
-        refused(
-            lambda mine=mine: mine.train(SMALL, -1), "seed must be at least 0, got -1", ValueError
-        )
+    refused(lambda: mine.train(SMALL, -1), "seed must be at least 0, got -1", ValueError)
 
 
 @pytest.mark.parametrize(
