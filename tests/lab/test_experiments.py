@@ -51,8 +51,8 @@ def test_an_experiment_ranks_each_recommender(rule, least, monkeypatch):
         assert ranks.system == name
         for column in ("ranks", "ties", "n"):
             assert np.array_equal(getattr(ranks, column), getattr(expected, column))
-        own = expected.instances if least == 2 else range(high.sum())
-        assert ranks.instances.tolist() == list(own)
+        labels = expected.instances if least == 2 else range(high.sum())
+        assert ranks.instances.tolist() == list(labels)
 
 
 def test_what_the_papers_train():
@@ -64,6 +64,9 @@ def test_what_the_papers_train():
     decades = {a * 10.0**b for a in (1, 2, 5) for b in (-3, -2, -1)}
     assert GRIDS["wm"] == pytest.approx(sorted(decades | {0, 1}))
     assert list(GRIDS["rm"]) == sorted({*range(-2, 5), 1.5, 2.5, 3.5})
+    (ranks,) = finish(Experiment("last 1", {"A": "random"}).run(rated()))
+    assert ranks.provenance.endswith("recommender: random; seed: 0")
+    assert "relevant" not in ranks.provenance
 
 
 @pytest.mark.parametrize(
@@ -95,12 +98,12 @@ def test_a_sweep_trains_every_value(knob, values, least, monkeypatch):
         scores = users @ after.T
         error = scores[test.user, test.item] + mine.knobs["rm"] - test.rating
         assert point.rmse == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-3)
-        own = scores[test.user, test.item, None][relevant]
-        ranks = 1 + np.sum(scores[test.user[relevant]] > own + 1e-6, axis=1)
+        reached = scores[test.user, test.item, None][relevant]
+        ranks = 1 + np.sum(scores[test.user[relevant]] > reached + 1e-6, axis=1)
         assert sorted(point.ranks.ranks) == pytest.approx(sorted(ranks), abs=1)
         assert point.ranks.system == f"{knob}={value:g}"
-        told = f"relevant: rated {least or 5} or more; recommender: {mine}; seed: 4"
-        assert point.ranks.provenance.endswith(told)
+        ending = f"relevant: rated {least or 5} or more; recommender: {mine}; seed: 4"
+        assert point.ranks.provenance.endswith(ending)
     assert [len(step.points) for step in steps] == [many for _, many in expected]
     shares = np.array([share for share, _ in expected]) / len(values)
     assert [step.share for step in steps] == pytest.approx(shares)
@@ -129,8 +132,8 @@ def test_rmse_cannot_tell_a_constant_from_an_oracle():
             stars = blank + row if user > 3 else row + blank
             wanted = [np.nan if x == "." else 5 for x in stars]
             np.testing.assert_array_equal(made.ratings[user], wanted)
-            told = user in [0, 4, 1, 5, 2, 6, 3, 7][:known]  # of each genre in turn
-            liked = [5 if (movie > 3) == (user > 3) or not told else 1 for movie in range(8)]
+            is_known = user in [0, 4, 1, 5, 2, 6, 3, 7][:known]  # of each genre in turn
+            liked = [5 if (movie > 3) == (user > 3) or not is_known else 1 for movie in range(8)]
             assert made.predicted[user].tolist() == liked
     refused(lambda: toy(9), "known must be at most 8, got 9", ValueError)
     refused(lambda: toy(-1), "known must be at least 0, got -1", ValueError)

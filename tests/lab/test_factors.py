@@ -45,13 +45,13 @@ def run_through(work):
 
 def dense_half_step(dense, seen, fixed, loss):
     """One solve for each row."""
-    found = np.zeros((len(dense), fixed.shape[1]))
+    solved = np.zeros((len(dense), fixed.shape[1]))
     weight = np.where(seen, loss.observed, loss.missing)
     for u in np.flatnonzero(seen.any(axis=1)):
         ridge = loss.ridge * (weight[u].sum() if loss.per_pair else 1)
         system = fixed.T @ np.diag(weight[u]) @ fixed + ridge * np.eye(fixed.shape[1])
-        found[u] = np.linalg.solve(system, fixed.T @ (weight[u] * dense[u]))
-    return found
+        solved[u] = np.linalg.solve(system, fixed.T @ (weight[u] * dense[u]))
+    return solved
 
 
 def dense_als(dense, seen, loss, items, sweeps):
@@ -83,8 +83,8 @@ def test_a_half_step_is_a_dense_solve(loss, block, monkeypatch):
     _, (users, value) = run_through(factors.half_step(sparse, fixed, loss))
     assert users == pytest.approx(dense_half_step(dense, seen, fixed, loss), abs=1e-10)
     columns = np.where(seen, loss.observed, loss.missing).sum(axis=0)
-    own = loss.ridge * (columns if loss.per_pair else np.ones(17)) @ np.sum(fixed**2, axis=1)
-    assert value + own == pytest.approx(full_loss(dense, seen, users, fixed, loss), rel=1e-12)
+    ridges = loss.ridge * (columns if loss.per_pair else np.ones(17)) @ np.sum(fixed**2, axis=1)
+    assert value + ridges == pytest.approx(full_loss(dense, seen, users, fixed, loss), rel=1e-12)
     # Factors of zeros explain nothing; squares of floats have more digits than single precision.
     sparse.data[:] = 4097
     _, (_, value) = run_through(factors.half_step(sparse.astype(np.float32), 0 * fixed, LOSSES[0]))
@@ -183,9 +183,9 @@ def test_the_logistic_loss_and_its_gradient(block, monkeypatch):
 
 
 def by_dense_matrices(evaluate, x, steps):
-    """L-BFGS with its matrix written out; shares and losses that are told, and the end."""
+    """L-BFGS with its matrix written out; shares and losses that are reports, and the end."""
     (value, gradient), pairs, eye = evaluate(x), [], np.eye(len(x))
-    told = [(share / (steps + 1), None) for share in (0.5, 1)]
+    reports = [(share / (steps + 1), None) for share in (0.5, 1)]
     for step in range(1, steps + 1):
         inverse = 0.1 * np.linalg.norm(x) / np.linalg.norm(gradient) * eye
         for number, (moved, change) in enumerate(pairs[-10:]):
@@ -196,7 +196,7 @@ def by_dense_matrices(evaluate, x, steps):
             inverse = project.T @ inverse @ project + np.outer(moved, moved) / (moved @ change)
         move, first = -inverse @ gradient, 0.5
         while True:
-            told += [((step + share) / (steps + 1), value) for share in (first, 1)]
+            reports += [((step + share) / (steps + 1), value) for share in (first, 1)]
             trial = evaluate(x + move)
             if trial[0] <= value + 1e-4 * (move @ gradient):
                 break
@@ -204,7 +204,7 @@ def by_dense_matrices(evaluate, x, steps):
         if (trial[1] - gradient) @ move > 0:
             pairs.append((move, trial[1] - gradient))
         x, (value, gradient) = x + move, trial
-    return [*told, (1, value)], x
+    return [*reports, (1, value)], x
 
 
 def test_l_bfgs_is_that_of_dense_matrices():
@@ -217,10 +217,10 @@ def test_l_bfgs_is_that_of_dense_matrices():
 
     start = np.random.default_rng(6).normal(0, 2, 12)
     for steps in (1, 2, 30):
-        told, x = by_dense_matrices(lambda x: finish(evaluate(x)), start, steps)
+        reports, x = by_dense_matrices(lambda x: finish(evaluate(x)), start, steps)
         yielded, end = run_through(factors.least_by_gradient(evaluate, start, steps=steps))
         assert end == pytest.approx(x, rel=1e-5)
-        shares, losses = zip(*told, strict=True)
+        shares, losses = zip(*reports, strict=True)
         assert [step.share for step in yielded] == pytest.approx(shares)
         assert [step.loss for step in yielded[2:]] == pytest.approx(losses[2:])
         assert yielded[0].loss is yielded[1].loss is None
@@ -235,11 +235,11 @@ def test_logistic_factors_begin_with_two_sweeps_of_least_squares():
     users, items, losses = dense_als(1.0 * seen, seen, loss, first, 2)
     whole = LogisticLoss(relevant, 0.2, 0.01)
     start = np.concatenate([users.ravel(), items.ravel()])
-    told, x = by_dense_matrices(lambda x: finish(whole.value_and_gradient(x)), start, 4)
+    reports, x = by_dense_matrices(lambda x: finish(whole.value_and_gradient(x)), start, 4)
     steps, model = run_through(logistic(relevant, missing=0.2, ridge=0.01, d=3, steps=4, seed=3))
     assert [step.loss for step in steps[1:5]] == pytest.approx(losses, rel=1e-5)
     assert [step.share for step in steps[:5]] == pytest.approx([0.025, 0.05, 0.075, 0.1, 0.1])
     assert steps[5].share == pytest.approx(0.1 + 0.9 / 5)
-    assert steps[-1].loss == pytest.approx(told[-1][1], rel=1e-4)
+    assert steps[-1].loss == pytest.approx(reports[-1][1], rel=1e-4)
     assert model.users.ravel() == pytest.approx(x[:180], abs=1e-3)
     assert model.items.ravel() == pytest.approx(x[180:], abs=1e-3)

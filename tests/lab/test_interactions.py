@@ -122,8 +122,8 @@ def test_a_user_of_the_small_world_takes_by_popularity_taste_and_series(world):
                 stars = min(max(round(2.9 + 0.6 * (fit[item] + extra)), 1), 5)
                 taken.append((item, stars, 300 * stage + place))
     for user, taken in rows.items():
-        own = world.take(world.user == user)
-        columns = (own.item, own.rating, own.time)
+        theirs = world.take(world.user == user)
+        columns = (theirs.item, theirs.rating, theirs.time)
         assert list(zip(*(x.tolist() for x in columns), strict=True)) == taken
     assert world.users.tolist() == list(range(1, 1501))
     assert world.items.tolist() == list(range(1, 1201))

@@ -82,11 +82,12 @@ def test_item_cosine_is_the_loops(q, k, largest, monkeypatch):
         assert len(model.blocks) == (3 if dense and largest < 2**30 else 1)
 
 
-@pytest.mark.parametrize(("stripe", "width"), [(1024, 512), (50, 60)])
-def test_ease_is_its_closed_form(stripe, width, monkeypatch):
+@pytest.mark.parametrize(("stripe", "width", "short"), [(1024, 512, False), (50, 60, True)])
+def test_ease_is_its_closed_form(stripe, width, short, monkeypatch):
+    monkeypatch.setattr(neighbours, "LARGEST", 32 * 290**2 - short)
     monkeypatch.setattr(neighbours, "STRIPE", stripe)
     monkeypatch.setattr(neighbours, "WIDTH", width)
-    # A small ridge: inverted in single precision, scores would be off by 9e-5.
+    # A small ridge: inverted in single precision, for want of room, scores are off by 9e-5.
     history, seen = histories(4, (300, 290))
     x = seen.astype(np.float64)
     inverse = np.linalg.inv(x.T @ x + 0.05 * np.eye(290))
@@ -97,7 +98,8 @@ def test_ease_is_its_closed_form(stripe, width, monkeypatch):
     inverted = [a + b * top / 290 for a, b in ((0, 128), (128, 128), (256, 34)) for top in tops]
     shares = [0.4, *(0.4 + 0.55 * np.array(inverted) / 290), *(0.95 + 0.05 * ends / 290)]
     assert [step.share for step in steps] == pytest.approx(shares)
-    assert model.scores(7, 60) == pytest.approx((x @ weights)[7:60], abs=5e-6)
+    error = np.abs(model.scores(7, 60) - (x @ weights)[7:60]).max()
+    assert (5e-6 if short else 0) < error < (1e-3 if short else 5e-6)
     assert [block.shape[1] for block in model.blocks] == np.diff([0, *ends]).tolist()
 
 

@@ -92,25 +92,22 @@ def test_ranks_of_a_split(monkeypatch):
         steps = sd.rank(lambda a, b: scores[a:b], sd.split(data, rule), system="R", **options)
         return sd.finish(steps)
 
-    digest = data.digest[:16]
-    found = ranked("last 1", recommender="none", seed=3)
-    assert found.instances.tolist() == ["a", "b"]  # c has one interaction, which is learned from
-    assert found.ranks.tolist() == [1, 2]
-    assert found.ties.tolist() == [1, 1]
-    assert found.n.tolist() == [2, 3]
-    assert found.provenance == f"data: {digest}; split: last 1; recommender: none; seed: 3"
-    kept = ranked("last 1 seen=kept")
-    assert kept.ranks.tolist() == [3, 3]
-    assert kept.n.tolist() == [4, 4]
-    assert kept.provenance == f"data: {digest}; split: last 1 seen=kept"
+    def columns(ranks):
+        return [x.tolist() for x in (ranks.instances, ranks.ranks, ranks.ties, ranks.n)]
+
+    begin = f"data: {data.digest[:16]}; split: last 1"
+    ranks = ranked("last 1", recommender="none", seed=3)  # c has one interaction, for training
+    assert columns(ranks) == [["a", "b"], [1, 2], [1, 1], [2, 3]]
+    assert ranks.provenance == f"{begin}; recommender: none; seed: 3"
+    with_seen = ranked("last 1 seen=kept")
+    assert columns(with_seen) == [["a", "b"], [3, 3], [1, 1], [4, 4]]
+    assert with_seen.provenance == f"{begin} seen=kept"
     high = ranked("last 1", least_rating=5, seed=0)
-    assert high.instances.tolist() == ["b"]
-    told = f"data: {digest}; split: last 1; relevant: rated 5 or more; seed: 0"
-    assert high.provenance == told
+    assert columns(high) == [["b"], [2], [1], [3]]
+    assert high.provenance == f"{begin}; relevant: rated 5 or more; seed: 0"
     halves = [ranked("last 1 halved", part=part) for part in ("validation", "test")]
-    assert sorted(half.instances.tolist() for half in halves) == [["a"], ["b"]]
-    told = f"data: {digest}; split: last 1 halved seed=0, validation"
-    assert halves[0].provenance == told
+    assert sorted(columns(half)[0] for half in halves) == [["a"], ["b"]]
+    assert halves[0].provenance == f"{begin} halved seed=0, validation"
     for options, facts in (
         ({"least_rating": 6}, "no held-out interaction is rated 6 or more: lower it"),
         ({"part": "validation"}, "split 'last 1' has no validation part: add halved"),

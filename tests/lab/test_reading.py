@@ -113,8 +113,8 @@ def test_columns_are_told_by_their_names_or_by_their_place(row):
     assert [name for name, _ in opened.facts.columns] == read_.split()
     assert sorted(opened.chosen.values()) == sorted(read_.split())
     assert opened.facts.ignored == tuple(x for x in opened.columns if x not in read_.split())
-    told = rows_of(opened.interactions)[0]
-    shown = ("-" if x is None else f"{x:g}" if isinstance(x, float) else str(x) for x in told)
+    values = rows_of(opened.interactions)[0]
+    shown = ("-" if x is None else f"{x:g}" if isinstance(x, float) else str(x) for x in values)
     assert " ".join(x.replace(" ", "_") for x in shown).replace("e+0", "e") == first
     assert opened.interactions.size == 2
 
@@ -168,9 +168,9 @@ def test_parquet_with_dates_for_labels():
     stream = io.BytesIO()
     pd.DataFrame({"a": days, "b": days[::-1], "time": days, "rating": [1, 2, 3]}).to_parquet(stream)
     options = {"user": "a", "item": "b", "rating": "", "duplicates": "all"}
-    found = read(stream.getvalue(), "a.parquet", **options)
-    assert [str(x)[:10] for x in found.users] == ["2020-01-02", "2020-01-03"]
-    assert found.rating is None
+    dated = read(stream.getvalue(), "a.parquet", **options)
+    assert [str(x)[:10] for x in dated.users] == ["2020-01-02", "2020-01-03"]
+    assert dated.rating is None
     opened = open_interactions(buffer(stream.getvalue(), "a.parquet"), user="a", item="b")
     assert (opened.facts.kind, opened.facts.notes) == ("Parquet", ())
     refused(lambda: read(b"\x93NUMPY", "a.npy"), "a.npy is a numpy array, which names no columns")
@@ -225,13 +225,13 @@ def test_what_counts_is_what_lists_say(timed, duplicates, implicit):
             why = "every user has one interaction only" if left else "nothing is left"
             refused(lambda x=more, o=opened: o.read(**x), f"i.csv: {why}, so … is 'user' the col")
             continue
-        found, facts = opened.read(**more)
-        told = [row if timed else (*row[:3], None) for row in left]
-        assert rows_of(found) == told
+        chosen_rows, facts = opened.read(**more)
+        expected = [row if timed else (*row[:3], None) for row in left]
+        assert rows_of(chosen_rows) == expected
         assert facts.notes == (HEADLESS, *notes)
-        assert {*found.users.tolist()} == {*users}
-        assert {*found.items.tolist()} == {row[1] for row in left}
-        assert read(text, **more, **chosen, name="x.csv") == found
+        assert {*chosen_rows.users.tolist()} == {*users}
+        assert {*chosen_rows.items.tolist()} == {row[1] for row in left}
+        assert read(text, **more, **chosen, name="x.csv") == chosen_rows
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def by_lists(data, how, amount, halved=False, seed=0):
         test = sorted(i for i in held if users[i] in {users[i] for i in first})
     else:
         lists = [[i for i in order if users[i] == user] for user in set(users)]
-        test = sorted(i for own in lists if len(own) > amount for i in own[-amount:])
+        test = sorted(i for taken in lists if len(taken) > amount for i in taken[-amount:])
         held = set(test)
     chosen = set(rng.permutation(len(test))[: len(test) // 2].tolist()) if halved else ()
     parts = [i in chosen for i in range(len(test))]
@@ -53,12 +53,12 @@ def test_parts_are_those_of_each_user_by_itself(text, rule):
         columns = rng.integers(0, 5, size), rng.integers(0, 6, size), rng.integers(1, 6, size)
         time = rng.integers(0, 9, size) if seed % 3 else None
         data = sd.Interactions(range(10, 16), range(6), *columns, time=time)
-        found = sd.split(data, text if seed % 2 else sd.parse_split(text))
-        parts = found.training, found.validation, found.test
+        result = sd.split(data, text if seed % 2 else sd.parse_split(text))
+        parts = result.training, result.validation, result.test
         for part, which in zip(parts, by_lists(data, *rule), strict=True):
             assert part == (None if which is None else data.take(which))
-        assert (found.text, found.data) == (text, data.digest)
-        assert found.exclude_seen == ("kept" not in text)
+        assert (result.text, result.data) == (text, data.digest)
+        assert result.exclude_seen == ("kept" not in text)
     spaced = text.replace(" seed=0", "").replace("%", " %").replace(" ", "  ")
     assert str(sd.parse_split(spaced)) == text
 
