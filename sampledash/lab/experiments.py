@@ -257,7 +257,7 @@ def toy(known: int) -> Toy:
     return Toy(
         ratings,
         predicted,
-        float(np.sqrt(np.nanmean((predicted - ratings) ** 2))),
-        float(np.sqrt(np.mean((predicted - truth) ** 2))),
+        float(np.sqrt(np.nanmean(np.square(predicted - ratings)))),
+        float(np.sqrt(np.mean(np.square(predicted - truth)))),
         mean("ATOP", RankSet("toy", np.ones(len(rated), np.int64), 8, ties=ties)),
     )

@@ -111,7 +111,7 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
         system[:, np.arange(d), np.arange(d)] += ridges[block, None]
         right = loss.observed * (values[:, None] @ factors)[:, 0]
         for row, a, b in zip(block, system, right, strict=True):
-            _, solved[row], failed = solve(a, b, overwrite_a=True)
+            _, solved[row], failed = solve(a, b)
             if failed:
                 raise ValueError(f"reg = {loss.ridge:g} is too small to solve for: give a larger")
         value -= float(np.vdot(right.astype(np.float64), solved[block]))
@@ -126,7 +126,7 @@ def weighted_als(
     *,
     d: int,
     sweeps: int,
-    seed: int = 0,
+    seed: int,
     start: Factors | None = None,
     dtype: Any = np.float32,
 ) -> Part[Factors]:
@@ -151,7 +151,7 @@ def weighted_als(
     """
     sides, steps = (values, values.T.tocsr()), 2 * sweeps
     first = np.random.default_rng(seed).normal(0, INITIAL, (values.shape[1], d))
-    factors = [np.empty(0), (first if start is None else start.items).astype(dtype)]
+    factors: list[Any] = [None, (first if start is None else start.items).astype(dtype)]
     value = None
     for step in range(steps):
         own, other = step % 2, 1 - step % 2
@@ -166,16 +166,16 @@ def weighted_als(
 
 def _product(matrix: Any, dense: Scores) -> Part[Scores]:
     """A sparse matrix (CSR) times a dense one, by blocks of rows."""
-    found = np.empty((matrix.shape[0], dense.shape[1]), dense.dtype)
-    steps = np.arange(0, matrix.nnz, max(1, 16 * BLOCK // dense.shape[1]))
-    cuts = np.unique([*np.searchsorted(matrix.indptr, steps), matrix.shape[0]]).tolist()
-    for start, stop in itertools.pairwise([0, *cuts]):
+    found = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
+    parts = 1 + matrix.nnz * dense.shape[1] // (16 * BLOCK)
+    cuts = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, parts + 1)).tolist()
+    for part, (start, stop) in enumerate(itertools.pairwise(cuts), start=1):
         found[start:stop] = matrix[start:stop] @ dense
-        yield TrainingProgress(stop / matrix.shape[0])
+        yield TrainingProgress(part / parts)
     return found
 
 
-def dense_svd(values: Any, *, ridge: float, d: int, seed: int = 0) -> Part[Factors]:
+def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
     r"""Factors of least loss where every pair weighs 1: a soft-thresholded SVD.
 
     Of :math:`\sum_{u,i} (R_{ui} - p_u \cdot q_i)^2 + \lambda (|p_u|^2 + |q_i|^2)` with U users
@@ -304,7 +304,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 
 
 def logistic(
-    relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int = 0
+    relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
     """Factors that minimise :class:`LogisticLoss`, from two sweeps of least squares on."""
     loss = LogisticLoss(relevant, missing, ridge)

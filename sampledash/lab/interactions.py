@@ -206,8 +206,7 @@ def synthetic(seed: int = 0) -> Interactions:
     part = rng.random(_ITEMS) < _IN_SERIES  # of a series; the others stand alone
     taste, drift = rng.normal(size=(2, _USERS, _TASTES))
     sizes = np.minimum(_FEWEST + rng.exponential(_MORE, _USERS).astype(int), _MOST)
-    begun = np.zeros((_USERS, _SERIES), dtype=bool)
-    taken = np.zeros((_USERS, _ITEMS), dtype=bool)
+    begun, taken = (np.zeros((_USERS, many), dtype=bool) for many in (_SERIES, _ITEMS))
     parts = []
     for stage in range(_STAGES):
         now = _TASTE * taste + _DRIFT * drift * stage / (_STAGES - 1)
@@ -217,7 +216,7 @@ def synthetic(seed: int = 0) -> Interactions:
         chance += rng.gumbel(size=chance.shape)
         chance[taken] = -np.inf
         many = (sizes * (stage + 1)) // _STAGES - (sizes * stage) // _STAGES
-        order = np.argsort(-chance, axis=1)[:, : many.max()]
+        order = np.argsort(-chance)[:, : many.max()]
         user, place = np.nonzero(np.arange(many.max()) < many[:, None])
         item = order[user, place]
         taken[user, item] = begun[user, series[item]] = True

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import optimize
 from scipy.sparse import csr_array
 
 from sampledash.lab import factors
 from sampledash.lab.factors import LogisticLoss, WeightedLoss, dense_svd, logistic, weighted_als
 from sampledash.lab.models import TrainingProgress, finish
+from tests.readers.reading import refused
 
 LOSSES = [
     WeightedLoss(1.2, 0.2, 3.0, per_pair=False),  # iALS
@@ -29,13 +31,38 @@ def ratings(seed=0, shape=(23, 17), share=0.3, dtype=np.float64):
 
 
 def run_through(work):
-    """What is yielded, and what is returned."""
-    told = []
+    """What is yielded, its shares rising to 1, and what is returned."""
+    steps = []
     while True:
         try:
-            told.append(next(work))
+            steps.append(next(work))
         except StopIteration as end:
-            return told, end.value
+            shares = [step.share for step in steps]
+            assert 0 < shares[0] <= shares[-1] == pytest.approx(1, abs=1e-15)
+            assert shares == sorted(shares)
+            return steps, end.value
+
+
+def dense_half_step(dense, seen, fixed, loss):
+    """One solve for each row."""
+    solved = np.zeros((len(dense), fixed.shape[1]))
+    weight = np.where(seen, loss.observed, loss.missing)
+    for u in np.flatnonzero(seen.any(axis=1)):
+        ridge = loss.ridge * (weight[u].sum() if loss.per_pair else 1)
+        system = fixed.T @ np.diag(weight[u]) @ fixed + ridge * np.eye(fixed.shape[1])
+        solved[u] = np.linalg.solve(system, fixed.T @ (weight[u] * dense[u]))
+    return solved
+
+
+def dense_als(dense, seen, loss, items, sweeps):
+    """Factors of users and of items, and the loss after each half step."""
+    losses = []
+    for _ in range(sweeps):
+        users = dense_half_step(dense, seen, items, loss)
+        losses.append(full_loss(dense, seen, users, items, loss))
+        items = dense_half_step(dense.T, seen.T, users, loss)
+        losses.append(full_loss(dense, seen, users, items, loss))
+    return users, items, losses
 
 
 def full_loss(dense, seen, users, items, loss):
@@ -53,52 +80,89 @@ def test_a_half_step_is_a_dense_solve(loss, block, monkeypatch):
     monkeypatch.setattr(factors, "BLOCK", block)
     sparse, dense, seen = ratings()
     fixed = np.random.default_rng(1).normal(size=(17, 5))
-    found, value = finish(factors.half_step(sparse, fixed, loss))
-    weight = np.where(seen, loss.observed, loss.missing)
-    exact = np.zeros_like(found)
-    for u in range(len(dense)):
-        ridge = loss.ridge * (weight[u].sum() if loss.per_pair else 1)
-        if ridge:
-            system = fixed.T @ np.diag(weight[u]) @ fixed + ridge * np.eye(5)
-            exact[u] = np.linalg.solve(system, fixed.T @ (weight[u] * dense[u]))
-    assert found == pytest.approx(exact, abs=1e-10)
-    columns = weight.sum(axis=0) if loss.per_pair else np.ones(17)
-    own = loss.ridge * float(columns @ np.sum(fixed**2, axis=1))
-    assert value + own == pytest.approx(full_loss(dense, seen, found, fixed, loss), rel=1e-12)
+    _, (users, value) = run_through(factors.half_step(sparse, fixed, loss))
+    assert users == pytest.approx(dense_half_step(dense, seen, fixed, loss), abs=1e-10)
+    columns = np.where(seen, loss.observed, loss.missing).sum(axis=0)
+    ridges = loss.ridge * (columns if loss.per_pair else np.ones(17)) @ np.sum(fixed**2, axis=1)
+    assert value + ridges == pytest.approx(full_loss(dense, seen, users, fixed, loss), rel=1e-12)
+    # Factors of zeros explain nothing; squares of floats have more digits than single precision.
+    sparse.data[:] = 4097
+    _, (_, value) = run_through(factors.half_step(sparse.astype(np.float32), 0 * fixed, LOSSES[0]))
+    assert value == pytest.approx(1.2 * sparse.nnz * 4097**2, rel=1e-12)
+    lost = WeightedLoss(1, 0, 1e-30, per_pair=False)
+    alike = np.ones((17, 5))
+    refused(lambda: finish(factors.half_step(sparse, alike, lost)), "reg = 1e-30 is", ValueError)
+
+
+@pytest.mark.parametrize("block", [1, 60, 100, 10**9])
+def test_rows_of_like_length_are_solved_together_as_many_as_fit(block, monkeypatch):
+    lengths = np.random.default_rng(2).integers(0, 9, 100)
+    assert {len(rows) for rows in factors._blocks(np.ones(2**15, int), 8)} == {2**13}  # 4 MiB
+    monkeypatch.setattr(factors, "BLOCK", block)
+    order = sorted(np.flatnonzero(lengths), key=lengths.__getitem__)
+    for rows in factors._blocks(lengths, 4):
+        sizes = [2**x for x in range(8) if 2**x < len(order)] + [len(order)]
+        numbers = [size * 4 * max(4, lengths[order[size - 1]]) for size in sizes]
+        fits = [size for size, many in zip(sizes, numbers, strict=True) if many <= block]
+        assert rows.tolist() == order[: max(fits, default=1)]
+        order = order[len(rows) :]
+    assert not order
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_loss_never_rises(loss):
+def test_sweeps_are_dense_solves_of_users_then_items(loss):
     sparse, dense, seen = ratings(2)
-    told, model = run_through(weighted_als(sparse, loss, d=3, sweeps=15, dtype=np.float64))
-    shares, losses = [p.share for p in told], [p.loss for p in told if p.loss is not None]
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-    assert np.all(np.diff(losses) <= 1e-12 * losses[0])
-    assert losses[-1] == pytest.approx(full_loss(dense, seen, model.users, model.items, loss))
-    again = finish(weighted_als(sparse, loss, d=3, sweeps=1, start=model, dtype=np.float64))
-    assert again.users == pytest.approx(model.users, abs=0.2)  # goes on from there
+    items = np.random.default_rng(6).normal(0, 0.1, (17, 3))
+    users, items, losses = dense_als(dense, seen, loss, items, 4)
+    options = {"d": 3, "sweeps": 4, "seed": 6, "dtype": np.float64}
+    steps, model = run_through(weighted_als(sparse, loss, **options))
+    assert [step.share for step in steps] == [*np.arange(1, 9) / 8, 1]
+    assert [step.loss for step in steps] == [None, *map(pytest.approx, [*losses[:7], losses[7]])]
+    assert model.users == pytest.approx(users, rel=1e-6, abs=1e-9)
+    assert model.items == pytest.approx(items, rel=1e-6, abs=1e-9)
+    *_, losses = dense_als(dense, seen, loss, items, 4)
+    steps, _ = run_through(weighted_als(sparse, loss, start=model, **options))
+    assert [step.loss for step in steps[1:]] == pytest.approx(losses)
+    single = finish(weighted_als(sparse, loss, d=3, sweeps=1, seed=0))
+    assert {single.users.dtype, single.items.dtype} == {np.dtype(np.float32)}
 
 
-def test_dense_svd_is_the_soft_thresholded_svd():
-    sparse, dense, seen = ratings(3, (60, 40), dtype=np.float32)
+@pytest.mark.parametrize(("shape", "block"), [((60, 40), factors.BLOCK), ((40, 60), 200)])
+def test_dense_svd_is_the_soft_thresholded_svd(shape, block, monkeypatch):
+    monkeypatch.setattr(factors, "BLOCK", block)  # products in one part or in several
+    sparse, dense, seen = ratings(3, shape, dtype=np.float32)
     loss = LOSSES[3]
     u, sigma, v = np.linalg.svd(dense.astype(np.float64), full_matrices=False)
     lowered = np.maximum(sigma - loss.ridge * np.sqrt(60 * 40), 0)
     assert 3 < np.count_nonzero(lowered) < 40
     for d in (3, 40):
-        told, model = run_through(dense_svd(sparse, ridge=loss.ridge, d=d))
+        steps, model = run_through(dense_svd(sparse, ridge=loss.ridge, d=d, seed=1))
         exact = u[:, :d] * lowered[:d] @ v[:d]
         assert model.scores(10, 30) == pytest.approx(exact[10:30], abs=2e-4 if d == 40 else 0.02)
         least = full_loss(dense, seen, model.users, model.items, loss)
-        assert told[-1].loss == pytest.approx(least, rel=1e-5)
-        assert [p.share for p in told] == sorted(p.share for p in told)
+        assert steps[-1].loss == pytest.approx(least, rel=1e-5)
+        assert {round(step.share, 9) for step in steps} >= {step / 10 for step in range(1, 11)}
+        assert (len(steps) == 11) == (block > 200)
+        assert {model.users.dtype, model.items.dtype} == {np.dtype(np.float32)}
+        other = finish(dense_svd(sparse, ridge=loss.ridge, d=d, seed=0))
+        assert np.any(other.users != model.users)
     # What alternating least squares comes to, and no less.
-    slow = finish(weighted_als(sparse, loss, d=40, sweeps=60, dtype=np.float64))
+    slow = finish(weighted_als(sparse, loss, d=40, sweeps=60, seed=0, dtype=np.float64))
     assert full_loss(dense, seen, slow.users, slow.items, loss) == pytest.approx(least, rel=1e-4)
 
 
-@pytest.mark.parametrize("block", [factors.BLOCK, 40])
+@pytest.mark.parametrize(("block", "parts"), [(1, 124), (20, 7), (10**6, 1)])
+def test_a_product_is_worked_out_in_parts(block, parts, monkeypatch):
+    monkeypatch.setattr(factors, "BLOCK", block)
+    sparse = ratings(3)[0]
+    sparse = csr_array(np.vstack([sparse.toarray(), np.zeros((2, 17))]))
+    right = np.random.default_rng(0).normal(size=(17, 25))
+    steps, product = run_through(factors._product(sparse, right))
+    assert product == pytest.approx(sparse.toarray() @ right)
+    assert [step.share for step in steps] == pytest.approx(np.arange(1, parts + 1) / parts)
+
+
+@pytest.mark.parametrize("block", [factors.BLOCK, 40, 1])
 def test_the_logistic_loss_and_its_gradient(block, monkeypatch):
     monkeypatch.setattr(factors, "BLOCK", block)
     _, _, seen = ratings(4)
@@ -111,34 +175,73 @@ def test_the_logistic_loss_and_its_gradient(block, monkeypatch):
         norms = np.sum(users**2, axis=1)[:, None] + np.sum(items**2, axis=1)
         return float(np.sum(weight * (np.log1p(np.exp(z)) - seen * z + 0.07 / 2 * norms)))
 
-    value, gradient = finish(loss.value_and_gradient(at))
+    steps, (value, gradient) = run_through(loss.value_and_gradient(at))
+    ends = {factors.BLOCK: [23], 40: [*range(2, 24, 2), 23], 1: range(1, 24)}[block]
+    assert [step.share for step in steps] == pytest.approx(np.array(ends) / 23)
     assert value == pytest.approx(by_definition(at), rel=1e-12)
     step = 1e-5 * np.eye(len(at))
     differences = [(by_definition(at + h) - by_definition(at - h)) / 2e-5 for h in step]
     assert gradient == pytest.approx(np.array(differences), abs=1e-6)
 
 
-def test_l_bfgs_finds_the_minimum_of_a_quadratic():
-    rng = np.random.default_rng(6)
-    root = rng.normal(size=(30, 12))
-    matrix, right = root.T @ root + np.eye(12), rng.normal(size=12)
+def by_dense_matrices(evaluate, x, steps):
+    """L-BFGS with its matrix written out; shares and losses that are reports, and the end."""
+    (value, gradient), pairs, eye = evaluate(x), [], np.eye(len(x))
+    reports = [(share / (steps + 1), None) for share in (0.5, 1)]
+    for step in range(1, steps + 1):
+        inverse = 0.1 * np.linalg.norm(x) / np.linalg.norm(gradient) * eye
+        for number, (moved, change) in enumerate(pairs[-10:]):
+            if not number:
+                last, turn = pairs[-1]
+                inverse = (last @ turn) / (turn @ turn) * eye
+            project = eye - np.outer(change, moved) / (moved @ change)
+            inverse = project.T @ inverse @ project + np.outer(moved, moved) / (moved @ change)
+        move, first = -inverse @ gradient, 0.5
+        while True:
+            reports += [((step + share) / (steps + 1), value) for share in (first, 1)]
+            trial = evaluate(x + move)
+            if trial[0] <= value + 1e-4 * (move @ gradient):
+                break
+            move, first = move / 2, 1
+        if (trial[1] - gradient) @ move > 0:
+            pairs.append((move, trial[1] - gradient))
+        x, (value, gradient) = x + move, trial
+    return [*reports, (1, value)], x
+
+
+def test_l_bfgs_is_that_of_dense_matrices():
+    """Along Rosenbrock's valley steps are halved, and the curvature is not above 0 everywhere."""
 
     def evaluate(x):
-        yield TrainingProgress(1.0)
-        return float(x @ matrix @ x / 2 - right @ x), matrix @ x - right
+        for share in (0.5, 1.0):
+            yield TrainingProgress(share)
+        return optimize.rosen(x) + 1, optimize.rosen_der(x)
 
-    found = finish(factors.least_by_gradient(evaluate, rng.normal(size=12), steps=100))
-    assert found == pytest.approx(np.linalg.solve(matrix, right), abs=1e-3)
+    start = np.random.default_rng(6).normal(0, 2, 12)
+    for steps in (1, 2, 30):
+        reports, x = by_dense_matrices(lambda x: finish(evaluate(x)), start, steps)
+        yielded, end = run_through(factors.least_by_gradient(evaluate, start, steps=steps))
+        assert end == pytest.approx(x, rel=1e-5)
+        shares, losses = zip(*reports, strict=True)
+        assert [step.share for step in yielded] == pytest.approx(shares)
+        assert [step.loss for step in yielded[2:]] == pytest.approx(losses[2:])
+        assert yielded[0].loss is yielded[1].loss is None
+    end = finish(factors.least_by_gradient(evaluate, start, steps=1000))  # until all is rounding
+    assert end == pytest.approx(np.ones(12), abs=1e-3)
 
 
-def test_logistic_factors_lower_the_loss_at_each_step():
+def test_logistic_factors_begin_with_two_sweeps_of_least_squares():
     _, _, seen = ratings(7, (60, 40))
-    relevant = csr_array(seen.astype(np.float32))
-    told, model = run_through(logistic(relevant, missing=0.2, ridge=0.01, d=3, steps=60))
-    losses = [p.loss for p in told if p.loss is not None and p.share > 0.1]
-    assert np.all(np.diff(losses) <= 0)
-    loss = LogisticLoss(relevant, 0.2, 0.01)
-    x = np.concatenate([model.users.ravel(), model.items.ravel()])
-    gradient = finish(loss.value_and_gradient(x))[1]
-    start = finish(loss.value_and_gradient(0.1 * np.ones_like(x)))[1]
-    assert np.linalg.norm(gradient) < 0.02 * np.linalg.norm(start)
+    relevant, loss = csr_array(seen.astype(np.float32)), WeightedLoss(1.0, 0.2, 0.01, True)
+    first = np.random.default_rng(3).normal(0, 0.1, (40, 3))
+    users, items, losses = dense_als(1.0 * seen, seen, loss, first, 2)
+    whole = LogisticLoss(relevant, 0.2, 0.01)
+    start = np.concatenate([users.ravel(), items.ravel()])
+    reports, x = by_dense_matrices(lambda x: finish(whole.value_and_gradient(x)), start, 4)
+    steps, model = run_through(logistic(relevant, missing=0.2, ridge=0.01, d=3, steps=4, seed=3))
+    assert [step.loss for step in steps[1:5]] == pytest.approx(losses, rel=1e-5)
+    assert [step.share for step in steps[:5]] == pytest.approx([0.025, 0.05, 0.075, 0.1, 0.1])
+    assert steps[5].share == pytest.approx(0.1 + 0.9 / 5)
+    assert steps[-1].loss == pytest.approx(reports[-1][1], rel=1e-4)
+    assert model.users.ravel() == pytest.approx(x[:180], abs=1e-3)
+    assert model.items.ravel() == pytest.approx(x[180:], abs=1e-3)

@@ -77,12 +77,12 @@ def test_forms_of_one_thing_give_the_same(world):
     assert same(whole, sd.ranks_from_scores(masked, relevant))
     assert same(whole, sd.ranks_from_scores(masked, relevant, seen))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "_users_at_once", lambda n_items: 2)
+        patch.setattr(ranking, "_users_at_once", lambda n_items: 1)
         patch.setattr(ranking, "_COMPARED", 1)
         assert same(whole, sd.ranks_from_scores(lambda a, b: scores[a:b], relevant, seen))
 
 
-def test_ranks_of_a_split():
+def test_ranks_of_a_split(monkeypatch):
     """Three users and four items by hand: what is learned from is left out, or kept in."""
     takes = [0, 0, 0, 1, 1, 2], [0, 1, 2, 3, 0, 1], [5, 4, 3, 2, 5, 1]
     data = sd.Interactions(["a", "b", "c"], [10, 11, 12, 13], *takes)
@@ -92,48 +92,89 @@ def test_ranks_of_a_split():
         steps = sd.rank(lambda a, b: scores[a:b], sd.split(data, rule), system="R", **options)
         return sd.finish(steps)
 
-    found = ranked("last 1", recommender="none", seed=3)
-    assert found.instances.tolist() == ["a", "b"]  # c has one interaction, which is learned from
-    assert found.ranks.tolist() == [1, 2]
-    assert found.ties.tolist() == [1, 1]
-    assert found.n.tolist() == [2, 3]
-    assert found.provenance == (
-        f"data: {data.digest[:16]}; split: last 1; recommender: none; seed: 3"
-    )
-    kept = ranked("last 1 seen=kept")
-    assert kept.ranks.tolist() == [3, 3]
-    assert kept.n.tolist() == [4, 4]
-    assert ranked("last 1", least_rating=5).instances.tolist() == ["b"]
-    refused(lambda: ranked("last 1", least_rating=6), "rated 6 or more", ValueError)
-    refused(lambda: ranked("last 1", part="validation"), "halved", ValueError)
+    def columns(ranks):
+        return [x.tolist() for x in (ranks.instances, ranks.ranks, ranks.ties, ranks.n)]
+
+    begin = f"data: {data.digest[:16]}; split: last 1"
+    ranks = ranked("last 1", recommender="none", seed=3)  # c has one interaction, for training
+    assert columns(ranks) == [["a", "b"], [1, 2], [1, 1], [2, 3]]
+    assert ranks.provenance == f"{begin}; recommender: none; seed: 3"
+    with_seen = ranked("last 1 seen=kept")
+    assert columns(with_seen) == [["a", "b"], [3, 3], [1, 1], [4, 4]]
+    assert with_seen.provenance == f"{begin} seen=kept"
+    high = ranked("last 1", least_rating=5, seed=0)
+    assert columns(high) == [["b"], [2], [1], [3]]
+    assert high.provenance == f"{begin}; relevant: rated 5 or more; seed: 0"
+    halves = [ranked("last 1 halved", part=part) for part in ("validation", "test")]
+    assert sorted(columns(half)[0] for half in halves) == [["a"], ["b"]]
+    assert halves[0].provenance == f"{begin} halved seed=0, validation"
+    for options, facts in (
+        ({"least_rating": 6}, "no held-out interaction is rated 6 or more: lower it"),
+        ({"part": "validation"}, "split 'last 1' has no validation part: add halved"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"least_rating": np.inf}, "least_rating must be"),
+    ):
+        refused(lambda options=options: ranked("last 1", **options), facts, ValueError)
+    implicit = sd.split(sd.Interactions(data.users, data.items, data.user, data.item), "last 1")
+    rated = sd.rank(lambda a, b: scores[a:b], implicit, system="R", least_rating=1)
+    refused(lambda: sd.finish(rated), "least_rating needs ratings", ValueError)
+    monkeypatch.setattr(ranking, "_users_at_once", lambda n_items: 1)
+    for rule, ends in (("last 1", [1, 2]), ("latest 30%", [2])):  # users without any are passed
+        steps = list(sd.rank(lambda a, b: scores[a:b], sd.split(data, rule), system="R"))
+        assert [step.share for step in steps] == [end / 3 for end in ends]
     # Who took all but what is held out, or that too, has nothing to rank it among.
     for times in (0, 1, 2, 3), (0, 1, 2, 3, 3):
-        user = [*[0] * len(times), 1, 1]
-        data = sd.Interactions(["a", "b"], [10, 11, 12, 13], user, [*times, 0, 1])
-        refused(lambda: ranked("last 1"), "'a' took every other item … seen=kept", ValueError)
+        user = [0, 0, *[1] * len(times)]
+        data = sd.Interactions(["a", "b"], [10, 11, 12, 13], user, [0, 1, *times])
+        refused(lambda: ranked("last 1"), "'b' took every other item … seen=kept", ValueError)
         assert ranked("last 1 seen=kept").n.tolist() == [4, 4]
 
 
+PAIR = [[1.0, 2.0], [4.0, 3.0]]
+SPARSE = csr_array(np.eye(2, 3))
+
+
 @pytest.mark.parametrize(
-    ("scores", "relevant", "facts"),
+    ("scores", "relevant", "more", "facts"),
     [
-        ([[1.0, np.nan, 2.0]], [0], "user 0 … NaN for item 1"),
-        ([[1.0, -np.inf]], [1], "−inf for the relevant item 1"),
-        ([1.0, 2.0], [0], "(2,)"),
-        ([[1.0, 2.0]], [2], "relevant must be at most 1, got 2"),
-        ([[1.0, 2.0]], [0, 1], "2 users"),
-        ([["a", "b"]], [0], "scores must be numbers"),
-        ([[1.0, 2.0]], [[]], "at least one"),
-        (lambda a, b: np.ones((1, 3 + a)), [0] * 1000, "(1, 3)"),
+        ([[1, 2, 0], [1, 3.0, np.nan]], [0, 1], {}, "user 1 hold NaN for item 2: a rank needs"),
+        ([[1, 2], [1, -np.inf]], [0, 1], {}, "user 1 hold −inf for the relevant item 1, which"),
+        ([1.0, 2.0], [0], {}, "scores has shape (2,), but relevant is given for 1 users"),
+        (PAIR, [0], {}, "scores has shape (2, 2), but relevant is given for 1 users"),
+        (PAIR, [2, 0], {}, "relevant must be at most 1, got 2"),
+        (PAIR, [[0], [-1]], {}, "relevant must be at least 0, got -1"),
+        (PAIR, [[0], [0.5]], {}, "relevant must be a whole number, got 0.5"),
+        (PAIR, [[0], 1], {}, "relevant must hold an item, or a list of items, of each user"),
+        (PAIR, [[[0, 1]], [[1, 0]]], {}, "relevant has shape (2, 2): give whole numbers, columns"),
+        (PAIR, np.eye(2), {}, "relevant as an array users × items must hold true and false"),
+        (PAIR, SPARSE, {}, "relevant has shape (2, 3), the scores have (2, 2)"),
+        (PAIR, [0, 1], {"seen": [[0]]}, "seen has 1 rows for 2 users: give as many"),
+        (PAIR, [0, 1], {"seen": SPARSE}, "seen has shape (2, 3), the scores have (2, 2)"),
+        (PAIR, [0, 1], {"seen": [[2], [0]]}, "seen must be at most 1, got 2"),
+        (PAIR, [0, 1], {"instances": "abc"}, "instances has shape (): give one label for each"),
+        (PAIR, [0, 1], {"instances": [7]}, "give one label for each of the 2 users"),
+        ([["a", "b"]], [0], {}, "scores must be numbers, got the type"),
+        (PAIR, [[], []], {}, "relevant names no item: give at least one"),
+        (lambda a, b: np.ones((1, 3)), [0] * 3, {}, "from 0 on have shape (1, 3): give 2 × 3"),
+        (lambda a, b: np.ones((1 if a else b, 3)), [0] * 4, {}, "from 2 on have shape (1, 3)"),
+        (lambda a, b: np.ones(3), [0], {}, "from 0 on have shape (3,): give users × items"),
     ],
 )
-def test_what_cannot_be_ranked_is_refused(scores, relevant, facts):
-    refused(lambda: sd.ranks_from_scores(scores, relevant), facts, ValueError)
+def test_what_cannot_be_ranked_is_refused(scores, relevant, more, facts, monkeypatch):
+    monkeypatch.setattr(ranking, "_users_at_once", lambda n_items: 2 if callable(scores) else 1)
+    refused(lambda: sd.ranks_from_scores(scores, relevant, **more), facts, ValueError)
 
 
-def test_users_without_relevant_items_are_passed_over_block_by_block(monkeypatch) -> None:
-    monkeypatch.setattr(ranking, "_users_at_once", lambda n_items: 1)
-    scores = np.array([[0.9, 0.5, 0.1], [0.3, 0.2, 0.1], [0.2, 0.8, 0.4]])
-    relevant = csr_array(np.array([[0, 1, 0], [0, 0, 0], [1, 0, 0]]))
-    ranks = sd.ranks_from_scores(lambda start, stop: scores[start:stop], relevant)
-    assert ranks.ranks.tolist() == [2, 3]
+def test_stored_zeros_are_not_relevant_and_repeats_count_once():
+    stored = csr_array(([0, 1, 1], ([0, 0, 1], [0, 1, 1])), shape=(2, 2))
+    ranks = sd.ranks_from_scores(PAIR, stored)
+    assert (ranks.ranks.tolist(), ranks.instances.tolist()) == ([1, 2], [1, 2])
+    assert same(ranks, sd.ranks_from_scores(PAIR, [[1, 1], [1]]))
+    whole = sd.ranks_from_scores(np.array(PAIR, int), [[1], []], instances=["x", "y"], system="S")
+    assert (whole.instances.tolist(), whole.system) == (["x"], "S")
+    assert ranks.system == "scores"
+
+
+def test_a_block_of_scores_is_4_mib_or_16_users_up_to_64_mib():
+    sizes = {1: 2**20, 3706: 282, 2**16: 16, 10**6: 16, 2**21: 8, 3 * 10**6: 5, 2**25: 1}
+    assert {items: ranking._users_at_once(items) for items in sizes} == sizes
