@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,16 @@ def each_metric() -> Iterator[tuple[sd.Metric, Callable[[Sequence[int], int], fl
 
 
 def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ...]]:
-    """Weights where whatever is above one relevant item weighs ``odds``, whatever is below 1."""
-    return lambda n, order: (odds,) * (order[0] - 1) + (Fraction(1),) * (n - order[0])
+    """Weights for which what is above each relevant item is ``odds`` times as likely as below."""
+
+    def weights(n: int, order: Sequence[int]) -> tuple[Fraction, ...]:
+        total = n - len(order)
+        edges = [0, *(r - j for j, r in enumerate(order, start=1)), total]
+        shares = [odds * a / (odds * a + total - a) for a in edges]
+        each = zip(pairwise(edges), pairwise(shares), strict=True)
+        return tuple((q - p) / (b - a) for (a, b), (p, q) in each for _ in range(b - a))
+
+    return weights
 
 
 def drawn(row, m, scheme, reading="expected", weights=None):

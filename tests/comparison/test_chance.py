@@ -1,24 +1,43 @@
 """Chance that one run shows the true order: enumeration, convolution and simulation."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import reduce
-from itertools import product
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import binom, hypergeom, norm
 
 import sampledash as sd
-from sampledash.comparison.run_distribution import Run, law_of_mean
+from sampledash.comparison import run_distribution
+from sampledash.comparison.chance import (
+    by_lumps,
+    common_step,
+    inverted,
+    normal_chances,
+    pair_chances,
+    power_product,
+)
+from sampledash.comparison.run_distribution import Run, lattice, law_of_mean, waves_of
 from sampledash.protocol import Protocol
 from tests.benchmarks.chances import KINDS, Case, cells
 from tests.benchmarks.chances import SCHEMES as DRAWN
 from tests.comparison import made
 from tests.comparison.made import of_ranks, options_of, skewed
-from tests.oracles import POPULARITY, SCHEMES, UNIFORM, WITHOUT, chance_above, dense_law, law_of_sum
+from tests.oracles import (
+    POPULARITY,
+    SCHEMES,
+    UNIFORM,
+    WITH,
+    WITHOUT,
+    chance_above,
+    dense_law,
+    law_of_sum,
+)
 
 
 def ordered(metric: Any, sets: list[sd.RankSet], m: int, **options: Any) -> tuple[Any, list]:
@@ -27,41 +46,69 @@ def ordered(metric: Any, sets: list[sd.RankSet], m: int, **options: Any) -> tupl
     return row, [by_name[row.better], by_name[row.worse]]
 
 
+FREQUENCIES = 0.3 + 0.7 * np.arange(70)
+
+
+def wave(law: Iterable[tuple[float, float]]) -> np.ndarray:
+    """Characteristic function of values and their probabilities."""
+    values, p = np.array([*law], dtype=float).T
+    return np.exp(1j * np.multiply.outer(FREQUENCIES, values)) @ p
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
     odds = Fraction(5, 2) if scheme == POPULARITY else Fraction(1)
     weighting = data.draw(st.sampled_from(["instances", "relevant-items"]))
-    relevant = 1 if scheme == POPULARITY else data.draw(st.sampled_from([1, 1, 3]))
-    both = [data.draw(made.instances(3, relevant, tied=True)) for _ in range(2)]
+    reading = data.draw(st.sampled_from(list(made.READINGS)))
+    relevant = data.draw(st.sampled_from([1, 1, 3]))
+    tied = relevant == 1 or scheme != POPULARITY
+    both = [data.draw(made.instances(4 - (relevant > 1), relevant, tied=tied)) for _ in range(2)]
+    times = [[data.draw(st.integers(1, 1 + (len(rows) < 3))) for _ in rows] for rows in both]
     m = data.draw(st.integers(1, min(4, *(made.most(rows, scheme) for rows in both))))
-    sets = [made.rank_set(rows, x) for x, rows in zip("PQ", both, strict=True)]
+    sets = []
+    for name, rows, often in zip("PQ", both, times, strict=True):
+        counts = np.repeat(often, [len(ranks) for _, ranks, _ in rows])
+        sets.append(made.rank_set(rows, name, counts=counts))
     weights = made.odds_of(odds) if scheme == POPULARITY else None
-    draws = [[made.drawn(row, m, scheme, weights=weights) for row in rows] for rows in both]
-    parts = [made.shares(rows, weighting) for rows in both]
-    options = options_of(scheme, float(odds)) | {"weighting": weighting}
+    draws = [[made.drawn(row, m, scheme, reading, weights) for row in rows] for rows in both]
+    options = options_of(scheme, float(odds)) | {"weighting": weighting, "ties": reading}
+    protocol, pairs, true = Protocol.of(options), [], []
     for metric, value in made.each_metric():
-        each = [[np.mean([value(x, n[0]) for x in made.orders(n)]) for n in rows] for rows in both]
-        exact = [np.dot(x, y) for x, y in zip(parts, each, strict=True)]
-        row = sd.probability_of_order(metric, sets, m, **options).iloc[0]
-        if abs(exact[0] - exact[1]) <= 1e-12:
-            assert np.isnan(row.probability)
-            continue
-        better = int(exact[1] > exact[0])
-        assert row.better == "PQ"[better]
-        laws = [
-            law_of_sum(
-                [(w * value(*what), p) for p, what in law] for w, law in zip(*x, strict=True)
-            )
-            for x in zip(parts, draws, strict=True)
-        ]
-        true = chance_above(laws[better], laws[1 - better])
+        laws = []
+        for rs, rows, often, all_drawn in zip(sets, both, times, draws, strict=True):
+            shares = np.array(made.shares(rows, weighting))
+            shares /= shares @ often
+            values = [[(value(*what), p) for p, what in law] for law in all_drawn]
+            parts = [[(w * v, p) for v, p in law] for w, law in zip(shares, values, strict=True)]
+            several = zip(parts, often, strict=True)
+            laws.append(law_of_sum(law for law, count in several for _ in range(count)))
+            run, order = Run(metric, rs, m, protocol), np.arange(len(rows))[::-1]
+            waves = np.array([wave(law) for law in values[::-1]])
+            one, hits = rs.max_relevant == 1 or metric.first_only, metric.on_lattice
+            if one or hits:
+                support, mass = law_of_mean(run)
+                assert np.all(np.diff(support) > 0)
+                whole = wave(laws[-1].items())
+                assert wave(zip(support, mass, strict=True)) == pytest.approx(whole, abs=1e-8)
+            if one or (hits and weighting == "instances"):
+                assert run.instance_waves(order, FREQUENCIES) == pytest.approx(waves, abs=1e-11)
+            if one:
+                terms = np.array([wave(zip(*x, strict=True)) for x in run.instance_terms(order)])
+                assert terms == pytest.approx(waves, abs=1e-11)
+                terms = [wave(zip(v, p, strict=True)) ** count for v, p, count in run.terms()]
+                assert np.prod(terms, axis=0) == pytest.approx(whole, abs=1e-8)
+        pairs.append([(0, 1, 1), (0, 0, 0), (1, 0, 1)])
         # Hits of several items are exact too; sums of theirs are 20,000 seeded runs a system.
-        exactly = max(rs.max_relevant for rs in sets) == 1
-        exactly |= metric.name in ("recall", "precision", "rr", "hit_rate")
-        error = 1e-9 if exactly else 4 * np.sqrt(max(true * (1 - true), 1e-9) / 10_000)
-        assert row.probability == pytest.approx(true, abs=error)
+        exactly = max(rs.max_relevant for rs in sets) == 1 or hits or metric.first_only
+        for i, j, truth in pairs[-1]:
+            p = chance_above(laws[i], laws[j]) if truth else np.nan
+            error = 1e-9 if exactly else 4 * np.sqrt(max(p * (1 - p), 1e-9) / 10_000)
+            true.append((p, error))
+    found = chain(*pair_chances([x for x, _ in made.each_metric()], sets, m, pairs, protocol))
+    for ours, (p, error) in zip(found, true, strict=True):
+        assert ours == pytest.approx(p, abs=error, nan_ok=True)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
@@ -110,6 +157,246 @@ def test_convolutions(metric, correction, sizes, n, m, error, scheme):
     true = chance_above(*laws)
     assert 0.02 < true < 0.98
     assert row.probability == pytest.approx(true, abs=error)
+
+
+def run_of(metric, m, ranks=(1, 5, 9), n=20, options=None, **more):
+    ranks = sd.RankSet("S", ranks, n, **more)
+    return Run(sd.parse_metric(metric), ranks, m, Protocol.of(options or {}))
+
+
+@pytest.mark.parametrize(
+    ("vector", "lump"),
+    [([1.09, 0.09, 0], True), ([1.11, 0.11, 0], False), ([0, 1, 0.09], True), ([2, 2, 2], False),
+     ([0.05, 1.05, 0, 1.1], True), ([0.06, 1.06, 0, 1.12], False)],
+)  # fmt: skip
+def test_a_lump_is_a_step_that_nearly_all_of_the_range_is(vector, lump) -> None:
+    run = run_of("AP", 3)  # 5 % of the step on either side are allowed
+    vars(run)["vector"] = np.array(vector)
+    assert run.has_lump == lump
+
+
+TWO, UNEQUAL = ({"ranks": [1, 4, 7, 9][: len(x)], "instances": list(x)} for x in ("uuvv", "uuv"))
+HALF, SMALL = {"counts": [1.5, 1, 1]}, {"n": [20, 20, 3], "ranks": [1, 5, 2]}
+MICRO, LINEAR = {"weighting": "relevant-items"}, {"correction": "rank estimate (linear)"}
+BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correction": "CLS"}
+
+
+@pytest.mark.parametrize(
+    ("metric", "m", "options", "more", "hits", "half", "largest", "by_draw"),
+    [
+        ("AP", 1, {}, {}, True, 0.5 / 3 / 2, 0.5 / 3, 0.5 / 3),  # 1 or 1/2
+        ("AP", 2, {}, {}, False, 0, 2 / 9, 2 / 9),  # 1, 1/2 or 1/3
+        ("AP@2", 2, {}, {}, False, 0, 1 / 3, 1 / 6),
+        ("RR@1", 2, {}, {}, True, 1 / 6, 1 / 3, 1 / 3),
+        ("AUC", 4, {}, {}, False, 1 / 4 / 3 / 2, 1 / 3, 1 / 4 / 3),
+        ("AUC", 4, LINEAR, {}, False, 1 / 4 / 3 / 2, 1 / 3, 1 / 4 / 3),
+        ("AUC", 4, {}, {"ties": [0, 2, 0]}, False, 1 / 4 / 3 / 2, 1 / 3, 1 / 3),
+        ("AUC", 4, CLS, {}, False, 0, 0.29, 0.29),
+        ("Recall@1", 4, {}, {}, True, 1 / 6, 1 / 3, 1 / 3),
+        ("Recall@1", 4, {}, {"counts": [1, 2, 1]}, True, 1 / 8, 1 / 4, 1 / 4),
+        ("Recall@2", 4, BV, {}, False, 0, 0.34, 0.34),
+        # Half an instance cannot be drawn.
+        *((x, 1, {}, HALF, False, 0, np.nan, np.nan) for x in ("Recall@1", "AP", "AUC")),
+        # Several relevant items.
+        ("AUC", 4, {}, TWO, False, 1 / 4 / 4 / 2, np.nan, np.nan),
+        ("AUC", 4, LINEAR, TWO, False, 0, np.nan, np.nan),
+        ("AUC", 4, {}, UNEQUAL, False, 0, np.nan, np.nan),
+        ("AUC", 4, MICRO, UNEQUAL, False, 1 / 4 / 3 / 2, np.nan, np.nan),
+        ("AP", 4, {}, TWO, False, 0, np.nan, np.nan),
+        ("AP", 1, {}, TWO, True, 0, (1 / 2 + 1 / 3) / 4, (1 / 2 + 1 / 3) / 4),
+        ("RR", 1, {}, TWO, True, 0.5 / 2 / 2, 0.5 / 2, 0.5 / 2),
+        ("RR", 1, MICRO, UNEQUAL, True, 0, 0.5 * 2 / 3, 0.5 * 2 / 3),
+        ("Recall@3", 4, {}, TWO, True, 1 / 8, 1 / 2, 1 / 2),
+        ("Recall@3", 4, {}, UNEQUAL, True, 1 / 8, 1 / 2, 1 / 2),
+        ("Recall@3", 4, MICRO, UNEQUAL, True, 1 / 6, 2 / 3, 2 / 3),
+        ("Recall@3", 4, {"correction": "rank estimate"}, TWO, True, 1 / 8, 1 / 2, 1 / 2),
+        ("Precision@3", 4, {}, UNEQUAL, True, 1 / 12, 1 / 3, 1 / 3),
+        ("HitRate@3", 4, MICRO, UNEQUAL, True, 1 / 6, 2 / 3, 2 / 3),
+        # Of the last instance two negatives are all: an exact value may be anything in 0..1.
+        ("AP", 4, {}, SMALL, False, 0, 1 / 3, 1 / 3),
+        ("AP", 4, BV, SMALL, False, 0, 0.57, 0.57),
+        ("AUC", 4, {}, SMALL, False, 0, 1 / 3, 1 / 3),
+        ("Recall@1", 4, {}, SMALL, True, 1 / 6, 1 / 3, 1 / 3),
+        ("Recall@1", 4, BV, SMALL, False, 0, 0.57, 0.57),
+        ("AUC", 4, {"scheme": WITH}, SMALL, False, 1 / 24, 1 / 3, 1 / 12),
+        ("AUC", 4, {}, SMALL | {"n": [20, 20, 5]}, False, 1 / 24, 1 / 3, 1 / 12),
+    ],
+)  # fmt: skip
+def test_steps_and_largest_parts_of_a_mean(
+    metric, m, options, more, hits, half, largest, by_draw
+) -> None:
+    run, error = run_of(metric, m, options=options, **more), 1e-14
+    if options in (CLS, BV):
+        low, high = run.vector.min(), run.vector.max()
+        largest = by_draw = (high - low if "n" not in more else max(high, 1) - min(low, 0)) / 3
+    assert (run.hits is not None) == hits
+    assert run.half_unit == pytest.approx(half, abs=error)
+    assert run.largest_term(by_draw=False) == pytest.approx(largest, abs=error, nan_ok=True)
+    assert run.largest_term() == pytest.approx(by_draw, abs=error, nan_ok=True)
+    if run.metric.on_lattice and options != BV:  # the same at any m
+        assert run_of(metric, m + 1, options=options, **more).hit_unit == run.half_unit
+
+
+@pytest.mark.parametrize(("ranks", "m", "known"), [(600, 500, 0), (600, 499, 1), (500, 700, 1)])
+def test_the_largest_part_of_a_mean_is_left_open_where_that_takes_long(ranks, m, known) -> None:
+    assert np.isnan(run_of("AP", m, np.arange(ranks) + 1, 800).largest_term()) != known
+
+
+@pytest.mark.parametrize(
+    ("worths", "unit", "steps"),
+    [([1 / 2, 1 / 3], 1 / 6, [3, 2]), ([1 / 4, 1 / 2, 1 / 4], 1 / 4, [1, 2, 1]),
+     ([6 / 35, 10 / 35, 15 / 35], 1 / 35, [6, 10, 15]), ([0.0, 0.0], 1, [0, 0]),
+     ([1.0, 0.9999], 1e-4, [10_000, 9_999]), ([[0.5, 0.5], [0.25, 0.25]], 0.25, [2, 1]),
+     ([1.0, 2**0.5], 1, None), ([0.0, 0.5], 1, None), ([[0.5, 0.5 + 1e-9], 0.25], 1, None)],
+)  # fmt: skip
+def test_the_largest_unit_of_all_hits(worths, unit, steps) -> None:
+    found = lattice([np.atleast_1d(x) for x in worths])
+    assert found == (None if steps is None else (pytest.approx(unit, rel=1e-12), steps))
+
+
+@pytest.mark.parametrize("scheme", UNIFORM)
+@pytest.mark.parametrize(("size", "two"), [(1, 0), (2, 1), (63, 20), (64, 64), (65, 1), (200, 40)])
+def test_small_probabilities_of_many_hits(size: int, two: int, scheme: str) -> None:
+    # The first ones have two relevant items, whose hits count half.
+    rng, n, m, law, ranks = np.random.default_rng(size), 60, 12, np.ones(1), []
+    items = 1 + (np.arange(size) < two)
+    for each in items.tolist():
+        ranks.append(np.sort(rng.choice(n, each, replace=False)) + 1)
+        j, wide = np.arange(each), np.zeros(3)
+        above, rest = ranks[-1] - 1 - j, n - each
+        how = binom(m, above / rest) if scheme == WITH else hypergeom(rest, above, m)
+        wide[:: 3 - each][: each + 1] = -np.diff(np.r_[1.0, how.cdf(3 - j), 0.0])
+        law = np.convolve(law, wide)
+    labels = np.repeat(np.arange(size), items)
+    run = run_of("Recall@4", m, np.concatenate(ranks), n, {"scheme": scheme}, instances=labels)
+    values, mass = law_of_mean(run)
+    at = np.rint(values * 2 * size).astype(int)
+    assert values == pytest.approx(at / 2 / size, abs=1e-14)
+    assert mass == pytest.approx(law[at], rel=1e-8, abs=1e-24)
+    assert np.delete(law, at).sum() < 1e-23
+
+
+def test_hits_of_more_instances_than_are_convolved() -> None:
+    size, m, laws = 12_000, 20, []  # of either kind, with two relevant items each
+    every = [4, 9, 30, 70], [4, 9, 30, 47]
+    for ranks in every:
+        transform = 1.0
+        for first, second in (ranks[:2], ranks[2:]):
+            p = binom.cdf([4, 3], m, np.array([first - 1, second - 2]) / 98)
+            transform *= np.fft.rfft([1 - p[0], p[0] - p[1], p[1]], 1 << 16) ** size
+        laws.append(np.fft.irfft(transform))
+    true = laws[0] @ np.r_[0, np.cumsum(laws[1])[:-1]]
+    sets = of_ranks(100, *every, instances=list("uuvv"), counts=[size] * 4)
+    metrics, protocol = [sd.parse_metric("Recall@5")], Protocol.of({"scheme": WITH})
+    ((ours,),) = pair_chances(metrics, sets, m, [[(0, 1, 1)]], protocol)
+    assert 0.05 < true < 0.95
+    assert ours == pytest.approx(true, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("instances", "items", "runs", "part"),
+    [(100, 2, 200, 100), (101, 2, 0, 100), (29, 30, 91, 100), (29, 150, 20, 100),
+     (2, 3, 20_000, 1)],
+)  # fmt: skip
+def test_simulated_runs_stand_for_a_law(instances, items, runs, part, monkeypatch) -> None:
+    # All runs up to 200 items; fewer where fewer than 30 instances have more.
+    for name in ("RUNS", "DRAWS"):
+        monkeypatch.setattr(run_distribution, name, getattr(run_distribution, name) // part)
+    ranks = np.tile(np.arange(1, 2 * items, 2), instances)
+    run = run_of("NDCG", 30, ranks, 2000, instances=np.repeat(np.arange(instances), items))
+    law = law_of_mean(run)
+    assert (law is None) == (runs == 0)
+    if law is not None:
+        values, mass = law
+        assert np.all(np.diff(values) > 0)
+        assert mass * runs == pytest.approx(np.rint(mass * runs), abs=1e-9)
+        assert mass.sum() == pytest.approx(1)
+        assert mass.min() == pytest.approx(1 / runs)
+        off = values @ mass - sd.expected_mean("NDCG", run.ranks, 30)
+        assert abs(off) <= 4 * sd.std_of_mean("NDCG", run.ranks, 30) / runs**0.5
+        same = [np.array_equal(law_of_mean(run, x)[0], values) for x in (0, 1)]
+        assert same == [True, False]
+
+
+def test_powers_and_waves() -> None:
+    rng = np.random.default_rng(1)
+    for counts in ([0, 0], [1], [1, 1], [5, 0, 1, 2, 3, 8, 13], [2, 2], [7, 7, 1]):
+        values = np.exp(rng.normal(0, 0.1, (len(counts), 3)) + 1j * rng.normal(0, 1, 3))
+        true = np.prod(values ** np.array(counts)[:, None], axis=0)
+        assert power_product(values, np.array(counts)) == pytest.approx(true, rel=1e-12)
+    for size in (1, 2, 63, 64, 65, 128, 130):
+        frequencies, values = 0.3 + 0.7 * np.arange(size), rng.normal(size=5)
+        true = np.exp(1j * np.multiply.outer(values, frequencies))
+        assert waves_of(values, frequencies) == pytest.approx(true, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("difference", "deviation", "step", "true"),
+    [(0.3, 0.2, 0.0, norm.cdf(1.5)), (0.3, 0.2, 0.1, norm.cdf(1)), (-0.3, 0.2, 0.1, norm.cdf(-2)),
+     (0.3, 0.0, 0.0, 1), (-0.3, 0.0, 0.0, 0), (0.0, 0.0, 0.0, 0), (1e-12, 0.0, 0.0, 0),
+     (1.1e-12, 0.0, 0.0, 1), (0.3, 0.0, 0.4, 1)],
+)  # fmt: skip
+def test_chances_of_the_normal_law(difference, deviation, step, true) -> None:
+    assert normal_chances(difference, deviation, step) == pytest.approx(true, abs=1e-15)
+    twice = normal_chances(np.full(2, difference), np.array([deviation, 1.0]), step)
+    assert twice == pytest.approx([true, norm.cdf(difference - step)], abs=1e-15)
+
+
+def test_means_have_a_common_step_or_none() -> None:
+    first, second = np.array([0.1, 0.1, 0.1, 0, 0.1]), np.array([0.1, 0.2, 0, 0, 0.1 + 0.9e-10])
+    assert common_step(first, second).tolist() == [0.1, 0, 0, 0, 0.1]
+    assert common_step(0.1, 0.1 + 1.1e-10) == 0
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+@pytest.mark.parametrize(
+    "laws", [((3, 0.4), (2, 0.3), (9, 0.1)), ((500, 0.01), (400, 0.02), (3, 0.5)), ((1, 0.5),) * 3]
+)
+def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
+    """Counts whose transforms never die away, where ties show no order, and two normal laws."""
+    first, second = np.array([0, 1, 2, 0, 3, 3, 0]), np.array([1, 0, 0, 2, 4, 0, 3])
+    counted = [(size * p, np.sqrt(size * p * (1 - p))) for size, p in laws]
+    mean, std = np.array([*counted, (1, 0.7), (0.5, 1)]).T
+
+    def transform(f: np.ndarray) -> np.ndarray:
+        counts = [(1 - p + p * np.exp(1j * f)) ** size for size, p in laws]
+        normal = np.exp(1j * np.outer(mean[3:], f) - 0.5 * np.outer(std[3:], f) ** 2)
+        return np.vstack([counts, normal])
+
+    deviation = np.hypot(std[first], std[second])
+    found = inverted(transform, 5, first, second, deviation.max(), np.full(7, shift))
+    at = np.arange(501)
+    dense = [binom.pmf(at, *law) for law in laws]
+    true = [
+        dense[i] @ (np.cumsum(dense[j]) - dense[j]) for i, j in ((0, 1), (1, 0), (2, 0), (0, 2))
+    ]
+    assert found[:4] == pytest.approx(true, abs=2e-4)
+    normal = norm(mean[3], std[3])
+    true = [norm.cdf((mean[3] - mean[4] - shift) / deviation[4])]
+    true += [dense[0] @ normal.sf(at + shift), dense[0] @ normal.cdf(at - shift)]
+    assert found[4:] == pytest.approx(true, abs=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0.0, 5e-4])
+@pytest.mark.parametrize("rest", [[], [1], [1, 2, 20], [47], [48], [953], [950, 975]])
+def test_sums_of_lumps_and_small_values(rest: list[int], shift: float) -> None:
+    """In thousandths: 0, some small ones and 1000, convolved on their lattice."""
+    rng, law = np.random.default_rng(4), np.ones(1)
+    values, times = np.array([0, *rest, 1000]), np.array([1, 2, 1, 1])
+    terms = [(values / 1000, p) for p in rng.dirichlet([3] * (len(values) - 1) + [1], 4)]
+    for i, (_, p) in enumerate(terms):
+        for _ in range(times[i]):
+            law = np.convolve(law, np.bincount(values if i < 2 else 1000 - values, p))
+
+    def transform(usual: np.ndarray, large: np.ndarray, turn: np.ndarray) -> np.ndarray:
+        first = usual[:2] + turn[:, None] * large[:2]
+        second = usual[2:].conj() + large[2:].conj() / turn[:, None]
+        return np.prod(np.concatenate([first, second], axis=1) ** times[:, None], axis=1)
+
+    found = by_lumps(terms, times, transform, shift)
+    assert (found is None) == (rest in ([48], [950, 975]))
+    if found is not None:
+        assert found == pytest.approx(law[2001:].sum(), abs=1e-4)
 
 
 def test_all_negatives_show_the_order(xyz: list[sd.RankSet]) -> None:
@@ -171,48 +458,3 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
     """Where both runs have it equally often, differences a thousandth of it decide."""
     drawn = cells(Case("rare", POPULARITY, 40), "CLS", 40_000)
     assert [abs(cell.z) <= 4 for cell in drawn if cell.metric in ("AP", "RR")] == [True, True]
-
-
-def test_a_lump_is_a_step_that_nearly_all_of_the_range_is() -> None:
-    for rest, lump in ((0.09, True), (0.11, False)):  # 5 % of it on either side are allowed
-        law = Run(sd.parse_metric("AP"), sd.RankSet("S", [1, 2], 9), 3, Protocol.of({}))
-        vars(law)["vector"] = np.array([1 + rest, rest, 0.0])
-        assert law.has_lump == lump
-
-
-@pytest.mark.parametrize(
-    ("metric", "options", "m", "half"),
-    [
-        ("AP", {}, 1, 0.5 / 3 / 2),  # 1 or 1/2
-        ("AP", {}, 2, 0.0),  # 1, 1/2 or 1/3
-        ("AUC", {}, 4, 1 / 4 / 3 / 2),
-        ("AUC", {"scheme": POPULARITY, "odds": 2.0, "correction": "CLS"}, 4, 0.0),  # unequal steps
-        ("Recall@1", {}, 4, 1 / 3 / 2),
-    ],
-)
-def test_means_lie_on_a_lattice_where_values_do(metric, options, m, half) -> None:
-    run = Run(sd.parse_metric(metric), sd.RankSet("S", [1, 5, 9], 20), m, Protocol.of(options))
-    assert run.half_unit == pytest.approx(half, abs=1e-15)
-    values = {sum(draw) / 3 for draw in product(np.round(run.vector, 14), repeat=3)}
-    gaps = np.diff(sorted(values))
-    if half:
-        assert gaps[gaps > 1e-12].min() == pytest.approx(2 * half)
-
-
-def test_the_largest_part_of_a_mean_is_that_of_a_draw_where_draws_add_alike() -> None:
-    ranks = sd.RankSet("S", [1, 5, 2], [20, 20, 20])
-    run = Run(sd.parse_metric("AUC"), ranks, 4, Protocol.of({}))
-    assert run.largest_term() == pytest.approx(1 / 4 / 3)
-    assert run.largest_term(by_draw=False) == pytest.approx(1 / 3)
-    of_two = sd.RankSet("S", [1, 5, 2], [20, 20, 3])
-    run = Run(sd.parse_metric("AP"), of_two, 4, Protocol.of({"scheme": WITHOUT}))
-    assert run.largest_term() == pytest.approx(1 / 3)  # an exact value may be anything in 0..1
-
-
-def test_an_instance_with_fewer_negatives_is_exact_beside_corrected_ones() -> None:
-    protocol = Protocol.of({"scheme": "without-replacement", "correction": "BV 1e-6"})
-    ranks = sd.RankSet("S", [1, 30, 2], [60, 60, 5])
-    run = Run(sd.parse_metric("AP"), ranks, 9, protocol)
-    low, high = run.vector.min(), run.vector.max()
-    assert low < 0
-    assert run.largest_term() == pytest.approx((max(high, 1) - low) / 3)

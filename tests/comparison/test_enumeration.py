@@ -1,5 +1,6 @@
 """Rank sets with several relevant items, ties and weights: every sample, one by one."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampledash as sd
+from sampledash.comparison import scatter
 from tests import oracles
 from tests.comparison import made
 from tests.comparison.made import READINGS, Instance, drawn, each_metric, instances, most
@@ -16,15 +18,32 @@ from tests.oracles import METRICS, POPULARITY, UNIFORM, WITH, WITHOUT
 WEIGHTING = st.sampled_from(["instances", "relevant-items"])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def blocks() -> Iterator[None]:
+    """Few instances at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scatter, "CHUNK", 80)
+        yield
+
+
+def often(rows: list[Instance]) -> list[float]:
+    """How often instances occur."""
+    return [(1.5, 1.0, 3.0)[(i + row[0]) % 3] for i, row in enumerate(rows)]
+
+
 def check(rows, m, laws, error=1e-12, masses=None, metrics=None, **options):
     """Mean and scatter of metrics over all that can be drawn."""
-    rs = made.rank_set(rows, mass_above=masses)
+    times = often(rows)
+    counts = np.repeat(times, [len(ranks) for _, ranks, _ in rows])
+    rs = made.rank_set(rows, mass_above=masses, counts=counts)
+    shares = np.array(made.shares(rows, options.get("weighting", "")))
+    shares /= shares @ times
     for metric, value in metrics or each_metric():
         mean = spread = 0.0
-        for law, share in zip(laws, made.shares(rows, options.get("weighting", "")), strict=True):
+        for law, share, count in zip(laws, shares, times, strict=True):
             p, values = np.array([(p, value(*what)) for p, what in law]).T
-            mean += share * (p @ values)
-            spread += share**2 * (p @ (values - p @ values) ** 2)
+            mean += count * share * (p @ values)
+            spread += count * share**2 * (p @ (values - p @ values) ** 2)
         assert sd.expected_mean(metric, rs, m, **options) == pytest.approx(mean, abs=error)
         std = sd.std_of_mean(metric, rs, m, **options)
         assert std == pytest.approx(np.sqrt(spread), abs=np.sqrt(error))
@@ -41,8 +60,10 @@ def test_corrections_of_several_items(scheme, rows, data):
     for name, k in METRICS:
         vectors = []
         for j in range(1, max(len(ranks) for _, ranks, _ in rows) + 1):
-            negatives = [n - len(ranks) for n, ranks, _ in rows if len(ranks) >= j]
-            n = int(np.floor(np.mean(negatives) + 0.5)) + 1
+            here = [i for i, row in enumerate(rows) if len(row[1]) >= j]
+            times = np.array(often(rows))[here]
+            negatives = times @ [rows[i][0] - len(rows[i][1]) for i in here] / times.sum()
+            n = int(np.floor(negatives + 0.5)) + 1
             if fit_scheme == WITHOUT:
                 n = max(n, m + 1)
             if n < m + 1:
@@ -61,8 +82,9 @@ def test_corrections_of_several_items(scheme, rows, data):
 
 
 @settings(max_examples=30)
-@given(rows=instances(2, 1, tied=True), m=st.integers(1, 4), odds=st.sampled_from([1 / 4, 2, 10]))
-def test_popularity_odds(rows: list[Instance], m: int, odds: float) -> None:
+@given(data=st.data(), m=st.integers(1, 4), odds=st.sampled_from([1 / 4, 2, 10]))
+def test_popularity_odds(data: st.DataObject, m: int, odds: float) -> None:
+    rows = data.draw(st.one_of(instances(3, 1, tied=True), instances(2, 3)))
     laws = [drawn(row, m, WITH, weights=made.odds_of(Fraction(odds))) for row in rows]
     check(rows, m, laws, **made.options_of(POPULARITY, odds))
 

@@ -1,20 +1,23 @@
 """Shared negatives: every pair of item sets and every draw, enumerated."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, reduce
+from functools import cache
 from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
+from scipy.stats import norm
 
 import sampledash as sd
+from sampledash.comparison import shared
 from sampledash.comparison.run_distribution import Run
 from sampledash.comparison.shared import covariance_bounds, probability_if_shared
 from sampledash.protocol import Protocol
-from tests.benchmarks.chances import Pair, off_shared, share_ahead
-from tests.comparison.made import each_metric, of_ranks, skewed
+from tests.benchmarks.chances import Pair, off_shared
+from tests.comparison.made import each_metric, of_ranks, options_of
+from tests.oracles import POPULARITY, WITH, law_of_sum
 from tests.oracles import UNIFORM as SCHEMES
-from tests.oracles import WITH, WITHOUT
 
 
 def draws(items: int, m: int, scheme: str) -> np.ndarray:
@@ -83,99 +86,109 @@ def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> 
             assert (low, high) == pytest.approx((found.min(), found.max()), abs=1e-12)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("metric", ["AP", "Recall@1", "NDCG@2"])
-@pytest.mark.parametrize("rows", [[(2, 4)], [(2, 4), (5, 3)], [(1, 2), (4, 5)], [(5, 1), (2, 4)]])
-def test_few_instances_contain_every_truth(rows, metric, scheme):
-    n, m = 6, 2
-    sets = of_ranks(n, *zip(*rows, strict=True))
-    table = probability_if_shared(metric, sets, m, scheme=scheme)
-    if np.isnan(table.low[0]):
+@pytest.mark.parametrize("metric", ["AP", "Recall@2", "NDCG@2"])
+@pytest.mark.parametrize("seed", range(10))
+def test_few_instances_by_linear_programming(metric, seed, monkeypatch):
+    """The ends over all couplings of the two means, and Cantelli's bounds for their difference."""
+    monkeypatch.setattr(shared, "_NEGLIGIBLE", 0.0)
+    n, m, scheme = 6, 2, SCHEMES[seed % 2]
+    rng, size = (
+        np.random.default_rng(seed),
+        (1, 2, 3, 29 if metric == "Recall@2" else 4)[seed // 2 % 4],
+    )
+    ranks, counts = rng.integers(1, n + 1, (2, size)), rng.integers(1, 3, size)
+    counts = counts if size < 29 else np.ones(size, dtype=int)
+    sets = of_ranks(n, *ranks, counts=counts, instances=[f"u{u}" for u in range(size)])
+    row = probability_if_shared(metric, sets, m, scheme=scheme).iloc[0]
+    if np.isnan(row.low):
         assert sd.mean(metric, sets[0]) == pytest.approx(sd.mean(metric, sets[1]), abs=1e-12)
         return
-    sign, score = (-1 if table.better[0] == "Q" else 1), sd.parse_metric(metric)
-    samples = draws(n - 1, m, scheme)
-    laws = []  # per instance: all differences that an overlap can lead to
-    for a, b in rows:
-        mine = score(counted([range(a - 1)], samples)[:, 0], m + 1)
-        every = (counted([above], samples) for above in combinations(range(n - 1), b - 1))
-        found = {tuple(np.round(sign * (mine - score(y[:, 0], m + 1)), 12)) for y in every}
-        laws.append([np.array(x) for x in found])
-    for chosen in product(*laws):
-        sums = reduce(np.add.outer, chosen)
-        truth = np.mean(sums > 1e-9)
-        assert table.low[0] - 1e-12 <= truth <= table.high[0] + 1e-12
+    ranks, score = ranks[:: 1 if row.better == "P" else -1], sd.parse_metric(metric)
+    samples, total = draws(n - 1, m, scheme), counts.sum()
+
+    def values(above: Sequence[int]) -> np.ndarray:
+        return score(counted([above], samples)[:, 0], m + 1)
+
+    every = [[values(range(r - 1)) for r in each] for each in ranks]
+    laws, difference, variance = [], 0.0, 0.0
+    for each in every:
+        draw = [[(v / total, 1 / len(x)) for v in x] for x in np.repeat(each, counts, axis=0)]
+        laws.append(np.array([*law_of_sum(draw).items()]).T)
+    for x, y, count, (a, b) in zip(*every, counts, (ranks - 1).T, strict=True):
+        overlaps = range(max(0, a + b - n + 1), min(a, b) + 1)
+        least = covariances(x, [values(range(a - o, a - o + b)) for o in overlaps]).min()
+        difference += count * (x.mean() - y.mean()) / total
+        variance += count * (x.var() + y.var() - 2 * least) / total**2
+    (x, p), (y, q) = laws
+    rows = np.kron(np.eye(len(x)), np.ones(len(y))), np.kron(np.ones(len(x)), np.eye(len(y)))
+    ahead = np.greater.outer(x, y + 1e-9).ravel().astype(float)
+    found = [linprog(c * ahead, A_eq=np.vstack(rows), b_eq=np.r_[p, q]).fun for c in (1, -1)]
+    low, high = found[0], -found[1]
+    cantelli = difference**2 / (difference**2 + variance)
+    low = max(low, cantelli) if difference > 1e-12 else low
+    high = min(high, 1 - cantelli) if difference < -1e-12 else high
+    assert (row.low, row.high) == pytest.approx((low, high), abs=1e-9)
+    assert 0 <= row.low <= row.high <= 1
 
 
-def test_popularity_and_full_samples() -> None:
-    sets = skewed(np.random.default_rng(3), 90, 50, (1.6, 1.5))
-    table = probability_if_shared("NDCG@5", sets, 20, scheme="popularity", odds=2.0)
-    alone = sd.probability_of_order("NDCG@5", sets, 20, scheme="popularity", odds=2.0)
-    assert table.low[0] <= alone.probability[0] <= table.high[0]
-    full = probability_if_shared("NDCG@5", sets, 89, scheme=WITHOUT)
-    assert full[["low", "high"]].to_numpy().tolist() == [[1.0, 1.0]]
-
-
-def test_rows_may_come_in_any_order() -> None:
-    draw = np.random.default_rng(8)
-    relevant = draw.integers(1, 3, 40)
-    labels = np.repeat(np.arange(40), relevant)
-    first, second = (
-        np.concatenate([draw.choice(50, r, replace=False) + 1 for r in relevant]) for _ in range(2)
+@pytest.mark.parametrize("seed", range(20))
+def test_many_instances_by_the_covariances_of_each(seed: int, monkeypatch) -> None:
+    rng, size = np.random.default_rng([seed, 1]), (30, 41)[seed % 2]
+    metric, scheme = ("AP", "NDCG@5", "Recall@3", "AUC")[seed % 4], (*SCHEMES, POPULARITY)[seed % 3]
+    several, correction = seed % 5 == 0, (None, "CLS", "BV 0.1", None)[seed // 3 % 4]
+    weighting = ("instances", "relevant-items")[seed // 2 % 2]
+    options = options_of(scheme) | {"weighting": weighting, "correction": correction}
+    m, n, items = 9, np.full(size, 30), np.full(size, 1 + several)
+    if seed % 7 == 0:
+        m = 29 - several  # all there are
+    elif correction is None:
+        n, items = rng.integers(20, 40, size), rng.integers(1, 2 + several, size)
+    counts = rng.integers(1, 4, size) / (1 + (seed % 8 == 1))
+    users, sets, alone = rng.permutation(size) + 100, [], []
+    for name, part in ("P", 0.9), ("Q", 1.0):
+        each = []
+        for x, number in zip(n.tolist(), items, strict=True):
+            ranks = 1 + rng.choice(int(part * x), number, replace=False)
+            tied = 0 if several else min(max(rng.integers(-5, 4), 0), x - int(ranks[0]))
+            each.append(sd.RankSet(name, ranks, x, ties=tied, instances=["u"] * number))
+        alone.append(each)
+        rows = [(r, x.n[0], x.ties[0], u) for u, x in enumerate(each) for r in x.ranks]
+        ranks, of, ties, u = rng.permutation(rows).T
+        more = {"ties": ties, "counts": counts[u], "instances": users[u]}
+        sets.append(sd.RankSet(name, ranks, of, **more))
+    default = probability_if_shared(metric, sets, m, **options).iloc[0]
+    for name, value in ("_NEGLIGIBLE", 0.0), ("CHUNK", 100), ("_CACHE", 60):
+        monkeypatch.setattr(shared, name, value)
+    row = probability_if_shared(metric, sets, m, **options).iloc[0]
+    if np.isnan(row.low):
+        assert sd.mean(metric, sets[0]) == pytest.approx(sd.mean(metric, sets[1]), abs=1e-12)
+        return
+    if row.better == "Q":
+        sets, alone = sets[::-1], alone[::-1]
+    score, functions = sd.parse_metric(metric), (sd.expected_mean, sd.std_of_mean)
+    mean, std = (
+        np.array([[f(metric, x, m, **options) for x in y] for y in alone]) for f in functions
     )
-    options, ends = {"weighting": "relevant-items", "scheme": WITHOUT}, []
-    for at in (np.arange(len(labels)), draw.permutation(len(labels))):
-        p = sd.RankSet("P", first, 50, instances=labels)
-        q = sd.RankSet("Q", second[at], 50, instances=labels[at])
-        ends.append(probability_if_shared("AP", [p, q], 8, **options)[["low", "high"]].to_numpy())
-    assert ends[0] == pytest.approx(ends[1], abs=1e-12)
-    assert ends[0][0, 0] < ends[0][0, 1]
-
-
-def test_equal_weights_change_nothing() -> None:
-    draw, labels = np.random.default_rng(2), np.repeat(np.arange(40), 2)
-    ranks = [
-        np.concatenate([draw.choice(50, 2, replace=False) + 1 for _ in range(40)]) for _ in "PQ"
-    ]
-    sets = of_ranks(50, *ranks, instances=labels)
-    plain, weighted = (
-        probability_if_shared("AP", sets, 8, weighting=weighting)[["low", "high"]].to_numpy()
-        for weighting in ("instances", "relevant-items")
-    )
-    assert weighted == pytest.approx(plain, abs=1e-12)
-    assert 0.01 < plain[0, 0] < plain[0, 1] < 0.99
-
-
-@pytest.mark.parametrize(
-    ("metric", "n", "m", "first", "second"),
-    [("Recall@2", 18, 6, [16, 2, 15], [17, 5, 4]), ("Recall@2", 5, 2, [2, 5, 1], [3, 2, 3]),
-     ("Recall@2", 16, 6, [14, 11], [2, 13]), ("Recall@2", 16, 4, [1], [5]),
-     ("AP", 9, 3, [3, 1], [8, 9])],
-)  # fmt: skip
-def test_low_is_never_above_high(metric, n, m, first, second):
-    # Bounds that meet, but for rounding.
-    found = probability_if_shared(metric, of_ranks(n, first, second), m, scheme=WITHOUT)
-    assert found.low[0] <= found.high[0] <= 1
-    assert found.low[0] == pytest.approx(found.high[0], abs=1e-15)
+    ends = np.array([bounds_of(score, both, m, options) for both in zip(*alone, strict=True)]).T
+    share = items if weighting == "relevant-items" else np.ones(size)
+    weight = counts * share / (share @ counts)
+    difference, weight = weight @ (mean[0] - mean[1]), weight * share / (share @ counts)
+    variance, limit = (std**2).sum(axis=0) @ weight, std[0] * std[1]
+    spread = variance - 2 * np.clip(ends, -limit, limit) @ weight
+    runs = [Run(score, rs, m, Protocol.of(options)) for rs in sets]
+    step = runs[0].half_unit if np.isclose(runs[0].half_unit, runs[1].half_unit) else 0.0
+    move = max(run.largest_term(by_draw=False) for run in runs)
+    if np.all(spread <= 1e-13 * variance):
+        low = high = float(difference > 1e-12)
+    else:
+        chance = norm.cdf((difference - step) / np.sqrt(spread))
+        off = np.nan_to_num(0.2 * move / np.sqrt(spread))
+        low, high = max((chance - off).min(), 0.0), min((chance + off).max(), 1.0)
+    assert (row.low, row.high) == pytest.approx((low, high), abs=1e-9)
+    assert low - 0.02 <= default.low <= low + 1e-12
+    assert high - 1e-12 <= default.high <= high + 0.02
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
     assert off_shared(Pair.of(seed)) <= 4
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("overlap", [0.0, 1.0])
-def test_extreme_lists_come_near_the_ends(scheme: str, overlap: float) -> None:
-    # But for the room left to ties and skewness.
-    u = np.random.default_rng(5).random(60)  # both rank alike, the one a little better
-    ranks = np.array([np.ceil(80 * u**p).astype(int) for p in (1.5, 1.4)])
-    case = Pair("AP", "uncorrected", scheme, 80, 12, ranks, overlap)
-    row = probability_if_shared("AP", case.sets, 12, scheme=scheme).iloc[0]
-    share, error = share_ahead(case.shared(4000), row.better)
-    alone = sd.probability_of_order("AP", case.sets, 12, scheme=scheme).probability[0]
-    assert row.low <= alone <= row.high
-    assert off_shared(case) <= 4
-    # The more both have in common the surer is the order.
-    end = row.high if overlap == (alone > 0.5) else row.low
-    assert abs(share - end) <= 0.15 + 4 * error
