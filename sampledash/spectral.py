@@ -111,11 +111,15 @@ def eigenvalues(sampling: Sampling) -> Floats:
         For popularity-weighted samples.
     """
     require_sampling(sampling)
-    if not sampling.design.by_degree:
-        why = "popularity-weighted" if sampling.design.weighted else "of a number that varies"
+    if sampling.design.weighted:
         raise ValueError(
-            f"sampling is {why}: its law has no components by degree; use a uniform scheme "
-            "with a fixed number of draws"
+            "sampling is popularity-weighted: its law depends on which items are above, not on "
+            "polynomials of the rank, so it has no such components; use a uniform scheme"
+        )
+    if sampling.design.varies:
+        raise ValueError(
+            f"sampling draws {sampling.design.words}: its law has no components by degree; use a "
+            "scheme with a fixed number of items"
         )
     return _eigenvalues(sampling)
 

@@ -10,7 +10,18 @@ import numpy as np
 import sampledash as sd
 from sampledash.types import Floats, Ints
 from tests.benchmarks.frame import Result, timed
-from tests.comparison.test_designs import budgeted
+
+
+def budgeted(rng: np.random.Generator, ranks: sd.RankSet, k: int, budget: float) -> np.ndarray:
+    """Instances that a budget lasts for, looked at in random order: by the law of the cost."""
+    order = rng.permutation(len(ranks))
+    r, n = ranks.ranks[order], ranks.n[order]
+    cost = np.asarray(n - 1.0)
+    beyond = np.flatnonzero(r > k)
+    # The k-th smallest of K among N in random order: thinned by binomials of a beta fraction.
+    marks, others = r[beyond] - 1, n[beyond] - r[beyond]
+    cost[beyond] = k + rng.binomial(others, rng.beta(k, marks - k + 1))
+    return order[: int(np.searchsorted(np.cumsum(cost), budget, side="right"))]
 
 
 def plan(quick: bool) -> Iterator[Result]:
