@@ -126,14 +126,14 @@ def show() -> None:
 def _kept(key: str, make: Callable[[], T]) -> T | None:
     """What is made; or why it cannot be, and the last one that could."""
     try:
-        found = st.session_state[key] = make()
+        value = st.session_state[key] = make()
     except ValueError as error:
         Problem.of(error).show()
         last: T | None = st.session_state.get(key)
         if last is not None:
             st.caption("Until then all stays as it was.")
         return last
-    return found
+    return value
 
 
 # -------------------------------------------------------------------------------- interactions
@@ -165,10 +165,10 @@ def _split() -> tuple[Split, float | None] | None:
 
         return how, ranks.once("_lab_split", (data.digest, rule), make, "Splitting")
 
-    found = _kept("_lab_parts", parts)
-    if found is None:
+    parted = _kept("_lab_parts", parts)
+    if parted is None:
         return None
-    how, found_parts = found
+    how, found_parts = parted
     key = words.split, how, found_parts.data, found_parts.text, least
     st.caption(memory.cached(key, lambda: words.split(how, found_parts, least), shared=False))
     return found_parts, least
@@ -238,18 +238,18 @@ def _columns(ident: str, opened: OpenedInteractions | None) -> None:
 
 def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
     """What is kept of the interactions."""
-    kept: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
             how: dict[str, Any] = {"key": f"lab_{option}_{ident}", "help": words.TEXTS["core"]}
-            kept[option] = st.number_input(label, 1, value=1, step=1, **how, **_KEPT)
+            options[option] = st.number_input(label, 1, value=1, step=1, **how, **_KEPT)
         about, key = words.TEXTS["repeats"], f"lab_duplicates_{ident}"
         of_repeats = "last", "first", "all"
-        kept["duplicates"] = st.selectbox("Of repeats", of_repeats, key=key, help=about, **_KEPT)
+        options["duplicates"] = st.selectbox("Of repeats", of_repeats, key=key, help=about, **_KEPT)
         if opened.interactions.rating is not None:
             how = {"key": f"lab_implicit_{ident}", "help": words.TEXTS["implicit"]}
-            kept["implicit"] = st.toggle("Ignore ratings", persist_state="session", **how)
-    return kept
+            options["implicit"] = st.toggle("Ignore ratings", persist_state="session", **how)
+    return options
 
 
 # -------------------------------------------------------------------------------- recommenders
@@ -258,7 +258,7 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
 def _chosen() -> tuple[list[Wanted], int]:
     """The chosen recommenders, one whose text is wrong as it last was right; and the seed."""
     chosen = page.chips("Recommenders", OFFERED, "recommenders", FIRST, words.TEXTS["recommenders"])
-    found: list[Wanted] = []
+    recommenders: list[Wanted] = []
     place = st.container()
     with st.expander("Their knobs, as in the papers", icon=":material/tune:"):
         for chip in (chip for chip in OFFERED if chip in chosen):
@@ -267,11 +267,11 @@ def _chosen() -> tuple[list[Wanted], int]:
             text = st.text_input(chip, OFFERED[chip], help=about, **bound)
             with place:
                 good = _kept(f"_good_{KNOBS[chip]}", partial(_parsed, chip, text or ""))
-            if good is not None and good.system not in (x.system for x in found):
-                found.append(good)
+            if good is not None and good.system not in (x.system for x in recommenders):
+                recommenders.append(good)
         about = "Of first factors and other random choices: the same seed gives the same ranks."
         seed = page.whole_number("Seed", "lab_seed", 0, most=2**31, help=about)
-    return found, seed
+    return recommenders, seed
 
 
 def _parsed(chip: str, text: str) -> Wanted:
@@ -282,8 +282,8 @@ def _parsed(chip: str, text: str) -> Wanted:
 
 
 def _made() -> Made:
-    found: Made = st.session_state.setdefault(_MADE, {})
-    return found
+    made: Made = st.session_state.setdefault(_MADE, {})
+    return made
 
 
 def _busy() -> bool:
@@ -309,8 +309,8 @@ def _train(setup: Setup, chosen: list[Wanted]) -> None:
             disabled=_busy() or not missing,
         )
         page.copy_link(DEFAULTS)
-        if said := words.missing([x.system for x in missing], len(chosen)):
-            st.caption(said)
+        if sentence := words.missing([x.system for x in missing], len(chosen)):
+            st.caption(sentence)
 
 
 def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
@@ -320,10 +320,10 @@ def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Call
     if setup is not None:
         asked = {setup.key(x): x.system for x in chosen}
         asked |= {setup.key(knob): f"Sweep of {knob}" for knob in SWEEPS}
-        said: dict[str, list[str]] = {}
+        failures: dict[str, list[str]] = {}
         for key in (key for key in asked if key in job.failed):
-            said.setdefault(state.spelled(job.failed[key]), []).append(asked[key])
-        for sentence, systems in said.items():
+            failures.setdefault(state.spelled(job.failed[key]), []).append(asked[key])
+        for sentence, systems in failures.items():
             Problem(f"{listed(systems)}: {sentence}").show()
     if job.done:
         return lambda: None
@@ -338,8 +338,8 @@ def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Call
 
     def draw(place: int) -> None:
         share, left = job.shares[place], job.left if place == job.place else None
-        said = words.working(job.tasks[place].name, share, left, halted=job.halted)
-        bars[place].progress(share, said)
+        text = words.working(job.tasks[place].name, share, left, halted=job.halted)
+        bars[place].progress(share, text)
 
     for place in range(len(bars)):
         draw(place)
@@ -480,12 +480,12 @@ def _sweeps(setup: Setup) -> None:
     if not points:
         st.caption(words.TEXTS["sweep begin"])
         return
-    found = swept(knob, points, state.current().k)
-    st.markdown(f"**{words.swept(knob, found)}**")
-    fig = pictures.swept(knob, found, dark=page.is_dark())
-    page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, found), dim=False)
+    table = swept(knob, points, state.current().k)
+    st.markdown(f"**{words.swept(knob, table)}**")
+    fig = pictures.swept(knob, table, dark=page.is_dark())
+    page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, table), dim=False)
     st.caption(words.TEXTS["swept"])
-    page.take(found, f"sweep-{SWEEPS[knob]}")
+    page.take(table, f"sweep-{SWEEPS[knob]}")
     if key not in _made():
         return
     tops = top_shares(knob, points)
@@ -498,7 +498,7 @@ def _sweeps(setup: Setup) -> None:
 
 def _toy(setup: Setup) -> None:
     """Table 1 of Steck: RMSE cannot tell a constant from an oracle."""
-    said, shown = st.columns([5, 7], gap="large", vertical_alignment="center")
-    said.markdown(words.TEXTS["toy"])
-    with shown:
+    left, right = st.columns([5, 7], gap="large", vertical_alignment="center")
+    left.markdown(words.TEXTS["toy"])
+    with right:
         page.moving(pictures.toys(page.is_dark()), key="lab_toy", alt=words.TEXTS["toy alt"])

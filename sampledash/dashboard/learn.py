@@ -97,11 +97,11 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
 
 def _reply(chosen: Choice) -> None:
     """Say whether it is right, and why, to everybody alike."""
-    said = unbroken(chosen.reply)
+    reply = unbroken(chosen.reply)
     if chosen.right:
-        st.success(f"Yes. {said}", icon=":material/check_circle:")
+        st.success(f"Yes. {reply}", icon=":material/check_circle:")
     else:
-        st.info(f"Not quite. {said}", icon=":material/lightbulb:")
+        st.info(f"Not quite. {reply}", icon=":material/lightbulb:")
 
 
 def _body(number: int, *, revealed: bool, present: bool) -> None:
@@ -130,7 +130,7 @@ def _explain(column: DeltaGenerator, number: int, look: str, lesson: Lesson) -> 
         lines = [line for step in lesson.formula for line in step.split(r",\qquad ")]
         st.latex(r"\begin{gathered}" + r"\\[6pt]".join(lines) + r"\end{gathered}")
         if lesson.points:
-            st.markdown("\n".join(f"{i}. {said}" for i, said in enumerate(lesson.points, 1)))
+            st.markdown("\n".join(f"{i}. {point}" for i, point in enumerate(lesson.points, 1)))
         st.markdown(f"*Why it matters.* {unbroken(lesson.why)}")
         if offer := getattr(lessons.course()[number - 1], "OFFER", None):
             _offer(look, *offer)
@@ -144,11 +144,11 @@ def _offer(look: str, ask: str, m_values: Sequence[int], answer: Answer) -> None
     chosen = st.pills(ask.format(look=look), m_values, key=EXAMPLE, **how)
     if chosen is None:
         return
-    said, link = answer(look, chosen)
+    sentence, link = answer(look, chosen)
     if link is None:
-        st.info(said, icon=":material/verified:")
+        st.info(sentence, icon=":material/verified:")
         return
-    st.markdown(said)
+    st.markdown(sentence)
     _link(link)
 
 

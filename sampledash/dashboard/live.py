@@ -31,11 +31,11 @@ _COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
 # What an element of the page tells the script, and by which it asks for frames.
 _TELLING = st.components.v2.component(
     "sampledash_telling",
-    js="""const told = window.sampledashTold ??= new Map();
+    js="""const elements = window.sampledashTold ??= new Map();
 export default function ({ data, setStateValue }) {
-  told.set(data.of, { ...data, ask: (wanted) => setStateValue("asked", wanted) });
+  elements.set(data.of, { ...data, ask: (wanted) => setStateValue("asked", wanted) });
   window.sampledashLive?.hear?.();
-  return () => told.delete(data.of);
+  return () => elements.delete(data.of);
 }""",
 )
 

@@ -126,14 +126,14 @@ def answer(
     good = f"_good_{key}"
     try:
         question = check()
-        found = work(question)
+        result = work(question)
     except ValueError as error:
         last = st.session_state.get(good)
         if last is None and first is not None:
             last = first()
         return None if last is None else work(last), explain(error)
     st.session_state[good] = question
-    return found, None
+    return result, None
 
 
 def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
@@ -182,21 +182,21 @@ def pinned(now: Any, name: str = "") -> Pinned | None:
     ``name``: what it is about, besides its setting.
     """
     place = f"_pinned_{type(now).__module__}"
-    kept: Pinned | None = st.session_state.get(place)
-    state.put_in_address(state.PIN, "1" if kept is not None else "")
+    pin: Pinned | None = st.session_state.get(place)
+    state.put_in_address(state.PIN, "1" if pin is not None else "")
 
     def turn() -> None:
-        said = [name] * bool(name) + [f"{key} = {x}" for key, x in state.setting().items()]
-        st.session_state[place] = Pinned(now, ", ".join(said)) if kept is None else None
+        parts = [name] * bool(name) + [f"{key} = {x}" for key, x in state.setting().items()]
+        st.session_state[place] = Pinned(now, ", ".join(parts)) if pin is None else None
 
     st.button(
-        "Pin" if kept is None else "Unpin",
-        icon=":material/keep:" if kept is None else ":material/keep_off:",
+        "Pin" if pin is None else "Unpin",
+        icon=":material/keep:" if pin is None else ":material/keep_off:",
         key="pin",
         on_click=turn,
         help="Keeps what is shown, to compare it with other settings.",
     )
-    return kept if kept is not None and kept.question != now else None
+    return pin if pin is not None and pin.question != now else None
 
 
 @contextmanager
@@ -253,8 +253,10 @@ def picture(
 
 def _file(name: str) -> str:
     """What a file that is taken away is called, but for its end: it names its setting."""
-    said = [f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()]
-    return "-".join(["sampledash", name, *said])
+    settings = [
+        f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()
+    ]
+    return "-".join(["sampledash", name, *settings])
 
 
 def moving(fig: go.Figure, *, key: str, alt: str) -> None:

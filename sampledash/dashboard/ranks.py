@@ -194,19 +194,19 @@ def _source(
 
 def _alone(ranks: RankSet) -> str:
     """What can be said of one system."""
-    said = "One system alone has no order: add the ranks of a second one, here or in another file."
+    alone = "One system alone has no order: add the ranks of a second one, here or in another file."
     try:
         settings = state.current()
         metric, odds = settings.metrics[0], settings.sampling().odds
         exact = mean(metric, ranks)
         if ranks.largest_cutoff is not None:  # nothing can be said of samples
-            return f"{said} Its {metric} is {percent(exact)}."
+            return f"{alone} Its {metric} is {percent(exact)}."
         (ranks,) = Source((ranks,), "", False).drawn_by(settings.scheme).sets
         sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme, odds=odds)
     except (ValueError, IndexError):
-        return said
+        return alone
     return (
-        f"{said} Its {metric} is {percent(exact)}; on {negatives(settings.m, 'sampled')} "
+        f"{alone} Its {metric} is {percent(exact)}; on {negatives(settings.m, 'sampled')} "
         f"{percent(sampled)} would be expected."
     )
 

@@ -153,10 +153,10 @@ def gamma() -> None:
     ladder("gamma", "γ", show=text.gamma)
 
 
-def _locked(key: str, label: str, said: str) -> None:
+def _locked(key: str, label: str, shown: str) -> None:
     """Draw a number that the data give."""
     # A keyed widget keeps its text: give it the present one.
-    st.session_state[f"{key}_locked"] = said
+    st.session_state[f"{key}_locked"] = shown
     st.text_input(label, disabled=True, help=HELP[key], key=f"{key}_locked")
 
 

@@ -46,14 +46,14 @@ def number(value: int) -> str:
 def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
     """What sampling does to the order, as a headline."""
     best, size = np.argmax(sampled), number(len(systems))
-    said = "the order is wrong"
+    outcome = "the order is wrong"
     if ranking(systems, sampled) == ranking(systems, exact):
-        said = "the order is right"
+        outcome = "the order is right"
     elif best == np.argmin(exact):
-        said = f"the worst of {size} looks best"
+        outcome = f"the worst of {size} looks best"
     elif best != np.argmax(exact):
-        said = f"the best of {size} does not look best"
-    return f"With {negatives(m)} {said}"
+        outcome = f"the best of {size} does not look best"
+    return f"With {negatives(m)} {outcome}"
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -68,8 +68,8 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
     names = list(map(system_name, rows["system"]))
     if rows["exact"].isna().any():
         ranges = map(_range, rows["low"], rows["high"])
-        said = [f"{name} has {each}" for name, each in zip(names, ranges, strict=True)]
-        return f"{metric} needs ranks beyond {count(k)}: {listed(said)}."
+        phrases = [f"{name} has {each}" for name, each in zip(names, ranges, strict=True)]
+        return f"{metric} needs ranks beyond {count(k)}: {listed(phrases)}."
     values = rows["exact"].tolist()
     for name, (one, other) in zip(names[1:], pairwise(values), strict=True):
         order += f" {'and' if one - other <= TIED else 'before'} {name} ({percent(other)})"
@@ -108,7 +108,7 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     st.markdown(f"### {escaped(sentence(known, metric, k))}")
     st.caption(about(metrics, known, k))
     n = max(int(ranks.n.max()) for ranks in source.sets)
-    for note in (said for each in metrics for said in cutoff_holds_all(each, n, n)):
+    for note in chain.from_iterable(cutoff_holds_all(each, n, n) for each in metrics):
         st.caption(note)
     if metric.k is not None and metric.k > k > 0:
 

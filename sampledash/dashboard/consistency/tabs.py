@@ -79,13 +79,13 @@ def _one_run(focus: Focus) -> None:
     chances = [float(r.chances[x, pair]) for pair in pairs]
     low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
     here, names = pairs.index(focus.pair), focus.ordered(focus.pair, system_name)
-    said = words.one_run(*names, drawn_negatives(r), chances[here], low[here], high[here])
+    sentence = words.one_run(*names, drawn_negatives(r), chances[here], low[here], high[here])
     with picture:
-        st.markdown(words.tied(focus) or said)
+        st.markdown(words.tied(focus) or sentence)
         labels, dark = [plain(focus.label(pair)) for pair in pairs], page.is_dark()
         fig = pictures.chances(labels, chances, low, high, dark=dark)
-        told = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
-        page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, told)))
+        labelled = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
+        page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, labelled)))
     shared = words.TEXTS["shared"] if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
     printed = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -106,15 +106,15 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
     about = "The chance where both systems are ranked against the same negatives."
     if not page.asked(what, "bounds", label, about):
         return {}, ""
-    found: Bounds = {}
+    bounds: Bounds = {}
     with page.progress(label) as report:
         for done, pair in enumerate(pairs):
             report(done / len(pairs))
             try:
-                found[pair] = focus.bounds(pair)
+                bounds[pair] = focus.bounds(pair)
             except ValueError as error:  # not the same instances, or not as many negatives
                 return {}, escaped(state.spelled(error))
-    return found, ""
+    return bounds, ""
 
 
 def chances_table(focus: Focus, bounds: Bounds) -> pd.DataFrame:
@@ -137,8 +137,8 @@ def _over_instances(focus: Focus) -> None:
     st.markdown(words.over_instances(focus, table))
     head = rows.head(page.MOST_ROWS)
     fig = pictures.differences(head, dark=page.is_dark())
-    told = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
-    alt = "; ".join(f"{plain(one)} − {plain(other)}: {size}" for one, other, size in told)
+    differences = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
+    alt = "; ".join(f"{plain(one)} − {plain(other)}: {size}" for one, other, size in differences)
     page.picture(fig, key="consistency_differences", alt=alt)
     bare = words.bare_points
     printed = {
@@ -172,8 +172,8 @@ def _plan(focus: Focus) -> None:
     m, instances = (None if pd.isna(x) else int(x) for x in rows[["m", "instances"]].iloc[0])
     has = max(ranks.n_instances for ranks in r.question.sets)
     names = focus.ordered(focus.pair, system_name)
-    said = words.plan(*names, probability, r.m, m, instances, has)
-    sentence.markdown(words.tied(focus) or said)
+    text = words.plan(*names, probability, r.m, m, instances, has)
+    sentence.markdown(words.tied(focus) or text)
     printed = {
         "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
         f"Negatives for {100 * probability:.0f} %": rows["m"].map(words.needed),
@@ -380,13 +380,13 @@ def _flips(focus: Focus) -> None:
     about = "The same for rank estimate, CLS and BV; takes some seconds."
     what = r.question.key, r.m, gamma
     everything = page.asked(what, "flips_every", "Every correction", about)
-    found = {str(r.question.protocol.correction): r.orders}
+    orders = {str(r.question.protocol.correction): r.orders}
     for name in USABLE if everything else ():
         which = usable(name, gamma or 0.1)
-        if str(which) not in found:
+        if str(which) not in orders:
             with page.progress(words.looking(which)) as report:
-                found[str(which)] = r.question.corrected(which).orders(report)
-    table = r.flips(r.few_pairs(focus.pair), found)
+                orders[str(which)] = r.question.corrected(which).orders(report)
+    table = r.flips(r.few_pairs(focus.pair), orders)
     here = table["metric"] == str(focus.metric)
     one, other = r.names(focus.pair)
     marked = (table["first"] == one) & (table["second"] == other)
@@ -429,15 +429,15 @@ def _distribution(focus: Focus) -> None:
 
 def _instead(focus: Focus) -> None:
     """Every design at one price, and the loop of who takes it."""
-    said = st.container(key=instead.SAID)
+    place = st.container(key=instead.SAID)
     budget = _budget(focus.result.m, instead.most_of(focus))
     try:
         sentence = instead.sentence(focus, instead.compute(focus, [budget]), budget)
-        said.markdown(escaped(sentence))  # it stands while the other prices are looked at
+        place.markdown(escaped(sentence))  # it stands while the other prices are looked at
         with page.progress("Every design at its price") as report:
             priced = instead.compute(focus, instead.ladder(focus, budget), report)
     except ValueError as error:
-        said.info(escaped(state.spelled(error)), icon=":material/info:")
+        place.info(escaped(state.spelled(error)), icon=":material/info:")
         return
     fig = instead.picture(focus, priced, budget, dark=page.is_dark())
     alt = f"Error against price, a line a design. {sentence}"

@@ -137,11 +137,11 @@ def spectrum(q: Question) -> None:
     """Which components of a metric a correction keeps, and how to read a sampled cutoff."""
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
     try:
-        kept = resolution(s, weight)
+        resolved = resolution(s, weight)
     except ValueError as error:
         st.info(escaped(spelled(error)), icon=":material/info:")
         return
-    st.markdown(f"**{words.resolved(s, weight, kept.degree, kept.width)}**")
+    st.markdown(f"**{words.resolved(s, weight, resolved.degree, resolved.width)}**")
     over = page.segments("Lines", SPECTRA, "sees", hidden=True) == SPECTRA[1]
     series = result.spectrum(s, weight, over_m=over)
     title = f"Kept at {f'γ = {gamma(weight)}' if over else f'm = {count(s.m)}'}"
