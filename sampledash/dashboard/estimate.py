@@ -367,15 +367,13 @@ def _pairs(answer: result.Result[result.Question]) -> None:
     table = result.pair_ranges(answer)
     first, second = table["first"].map(system_name), table["second"].map(system_name)
     low, high = table["low"], table["high"]
-    printed = pd.DataFrame(
-        {
-            "Pair": first + " − " + second,
-            "Assumption": table["assumption"],
-            "Difference lies in": list(map(words.span, low, high)),
-            "So": list(map(words.told, first, second, low, high)),
-        }
-    )
-    page.table(printed, table, "pairs")
+    printed = {
+        "Pair": first + " − " + second,
+        "Assumption": table["assumption"],
+        "Difference lies in": list(map(words.span, low, high)),
+        "So": list(map(words.told, first, second, low, high)),
+    }
+    page.table(pd.DataFrame(printed), table, "pairs")
 
 
 def _true_ranks(answer: result.Result[result.Question]) -> None:
@@ -386,10 +384,7 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
     except ValueError as error:
         st.info(escaped(str(error)), icon=":material/info:")
         return
-    exact = {
-        ranks.system: np.asarray(rank_distribution_at(ranks, grid, ties="expected"))
-        for ranks in q.true
-    }
+    exact = {x.system: np.asarray(rank_distribution_at(x, grid, ties="expected")) for x in q.true}
     fig = pictures.ranks_below(grid, estimated, exact, dark=page.is_dark())
     alt = f"Share of relevant items up to each true rank of {len(estimated)} systems."
     page.picture(fig, key="estimate_below", alt=alt)
@@ -457,14 +452,12 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if answer is None:
         return
     rows = (*answer.rows, *answer.pairs)
-    printed = pd.DataFrame(
-        {
-            "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
-            "No assumption": [_range(row.free, row.other) for row in rows],
-            "If ranks fall off": [_range(row.falling, row.other) for row in rows],
-        }
-    )
-    page.table(printed, result.bounds(answer), "table-bounds")
+    printed = {
+        "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
+        "No assumption": [_range(row.free, row.other) for row in rows],
+        "If ranks fall off": [_range(row.falling, row.other) for row in rows],
+    }
+    page.table(pd.DataFrame(printed), result.bounds(answer), "table-bounds")
     page.copy_link(own)
 
 

@@ -33,9 +33,8 @@ Answer = Callable[[str, int], tuple[str, Link | None]]
 def show() -> None:
     """Draw the page."""
     # The toggle is drawn last; what it says decides how everything is drawn.
-    present = bool(
-        st.session_state.get(PRESENT, st.query_params.get(PRESENT, "").lower() == "true")
-    )
+    linked = st.query_params.get(PRESENT, "").lower() == "true"
+    present = bool(st.session_state.get(PRESENT, linked))
     with st.container(key="projected" if present else "lesson_page"):
         number = _way()
         lesson = lessons.words(number)
@@ -155,12 +154,7 @@ def _offer(look: str, ask: str, m_values: Sequence[int], answer: Answer) -> None
 def _link(link: Link) -> None:
     """Draw a link to another page, with the whole query of its address."""
     shared = {key: str(state.DEFAULTS[key]) for key in _SHARED}
-    st.page_link(
-        f"sampledash/dashboard/pages/{link.page}.py",
-        label=link.label,
-        icon=":material/arrow_outward:",
-        query_params={"v": state.VERSION, **shared, **link.query},
-    )
+    page.link(link.page, link.label, ":material/arrow_outward:", {**shared, **link.query})
 
 
 def _look(place: DeltaGenerator, number: int) -> str:

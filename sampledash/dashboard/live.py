@@ -98,15 +98,13 @@ class Follows:
     def packed(self) -> dict[str, Any]:
         """The frames as they are sent."""
 
-        def packed(frame: Frame) -> dict[str, Any]:
-            pictures = {key: _moving(x, self.lines) for key, x in frame.pictures.items()}
-            return {"pictures": pictures, "texts": frame.texts, "styles": frame.styles}
-
         def make() -> dict[str, Any]:
             frames = {}
             for text, draw in self.frames.items():
                 state.give_way()  # a change comes first
-                frames[text] = packed(draw())
+                frame = draw()
+                pictures = {key: _moving(x, self.lines) for key, x in frame.pictures.items()}
+                frames[text] = {"pictures": pictures, "texts": frame.texts, "styles": frame.styles}
             return frames
 
         return memory.cached((_KEY, self.name, self.depends), make, shared=self.shared)

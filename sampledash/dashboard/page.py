@@ -38,21 +38,17 @@ FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("Markdown", tables.as_markdown, "md", "text/markdown"),
     ("LaTeX", tables.as_latex, "tex", "text/x-tex"),
 )
+_HERE = Path(__file__).parent
 # Plotly's script as its package brings it, served beside the page.
 _PLOTLY = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
-_SCRIPT = "".join(
-    (Path(__file__).parent / name).read_text(encoding="utf-8")
-    for name in ("plotly.js", "picture.js")
-)
+_SCRIPT = "".join((_HERE / name).read_text("utf-8") for name in ("plotly.js", "picture.js"))
 _PICTURE = st.components.v2.component(
     "sampledash_picture", js=_SCRIPT.replace("PLOTLY", _PLOTLY.name), isolate_styles=False
 )
 memory.keep_in(lambda: st.session_state)
-_SLIDING = Path(__file__).parent / "sliding.js"
+_SLIDING = _HERE / "sliding.js"
 _OUTLINE = st.components.v2.component(
-    "sampledash_access",
-    js=(Path(__file__).parent / "access.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
+    "sampledash_access", js=(_HERE / "access.js").read_text("utf-8"), isolate_styles=False
 )
 _PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
 
@@ -63,8 +59,7 @@ def outline(*titles: str) -> None:
     Its script lets Tab reach what scrolls within the page, such as a long formula on a phone, and
     runs the page anew where the theme changes, for colours of pictures are chosen here.
     """
-    look: dict[str, Any] = {"on_scheme_change": lambda: None, "height": 1}
-    _OUTLINE(key="outline", data=list(titles), **look)
+    _OUTLINE(key="outline", data=list(titles), on_scheme_change=lambda: None, height=1)
 
 
 class Problem(ValueError):
@@ -382,8 +377,15 @@ def copy_link(page_defaults: Mapping[str, Any] | None = None) -> None:
             st.caption(
                 "Opens this page with these settings. Uploaded files never travel in a link."
             )
-            link = (st.context.url or "") + state.permalink(page_defaults)
-            st.code(link, language=None, wrap_lines=True)
+            url = (st.context.url or "") + state.permalink(page_defaults)
+            st.code(url, language=None, wrap_lines=True)
+
+
+def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = None) -> None:
+    """Draw a link to another page of the dashboard, with the query of its address."""
+    script = f"sampledash/dashboard/pages/{target}.py"
+    params = None if query is None else {"v": state.VERSION, **query}
+    st.page_link(script, label=label, icon=icon, query_params=params)
 
 
 def download(
@@ -407,8 +409,7 @@ def take(table: Made, name: str) -> None:
         for label, how, end, mime in FORMATS:
             look = {"type": "tertiary", "key": f"take_{name}_{end}"}
             about = f"The whole table as {label}."
-            file = f"{_file(name)}.{end}"
-            download(label, partial(render, how), file, mime, help=about, **look)
+            download(label, partial(render, how), f"{_file(name)}.{end}", mime, help=about, **look)
 
 
 def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = None) -> None:

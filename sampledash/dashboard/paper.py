@@ -106,12 +106,7 @@ def _item(item: str) -> None:
             st.markdown(how)
             st.code(code, language="python")
     target, query = words.OPENS[item]
-    st.page_link(
-        f"sampledash/dashboard/pages/{target}.py",
-        label=f"Open in {target.capitalize()}",
-        icon=":material/open_in_new:",
-        query_params={"v": "1", **query},
-    )
+    page.link(target, f"Open in {target.capitalize()}", ":material/open_in_new:", query)
 
 
 def _figure(item: str) -> None:

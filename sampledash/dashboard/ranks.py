@@ -85,11 +85,9 @@ def choose() -> tuple[Source | None, Problem | None]:
     )
     if chosen != PASTE:
         carry("ranks", "")
-    draw = {UPLOAD: _uploaded, PASTE: _pasted, SERVED: _served}.get(
-        chosen, partial(_bundled, chosen)
-    )
+    draws = {UPLOAD: _uploaded, PASTE: _pasted, SERVED: _served}
     try:
-        source = st.session_state[_GOOD] = draw()
+        source = st.session_state[_GOOD] = draws.get(chosen, partial(_bundled, chosen))()
         return source, None
     except ValueError as error:
         return st.session_state.get(_GOOD), Problem.of(error)
@@ -271,8 +269,7 @@ def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
     """The sentence, with a button for each way out."""
     ways = error.ways if isinstance(error, ReadError) else {}
     buttons = [(label, partial(how.update, options)) for label, options in ways.items()]
-    asking = isinstance(error, MissingCandidates)
-    return Problem(state.spelled(error), *buttons, asking=asking)
+    return Problem(state.spelled(error), *buttons, asking=isinstance(error, MissingCandidates))
 
 
 # ------------------------------------------------------------------------------------ preview
@@ -369,8 +366,7 @@ def _systems(ident: str, opened: Opened, how: dict[str, Any]) -> None:
     table, known = st.session_state[base]
 
     def follow() -> None:
-        edits = st.session_state[widget]["edited_rows"]
-        how["systems"] = chosen_of(table, edits, known)
+        how["systems"] = chosen_of(table, st.session_state[widget]["edited_rows"], known)
 
     column = st.column_config
     st.data_editor(

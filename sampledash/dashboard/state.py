@@ -145,9 +145,8 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
     pairs: list[tuple[str, str]] = [("v", VERSION)]
     for key, default in {**DEFAULTS, **(page_defaults or {})}.items():
         now = st.session_state.get(key, st.query_params.get_all(key) or default)
-        if now is None or now == default:
-            continue
-        pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]
+        if now is not None and now != default:
+            pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]
     return "?" + urlencode(pairs)
 
 

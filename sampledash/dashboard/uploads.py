@@ -74,10 +74,7 @@ def upload(
 
 def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
     """Draw the button with which a template is taken away."""
-
-    def data() -> bytes:
-        return (bundled() / "templates" / name).read_bytes()
-
+    data = (bundled() / "templates" / name).read_bytes
     page.download(label, data, saved, mime, type="tertiary", key=f"template_{key}")
 
 

@@ -77,8 +77,9 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     options: Any = {key: x for key, x in q.options.items() if key != "correction"}
     proxies = {}
     if focus.metric.k is not None or focus.metric.share is not None:
-        least = [mean_stopping_cost(focus.metric, x, order="best").mean for x in focus.sets]
-        proxies[ORDER] = least
+        proxies[ORDER] = [
+            mean_stopping_cost(focus.metric, x, order="best").mean for x in focus.sets
+        ]
     by_price = {}
     for done, price in enumerate(budgets):
         if progress:
@@ -124,12 +125,10 @@ def sentence(focus: Focus, priced: Priced, m: int) -> str:
     if error[STOPPED] == 0:
         spent = priced.reached(m, STOPPED, "scores")
         known = f"of all {count(whole)} instances, at {count(round(spent))} scores each"
-        return f"{price}, stopping when decided gives the exact {metric} {known}; {sampled}."
-    known = f"of {count(round(reached))} of {count(whole)} instances"
-    return (
-        f"{price}, stopping when decided gives the exact {metric} {known}, which is off by "
-        f"{points(error[STOPPED])}; {sampled}."
-    )
+    else:
+        off = points(error[STOPPED])
+        known = f"of {count(round(reached))} of {count(whole)} instances, which is off by {off}"
+    return f"{price}, stopping when decided gives the exact {metric} {known}; {sampled}."
 
 
 def _instances(focus: Focus) -> int:

@@ -30,11 +30,7 @@ from sampledash.sampling import Sampling
 
 TIES = ("expected", "optimistic", "pessimistic")
 CUTOFFS = (1, 5, 10, 20, 50, 100)
-DEFAULTS: dict[str, Any] = {
-    **ranks.DEFAULTS,
-    **judged.DEFAULTS,
-    "curve": pictures.DIFFERENCE,
-}
+DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
 MOST_RANKS = 12  # of a system that are written out
 
@@ -95,9 +91,8 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         live.follow()
         return
     if dim:
-        st.caption(
-            f"Dimmed below, the last that could be shown: {escaped(result.question.source.name)}."
-        )
+        name = escaped(result.question.source.name)
+        st.caption(f"Dimmed below, the last that could be shown: {name}.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         focus = _focus(result)
         view = page.segments("Shown over m", pictures.VIEWS, "curve")
@@ -124,8 +119,7 @@ def _below(focus: Focus) -> None:
     result = focus.result
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
-        first = {"shown": str(result.metrics[0])}
-        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, **first, "pair": ""})
+        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": str(result.metrics[0]), "pair": ""})
         icon = ":material/download:"
         fold = st.popover("Download verdict", icon=icon, key="verdict_fold", on_change="rerun")
         if fold.open:
@@ -236,11 +230,9 @@ def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -
 
 def _tiles(focus: Focus, dim: bool) -> None:
     """Pairs by metrics; of many pairs the worst. A click on a tile puts the focus there."""
-    result, metrics = focus.result, focus.result.metrics
-    pairs = focus.tile_pairs
+    result, metrics, pairs = focus.result, focus.result.metrics, focus.tile_pairs
     if len(pairs) < result.pairs:
-        worst = len(result.few_pairs())
-        st.caption(f"The {worst} worst of {count(result.pairs)} pairs.")
+        st.caption(f"The {len(result.few_pairs())} worst of {count(result.pairs)} pairs.")
 
     def picked(tile: tuple[str, int]) -> None:
         metric, pair = tile
@@ -252,8 +244,8 @@ def _tiles(focus: Focus, dim: bool) -> None:
     rows = [row for x in range(len(metrics)) for row in result.rows(x, pairs)]
     fig = pictures.tile_map(focus, pairs, dark=page.is_dark())
     sentences = (f"{x['metric']}: {x['better']} over {x['worse']}: {x['state']}" for x in rows[:12])
-    on_pick = None if dim else picked
-    page.picture(fig, key=TILES, dim=dim, on_pick=on_pick, alt="; ".join(sentences))
+    alt = "; ".join(sentences)
+    page.picture(fig, key=TILES, dim=dim, on_pick=None if dim else picked, alt=alt)
 
 
 def _before(focus: Focus, was: Result) -> Focus:
@@ -357,14 +349,13 @@ def _why(focus: Focus) -> None:
     sets = memory.cached(("counterexample", metric, sampling), make, shared=True)
     if sets is None:
         every = metric.linear and not protocol.design.weighted
-        st.markdown(
-            words.TEXTS["no counterexample"] if every else words.TEXTS["none"].format(metric=metric)
-        )
+        st.markdown(words.TEXTS["no counterexample" if every else "none"].format(metric=metric))
         return
     plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
     names = [each.system for each in sets]
     st.markdown(words.counterexample(names, str(metric), m))
     every_rank = [np.repeat(each.ranks, each.counts.astype(int)).tolist() for each in sets]
+    expected = expected_means([metric], sets, [m], plain)[0, :, 0]
     table = {
         "System": names,
         f"Ranks among {count(n)}": [
@@ -372,9 +363,7 @@ def _why(focus: Focus) -> None:
             for some in every_rank
         ],
         "On all items": map(percent, exact_means([metric], sets, plain)[:, 0]),
-        f"Expected, m = {count(m)}": map(
-            percent, expected_means([metric], sets, [m], plain)[0, :, 0]
-        ),
+        f"Expected, m = {count(m)}": map(percent, expected),
     }
     st.table(pd.DataFrame(table), hide_index=True)
     ranked = zip(names, every_rank, strict=True)

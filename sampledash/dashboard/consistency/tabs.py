@@ -96,8 +96,9 @@ def _one_run(focus: Focus) -> None:
                 " to ".join(dict.fromkeys(map(in_runs, ends)))
                 for ends in zip(low, high, strict=True)
             ]
-    whole = partial(chances_table, focus, bounds)
-    page.table(pd.DataFrame(printed), whole, "chances", rows=r.pairs)
+    page.table(
+        pd.DataFrame(printed), partial(chances_table, focus, bounds), "chances", rows=r.pairs
+    )
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
@@ -133,18 +134,16 @@ def _over_instances(focus: Focus) -> None:
     with page.progress("Resampling the instances") as report:
         table = focus.significance(progress=report)
     rows = focus.rows(table)
-    better, worse = (rows[end].map(system_name).tolist() for end in ("better", "worse"))
     st.markdown(words.over_instances(focus, table))
     head = rows.head(page.MOST_ROWS)
     fig = pictures.differences(head, dark=page.is_dark())
     differences = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
     alt = "; ".join(f"{plain(one)} − {plain(other)}: {size}" for one, other, size in differences)
     page.picture(fig, key="consistency_differences", alt=alt)
-    bare = words.bare_points
     printed = {
-        "Pair": list(map(" − ".join, zip(better, worse, strict=True))),
-        "Difference, points": rows["difference"].map(bare),
-        "95 % interval": [" to ".join(map(bare, interval)) for interval in rows["interval"]],
+        "Pair": rows["better"].map(system_name) + " − " + rows["worse"].map(system_name),
+        "Difference, points": rows["difference"].map(words.bare_points),
+        "95 % interval": [" to ".join(map(words.bare_points, x)) for x in rows["interval"]],
         "p": rows["p"].map(words.p_value),
         "p, Holm": rows["p_holm"].map(words.p_value),
         "Redrawn": rows["probability"].map(in_runs),
@@ -357,12 +356,13 @@ def _means(focus: Focus) -> None:
     rows = rows.head(page.MOST_ROWS)
     used = r.question.protocol.correction
     what = str(used) if used.by_rank else "Sampled"
-    sampled = words.plus_minus(rows["expected_sampled"], rows["std_of_mean"])
     printed = {
         "Metric": rows["metric"],
         "System": rows["system"].map(escaped),
         "Exact": rows["exact"].map(percent),
-        f"{what}, m = {count(r.m)}": sampled,
+        f"{what}, m = {count(r.m)}": words.plus_minus(
+            rows["expected_sampled"], rows["std_of_mean"]
+        ),
     }
     page.table(pd.DataFrame(printed), table, "means", rows=len(table))
     named = (table["metric"] + " of " + table["system"]).tolist()
@@ -408,8 +408,7 @@ def _flips(focus: Focus) -> None:
 
 def _distribution(focus: Focus) -> None:
     """Where the relevant items stand (Figure 5)."""
-    r = focus.result
-    systems = r.drawn(focus.pair)
+    r, systems = focus.result, focus.result.drawn(focus.pair)
     sets, names = [r.question.sets[i] for i in systems], [r.systems[i] for i in systems]
     largest = max(int(ranks.n.max()) for ranks in sets)
     view = page.segments("Ranks shown", RANKS, "distribution_view")
@@ -486,11 +485,8 @@ def _dialog(focus: Focus) -> None:
     with script:
         st.code(python_script(facts), language="python", wrap_lines=True, height=360)
         st.caption("Prints the same numbers from Python.")
-    files = (
-        ("HTML report", lambda: report(focus), "sampledash-report.html", "text/html"),
-        ("BibTeX", lambda: bibtex(facts), "sampledash.bib", "application/x-bibtex"),
-        ("Script", lambda: python_script(facts), "sampledash_verdict.py", "text/x-python"),
-    )
+    code, name = partial(python_script, facts), "sampledash_verdict.py"
     with st.container(horizontal=True):
-        for file in files:
-            page.download(*file)
+        page.download("HTML report", lambda: report(focus), "sampledash-report.html", "text/html")
+        page.download("BibTeX", lambda: bibtex(facts), "sampledash.bib", "application/x-bibtex")
+        page.download("Script", code, name, "text/x-python")

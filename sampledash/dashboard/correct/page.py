@@ -272,9 +272,7 @@ def _why(q: Question) -> None:
     st.markdown(words.gamma_meaning(q.taken, q.instances))
     for step in words.formula(q.fit(), *q.risk(), prior=result.TEX[q.prior.name]):
         st.latex(step)
-    st.markdown(
-        words.TEXTS["averages"] if q.prior.name == UNIFORM else words.TEXTS["averages by prior"]
-    )
+    st.markdown(words.TEXTS["averages" if q.prior.name == UNIFORM else "averages by prior"])
     st.caption(words.TEXTS["formulas"])
 
 

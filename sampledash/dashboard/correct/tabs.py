@@ -44,15 +44,13 @@ def vector(q: Question) -> None:
     st.markdown(words.vector_note(fit))
     left, right = st.columns([2, 3])
     top = np.arange(1, min(_HEAD, q.sampling.m + 1) + 1)
-    table = pd.DataFrame(
-        {
-            "sampled rank": top,
-            "uncorrected": [words.size(float(x)) for x in plain(top)],
-            str(q.taken): [words.size(float(x)) for x in fit(top)],
-        }
-    )
+    table = {
+        "sampled rank": top,
+        "uncorrected": [words.size(float(x)) for x in plain(top)],
+        str(q.taken): [words.size(float(x)) for x in fit(top)],
+    }
     with left:
-        st.dataframe(table, hide_index=True, width="stretch", key="correct_head")
+        st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch", key="correct_head")
         if q.sampling.m + 1 > len(top):
             st.caption(f"{count(q.sampling.m + 1)} values in all.")
     with right:
