@@ -130,13 +130,13 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return Problem.of(error)
 
     doing = "What these samples leave open"
-    found = _answered(headline, "estimate", check, result.compute, doing, explain)
-    if found is None:
+    answer = _answered(headline, "estimate", check, result.compute, doing, explain)
+    if answer is None:
         return
-    page.strip(_numbers(found))
+    page.strip(_numbers(answer))
     page.copy_link({**own, **LINKED})
     draws = (_estimates, _true_ranks, _which_gamma)
-    page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", found)
+    page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", answer)
 
 
 def _linked(key: str) -> dict[str, Any]:
@@ -219,12 +219,12 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
     frames, n, m = [part.frame for part in opened.tables], None, ""
     lacks_n, lacks_m = lacks(opened) if frames else (True, True)
     if not lacks_n:
-        found = np.concatenate([frame["n_candidates"] for frame in frames])
-        mean = round(float(found.mean()))
-        n = mean, f"{count(mean)}, {'from the data' if np.ptp(found) == 0 else 'mean'}"
+        values = np.concatenate([frame["n_candidates"] for frame in frames])
+        mean = round(float(values.mean()))
+        n = mean, f"{count(mean)}, {'from the data' if np.ptp(values) == 0 else 'mean'}"
     if not lacks_m:
-        found = np.concatenate([frame["negatives"] for frame in frames])
-        m = f"{span(found.min(), found.max())}, from the data"
+        values = np.concatenate([frame["negatives"] for frame in frames])
+        m = f"{span(values.min(), values.max())}, from the data"
     return n, m
 
 
@@ -258,8 +258,8 @@ def _require_few(m: int) -> None:
 def _shown(sets: Sets, ident: str) -> Sets:
     """Ask what the data leave open, and for a choice of systems where there are many."""
     doubtful = [one for one in sets if one.readings[-1].adaptive]
-    if doubtful and (said := _said(doubtful)) is not None:
-        sets = tuple(replace(one, adaptive=said) for one in sets)
+    if doubtful and (adaptive := _said(doubtful)) is not None:
+        sets = tuple(replace(one, adaptive=adaptive) for one in sets)
     total = len(sets)
     if total <= MOST_SYSTEMS:
         return sets
@@ -288,14 +288,14 @@ def _said(doubtful: list[SampledRankSet]) -> bool | None:
     return chosen
 
 
-def _numbers(found: result.Result[result.Question]) -> list[tuple[str, str, str]]:
+def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str]]:
     """The strip."""
-    q, total = found.question, len(found.pairs)
-    widest = max(row.free[1] - row.free[0] for row in found.rows)
-    falling = f"{decided(pair.falling for pair in found.pairs)} of {total}"
-    if any(row.falling is None for row in found.rows):
+    q, total = answer.question, len(answer.pairs)
+    widest = max(row.free[1] - row.free[0] for row in answer.rows)
+    falling = f"{decided(pair.falling for pair in answer.pairs)} of {total}"
+    if any(row.falling is None for row in answer.rows):
         falling = "not offered" if q.adaptive else "contradicted"
-    free = f"{decided(pair.free for pair in found.pairs)} of {total}"
+    free = f"{decided(pair.free for pair in answer.pairs)} of {total}"
     pairs = [("Pairs decided", free, HELP["free"]), ("If ranks fall off", falling, HELP["falling"])]
     about = f"Widest range of {q.metric} that one system's samples allow."
     largest = count(max(one.n_instances for one in q.sets))
@@ -306,21 +306,21 @@ def _numbers(found: result.Result[result.Question]) -> list[tuple[str, str, str]
     ]
 
 
-def _estimates(found: result.Result[result.Question]) -> None:
+def _estimates(answer: result.Result[result.Question]) -> None:
     """All estimators side by side, or all pairs."""
     if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
-        _pairs(found)
+        _pairs(answer)
         return
-    table, wanted = result.estimates(found), list(result.offered(found.question))
-    known = {"exact": "**on all items**"} if found.question.true else {}
+    table, wanted = result.estimates(answer), list(result.offered(answer.question))
+    known = {"exact": "**on all items**"} if answer.question.true else {}
     printed = {"Estimator": [*wanted, *known.values()]}
-    for row, values in zip(found.rows, table[[*wanted, *known]].to_numpy(float), strict=True):
+    for row, values in zip(answer.rows, table[[*wanted, *known]].to_numpy(float), strict=True):
         printed[system_name(row.name)] = list(map(percent, values))
     st.table(pd.DataFrame(printed), hide_index=True)
     for note in outside({name: table[name].tolist() for name in wanted}):
         st.caption(escaped(note))
     page.take(table, "estimates")
-    _price(found.question)
+    _price(answer.question)
 
 
 def _price(q: result.Question) -> None:
@@ -332,64 +332,59 @@ def _price(q: result.Question) -> None:
         return
     try:
         with page.progress("What stopping when decided would cost") as report:
-            found = []
+            prices = []
             for done, one in enumerate(q.sets):
                 report(done / len(q.sets))
-                found.append(q.price(one))
+                prices.append(q.price(one))
     except ValueError as error:
         st.info(escaped(state.spelled(error)), icon=":material/info:")
         return
-    st.markdown(escaped(words.price(str(q.metric), q.sets[0].system, *found[0])))
+    st.markdown(escaped(words.price(str(q.metric), q.sets[0].system, *prices[0])))
     columns = {
         "system": [one.system for one in q.sets],
-        "these_low": [own[0] for own, _ in found],
-        "these_high": [own[1] for own, _ in found],
-        "more_low": [more[0] for _, more in found],
-        "more_high": [more[1] for _, more in found],
+        "these_low": [own[0] for own, _ in prices],
+        "these_high": [own[1] for own, _ in prices],
+        "more_low": [more[0] for _, more in prices],
+        "more_high": [more[1] for _, more in prices],
         "all_candidates": [one.population - 1 for one in q.sets],
     }
     table = pd.DataFrame(columns)
     printed = {
         "System": table["system"].map(system_name),
-        "Scores, these instances": [words.scores(*own) for own, _ in found],
-        "Scores, more like them": [words.scores(*more) for _, more in found],
+        "Scores, these instances": [words.scores(*own) for own, _ in prices],
+        "Scores, more like them": [words.scores(*more) for _, more in prices],
         "All candidates, on average": table["all_candidates"].map(count),
     }
     page.table(pd.DataFrame(printed), table, "price")
 
 
-def _pairs(found: result.Result[result.Question]) -> None:
+def _pairs(answer: result.Result[result.Question]) -> None:
     """Every pair: the range of its difference, without and with the assumption."""
-    if not found.pairs:
+    if not answer.pairs:
         lacking = "One system alone has no pair: add the sampled ranks of a second one."
         st.info(lacking, icon=":material/info:")
         return
-    table = result.pair_ranges(found)
+    table = result.pair_ranges(answer)
     first, second = table["first"].map(system_name), table["second"].map(system_name)
     low, high = table["low"], table["high"]
-    printed = pd.DataFrame(
-        {
-            "Pair": first + " − " + second,
-            "Assumption": table["assumption"],
-            "Difference lies in": list(map(words.span, low, high)),
-            "So": list(map(words.told, first, second, low, high)),
-        }
-    )
-    page.table(printed, table, "pairs")
+    printed = {
+        "Pair": first + " − " + second,
+        "Assumption": table["assumption"],
+        "Difference lies in": list(map(words.span, low, high)),
+        "So": list(map(words.told, first, second, low, high)),
+    }
+    page.table(pd.DataFrame(printed), table, "pairs")
 
 
-def _true_ranks(found: result.Result[result.Question]) -> None:
+def _true_ranks(answer: result.Result[result.Question]) -> None:
     """Where the relevant items stand, as estimated."""
-    q = found.question
+    q = answer.question
     try:
         grid, estimated = q.shares_below()
     except ValueError as error:
         st.info(escaped(str(error)), icon=":material/info:")
         return
-    exact = {
-        ranks.system: np.asarray(rank_distribution_at(ranks, grid, ties="expected"))
-        for ranks in q.true
-    }
+    exact = {x.system: np.asarray(rank_distribution_at(x, grid, ties="expected")) for x in q.true}
     fig = pictures.ranks_below(grid, estimated, exact, dark=page.is_dark())
     alt = f"Share of relevant items up to each true rank of {len(estimated)} systems."
     page.picture(fig, key="estimate_below", alt=alt)
@@ -399,9 +394,9 @@ def _true_ranks(found: result.Result[result.Question]) -> None:
     )
 
 
-def _which_gamma(found: result.Result[result.Question]) -> None:
+def _which_gamma(answer: result.Result[result.Question]) -> None:
     """Bias, scatter and error of the corrected mean against γ, for one system's ranks."""
-    q = found.question
+    q = answer.question
     names = [one.system for one in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
     one = q.sets[place]
@@ -453,18 +448,16 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return result.TableQuestion(table, metric, sampling, instances)
 
     doing = "What this table leaves open"
-    found = _answered(headline, "table", check, result.compute_table, doing)
-    if found is None:
+    answer = _answered(headline, "table", check, result.compute_table, doing)
+    if answer is None:
         return
-    rows = (*found.rows, *found.pairs)
-    printed = pd.DataFrame(
-        {
-            "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
-            "No assumption": [_range(row.free, row.other) for row in rows],
-            "If ranks fall off": [_range(row.falling, row.other) for row in rows],
-        }
-    )
-    page.table(printed, result.bounds(found), "table-bounds")
+    rows = (*answer.rows, *answer.pairs)
+    printed = {
+        "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
+        "No assumption": [_range(row.free, row.other) for row in rows],
+        "If ranks fall off": [_range(row.falling, row.other) for row in rows],
+    }
+    page.table(pd.DataFrame(printed), result.bounds(answer), "table-bounds")
     page.copy_link(own)
 
 
@@ -487,26 +480,26 @@ def _answered(
     explain: Callable[[ValueError], Problem] = Problem.of,
 ) -> result.Result[Any] | None:
     """Draw the sentence and the picture; return what was asked for, if there is nothing wrong."""
-    found, problem = page.answer(key, check, compute, lambda _: doing, explain)
+    answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
     with headline:
         if problem is not None:
             problem.show()
-        elif found is not None:
-            icon, color = words.VERDICTS[found.word]
-            badge = f":{color}-badge[{icon} {found.word}] " if found.pairs else ""
-            st.markdown(unbroken(f"### {badge}{found.sentence}"))
-            for note in found.notes:
+        elif answer is not None:
+            icon, color = words.VERDICTS[answer.word]
+            badge = f":{color}-badge[{icon} {answer.word}] " if answer.pairs else ""
+            st.markdown(unbroken(f"### {badge}{answer.sentence}"))
+            for note in answer.notes:
                 st.caption(escaped(note))
-    if found is None or (problem is not None and problem.asking):
+    if answer is None or (problem is not None and problem.asking):
         return None
-    fig = pictures.ranges(str(found.question.metric), found.rows, dark=page.is_dark())
-    alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in found.rows)
+    fig = pictures.ranges(str(answer.question.metric), answer.rows, dark=page.is_dark())
+    alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in answer.rows)
     with st.container(key="given_picture"):
         page.picture(fig, key=f"{key}_ranges", dim=problem is not None, alt=alt)
     if problem is not None:
         return None
-    st.caption(found.legend)
-    return found
+    st.caption(answer.legend)
+    return answer
 
 
 def _range(span: Range | None, other: str = "") -> str:

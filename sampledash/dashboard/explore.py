@@ -63,19 +63,21 @@ def _answer() -> None:
         with beside:
             problem.show()
     with controls:
-        kept = page.pinned(q)
-    before = kept and results.compute(kept.question)
+        pin = page.pinned(q)
+    before = pin and results.compute(pin.question)
     with picture:
-        told = (words.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics)
-        fig, alt = _drawn(result, page.is_dark(), before), " ".join(told)
+        sentences = (
+            words.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics
+        )
+        fig, alt = _drawn(result, page.is_dark(), before), " ".join(sentences)
         page.panels(fig, len(q.metrics), key=PICTURE, alt=alt, dim=problem is not None)
         for metric in q.metrics:
             for note in cutoff_holds_all(metric, q.sampling.n, q.sampling.m):
                 st.caption(note)
         if q.note:
             st.caption(q.note)
-        if kept:
-            kept.note()
+        if pin:
+            pin.note()
     if not shown:
         live.follow()
         return
@@ -110,11 +112,11 @@ def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follow
     of_m = frames({m: replace(q, sampling=replace(s, m=m)) for m in steps})
     ranks = map(int, sliders.steps_up_to("rank", s.n))
     of_rank = frames({rank: replace(q, rank=rank) for rank in ranks})
-    kept = before and before.question
+    pinned = before and before.question
     any_m, any_rank = replace(q, sampling=replace(s, m=1), note=""), replace(q, rank=1, note="")
     return [
-        live.Follows("m", (any_m, kept, dark), of_m),
-        live.Follows("rank", (any_rank, kept, dark), of_rank, lines=False),
+        live.Follows("m", (any_m, pinned, dark), of_m),
+        live.Follows("rank", (any_rank, pinned, dark), of_rank, lines=False),
     ]
 
 
@@ -248,10 +250,10 @@ def _one_draw(result: Result) -> None:
     last = int(seen[-1])
     drawn = results.negatives(sampling, rank, last, seed, done)
     with catalogue:
-        said = words.one_draw(focus, last - 1, sampling)
-        st.markdown(said)
+        sentence = words.one_draw(focus, last - 1, sampling)
+        st.markdown(sentence)
         fig = pictures.catalogue(sampling.n, rank, drawn, dark=page.is_dark())
-        page.picture(fig, key="explore_catalogue", alt=said)
+        page.picture(fig, key="explore_catalogue", alt=sentence)
     if done > 1:
         values = focus.of_above(seen - 1, sampling.m) * focus.scale(1)
         expected = result.at_rank(focus)[1]
@@ -292,8 +294,8 @@ def _family(result: Result) -> None:
     """The same metric with 10, 100, 1,000 and all negatives."""
     q, n = result.question, result.question.sampling.n
     curves, here = results.family(q, FAMILY)
-    said = words.family(q.focus, q.rank, here, float(q.focus(q.rank, n)))
-    st.markdown(said)
+    sentence = words.family(q.focus, q.rank, here, float(q.focus(q.rank, n)))
+    st.markdown(sentence)
     exact, log, dark = q.focus(q.ranks, n), q.top is None, page.is_dark()
     fig = pictures.family(q.focus, q.ranks, exact, curves, at=q.rank, log=log, dark=dark)
-    page.picture(fig, key="explore_family", alt=said)
+    page.picture(fig, key="explore_family", alt=sentence)

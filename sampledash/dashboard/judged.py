@@ -64,13 +64,13 @@ def chosen_metrics() -> tuple[Metric, ...]:
     """The chips at the shared cutoff and at those added to it."""
     settings = state.current()
     cutoffs = sorted({settings.k, *(st.session_state.get("also_k") or [])})
-    found = [
+    metrics = [
         choices.chip_metric(chip, k, settings.n)
         for chip in choices.CHIPS
         if chip in state.value("metrics")
         for k in (cutoffs if choices.CHIPS[chip][1] else [settings.k])
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(metrics))
 
 
 def _check(source: Source) -> Question:

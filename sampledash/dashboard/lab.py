@@ -20,20 +20,7 @@ from sampledash.analyses import memory
 from sampledash.analyses.consistency.result import Focus, Result
 from sampledash.analyses.consistency.words import weakest_order
 from sampledash.analyses.lab import pictures, words
-from sampledash.analyses.lab.result import (
-    FIRST,
-    OFFERED,
-    SEEN,
-    SPLITS,
-    SWEEPS,
-    Job,
-    Made,
-    Setup,
-    Wanted,
-    swept,
-    top_shares,
-    wanted,
-)
+from sampledash.analyses.lab import result as lab
 from sampledash.analyses.sliding import slopes
 from sampledash.analyses.source import Source
 from sampledash.comparison.means import exact_means
@@ -58,24 +45,24 @@ T = TypeVar("T")
 SYNTHETIC = "A small synthetic world"
 FILE = "lab-ranks.csv"
 TABS = ("Steck's sweeps", "Why not RMSE")
-KNOBS = {name: "knobs_" + re.sub(r"\W+", "_", name.lower()) for name in OFFERED}
+KNOBS = {name: "knobs_" + re.sub(r"\W+", "_", name.lower()) for name in lab.OFFERED}
 DEFAULTS: dict[str, Any] = {
     "interactions": SYNTHETIC,
-    "split": next(iter(SPLITS)),
-    "seen": next(iter(SEEN)),
+    "split": next(iter(lab.SPLITS)),
+    "seen": next(iter(lab.SEEN)),
     "least_rating": None,
-    "recommenders": FIRST,
+    "recommenders": lab.FIRST,
     "lab_seed": 0,
-    **{KNOBS[name]: text for name, text in OFFERED.items()},
+    **{KNOBS[name]: text for name, text in lab.OFFERED.items()},
     "lab_tab": TABS[0],
-    "sweep": next(iter(SWEEPS)),
+    "sweep": next(iter(lab.SWEEPS)),
 }
 CHOICES: state.Offered = {
     "interactions": ((SYNTHETIC, UPLOAD), SYNTHETIC),
-    "split": (SPLITS, DEFAULTS["split"]),
-    "seen": (SEEN, DEFAULTS["seen"]),
-    "recommenders": (OFFERED, FIRST),
-    "sweep": (SWEEPS, DEFAULTS["sweep"]),
+    "split": (lab.SPLITS, DEFAULTS["split"]),
+    "seen": (lab.SEEN, DEFAULTS["seen"]),
+    "recommenders": (lab.OFFERED, lab.FIRST),
+    "sweep": (lab.SWEEPS, DEFAULTS["sweep"]),
 }
 _JOB, _MADE, _SHOWN = "_lab_job", "_lab_made", "_lab_shown"
 _NO_COLUMN = "(none)"
@@ -92,18 +79,15 @@ def show() -> None:
     state.stamp(CHOICES)
     left, right = st.columns([6, 7], gap="large")
     with left:
-        setup, chosen = None, list[Wanted]()
+        setup, chosen = None, list[lab.Wanted]()
         if (parted := _split()) is not None:
             chosen, seed = _chosen()
-            setup = Setup(*parted, seed)
+            setup = lab.Setup(*parted, seed)
             _train(setup, chosen)
     source, beware = _source(setup, chosen)
-    sliders.draw(
-        lock_n=judged.locked_n(source)
-        if source is not None
-        else (state.DEFAULTS["n"], "once something is trained"),
-        page_defaults=DEFAULTS,
-    )
+    unknown = state.DEFAULTS["n"], "once something is trained"
+    lock = unknown if source is None else judged.locked_n(source)
+    sliders.draw(lock_n=lock, page_defaults=DEFAULTS)
     with right:
         page.note(DEFAULTS)
         bars = st.container()
@@ -113,9 +97,9 @@ def show() -> None:
             if beware:
                 st.warning(beware, icon=":material/history:")
             _found(source)
-    job: Job | None = st.session_state.get(_JOB)
+    job: lab.Job | None = st.session_state.get(_JOB)
     if setup is not None:
-        if job is not None and job.tasks[0].key in map(setup.key, SWEEPS):
+        if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
             bars = st.container()  # near the button
         page.tabs(dict(zip(TABS, (_sweeps, _toy), strict=True)), "lab_tab", setup)
     with bars:
@@ -126,14 +110,13 @@ def show() -> None:
 def _kept(key: str, make: Callable[[], T]) -> T | None:
     """What is made; or why it cannot be, and the last one that could."""
     try:
-        found = st.session_state[key] = make()
+        st.session_state[key] = make()
     except ValueError as error:
         Problem.of(error).show()
-        last: T | None = st.session_state.get(key)
-        if last is not None:
+        if st.session_state.get(key) is not None:
             st.caption("Until then all stays as it was.")
-        return last
-    return found
+    last: T | None = st.session_state.get(key)
+    return last
 
 
 # -------------------------------------------------------------------------------- interactions
@@ -148,15 +131,15 @@ def _split() -> tuple[Split, float | None] | None:
     st.caption(memory.cached((words.data, data.digest), lambda: words.data(data), shared=False))
     least = None
     with st.container(horizontal=True):
-        how = page.segments("Held out", SPLITS, "split", help=words.TEXTS["split"])
-        seen = page.segments("Seen items", SEEN, "seen", help=words.TEXTS["seen"])
+        how = page.segments("Held out", lab.SPLITS, "split", help=words.TEXTS["split"])
+        seen = page.segments("Seen items", lab.SEEN, "seen", help=words.TEXTS["seen"])
         if data.rating is not None:
             bound: dict[str, Any] = {"key": "least_rating", "bind": "query-params", "width": 180}
             bound |= {"format": "%.6g", "placeholder": "any", "help": words.TEXTS["least"]}
             least = st.number_input("Relevant: rated at least", value=None, **bound)
 
     def parts() -> tuple[str, Split]:
-        rule = SPLITS[how] + SEEN[seen]
+        rule = lab.SPLITS[how] + lab.SEEN[seen]
 
         def make() -> Split:
             made = split(data, rule)
@@ -165,10 +148,10 @@ def _split() -> tuple[Split, float | None] | None:
 
         return how, ranks.once("_lab_split", (data.digest, rule), make, "Splitting")
 
-    found = _kept("_lab_parts", parts)
-    if found is None:
+    parted = _kept("_lab_parts", parts)
+    if parted is None:
         return None
-    how, found_parts = found
+    how, found_parts = parted
     key = words.split, how, found_parts.data, found_parts.text, least
     st.caption(memory.cached(key, lambda: words.split(how, found_parts, least), shared=False))
     return found_parts, least
@@ -238,66 +221,67 @@ def _columns(ident: str, opened: OpenedInteractions | None) -> None:
 
 def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
     """What is kept of the interactions."""
-    kept: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
             how: dict[str, Any] = {"key": f"lab_{option}_{ident}", "help": words.TEXTS["core"]}
-            kept[option] = st.number_input(label, 1, value=1, step=1, **how, **_KEPT)
+            options[option] = st.number_input(label, 1, value=1, step=1, **how, **_KEPT)
         about, key = words.TEXTS["repeats"], f"lab_duplicates_{ident}"
         of_repeats = "last", "first", "all"
-        kept["duplicates"] = st.selectbox("Of repeats", of_repeats, key=key, help=about, **_KEPT)
+        options["duplicates"] = st.selectbox("Of repeats", of_repeats, key=key, help=about, **_KEPT)
         if opened.interactions.rating is not None:
             how = {"key": f"lab_implicit_{ident}", "help": words.TEXTS["implicit"]}
-            kept["implicit"] = st.toggle("Ignore ratings", persist_state="session", **how)
-    return kept
+            options["implicit"] = st.toggle("Ignore ratings", persist_state="session", **how)
+    return options
 
 
 # -------------------------------------------------------------------------------- recommenders
 
 
-def _chosen() -> tuple[list[Wanted], int]:
+def _chosen() -> tuple[list[lab.Wanted], int]:
     """The chosen recommenders, one whose text is wrong as it last was right; and the seed."""
-    chosen = page.chips("Recommenders", OFFERED, "recommenders", FIRST, words.TEXTS["recommenders"])
-    found: list[Wanted] = []
+    about = words.TEXTS["recommenders"]
+    chosen = page.chips("Recommenders", lab.OFFERED, "recommenders", lab.FIRST, about)
+    recommenders: list[lab.Wanted] = []
     place = st.container()
     with st.expander("Their knobs, as in the papers", icon=":material/tune:"):
-        for chip in (chip for chip in OFFERED if chip in chosen):
-            about = words.knobs(OFFERED[chip])
+        for chip in (chip for chip in lab.OFFERED if chip in chosen):
+            about = words.knobs(lab.OFFERED[chip])
             bound: dict[str, Any] = {"key": KNOBS[chip], "bind": "query-params"}
-            text = st.text_input(chip, OFFERED[chip], help=about, **bound)
+            text = st.text_input(chip, lab.OFFERED[chip], help=about, **bound)
             with place:
                 good = _kept(f"_good_{KNOBS[chip]}", partial(_parsed, chip, text or ""))
-            if good is not None and good.system not in (x.system for x in found):
-                found.append(good)
+            if good is not None and good.system not in (x.system for x in recommenders):
+                recommenders.append(good)
         about = "Of first factors and other random choices: the same seed gives the same ranks."
         seed = page.whole_number("Seed", "lab_seed", 0, most=2**31, help=about)
-    return found, seed
+    return recommenders, seed
 
 
-def _parsed(chip: str, text: str) -> Wanted:
+def _parsed(chip: str, text: str) -> lab.Wanted:
     try:
-        return wanted(chip, text)
+        return lab.wanted(chip, text)
     except ValueError as error:
         raise ValueError(f"{chip}: {error}") from None
 
 
-def _made() -> Made:
-    found: Made = st.session_state.setdefault(_MADE, {})
-    return found
+def _made() -> lab.Made:
+    made: lab.Made = st.session_state.setdefault(_MADE, {})
+    return made
 
 
 def _busy() -> bool:
     """Whether something is under way, halted or not: one job at a time."""
-    job: Job | None = st.session_state.get(_JOB)
+    job: lab.Job | None = st.session_state.get(_JOB)
     return job is not None and not job.done
 
 
-def _train(setup: Setup, chosen: list[Wanted]) -> None:
+def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
     """The button, and what is left to do."""
     missing = [x for x in chosen if setup.key(x) not in _made()]
 
     def begin() -> None:
-        st.session_state[_JOB] = Job(list(map(setup.training, missing)), _made())
+        st.session_state[_JOB] = lab.Job(list(map(setup.training, missing)), _made())
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -309,21 +293,23 @@ def _train(setup: Setup, chosen: list[Wanted]) -> None:
             disabled=_busy() or not missing,
         )
         page.copy_link(DEFAULTS)
-        if said := words.missing([x.system for x in missing], len(chosen)):
-            st.caption(said)
+        if sentence := words.missing([x.system for x in missing], len(chosen)):
+            st.caption(sentence)
 
 
-def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Callable[[], None]:
+def _working(
+    job: lab.Job | None, setup: lab.Setup | None, chosen: list[lab.Wanted]
+) -> Callable[[], None]:
     """Draw how far the work is; returns what goes on with it until a change of mind interrupts."""
     if job is None:
         return lambda: None
     if setup is not None:
         asked = {setup.key(x): x.system for x in chosen}
-        asked |= {setup.key(knob): f"Sweep of {knob}" for knob in SWEEPS}
-        said: dict[str, list[str]] = {}
+        asked |= {setup.key(knob): f"Sweep of {knob}" for knob in lab.SWEEPS}
+        failures: dict[str, list[str]] = {}
         for key in (key for key in asked if key in job.failed):
-            said.setdefault(state.spelled(job.failed[key]), []).append(asked[key])
-        for sentence, systems in said.items():
+            failures.setdefault(state.spelled(job.failed[key]), []).append(asked[key])
+        for sentence, systems in failures.items():
             Problem(f"{listed(systems)}: {sentence}").show()
     if job.done:
         return lambda: None
@@ -338,8 +324,8 @@ def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Call
 
     def draw(place: int) -> None:
         share, left = job.shares[place], job.left if place == job.place else None
-        said = words.working(job.tasks[place].name, share, left, halted=job.halted)
-        bars[place].progress(share, said)
+        text = words.working(job.tasks[place].name, share, left, halted=job.halted)
+        bars[place].progress(share, text)
 
     for place in range(len(bars)):
         draw(place)
@@ -373,7 +359,7 @@ def _working(job: Job | None, setup: Setup | None, chosen: list[Wanted]) -> Call
 # ------------------------------------------------------------------------------- what was found
 
 
-def _source(setup: Setup | None, chosen: list[Wanted]) -> tuple[Source | None, str]:
+def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source | None, str]:
     """What is chosen, as far as it is trained, else what was shown last; and what is lacking."""
     by_system = {} if setup is None else {x.system: _made().get(setup.key(x)) for x in chosen}
     sets = tuple(ranks for ranks in by_system.values() if ranks is not None)
@@ -459,10 +445,10 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
 # ------------------------------------------------------------------------------------------- Steck
 
 
-def _sweeps(setup: Setup) -> None:
+def _sweeps(setup: lab.Setup) -> None:
     """ATOP, Recall and RMSE over a knob of AllRank-Regression."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        knob = page.segments("Knob", SWEEPS, "sweep", help=words.TEXTS["sweep"])
+        knob = page.segments("Knob", lab.SWEEPS, "sweep", help=words.TEXTS["sweep"])
         key = setup.key(knob)
         if st.button(
             f"Sweep {knob}",
@@ -470,35 +456,35 @@ def _sweeps(setup: Setup) -> None:
             key="sweep_begin",
             disabled=_busy() or key in _made() or setup.parts.test.rating is None,
         ):
-            st.session_state[_JOB] = Job([setup.sweep(knob)], _made())
+            st.session_state[_JOB] = lab.Job([setup.sweep(knob)], _made())
             st.rerun()
     if setup.parts.test.rating is None:
         st.info(words.TEXTS["not rated"])
         return
-    job: Job | None = st.session_state.get(_JOB)
+    job: lab.Job | None = st.session_state.get(_JOB)
     points = _made().get(key) or (job.points.get(key, ()) if job else ())
     if not points:
         st.caption(words.TEXTS["sweep begin"])
         return
-    found = swept(knob, points, state.current().k)
-    st.markdown(f"**{words.swept(knob, found)}**")
-    fig = pictures.swept(knob, found, dark=page.is_dark())
-    page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, found), dim=False)
+    table = lab.swept(knob, points, state.current().k)
+    st.markdown(f"**{words.swept(knob, table)}**")
+    fig = pictures.swept(knob, table, dark=page.is_dark())
+    page.panels(fig, 3, key="lab_sweep", alt=words.swept(knob, table), dim=False)
     st.caption(words.TEXTS["swept"])
-    page.take(found, f"sweep-{SWEEPS[knob]}")
+    page.take(table, f"sweep-{lab.SWEEPS[knob]}")
     if key not in _made():
         return
-    tops = top_shares(knob, points)
+    tops = lab.top_shares(knob, points)
     st.markdown(f"**{words.tops(tops)}**")
     fig = pictures.tops(tops, dark=page.is_dark())
     page.panels(fig, 2, key="lab_tops", alt=words.tops(tops), dim=False)
     st.caption(words.TEXTS["tops"])
-    page.take(tops, f"topk-{SWEEPS[knob]}")
+    page.take(tops, f"topk-{lab.SWEEPS[knob]}")
 
 
-def _toy(setup: Setup) -> None:
+def _toy(setup: lab.Setup) -> None:
     """Table 1 of Steck: RMSE cannot tell a constant from an oracle."""
-    said, shown = st.columns([5, 7], gap="large", vertical_alignment="center")
-    said.markdown(words.TEXTS["toy"])
-    with shown:
+    left, right = st.columns([5, 7], gap="large", vertical_alignment="center")
+    left.markdown(words.TEXTS["toy"])
+    with right:
         page.moving(pictures.toys(page.is_dark()), key="lab_toy", alt=words.TEXTS["toy alt"])

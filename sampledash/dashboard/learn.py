@@ -33,9 +33,8 @@ Answer = Callable[[str, int], tuple[str, Link | None]]
 def show() -> None:
     """Draw the page."""
     # The toggle is drawn last; what it says decides how everything is drawn.
-    present = bool(
-        st.session_state.get(PRESENT, st.query_params.get(PRESENT, "").lower() == "true")
-    )
+    linked = st.query_params.get(PRESENT, "").lower() == "true"
+    present = bool(st.session_state.get(PRESENT, linked))
     with st.container(key="projected" if present else "lesson_page"):
         number = _way()
         lesson = lessons.words(number)
@@ -97,11 +96,11 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
 
 def _reply(chosen: Choice) -> None:
     """Say whether it is right, and why, to everybody alike."""
-    said = unbroken(chosen.reply)
+    reply = unbroken(chosen.reply)
     if chosen.right:
-        st.success(f"Yes. {said}", icon=":material/check_circle:")
+        st.success(f"Yes. {reply}", icon=":material/check_circle:")
     else:
-        st.info(f"Not quite. {said}", icon=":material/lightbulb:")
+        st.info(f"Not quite. {reply}", icon=":material/lightbulb:")
 
 
 def _body(number: int, *, revealed: bool, present: bool) -> None:
@@ -130,7 +129,7 @@ def _explain(column: DeltaGenerator, number: int, look: str, lesson: Lesson) -> 
         lines = [line for step in lesson.formula for line in step.split(r",\qquad ")]
         st.latex(r"\begin{gathered}" + r"\\[6pt]".join(lines) + r"\end{gathered}")
         if lesson.points:
-            st.markdown("\n".join(f"{i}. {said}" for i, said in enumerate(lesson.points, 1)))
+            st.markdown("\n".join(f"{i}. {point}" for i, point in enumerate(lesson.points, 1)))
         st.markdown(f"*Why it matters.* {unbroken(lesson.why)}")
         if offer := getattr(lessons.course()[number - 1], "OFFER", None):
             _offer(look, *offer)
@@ -144,23 +143,18 @@ def _offer(look: str, ask: str, m_values: Sequence[int], answer: Answer) -> None
     chosen = st.pills(ask.format(look=look), m_values, key=EXAMPLE, **how)
     if chosen is None:
         return
-    said, link = answer(look, chosen)
+    sentence, link = answer(look, chosen)
     if link is None:
-        st.info(said, icon=":material/verified:")
+        st.info(sentence, icon=":material/verified:")
         return
-    st.markdown(said)
+    st.markdown(sentence)
     _link(link)
 
 
 def _link(link: Link) -> None:
     """Draw a link to another page, with the whole query of its address."""
     shared = {key: str(state.DEFAULTS[key]) for key in _SHARED}
-    st.page_link(
-        f"sampledash/dashboard/pages/{link.page}.py",
-        label=link.label,
-        icon=":material/arrow_outward:",
-        query_params={"v": state.VERSION, **shared, **link.query},
-    )
+    page.link(link.page, link.label, ":material/arrow_outward:", {**shared, **link.query})
 
 
 def _look(place: DeltaGenerator, number: int) -> str:

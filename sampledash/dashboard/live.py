@@ -31,11 +31,11 @@ _COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
 # What an element of the page tells the script, and by which it asks for frames.
 _TELLING = st.components.v2.component(
     "sampledash_telling",
-    js="""const told = window.sampledashTold ??= new Map();
+    js="""const elements = window.sampledashTold ??= new Map();
 export default function ({ data, setStateValue }) {
-  told.set(data.of, { ...data, ask: (wanted) => setStateValue("asked", wanted) });
+  elements.set(data.of, { ...data, ask: (wanted) => setStateValue("asked", wanted) });
   window.sampledashLive?.hear?.();
-  return () => told.delete(data.of);
+  return () => elements.delete(data.of);
 }""",
 )
 
@@ -98,15 +98,13 @@ class Follows:
     def packed(self) -> dict[str, Any]:
         """The frames as they are sent."""
 
-        def packed(frame: Frame) -> dict[str, Any]:
-            pictures = {key: _moving(x, self.lines) for key, x in frame.pictures.items()}
-            return {"pictures": pictures, "texts": frame.texts, "styles": frame.styles}
-
         def make() -> dict[str, Any]:
             frames = {}
             for text, draw in self.frames.items():
                 state.give_way()  # a change comes first
-                frames[text] = packed(draw())
+                frame = draw()
+                pictures = {key: _moving(x, self.lines) for key, x in frame.pictures.items()}
+                frames[text] = {"pictures": pictures, "texts": frame.texts, "styles": frame.styles}
             return frames
 
         return memory.cached((_KEY, self.name, self.depends), make, shared=self.shared)

@@ -38,21 +38,17 @@ FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("Markdown", tables.as_markdown, "md", "text/markdown"),
     ("LaTeX", tables.as_latex, "tex", "text/x-tex"),
 )
+_HERE = Path(__file__).parent
 # Plotly's script as its package brings it, served beside the page.
 _PLOTLY = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
-_SCRIPT = "".join(
-    (Path(__file__).parent / name).read_text(encoding="utf-8")
-    for name in ("plotly.js", "picture.js")
-)
+_SCRIPT = "".join((_HERE / name).read_text("utf-8") for name in ("plotly.js", "picture.js"))
 _PICTURE = st.components.v2.component(
     "sampledash_picture", js=_SCRIPT.replace("PLOTLY", _PLOTLY.name), isolate_styles=False
 )
 memory.keep_in(lambda: st.session_state)
-_SLIDING = Path(__file__).parent / "sliding.js"
+_SLIDING = _HERE / "sliding.js"
 _OUTLINE = st.components.v2.component(
-    "sampledash_access",
-    js=(Path(__file__).parent / "access.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
+    "sampledash_access", js=(_HERE / "access.js").read_text("utf-8"), isolate_styles=False
 )
 _PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
 
@@ -63,8 +59,7 @@ def outline(*titles: str) -> None:
     Its script lets Tab reach what scrolls within the page, such as a long formula on a phone, and
     runs the page anew where the theme changes, for colours of pictures are chosen here.
     """
-    look: dict[str, Any] = {"on_scheme_change": lambda: None, "height": 1}
-    _OUTLINE(key="outline", data=list(titles), **look)
+    _OUTLINE(key="outline", data=list(titles), on_scheme_change=lambda: None, height=1)
 
 
 class Problem(ValueError):
@@ -126,14 +121,14 @@ def answer(
     good = f"_good_{key}"
     try:
         question = check()
-        found = work(question)
+        result = work(question)
     except ValueError as error:
         last = st.session_state.get(good)
         if last is None and first is not None:
             last = first()
         return None if last is None else work(last), explain(error)
     st.session_state[good] = question
-    return found, None
+    return result, None
 
 
 def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
@@ -182,21 +177,21 @@ def pinned(now: Any, name: str = "") -> Pinned | None:
     ``name``: what it is about, besides its setting.
     """
     place = f"_pinned_{type(now).__module__}"
-    kept: Pinned | None = st.session_state.get(place)
-    state.put_in_address(state.PIN, "1" if kept is not None else "")
+    pin: Pinned | None = st.session_state.get(place)
+    state.put_in_address(state.PIN, "1" if pin is not None else "")
 
     def turn() -> None:
-        said = [name] * bool(name) + [f"{key} = {x}" for key, x in state.setting().items()]
-        st.session_state[place] = Pinned(now, ", ".join(said)) if kept is None else None
+        parts = [name] * bool(name) + [f"{key} = {x}" for key, x in state.setting().items()]
+        st.session_state[place] = Pinned(now, ", ".join(parts)) if pin is None else None
 
     st.button(
-        "Pin" if kept is None else "Unpin",
-        icon=":material/keep:" if kept is None else ":material/keep_off:",
+        "Pin" if pin is None else "Unpin",
+        icon=":material/keep:" if pin is None else ":material/keep_off:",
         key="pin",
         on_click=turn,
         help="Keeps what is shown, to compare it with other settings.",
     )
-    return kept if kept is not None and kept.question != now else None
+    return pin if pin is not None and pin.question != now else None
 
 
 @contextmanager
@@ -253,8 +248,10 @@ def picture(
 
 def _file(name: str) -> str:
     """What a file that is taken away is called, but for its end: it names its setting."""
-    said = [f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()]
-    return "-".join(["sampledash", name, *said])
+    settings = [
+        f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()
+    ]
+    return "-".join(["sampledash", name, *settings])
 
 
 def moving(fig: go.Figure, *, key: str, alt: str) -> None:
@@ -380,8 +377,15 @@ def copy_link(page_defaults: Mapping[str, Any] | None = None) -> None:
             st.caption(
                 "Opens this page with these settings. Uploaded files never travel in a link."
             )
-            link = (st.context.url or "") + state.permalink(page_defaults)
-            st.code(link, language=None, wrap_lines=True)
+            url = (st.context.url or "") + state.permalink(page_defaults)
+            st.code(url, language=None, wrap_lines=True)
+
+
+def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = None) -> None:
+    """Draw a link to another page of the dashboard, with the query of its address."""
+    script = f"sampledash/dashboard/pages/{target}.py"
+    params = None if query is None else {"v": state.VERSION, **query}
+    st.page_link(script, label=label, icon=icon, query_params=params)
 
 
 def download(
@@ -405,8 +409,7 @@ def take(table: Made, name: str) -> None:
         for label, how, end, mime in FORMATS:
             look = {"type": "tertiary", "key": f"take_{name}_{end}"}
             about = f"The whole table as {label}."
-            file = f"{_file(name)}.{end}"
-            download(label, partial(render, how), file, mime, help=about, **look)
+            download(label, partial(render, how), f"{_file(name)}.{end}", mime, help=about, **look)
 
 
 def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = None) -> None:

@@ -85,14 +85,14 @@ def show() -> None:
 
 
 def _item(item: str) -> None:
-    said = statements()
+    stated = statements()
     if item.startswith("Table"):
         _table(int(item[-1]))
     elif item in FIGURES:
         _figure(item)
-        _findings(said[said["where"] == item], item)
+        _findings(stated[stated["where"] == item], item)
     elif item == "The text":
-        _findings(said[~said["where"].str.startswith("Fig")], item)
+        _findings(stated[~stated["where"].str.startswith("Fig")], item)
     elif item == "Steck, Table 2":
         _trained()
     else:
@@ -106,12 +106,7 @@ def _item(item: str) -> None:
             st.markdown(how)
             st.code(code, language="python")
     target, query = words.OPENS[item]
-    st.page_link(
-        f"sampledash/dashboard/pages/{target}.py",
-        label=f"Open in {target.capitalize()}",
-        icon=":material/open_in_new:",
-        query_params={"v": "1", **query},
-    )
+    page.link(target, f"Open in {target.capitalize()}", ":material/open_in_new:", query)
 
 
 def _figure(item: str) -> None:
@@ -146,55 +141,55 @@ def _missing() -> None:
     about = "1: ratings are missing at random, as the theorem assumes."
     how: dict[str, Any] = {"key": "times", "bind": "query-params", "format": "%d times"}
     times = st.slider(label, 1, pictures.MOST_TIMES, DEFAULTS["times"], help=about, **how)
-    found = missing()
-    st.markdown(words.missing(times, found[found["times"] == times]))
-    _panels(pictures.missing(times, found, page.is_dark()))
+    rows = missing()
+    st.markdown(words.missing(times, rows[rows["times"] == times]))
+    _panels(pictures.missing(times, rows, page.is_dark()))
 
 
 def _table(number: int) -> None:
     """Printed and ours, cell by cell; of Tables 3 and 4 one metric at a time."""
-    found = tables()[number]
-    st.markdown(f"**{found['matched'].sum()} of {len(found)} cells match.**")
-    here, down, across = found, "row", "metric"
+    rows = tables()[number]
+    st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
+    here, down, across = rows, "row", "metric"
     if number >= 3:
         metric = page.segments("Metric", METRICS_34, "cell_metric")
-        here, down, across = found[found["metric"] == metric], "column", "row"
-    said = [words.cell(x, SETTINGS[number].decimals) for x in here.itertuples()]
-    here = here.assign(said=said, row=here["row"].map(", ".join))  # of a pair
-    shown = here.pivot(index=down, columns=across, values="said")
+        here, down, across = rows[rows["metric"] == metric], "column", "row"
+    texts = [words.cell(x, SETTINGS[number].decimals) for x in here.itertuples()]
+    here = here.assign(texts=texts, row=here["row"].map(", ".join))  # of a pair
+    shown = here.pivot(index=down, columns=across, values="texts")
     shown = shown.loc[here[down].unique(), here[across].unique()].rename_axis(columns=None)
     st.table(shown.reset_index(names="System" if down == "row" else "Column"), hide_index=True)
     st.caption(words.TEXTS[f"Table {number}"])
-    for reason, cells in found[~found["matched"]].groupby("reason", sort=False):
+    for reason, cells in rows[~rows["matched"]].groupby("reason", sort=False):
         names = "; ".join(map(words.unmatched, cells["cell"], cells["text"], cells["ours"]))
         st.markdown(f"- {names}: **{str(reason) or 'not explained'}**.")
-    page.take(found.drop(columns=["metric", "row", "column", "text"]), f"table-{number}")
+    page.take(rows.drop(columns=["metric", "row", "column", "text"]), f"table-{number}")
 
 
 def _trained() -> None:
     """Steck's Table 2, a training a row."""
-    found = trained()
-    st.markdown(f"**{found['matched'].sum()} of {len(found)} cells match.**")
-    printed = found.assign(text=found["printed"].map("{:.3f}".format), our_std=np.nan)
+    rows = trained()
+    st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
+    printed = rows.assign(text=rows["printed"].map("{:.3f}".format), our_std=np.nan)
     lines = {
-        "Training": found["objective"],
-        "Printed, tuning half": found["validation"].map("{:.3f}".format),
+        "Training": rows["objective"],
+        "Printed, tuning half": rows["validation"].map("{:.3f}".format),
         "Printed → ours, test half": [words.cell(x, 3) for x in printed.itertuples()],
-        "Recommender": found["recommender"],
+        "Recommender": rows["recommender"],
     }
     st.table(pd.DataFrame(lines), hide_index=True)
     st.caption(words.TEXTS["Steck, Table 2"])
-    page.take(found, "steck-table-2")
+    page.take(rows, "steck-table-2")
 
 
-def _findings(found: pd.DataFrame, name: str) -> None:
+def _findings(rows: pd.DataFrame, name: str) -> None:
     """Statements, ours, and whether they hold."""
-    found = found.reset_index(drop=True)
+    rows = rows.reset_index(drop=True)
     lines = {
-        "Where": found["where"],
-        "Statement": [f"“{quote}”" for quote in found["quote"]],
-        "Ours": list(map(words.ours, found["ours"], found["what"])),
-        "Verdict": list(map(words.verdict, found["holds"], found["note"])),
+        "Where": rows["where"],
+        "Statement": [f"“{quote}”" for quote in rows["quote"]],
+        "Ours": list(map(words.ours, rows["ours"], rows["what"])),
+        "Verdict": list(map(words.verdict, rows["holds"], rows["note"])),
     }
     st.table(pd.DataFrame(lines), hide_index=True)
-    page.take(found, name.lower().replace(" ", "-"))
+    page.take(rows, name.lower().replace(" ", "-"))

@@ -85,11 +85,9 @@ def choose() -> tuple[Source | None, Problem | None]:
     )
     if chosen != PASTE:
         carry("ranks", "")
-    draw = {UPLOAD: _uploaded, PASTE: _pasted, SERVED: _served}.get(
-        chosen, partial(_bundled, chosen)
-    )
+    draws = {UPLOAD: _uploaded, PASTE: _pasted, SERVED: _served}
     try:
-        source = st.session_state[_GOOD] = draw()
+        source = st.session_state[_GOOD] = draws.get(chosen, partial(_bundled, chosen))()
         return source, None
     except ValueError as error:
         return st.session_state.get(_GOOD), Problem.of(error)
@@ -194,19 +192,19 @@ def _source(
 
 def _alone(ranks: RankSet) -> str:
     """What can be said of one system."""
-    said = "One system alone has no order: add the ranks of a second one, here or in another file."
+    alone = "One system alone has no order: add the ranks of a second one, here or in another file."
     try:
         settings = state.current()
         metric, odds = settings.metrics[0], settings.sampling().odds
         exact = mean(metric, ranks)
         if ranks.largest_cutoff is not None:  # nothing can be said of samples
-            return f"{said} Its {metric} is {percent(exact)}."
+            return f"{alone} Its {metric} is {percent(exact)}."
         (ranks,) = Source((ranks,), "", False).drawn_by(settings.scheme).sets
         sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme, odds=odds)
     except (ValueError, IndexError):
-        return said
+        return alone
     return (
-        f"{said} Its {metric} is {percent(exact)}; on {negatives(settings.m, 'sampled')} "
+        f"{alone} Its {metric} is {percent(exact)}; on {negatives(settings.m, 'sampled')} "
         f"{percent(sampled)} would be expected."
     )
 
@@ -271,8 +269,7 @@ def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
     """The sentence, with a button for each way out."""
     ways = error.ways if isinstance(error, ReadError) else {}
     buttons = [(label, partial(how.update, options)) for label, options in ways.items()]
-    asking = isinstance(error, MissingCandidates)
-    return Problem(state.spelled(error), *buttons, asking=asking)
+    return Problem(state.spelled(error), *buttons, asking=isinstance(error, MissingCandidates))
 
 
 # ------------------------------------------------------------------------------------ preview
@@ -369,8 +366,7 @@ def _systems(ident: str, opened: Opened, how: dict[str, Any]) -> None:
     table, known = st.session_state[base]
 
     def follow() -> None:
-        edits = st.session_state[widget]["edited_rows"]
-        how["systems"] = chosen_of(table, edits, known)
+        how["systems"] = chosen_of(table, st.session_state[widget]["edited_rows"], known)
 
     column = st.column_config
     st.data_editor(

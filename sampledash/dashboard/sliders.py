@@ -65,11 +65,9 @@ def draw(
             _scheme()
         back, again = st.columns(2)
         back.button("Undo", icon=":material/undo:", width="stretch", on_click=state.undo)
-        reset: dict[str, Any] = {
-            "on_click": state.reset,
-            "args": ({**state.DEFAULTS, **page_defaults},),
-        }
-        again.button("Reset", icon=":material/restart_alt:", width="stretch", **reset)
+        defaults = {**state.DEFAULTS, **page_defaults}
+        look: dict[str, Any] = {"icon": ":material/restart_alt:", "width": "stretch"}
+        again.button("Reset", on_click=state.reset, args=(defaults,), **look)
 
 
 def _scheme() -> None:
@@ -105,8 +103,7 @@ def ladder(
     with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
         # The field comes first: the address may say a value that only the field brings.
         place = st.container(key=f"{key}_slider", gap=None)
-        about = f"{label}, exact value"
-        _field(key, about, default, label_visibility="collapsed", width=FIELD)
+        _field(key, f"{label}, exact value", default, label_visibility="collapsed", width=FIELD)
         number, steps = state.value(key, {key: default}), steps_up_to(key, high)
         face = {"name": key, "label": label, "help": HELP[key], "number": number, "above": above}
         texts = {"text": show(number), "steps": steps, "texts": [*map(show, steps)]}
@@ -129,9 +126,8 @@ def steps_up_to(key: str, high: float) -> list[float]:
 
 def metric() -> None:
     """Draw the one metric of a page."""
-    names, linked = list(choices.CHIPS), {"key": "metric", "bind": "query-params"}
-    how: dict[str, Any] = {**linked, "default": choices.METRIC, "help": HELP["metric"]}
-    st.pills("Metric", names, required=True, wrap=True, **how)
+    how: dict[str, Any] = {"key": "metric", "bind": "query-params", "help": HELP["metric"]}
+    st.pills("Metric", list(choices.CHIPS), default=choices.METRIC, required=True, wrap=True, **how)
 
 
 def m(given: str = "", *, most: int | None = None) -> None:
@@ -153,10 +149,10 @@ def gamma() -> None:
     ladder("gamma", "γ", show=text.gamma)
 
 
-def _locked(key: str, label: str, said: str) -> None:
+def _locked(key: str, label: str, shown: str) -> None:
     """Draw a number that the data give."""
     # A keyed widget keeps its text: give it the present one.
-    st.session_state[f"{key}_locked"] = said
+    st.session_state[f"{key}_locked"] = shown
     st.text_input(label, disabled=True, help=HELP[key], key=f"{key}_locked")
 
 

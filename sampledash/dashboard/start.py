@@ -11,7 +11,7 @@ import streamlit as st
 import sampledash as sd
 from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, movielens, names
 from sampledash.analyses.sliding import ALL, slopes
-from sampledash.dashboard import page, state
+from sampledash.dashboard import page
 from sampledash.dashboard.ranks import UPLOAD
 from sampledash.report.numbers import count
 from sampledash.report.sentences import negatives, ranking
@@ -46,14 +46,14 @@ def number(value: int) -> str:
 def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
     """What sampling does to the order, as a headline."""
     best, size = np.argmax(sampled), number(len(systems))
-    said = "the order is wrong"
+    outcome = "the order is wrong"
     if ranking(systems, sampled) == ranking(systems, exact):
-        said = "the order is right"
+        outcome = "the order is right"
     elif best == np.argmin(exact):
-        said = f"the worst of {size} looks best"
+        outcome = f"the worst of {size} looks best"
     elif best != np.argmax(exact):
-        said = f"the best of {size} does not look best"
-    return f"With {negatives(m)} {said}"
+        outcome = f"the best of {size} does not look best"
+    return f"With {negatives(m)} {outcome}"
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -86,13 +86,8 @@ def show() -> None:
     page.moving(fig, key="start_slopes", alt=alt)
     for place, (door, name, icon, behind) in zip(st.columns(3), DOORS, strict=True):
         with place.container(border=True, height="stretch", key=f"door_{door}"):
-            st.page_link(_file(door), label=f"**{name}**", icon=icon)
+            page.link(door, f"**{name}**", icon)
             st.caption(behind)
-    lab = {"v": state.VERSION, "interactions": UPLOAD}
-    st.page_link(_file("lab"), label=LAB, icon=":material/science:", query_params=lab)
+    page.link("lab", LAB, ":material/science:", {"interactions": UPLOAD})
     short = f"Learn it in {number(len(names()))} short lessons, one question each"
-    st.page_link(_file("learn"), label=short, icon=":material/school:")
-
-
-def _file(page: str) -> str:
-    return f"sampledash/dashboard/pages/{page}.py"
+    page.link("learn", short, ":material/school:")

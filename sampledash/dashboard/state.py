@@ -72,8 +72,8 @@ class Settings:
 
 def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
     """The present value of a key, its default when there is none."""
-    found = st.session_state.get(key)
-    return defaults[key] if found is None else found
+    present = st.session_state.get(key)
+    return defaults[key] if present is None else present
 
 
 def candidates() -> int:
@@ -145,9 +145,8 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
     pairs: list[tuple[str, str]] = [("v", VERSION)]
     for key, default in {**DEFAULTS, **(page_defaults or {})}.items():
         now = st.session_state.get(key, st.query_params.get_all(key) or default)
-        if now is None or now == default:
-            continue
-        pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]
+        if now is not None and now != default:
+            pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]
     return "?" + urlencode(pairs)
 
 
@@ -156,11 +155,11 @@ def setting() -> dict[str, str]:
     given = {"n"} if st.session_state.get(_LOCK) is not None else set()
     now = {key: value(key) for key in DEFAULTS if key not in {"metrics", *given}}
     always = ("n", "m", "k")
-    said = {key: x for key, x in now.items() if key in always or x != DEFAULTS[key]}
-    return {key: text.count(x) if key in always else str(x) for key, x in said.items()}
+    changed = {key: x for key, x in now.items() if key in always or x != DEFAULTS[key]}
+    return {key: text.count(x) if key in always else str(x) for key, x in changed.items()}
 
 
-def put_in_address(key: str, said: str) -> None:
+def put_in_address(key: str, written: str) -> None:
     """Write a text that no widget is bound to into the address, or take it out where it is empty.
 
     Only a change is written: the browser may be a change ahead of what this run began with, and
@@ -170,9 +169,9 @@ def put_in_address(key: str, said: str) -> None:
     context = get_script_run_ctx()
     if context is not None and context.is_history_navigation:
         return
-    if said and st.query_params.get(key) != said:
-        st.query_params[key] = said
-    elif not said and key in st.query_params:
+    if written and st.query_params.get(key) != written:
+        st.query_params[key] = written
+    elif not written and key in st.query_params:
         del st.query_params[key]
 
 
@@ -219,12 +218,14 @@ def link_complaints(
     params: Mapping[str, Sequence[str]], offered: Offered | None = None
 ) -> list[str]:
     """Sentences for the parts of an address that cannot be followed; other keys are left alone."""
-    found = []
+    sentences = []
     for key in _unread(params):
         wanted = "a whole number" if _NUMBERS[key] is int else "a number"
         raw = params[key][-1][:30]
         digits = "" if raw.isascii() else " in the digits 0 to 9"
-        found.append(f"The link gives {key} = {raw}, which is not {wanted} of usual size{digits}.")
+        sentences.append(
+            f"The link gives {key} = {raw}, which is not {wanted} of usual size{digits}."
+        )
     lists: Offered = {"metrics": (choices.CHIPS, []), "scheme": (choices.SCHEMES, "")}
     for key, (names, default) in {**lists, **(offered or {})}.items():
         several = isinstance(default, list)
@@ -232,21 +233,21 @@ def link_complaints(
             if raw in names or (not raw and key != "scheme"):
                 continue
             if key == "metrics":
-                said = f"The link names a metric that is not offered: {raw[:30]}."
+                sentence = f"The link names a metric that is not offered: {raw[:30]}."
             elif key == "scheme":
-                said = f"The link names an unknown scheme: {raw[:30]}."
+                sentence = f"The link names an unknown scheme: {raw[:30]}."
             else:
                 instead = "it is left out" if several else f"it is {default} instead"
-                said = f"The link gives {key} = {raw[:30]}, which is not offered: {instead}."
-            found.append(f"{said} There are {', '.join(names)}.")
+                sentence = f"The link gives {key} = {raw[:30]}, which is not offered: {instead}."
+            sentences.append(f"{sentence} There are {', '.join(names)}.")
     if PIN in params:
-        found.append(UNPINNED)
+        sentences.append(UNPINNED)
     version = (*params.get("v", ()), VERSION)[0]
     if version != VERSION:
-        found.append(
+        sentences.append(
             f"The link was made by another version (v = {version[:10]}): check the settings."
         )
-    return found
+    return sentences
 
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:

@@ -44,15 +44,15 @@ class Upload:
 
 def uploaded(files: list[Any] | None, key: str) -> Upload | None:
     """The files of an uploader, or those that it has forgotten, which is told; None if none."""
-    found: Upload | None = st.session_state.get(key)
+    last: Upload | None = st.session_state.get(key)
     if files:
         ident = "-".join(file.file_id for file in files)
-        if found is None or found.ident != ident:
+        if last is None or last.ident != ident:
             names, contents = [file.name for file in files], [file.getvalue() for file in files]
-            found = st.session_state[key] = Upload(ident, names, contents)
-    elif found is not None:
-        st.caption(escaped(f"Still using {found.called}."))
-    return found
+            last = st.session_state[key] = Upload(ident, names, contents)
+    elif last is not None:
+        st.caption(escaped(f"Still using {last.called}."))
+    return last
 
 
 def upload(
@@ -61,23 +61,20 @@ def upload(
     """Draw an uploader for several files and then the templates; a Problem where none are given."""
     files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
     templates()
-    found = uploaded(files, f"_{key}")
+    last = uploaded(files, f"_{key}")
     given = f"{key}_given"  # in the address, which outlives the session
-    if found is None:
+    if last is None:
         gone = LOST if lost(key) else GONE if given in st.query_params else ""
         raise Problem(gone or asking, asking=not gone)
     state.put_in_address(given, "1")
     if lost(key):  # of several files some were chosen again
         st.warning(LOST)
-    return found
+    return last
 
 
 def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
     """Draw the button with which a template is taken away."""
-
-    def data() -> bytes:
-        return (bundled() / "templates" / name).read_bytes()
-
+    data = (bundled() / "templates" / name).read_bytes
     page.download(label, data, saved, mime, type="tertiary", key=f"template_{key}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -38,9 +38,8 @@ class Known:
 
     def of(self, metric: Metric) -> pd.DataFrame:
         """The means of one metric, the best system first."""
-        return self.means[self.means["metric"] == str(metric)].sort_values(
-            "high", ascending=False, kind="stable"
-        )
+        rows = self.means[self.means["metric"] == str(metric)]
+        return rows.sort_values("high", ascending=False, kind="stable")
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
@@ -68,8 +67,8 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
     names = list(map(system_name, rows["system"]))
     if rows["exact"].isna().any():
         ranges = map(_range, rows["low"], rows["high"])
-        said = [f"{name} has {each}" for name, each in zip(names, ranges, strict=True)]
-        return f"{metric} needs ranks beyond {count(k)}: {listed(said)}."
+        phrases = [f"{name} has {each}" for name, each in zip(names, ranges, strict=True)]
+        return f"{metric} needs ranks beyond {count(k)}: {listed(phrases)}."
     values = rows["exact"].tolist()
     for name, (one, other) in zip(names[1:], pairwise(values), strict=True):
         order += f" {'and' if one - other <= TIED else 'before'} {name} ({percent(other)})"
@@ -108,7 +107,7 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     st.markdown(f"### {escaped(sentence(known, metric, k))}")
     st.caption(about(metrics, known, k))
     n = max(int(ranks.n.max()) for ranks in source.sets)
-    for note in (said for each in metrics for said in cutoff_holds_all(each, n, n)):
+    for note in chain.from_iterable(cutoff_holds_all(each, n, n) for each in metrics):
         st.caption(note)
     if metric.k is not None and metric.k > k > 0:
 
@@ -128,20 +127,18 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     page.table(pd.DataFrame(printed), known.means, "means")
     if len(known.tests):
         rows = known.tests.head(page.MOST_ROWS)
-        ends = [" to ".join(map(words.bare_points, x)) for x in rows["interval"]]
         printed = {
             "Metric": rows["metric"],
             "Pair": rows["better"].map(system_name) + " − " + rows["worse"].map(system_name),
             "Difference": rows["difference"].map(points),
-            "95 % interval": ends,
+            "95 % interval": [" to ".join(map(words.bare_points, x)) for x in rows["interval"]],
             "p, Holm": rows["p_holm"].map(words.p_value),
         }
         page.table(pd.DataFrame(printed), known.tests, "significance", rows=len(known.tests))
     with st.container(horizontal=True):
         page.copy_link(defaults)
-        about_it = source.name, source.python, source.sets, metrics
         script = partial(exact_script, source.name, source.python, metrics)
         tables = {"Means": known.means, "Over instances": known.tests}
-        whole = partial(exact_report, *about_it, tables, k)
+        whole = partial(exact_report, source.name, source.python, source.sets, metrics, tables, k)
         page.download("HTML report", whole, "sampledash-report.html", "text/html")
         page.download("Script", script, "sampledash_exact.py", "text/x-python")

@@ -35,7 +35,7 @@ _MOST_ITEMS = 10**6  # of the snippet, which lists them
 class Priced:
     """What every design makes of some budgets, in scores per instance and system."""
 
-    found: Mapping[int, Designs]
+    by_price: Mapping[int, Designs]
 
     def error(self, budget: int) -> dict[str, float]:
         """Root mean squared error of each design, averaged over the systems likewise."""
@@ -43,7 +43,7 @@ class Priced:
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
         """The rows of each design, one a system; without those that reach not one instance."""
-        errors = self.found[budget].errors.dropna()
+        errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
     def reached(self, budget: int, design: str, column: str) -> float:
@@ -77,9 +77,10 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     options: Any = {key: x for key, x in q.options.items() if key != "correction"}
     proxies = {}
     if focus.metric.k is not None or focus.metric.share is not None:
-        least = [mean_stopping_cost(focus.metric, x, order="best").mean for x in focus.sets]
-        proxies[ORDER] = least
-    found = {}
+        proxies[ORDER] = [
+            mean_stopping_cost(focus.metric, x, order="best").mean for x in focus.sets
+        ]
+    by_price = {}
     for done, price in enumerate(budgets):
         if progress:
             progress(done / len(budgets))
@@ -93,8 +94,8 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
 
         plain = {**options, "scheme": q.protocol.scheme}
         key = "designs", q.source.key, focus.metric, *focus.systems, price, repr(plain)
-        found[price] = memory.cached(key, make, shared=focus.shared)
-    return Priced(found)
+        by_price[price] = memory.cached(key, make, shared=focus.shared)
+    return Priced(by_price)
 
 
 # ------------------------------------------------------------------------------------------- words
@@ -124,12 +125,10 @@ def sentence(focus: Focus, priced: Priced, m: int) -> str:
     if error[STOPPED] == 0:
         spent = priced.reached(m, STOPPED, "scores")
         known = f"of all {count(whole)} instances, at {count(round(spent))} scores each"
-        return f"{price}, stopping when decided gives the exact {metric} {known}; {sampled}."
-    known = f"of {count(round(reached))} of {count(whole)} instances"
-    return (
-        f"{price}, stopping when decided gives the exact {metric} {known}, which is off by "
-        f"{points(error[STOPPED])}; {sampled}."
-    )
+    else:
+        off = points(error[STOPPED])
+        known = f"of {count(round(reached))} of {count(whole)} instances, which is off by {off}"
+    return f"{price}, stopping when decided gives the exact {metric} {known}; {sampled}."
 
 
 def _instances(focus: Focus) -> int:
@@ -152,7 +151,7 @@ ABOUT = (
 
 def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The designs at a budget: as printed, the same rows at each, and whole."""
-    errors, orders = priced.found[budget]
+    errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
     chances = dict(zip(marked["design"], marked["probability"], strict=True))
@@ -161,13 +160,13 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
     def row(design: str) -> list[str]:
         if design not in known:  # it reaches not one instance
             return ["–"] * 5
-        found, off = known[design], _mean_root(known[design]["rmse"])
-        errors = (bare_points(_mean_root(found[x])) for x in ("bias", "standard_error"))
+        rows, off = known[design], _mean_root(known[design]["rmse"])
+        errors = (bare_points(_mean_root(rows[x])) for x in ("bias", "standard_error"))
         # Of a tied pair there is no true order to show: its chances are NaN.
         shown = "always" if chances[design] == 1 and not off else in_runs(chances[design])
-        return [count(round(found["instances"].mean())), *errors, bare_points(off), shown]
+        return [count(round(rows["instances"].mean())), *errors, bare_points(off), shown]
 
-    names = list(priced.found[min(priced.found)].errors["design"].unique())
+    names = list(priced.by_price[min(priced.by_price)].errors["design"].unique())
     shows = f"Shows {focus.label(focus.pair, system_name)}"
     printed = pd.DataFrame(
         [[name, *row(name)] for name in names],
@@ -225,7 +224,7 @@ def follows(focus: Focus, dark: bool) -> live.Follows:
 
 def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
     """Error against cost, a line a design; the budget is marked."""
-    c, budgets = theme.look(dark), [b for b in priced.found if b in BUDGETS]
+    c, budgets = theme.look(dark), [b for b in priced.by_price if b in BUDGETS]
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
     names, colors, lines, data = [], [], [], []
     for design in errors.columns[(errors > 0).any()]:

@@ -30,11 +30,7 @@ from sampledash.sampling import Sampling
 
 TIES = ("expected", "optimistic", "pessimistic")
 CUTOFFS = (1, 5, 10, 20, 50, 100)
-DEFAULTS: dict[str, Any] = {
-    **ranks.DEFAULTS,
-    **judged.DEFAULTS,
-    "curve": pictures.DIFFERENCE,
-}
+DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
 MOST_RANKS = 12  # of a system that are written out
 
@@ -95,24 +91,23 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         live.follow()
         return
     if dim:
-        st.caption(
-            f"Dimmed below, the last that could be shown: {escaped(result.question.source.name)}."
-        )
+        name = escaped(result.question.source.name)
+        st.caption(f"Dimmed below, the last that could be shown: {name}.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         focus = _focus(result)
         view = page.segments("Shown over m", pictures.VIEWS, "curve")
-        kept = page.pinned(result.question, str(result.question.protocol.correction))
+        pin = page.pinned(result.question, str(result.question.protocol.correction))
     with top:
         judged.say(result, focus.x, dim=dim)
-    before = kept and _before(focus, compute(kept.question))
+    before = pin and _before(focus, compute(pin.question))
     tile_map, curve = st.container(key="picture").columns([5, 7])
     with tile_map:
         _tiles(focus, dim)
         page.strip(_numbers(focus), _numbers(before) if before else (), dim=dim)
     with curve:
         _curve(focus, before, view, dim)
-        if kept:
-            kept.note()
+        if pin:
+            pin.note()
     # With a correction, a fit at every step would take too long.
     dark, still = page.is_dark(), dim or result.question.fits
     own = [] if still else [_follows(focus, before, view, dark)]
@@ -124,8 +119,7 @@ def _below(focus: Focus) -> None:
     result = focus.result
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
-        first = {"shown": str(result.metrics[0])}
-        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, **first, "pair": ""})
+        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": str(result.metrics[0]), "pair": ""})
         icon = ":material/download:"
         fold = st.popover("Download verdict", icon=icon, key="verdict_fold", on_change="rerun")
         if fold.open:
@@ -142,8 +136,8 @@ def _below(focus: Focus) -> None:
 def _settings(source: Source | None) -> None:
     """What is done to each sampled rank, further cutoffs, and what only some data leave open."""
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
-    said = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
-    with st.popover(", ".join(said), icon=":material/tune:", key="settings"):
+    labels = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
+    with st.popover(", ".join(labels), icon=":material/tune:", key="settings"):
         chosen = page.segments(
             "Correction",
             USABLE,
@@ -180,9 +174,9 @@ def _focus(result: Result) -> Focus:
     """The metric in the sentence, and the marked pair: the worst one until the reader chooses."""
     x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for")
     pair = _pair(result, x)
-    said = "" if pair == result.worst_pair(x) else result.label(pair)
-    st.session_state["pair"] = said
-    state.put_in_address("pair", said)
+    label = "" if pair == result.worst_pair(x) else result.label(pair)
+    st.session_state["pair"] = label
+    state.put_in_address("pair", label)
     return Focus(result, x, pair)
 
 
@@ -236,11 +230,9 @@ def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -
 
 def _tiles(focus: Focus, dim: bool) -> None:
     """Pairs by metrics; of many pairs the worst. A click on a tile puts the focus there."""
-    result, metrics = focus.result, focus.result.metrics
-    pairs = focus.tile_pairs
+    result, metrics, pairs = focus.result, focus.result.metrics, focus.tile_pairs
     if len(pairs) < result.pairs:
-        worst = len(result.few_pairs())
-        st.caption(f"The {worst} worst of {count(result.pairs)} pairs.")
+        st.caption(f"The {len(result.few_pairs())} worst of {count(result.pairs)} pairs.")
 
     def picked(tile: tuple[str, int]) -> None:
         metric, pair = tile
@@ -251,9 +243,9 @@ def _tiles(focus: Focus, dim: bool) -> None:
 
     rows = [row for x in range(len(metrics)) for row in result.rows(x, pairs)]
     fig = pictures.tile_map(focus, pairs, dark=page.is_dark())
-    told = (f"{x['metric']}: {x['better']} over {x['worse']}: {x['state']}" for x in rows[:12])
-    on_pick = None if dim else picked
-    page.picture(fig, key=TILES, dim=dim, on_pick=on_pick, alt="; ".join(told))
+    sentences = (f"{x['metric']}: {x['better']} over {x['worse']}: {x['state']}" for x in rows[:12])
+    alt = "; ".join(sentences)
+    page.picture(fig, key=TILES, dim=dim, on_pick=None if dim else picked, alt=alt)
 
 
 def _before(focus: Focus, was: Result) -> Focus:
@@ -277,8 +269,8 @@ def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
     if view != pictures.DIFFERENCE:
         names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
         st.html(pictures.legend(names, more=more, dark=page.is_dark()))
-    fig, said = _drawn(focus, before, view, page.is_dark()), words.marked_flips(focus, focus.x)
-    page.picture(fig, key=CURVE, dim=dim, alt=said)
+    fig, alt = _drawn(focus, before, view, page.is_dark()), words.marked_flips(focus, focus.x)
+    page.picture(fig, key=CURVE, dim=dim, alt=alt)
     if not dim:
         st.caption(words.marked_flips(focus, focus.x, system_name))
 
@@ -354,31 +346,28 @@ def _why(focus: Focus) -> None:
     m = min(question.m, n - 1) if protocol.design.distinct else question.m
     sampling = Sampling(n, m, protocol.scheme, protocol.odds)
     make = partial(counterexample, metric, sampling)
-    found = memory.cached(("counterexample", metric, sampling), make, shared=True)
-    if found is None:
+    sets = memory.cached(("counterexample", metric, sampling), make, shared=True)
+    if sets is None:
         every = metric.linear and not protocol.design.weighted
-        st.markdown(
-            words.TEXTS["no counterexample"] if every else words.TEXTS["none"].format(metric=metric)
-        )
+        st.markdown(words.TEXTS["no counterexample" if every else "none"].format(metric=metric))
         return
     plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
-    names = [each.system for each in found]
+    names = [each.system for each in sets]
     st.markdown(words.counterexample(names, str(metric), m))
-    every_rank = [np.repeat(each.ranks, each.counts.astype(int)).tolist() for each in found]
+    every_rank = [np.repeat(each.ranks, each.counts.astype(int)).tolist() for each in sets]
+    expected = expected_means([metric], sets, [m], plain)[0, :, 0]
     table = {
         "System": names,
         f"Ranks among {count(n)}": [
             ", ".join(map(count, some[:MOST_RANKS])) + (" …" if len(some) > MOST_RANKS else "")
             for some in every_rank
         ],
-        "On all items": map(percent, exact_means([metric], found, plain)[:, 0]),
-        f"Expected, m = {count(m)}": map(
-            percent, expected_means([metric], found, [m], plain)[0, :, 0]
-        ),
+        "On all items": map(percent, exact_means([metric], sets, plain)[:, 0]),
+        f"Expected, m = {count(m)}": map(percent, expected),
     }
     st.table(pd.DataFrame(table), hide_index=True)
-    told = zip(names, every_rank, strict=True)
-    lines = [f"{name}: {', '.join(map(str, some))}" for name, some in told]
+    ranked = zip(names, every_rank, strict=True)
+    lines = [f"{name}: {', '.join(map(str, some))}" for name, some in ranked]
     st.button(
         "Load it",
         icon=":material/input:",

@@ -79,13 +79,13 @@ def _one_run(focus: Focus) -> None:
     chances = [float(r.chances[x, pair]) for pair in pairs]
     low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
     here, names = pairs.index(focus.pair), focus.ordered(focus.pair, system_name)
-    said = words.one_run(*names, drawn_negatives(r), chances[here], low[here], high[here])
+    sentence = words.one_run(*names, drawn_negatives(r), chances[here], low[here], high[here])
     with picture:
-        st.markdown(words.tied(focus) or said)
+        st.markdown(words.tied(focus) or sentence)
         labels, dark = [plain(focus.label(pair)) for pair in pairs], page.is_dark()
         fig = pictures.chances(labels, chances, low, high, dark=dark)
-        told = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
-        page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, told)))
+        labelled = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
+        page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, labelled)))
     shared = words.TEXTS["shared"] if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
     printed = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -96,8 +96,9 @@ def _one_run(focus: Focus) -> None:
                 " to ".join(dict.fromkeys(map(in_runs, ends)))
                 for ends in zip(low, high, strict=True)
             ]
-    whole = partial(chances_table, focus, bounds)
-    page.table(pd.DataFrame(printed), whole, "chances", rows=r.pairs)
+    page.table(
+        pd.DataFrame(printed), partial(chances_table, focus, bounds), "chances", rows=r.pairs
+    )
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
@@ -106,15 +107,15 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
     about = "The chance where both systems are ranked against the same negatives."
     if not page.asked(what, "bounds", label, about):
         return {}, ""
-    found: Bounds = {}
+    bounds: Bounds = {}
     with page.progress(label) as report:
         for done, pair in enumerate(pairs):
             report(done / len(pairs))
             try:
-                found[pair] = focus.bounds(pair)
+                bounds[pair] = focus.bounds(pair)
             except ValueError as error:  # not the same instances, or not as many negatives
                 return {}, escaped(state.spelled(error))
-    return found, ""
+    return bounds, ""
 
 
 def chances_table(focus: Focus, bounds: Bounds) -> pd.DataFrame:
@@ -133,18 +134,16 @@ def _over_instances(focus: Focus) -> None:
     with page.progress("Resampling the instances") as report:
         table = focus.significance(progress=report)
     rows = focus.rows(table)
-    better, worse = (rows[end].map(system_name).tolist() for end in ("better", "worse"))
     st.markdown(words.over_instances(focus, table))
     head = rows.head(page.MOST_ROWS)
     fig = pictures.differences(head, dark=page.is_dark())
-    told = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
-    alt = "; ".join(f"{plain(one)} − {plain(other)}: {size}" for one, other, size in told)
+    differences = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
+    alt = "; ".join(f"{plain(one)} − {plain(other)}: {size}" for one, other, size in differences)
     page.picture(fig, key="consistency_differences", alt=alt)
-    bare = words.bare_points
     printed = {
-        "Pair": list(map(" − ".join, zip(better, worse, strict=True))),
-        "Difference, points": rows["difference"].map(bare),
-        "95 % interval": [" to ".join(map(bare, interval)) for interval in rows["interval"]],
+        "Pair": rows["better"].map(system_name) + " − " + rows["worse"].map(system_name),
+        "Difference, points": rows["difference"].map(words.bare_points),
+        "95 % interval": [" to ".join(map(words.bare_points, x)) for x in rows["interval"]],
         "p": rows["p"].map(words.p_value),
         "p, Holm": rows["p_holm"].map(words.p_value),
         "Redrawn": rows["probability"].map(in_runs),
@@ -172,8 +171,8 @@ def _plan(focus: Focus) -> None:
     m, instances = (None if pd.isna(x) else int(x) for x in rows[["m", "instances"]].iloc[0])
     has = max(ranks.n_instances for ranks in r.question.sets)
     names = focus.ordered(focus.pair, system_name)
-    said = words.plan(*names, probability, r.m, m, instances, has)
-    sentence.markdown(words.tied(focus) or said)
+    text = words.plan(*names, probability, r.m, m, instances, has)
+    sentence.markdown(words.tied(focus) or text)
     printed = {
         "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
         f"Negatives for {100 * probability:.0f} %": rows["m"].map(words.needed),
@@ -357,12 +356,13 @@ def _means(focus: Focus) -> None:
     rows = rows.head(page.MOST_ROWS)
     used = r.question.protocol.correction
     what = str(used) if used.by_rank else "Sampled"
-    sampled = words.plus_minus(rows["expected_sampled"], rows["std_of_mean"])
     printed = {
         "Metric": rows["metric"],
         "System": rows["system"].map(escaped),
         "Exact": rows["exact"].map(percent),
-        f"{what}, m = {count(r.m)}": sampled,
+        f"{what}, m = {count(r.m)}": words.plus_minus(
+            rows["expected_sampled"], rows["std_of_mean"]
+        ),
     }
     page.table(pd.DataFrame(printed), table, "means", rows=len(table))
     named = (table["metric"] + " of " + table["system"]).tolist()
@@ -380,13 +380,13 @@ def _flips(focus: Focus) -> None:
     about = "The same for rank estimate, CLS and BV; takes some seconds."
     what = r.question.key, r.m, gamma
     everything = page.asked(what, "flips_every", "Every correction", about)
-    found = {str(r.question.protocol.correction): r.orders}
+    orders = {str(r.question.protocol.correction): r.orders}
     for name in USABLE if everything else ():
         which = usable(name, gamma or 0.1)
-        if str(which) not in found:
+        if str(which) not in orders:
             with page.progress(words.looking(which)) as report:
-                found[str(which)] = r.question.corrected(which).orders(report)
-    table = r.flips(r.few_pairs(focus.pair), found)
+                orders[str(which)] = r.question.corrected(which).orders(report)
+    table = r.flips(r.few_pairs(focus.pair), orders)
     here = table["metric"] == str(focus.metric)
     one, other = r.names(focus.pair)
     marked = (table["first"] == one) & (table["second"] == other)
@@ -408,8 +408,7 @@ def _flips(focus: Focus) -> None:
 
 def _distribution(focus: Focus) -> None:
     """Where the relevant items stand (Figure 5)."""
-    r = focus.result
-    systems = r.drawn(focus.pair)
+    r, systems = focus.result, focus.result.drawn(focus.pair)
     sets, names = [r.question.sets[i] for i in systems], [r.systems[i] for i in systems]
     largest = max(int(ranks.n.max()) for ranks in sets)
     view = page.segments("Ranks shown", RANKS, "distribution_view")
@@ -429,15 +428,15 @@ def _distribution(focus: Focus) -> None:
 
 def _instead(focus: Focus) -> None:
     """Every design at one price, and the loop of who takes it."""
-    said = st.container(key=instead.SAID)
+    place = st.container(key=instead.SAID)
     budget = _budget(focus.result.m, instead.most_of(focus))
     try:
         sentence = instead.sentence(focus, instead.compute(focus, [budget]), budget)
-        said.markdown(escaped(sentence))  # it stands while the other prices are looked at
+        place.markdown(escaped(sentence))  # it stands while the other prices are looked at
         with page.progress("Every design at its price") as report:
             priced = instead.compute(focus, instead.ladder(focus, budget), report)
     except ValueError as error:
-        said.info(escaped(state.spelled(error)), icon=":material/info:")
+        place.info(escaped(state.spelled(error)), icon=":material/info:")
         return
     fig = instead.picture(focus, priced, budget, dark=page.is_dark())
     alt = f"Error against price, a line a design. {sentence}"
@@ -486,11 +485,8 @@ def _dialog(focus: Focus) -> None:
     with script:
         st.code(python_script(facts), language="python", wrap_lines=True, height=360)
         st.caption("Prints the same numbers from Python.")
-    files = (
-        ("HTML report", lambda: report(focus), "sampledash-report.html", "text/html"),
-        ("BibTeX", lambda: bibtex(facts), "sampledash.bib", "application/x-bibtex"),
-        ("Script", lambda: python_script(facts), "sampledash_verdict.py", "text/x-python"),
-    )
+    code, name = partial(python_script, facts), "sampledash_verdict.py"
     with st.container(horizontal=True):
-        for file in files:
-            page.download(*file)
+        page.download("HTML report", lambda: report(focus), "sampledash-report.html", "text/html")
+        page.download("BibTeX", lambda: bibtex(facts), "sampledash.bib", "application/x-bibtex")
+        page.download("Script", code, name, "text/x-python")

@@ -96,12 +96,12 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
         with beside:
             problem.show()
     with controls:
-        kept = page.pinned(q, f"{q.metric} by {q.taken}")
-    before = kept and kept.question
+        pin = page.pinned(q, f"{q.metric} by {q.taken}")
+    before = pin and pin.question
     with picture:
         _picture(q, before, dim=problem is not None)
-        if kept:
-            kept.note()
+        if pin:
+            pin.note()
     if q.prior.custom:
         _prior_note(np.frombuffer(q.prior.custom))
     if not shown:
@@ -188,7 +188,7 @@ def _warnings(q: Question) -> None:
 def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
     """Expectation against truth large; beside it the vector and what each correction costs."""
     drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
-    told = {
+    alts = {
         EXPECTED: words.picture(q.metric, q.sampling, q.drawn),
         VECTOR: f"Value reported for each sampled rank. {words.vector_note(q.fit())}",
         RISKS: words.risks(risks, q.instances),
@@ -197,7 +197,7 @@ def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
     for place, keys in ((large, (EXPECTED,)), (small, (VECTOR, RISKS))):
         with place:
             for key in keys:
-                page.picture(drawn[key], key=key, dim=dim, alt=told[key])
+                page.picture(drawn[key], key=key, dim=dim, alt=alts[key])
 
 
 def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str, theme.Picture]:
@@ -205,15 +205,15 @@ def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str,
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
     look: dict[str, Any] = {"focus": q.taken, "dark": dark}
-    found = {
+    figures = {
         EXPECTED: pictures.expectation(q.metric, q.ranks, exact, curves, **look),
         VECTOR: pictures.vector(q.metric, vectors, **look),
         RISKS: pictures.risks(risks, instances=q.instances, dark=dark),
     }
     if before is not None:
         was = _drawn(replace(before, drawn=(before.taken,)), dark)
-        found |= {key: theme.behind(found[key], was[key]) for key in (EXPECTED, VECTOR)}
-    return found
+        figures |= {key: theme.behind(figures[key], was[key]) for key in (EXPECTED, VECTOR)}
+    return figures
 
 
 def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Follows]:
@@ -272,9 +272,7 @@ def _why(q: Question) -> None:
     st.markdown(words.gamma_meaning(q.taken, q.instances))
     for step in words.formula(q.fit(), *q.risk(), prior=result.TEX[q.prior.name]):
         st.latex(step)
-    st.markdown(
-        words.TEXTS["averages"] if q.prior.name == UNIFORM else words.TEXTS["averages by prior"]
-    )
+    st.markdown(words.TEXTS["averages" if q.prior.name == UNIFORM else "averages by prior"])
     st.caption(words.TEXTS["formulas"])
 
 
@@ -330,9 +328,9 @@ def _prior_note(weights: Floats) -> None:
     half = int(np.searchsorted(np.cumsum(weights), weights.sum() / 2)) + 1
     first = f"rank {half} has" if half == 1 else f"the first {count(half)} have"
     above = count(int(np.count_nonzero(weights)))
-    said = f"Weights of the ranks 1 to {count(len(weights))}, {above} of them above 0; "
-    said += f"{first} half of their sum or more."
+    note = f"Weights of the ranks 1 to {count(len(weights))}, {above} of them above 0; "
+    note += f"{first} half of their sum or more."
     if WEIGHTS not in st.query_params:
-        said += f" They do not travel in a link: up to {count(IN_LINK)} typed characters do, files "
-        said += "never."
-    st.caption(escaped(said))
+        note += f" They do not travel in a link: up to {count(IN_LINK)} typed characters do, files "
+        note += "never."
+    st.caption(escaped(note))

@@ -44,15 +44,13 @@ def vector(q: Question) -> None:
     st.markdown(words.vector_note(fit))
     left, right = st.columns([2, 3])
     top = np.arange(1, min(_HEAD, q.sampling.m + 1) + 1)
-    table = pd.DataFrame(
-        {
-            "sampled rank": top,
-            "uncorrected": [words.size(float(x)) for x in plain(top)],
-            str(q.taken): [words.size(float(x)) for x in fit(top)],
-        }
-    )
+    table = {
+        "sampled rank": top,
+        "uncorrected": [words.size(float(x)) for x in plain(top)],
+        str(q.taken): [words.size(float(x)) for x in fit(top)],
+    }
     with left:
-        st.dataframe(table, hide_index=True, width="stretch", key="correct_head")
+        st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch", key="correct_head")
         if q.sampling.m + 1 > len(top):
             st.caption(f"{count(q.sampling.m + 1)} values in all.")
     with right:
@@ -137,11 +135,11 @@ def spectrum(q: Question) -> None:
     """Which components of a metric a correction keeps, and how to read a sampled cutoff."""
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
     try:
-        kept = resolution(s, weight)
+        resolved = resolution(s, weight)
     except ValueError as error:
         st.info(escaped(spelled(error)), icon=":material/info:")
         return
-    st.markdown(f"**{words.resolved(s, weight, kept.degree, kept.width)}**")
+    st.markdown(f"**{words.resolved(s, weight, resolved.degree, resolved.width)}**")
     over = page.segments("Lines", SPECTRA, "sees", hidden=True) == SPECTRA[1]
     series = result.spectrum(s, weight, over_m=over)
     title = f"Kept at {f'γ = {gamma(weight)}' if over else f'm = {count(s.m)}'}"
