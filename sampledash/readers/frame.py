@@ -83,11 +83,10 @@ class Ranks:
 
     def with_columns(self, **columns: Any) -> Ranks:
         """With other columns, one number standing for all rows; None removes one."""
-        every = {name: values for name, values in self.frame.items()} | columns
         size = len(self.frame)
         table = {
             name: values if np.ndim(values) else np.broadcast_to(values, size)
-            for name, values in every.items()
+            for name, values in {**self.frame, **columns}.items()
             if values is not None
         }
         return replace(self, frame=pd.DataFrame(table, index=self.frame.index, copy=False))
@@ -206,9 +205,7 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
         unknown.refuse_merged(source, cells, table.get("instance"))
     if (flags := beyond(cells[source.roles.index("rank")])) is not None:
         table["beyond"] = flags
-    frame = pd.DataFrame(table, copy=False)
-    unused = [i for i, role in enumerate(source.roles) if role is None]
-    return _without_zeros(Ranks(source, frame, _facts(source, cells, unused)))
+    return _without_zeros(Ranks(source, pd.DataFrame(table, copy=False), _facts(source, cells)))
 
 
 def _without_zeros(ranks: Ranks) -> Ranks:
@@ -253,9 +250,7 @@ def _pairs(one: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categori
     return categories(code, [form.format(ones[a], others[b]) for a, b in pairs])
 
 
-def _facts(
-    source: Layout, cells: pd.DataFrame, unused: list[int], systems: Iterable[int] = ()
-) -> Facts:
+def _facts(source: Layout, cells: pd.DataFrame, systems: Sequence[int] = ()) -> Facts:
     headers = source.headers
     pairs = list(zip(headers, source.roles, strict=True))
     used = [(header, ROLES[role].means) for header, role in pairs if role is not None]
@@ -265,7 +260,8 @@ def _facts(
         for i, (header, role) in enumerate(pairs)
         if role == "repetition" and cells[i].nunique() < 2
     ]
-    ignored = tuple(headers[i] or "(no name)" for i in unused)
+    unused = [x for i, (x, role) in enumerate(pairs) if role is None and i not in systems]
+    ignored = tuple(header or "(no name)" for header in unused)
     return Facts(source.name, source.kind, tuple(used), ignored, tuple(notes))
 
 
@@ -314,10 +310,8 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     for role, values in (own | {"repetition": repetition}).items():
         if values is not None:
             table[role] = values[record]
-    unused = [i for i, r in enumerate(source.roles) if r is None and i not in columns]
     names = [source.headers[i] or "(no name)" for i in index]
-    facts = _facts(source, cells, unused, columns)
-    read = Ranks(source, pd.DataFrame(table, index=record), facts)
+    read = Ranks(source, pd.DataFrame(table, index=record), _facts(source, cells, columns))
     return read.noted(*(f"{name} numbers the rows, and is left out." for name in names))
 
 

@@ -126,10 +126,9 @@ def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
 def pairs_table(data: bytes, name: str) -> pd.DataFrame:
     """Instances and items, such as those that are relevant; each pair once."""
     table = _table(data, name, None)
-    roles = roles_of(list(map(str, table.columns)), ("instance", "item"), name)
-    pairs: pd.DataFrame = table[[roles["instance"], roles["item"]]].set_axis(
-        ["instance", "item"], axis=1
-    )
+    keys = ["instance", "item"]
+    roles = roles_of(list(map(str, table.columns)), keys, name)
+    pairs: pd.DataFrame = table[[roles[key] for key in keys]].set_axis(keys, axis=1)
     return pairs.drop_duplicates()
 
 

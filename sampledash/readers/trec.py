@@ -292,8 +292,7 @@ def _facts(
         f"The rank column of {run.name} contradicts the scores in {several(odd, 'ranking')}: "
         "the scores count, as in trec_eval."
     )
-    doubts = (doubt,) * bool(odd)
-    return Facts(run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), doubts)
+    return Facts(run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), (doubt,) * bool(odd))
 
 
 def _queries(size: int) -> str:

@@ -220,14 +220,12 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
     """System, instance, item, score and, where it says so, what is relevant."""
     wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
     roles = roles_of(table.columns, wanted, name)
-    if not table[roles["score"]].type().is_numeric():
-        kind = table[roles["score"]].type()
+    if not (kind := table[roles["score"]].type()).is_numeric():
         raise ReadError(f"{name}: column {roles['score']!r} holds {kind}; write numbers")
     import ibis
 
-    columns = {role: table[roles[role]] for role in wanted}
-    system = ibis.literal(stem_of(name)) if "system" not in roles else table[roles["system"]]
-    columns["system"] = _text(system)
+    columns = {role: table[roles[role]] for role in (*wanted, "system") if role in roles}
+    columns["system"] = _text(columns.get("system", ibis.literal(stem_of(name))))
     if marked:
         mark = columns["relevant"]
         mark = mark.cast("int8") if mark.type().is_boolean() else mark
@@ -275,12 +273,6 @@ def _real(score: Any) -> Any:
     return score.fill_null(0) != float("-inf")
 
 
-def _ranked(candidates: Table) -> Table:
-    """Relevant candidates with a score."""
-    score = candidates["score"]  # no filter on the others: engines then join the wrong way round
-    return candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
-
-
 def rank(candidates: Table) -> Table:
     """Rank, ties and n of every relevant item with a score: system, instance, rank, ...
 
@@ -289,7 +281,8 @@ def rank(candidates: Table) -> Table:
     """
     import ibis
 
-    own = _ranked(candidates)
+    score = candidates["score"]  # no filter on the others: engines then join the wrong way round
+    own = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
     own = own.select(*KEYS, wanted=own["score"])
     others = candidates.select("system", "instance", "score")
     both = own.join(others, ["system", "instance"])
@@ -427,11 +420,9 @@ def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, Lef
 def ranks_table(table: Table, name: str) -> Table:
     """The columns of a table of ranks that a histogram keeps, under our names."""
     roles = roles_of(table.columns, ("rank",), name)
-    if not table[roles["rank"]].type().is_integer():
-        raise ReadError(
-            f"{name}: column {roles['rank']!r} holds {table[roles['rank']].type()}; "
-            f"write {ROLES['rank'].write}"
-        )
+    if not (kind := table[roles["rank"]].type()).is_integer():
+        wants = ROLES["rank"].write
+        raise ReadError(f"{name}: column {roles['rank']!r} holds {kind}; write {wants}")
     if lost := next((roles[x] for x in ("repetition", "mass_above") if x in roles), None):
         raise ReadError(f"{name}: counts do not keep column {lost!r}; leave it out")
     import ibis
