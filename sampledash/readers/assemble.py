@@ -21,12 +21,7 @@ from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import first
 from sampledash.readers.frame import Facts, Ranks, Runs, few, resolve_repetitions, several
 from sampledash.readers.trec import Censored, missing, ranks_of_runs
-from sampledash.readers.upload_limits import (
-    DifferentInstances,
-    MissingCandidates,
-    ReadError,
-    ZeroBasedRanks,
-)
+from sampledash.readers.upload_limits import DifferentInstances, ReadError
 
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
@@ -77,16 +72,16 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
         raise ValueError("no system is left: use at least one (systems is empty)")
     result = []
     for part, names in zip(parts, called, strict=True):
-        kept = [name for name in names if name in wanted]
-        if not kept:
+        chosen = [name for name in names if name in wanted]
+        if not chosen:
             continue
-        for name in kept:
+        for name in chosen:
             limits.check_name(wanted[name], part.name)
-        system = part.frame["system"].array.rename_categories(names).set_categories(kept)
+        system = part.frame["system"].array.rename_categories(names).set_categories(chosen)
         here = system.codes >= 0
         if not here.all():
             part, system = part.only(here), system[here]
-        system = system.rename_categories([wanted[name] for name in kept])
+        system = system.rename_categories([wanted[name] for name in chosen])
         result.append(part.with_columns(system=system))
     return result
 
@@ -129,7 +124,7 @@ class Summary:
             f"{several(len(self.systems), 'system')} ({shown})",
             f"{_span(min(self.instances), many)} instance{'s' * (many > 1)} each",
             f"n = {_span(self.n_low, self.n_high)}",
-            *(text for text, told in more.items() if told),
+            *(text for text, holds in more.items() if holds),
         ]
         return ", ".join(parts)
 
@@ -222,8 +217,8 @@ class Opened:
     def systems(self, runs: Runs = "averaged") -> dict[str, int]:
         """Names of all systems and how many ranks each has."""
         parts = [resolve_repetitions(p, runs) if runs == "apart" else p for p in self.parts]
-        found = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
-        sizes = [system.value_counts(sort=False) for system in found]
+        ranked = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
+        sizes = [system.value_counts(sort=False) for system in ranked]
         names = distinct_names([list(each.index) for each in sizes], [p.name for p in parts])
         pairs = (zip(own, each, strict=True) for own, each in zip(names, sizes, strict=True))
         return {name: int(size) for pair in pairs for name, size in pair}
@@ -309,7 +304,7 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
         seem = "rank 0, and no rank is negative, so the ranks seem to count from 0:"
         if sampled:
             seem = "sampled rank 0; the best sampled rank is 1: if yours count from 0,"
-        raise ZeroBasedRanks(
+        raise limits.ZeroBasedRanks(
             f"{where}: {seem} add 1 to each (in Python: zero_based=True)",
             ways={"The ranks count from 0: add 1": {"zero_based": True}},
         )
@@ -337,7 +332,7 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
             without.append(part)
     if without:
         largest = max(int(part.values("rank").max()) for part in without)
-        raise MissingCandidates(
+        raise limits.MissingCandidates(
             f"{without[0].name} does not say n, the number of candidates that were ranked: "
             f"add a column n_candidates, or give n, as in n = 10000 (at least {max(largest, 2):,}, "
             "the largest rank)"
@@ -356,10 +351,10 @@ def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
     if not all("instance" in each.frame for each in (part, *known)):
         return None
     of_each = n.groupby(others["instance"].to_numpy()).agg(["min", "max"])
-    found = of_each["min"].reindex(part.frame["instance"].to_numpy())
-    if (of_each["min"] != of_each["max"]).any() or found.isna().any():
+    sizes = of_each["min"].reindex(part.frame["instance"].to_numpy())
+    if (of_each["min"] != of_each["max"]).any() or sizes.isna().any():
         return None
-    return found.to_numpy(np.int64)
+    return sizes.to_numpy(np.int64)
 
 
 def _check_range(ranks: Ranks, shift: bool) -> None:
@@ -369,9 +364,9 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
         own = ranks.source.find("n_candidates") is not None
         remedy = "correct the rank or the n of this row" if own else "give a larger n"
         unknown = "beyond" in ranks.frame and bool(ranks.values("beyond")[i])
-        said = f"{'>' * unknown}{rank[i] - shift - unknown}"
+        written = f"{'>' * unknown}{rank[i] - shift - unknown}"
         raise ReadError(
-            f"{ranks.place(i, 'rank')}: rank {said}{' counting from 0' * shift} is "
+            f"{ranks.place(i, 'rank')}: rank {written}{' counting from 0' * shift} is "
             f"beyond the last of n = {n[i]} candidates; {remedy}"
         )
     if ties is not None and (i := first((ties < 0) | (rank + ties > n))) is not None:
@@ -471,11 +466,11 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
             own = own.drop_duplicates("instance")
         sizes[system] = float(own["count"].sum()) if "count" in own else float(len(own))
     (one, size), *others = sizes.items()
-    for other, found in others:
-        if abs(found - size) > 1e-9 * size:
+    for other, total in others:
+        if abs(total - size) > 1e-9 * size:
             raise DifferentInstances(
                 f"{name}: system {one!r} has {size:,.15g} {what} and {other!r} has "
-                f"{found:,.15g}; {remedy}, or compare them as they are (in Python: "
+                f"{total:,.15g}; {remedy}, or compare them as they are (in Python: "
                 'instances="any")',
                 ways={"Compare them as they are": {"instances": "any"}},
             )
@@ -497,11 +492,9 @@ def _different(
     else:
         code = int(np.argmax(fewest != most))
         (one, size), *others = ((system, _items(own)[code]) for system, own in frames.items())
-        other, found = next(pair for pair in others if pair[1] != size)
-        what = (
-            f"instance {str(labels[code])!r} has {size} relevant items in {one!r} and {found} in "
-            f"{other!r}"
-        )
+        other, items = next(pair for pair in others if pair[1] != size)
+        what = f"instance {str(labels[code])!r} has {size} relevant items in {one!r}"
+        what += f" and {items} in {other!r}"
     remedy = (
         "They share none: complete the file, or compare them as they are "
         '(in Python: instances="any")'
@@ -519,14 +512,13 @@ def _different(
 def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankSet:
     given = {role: own[role].to_numpy() for role in own if role != "system"}
     n = given["n_candidates"]
-    # The rows of a histogram are nobody's: they get no labels by which they could pair up.
-    instances = given.get("instance", None if counted else np.arange(1, len(own) + 1))
     try:
         return RankSet(
             system,
             given["rank"],
             n[0] if n.min() == n.max() else n,  # one takes less room
-            instances=instances,
+            # The rows of a histogram are nobody's: they get no labels by which they could pair up.
+            instances=given.get("instance", None if counted else np.arange(1, len(own) + 1)),
             ties=given.get("ties"),
             mass_above=given.get("mass_above"),
             counts=given.get("count"),

@@ -100,8 +100,8 @@ class Layout:
             return f"row {record + 1}"
         # Only needed for one message: the fast parser does not keep line numbers.
         place = record + self.headed
-        found = itertools.islice(records(self.data, self.delimiter), place, None)
-        return f"line {next(found, (place + 1, []))[0]}"
+        rest = itertools.islice(records(self.data, self.delimiter), place, None)
+        return f"line {next(rest, (place + 1, []))[0]}"
 
     def check_rows(self, rows: int) -> None:
         """Refuse more rows, one per rank, than are read at once with columns that cost much."""
@@ -186,8 +186,8 @@ Place = Callable[[int], str]  # record -> where its cell is
 
 def first(bad: ArrayLike) -> int | None:
     """Index of the first that is true, None if none is."""
-    found = np.asarray(bad)
-    return int(np.argmax(found)) if found.any() else None
+    flags = np.asarray(bad)
+    return int(np.argmax(flags)) if flags.any() else None
 
 
 def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -270,10 +270,10 @@ def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
     """
     codes, distinct = pd.factorize(cells)
     if distinct.dtype.kind in "iuf" and codes.min() >= 0:
-        found = np.asarray(distinct)
-        small = np.all((found > -TOO_LARGE) & (found < TOO_LARGE))
-        if small and (found.dtype.kind != "f" or np.all(found == np.floor(found))):
-            return categories(codes, found.astype(np.int64))
+        values = np.asarray(distinct)
+        small = np.all((values > -TOO_LARGE) & (values < TOO_LARGE))
+        if small and (values.dtype.kind != "f" or np.all(values == np.floor(values))):
+            return categories(codes, values.astype(np.int64))
     limits.LABELS.check(len(distinct), place(cells.index[0]))
     text = np.array([str(label).strip() for label in distinct.tolist()], dtype=object)
     if (i := first([len(label) > limits.LONGEST_NAME for label in text])) is not None:
@@ -291,41 +291,41 @@ def texts(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
 
 def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
     """How many instances each row stands for, fractions allowed; None if each is one."""
-    found = compact([numbers(cells, place, what)]).astype(np.float64, copy=False)
-    if (i := first(~((found >= 0) & (found <= MOST_INSTANCES)))) is not None:
-        wrong = "is below 0" if found[i] < 0 else "is too large"
-        raise ReadError(f"{place(cells.index[i])}: {shown(found[i])} {wrong}; write {what}")
-    return None if np.all(found == 1) else found
+    values = compact([numbers(cells, place, what)]).astype(np.float64, copy=False)
+    if (i := first(~((values >= 0) & (values <= MOST_INSTANCES)))) is not None:
+        wrong = "is below 0" if values[i] < 0 else "is too large"
+        raise ReadError(f"{place(cells.index[i])}: {shown(values[i])} {wrong}; write {what}")
+    return None if np.all(values == 1) else values
 
 
 def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool_]:
     """Cells as true and false."""
-    said = labels(cells, place, what)
-    meant = [_YES.get(str(each).strip().lower()) for each in said.categories]
+    words = labels(cells, place, what)
+    meant = [_YES.get(str(each).strip().lower()) for each in words.categories]
     if None in meant:
         odd = meant.index(None)
-        where = place(cells.index[int(np.argmax(said.codes == odd))])
-        raise ReadError(f"{where}: {shown(str(said.categories[odd]))} is not {what}")
-    return np.asarray(np.asarray(meant, dtype=bool)[said.codes])
+        where = place(cells.index[int(np.argmax(words.codes == odd))])
+        raise ReadError(f"{where}: {shown(str(words.categories[odd]))} is not {what}")
+    return np.asarray(np.asarray(meant, dtype=bool)[words.codes])
 
 
 def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
     """Labels by the codes of their names; those of one name are one."""
     merged, distinct = pd.factorize(np.asarray(names))
-    found = plain_integers(pa.array(distinct)) if distinct.dtype == object else None
-    found = distinct if found is None else found.astype(np.int64)
-    return pd.Categorical.from_codes(merged[codes], pd.Index(found, dtype=found.dtype))
+    unique = plain_integers(pa.array(distinct)) if distinct.dtype == object else None
+    unique = distinct if unique is None else unique.astype(np.int64)
+    return pd.Categorical.from_codes(merged[codes], pd.Index(unique, dtype=unique.dtype))
 
 
 def plain_integers(text: Any) -> NDArray[Any] | None:
     """Labels that are all plain integers; None otherwise: 007 is none, it differs from 7."""
     try:
         compute.cast(text[:1], pa.int64())  # the first of them tells most of the time
-        found = compute.cast(text, pa.int64())
+        integers = compute.cast(text, pa.int64())
     except pa.ArrowException:
         return None
-    same = compute.all(compute.equal(compute.cast(found, pa.string()), text)).as_py()
-    return compact([found.to_numpy()]) if same else None
+    same = compute.all(compute.equal(compute.cast(integers, pa.string()), text)).as_py()
+    return compact([integers.to_numpy()]) if same else None
 
 
 #: Numbers; text of few kinds; labels; text of a column that means nothing to us, blank or not.

@@ -15,31 +15,14 @@ import pandas as pd
 
 from sampledash import checks
 from sampledash.rank_sets import RankSet
+from sampledash.readers import trec
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems, choose, from_one
 from sampledash.readers.columns import ROLES, SAMPLED, first, is_true_rank
 from sampledash.readers.frame import Ranks, Runs, ranks_of, resolve_repetitions
 from sampledash.readers.tables import read_table
-from sampledash.readers.trec import (
-    Censored,
-    ListKind,
-    Trec,
-    TrecKind,
-    list_kind,
-    rank_relevant,
-    read_list,
-    read_trec,
-    trec_kind,
-)
-from sampledash.readers.upload_limits import (
-    FileKind,
-    MissingCandidates,
-    MissingNegatives,
-    PathOrBuffer,
-    ReadError,
-    kind_of,
-    load,
-)
+from sampledash.readers.trec import Censored, Trec
+from sampledash.readers.upload_limits import PathOrBuffer, ReadError
 from sampledash.readers.warehouse import folder
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
@@ -65,36 +48,36 @@ def open_sources(
         raise ReadError("source is empty: give at least one file")
     limits.FILES.check(len(given), "source")
     read: list[Ranks | Trec] = []
-    files: list[tuple[bytes, str, FileKind, TrecKind | None, ListKind | None]] = []
+    files: list[tuple[bytes, str, limits.FileKind, trec.TrecKind | None, trec.ListKind | None]] = []
     size, rows, most = 0, 0, limits.ROWS.most
     for number, (each, label) in enumerate(given):
         if isinstance(each, str | Path) and os.path.isdir(each):
             data, called = folder(Path(each)), label or Path(each).name
         else:
-            data, called = load(each, label)
+            data, called = limits.load(each, label)
         who = f"{called} with the files before it" if files else called
         limits.check_size(size := size + len(data), who)
-        kind = kind_of(data, called)
-        trec = trec_kind(data, called) if kind == "text" else None
-        listed = None if trec else list_kind(data, kind)
+        kind = limits.kind_of(data, called)
+        lines = trec.trec_kind(data, called) if kind == "text" else None
+        listed = None if lines else trec.list_kind(data, kind)
         if number == len(sources):
             if listed == "list":  # test items with ratings, say
                 listed = "items"
-            if trec != "qrels" and listed != "items":
+            if lines != "qrels" and listed != "items":
                 raise ReadError(
                     f"{called} does not hold qrels; give lines of four fields: query, iteration, "
                     "document, relevance; or a table of test items with columns user and item"
                 )
-        files.append((data, called, kind, trec, listed))
+        files.append((data, called, kind, lines, listed))
     tested = any("items" in file for file in files)
-    for data, called, kind, trec, listed in files:
+    for data, called, kind, lines, listed in files:
         if listed == "list or ranks":
             listed = "list" if tested else None
         part: Ranks | Trec
-        if trec:
-            part = read_trec(data, called, trec)
+        if lines:
+            part = trec.read_trec(data, called, lines)
         elif listed:
-            part = read_list(data, called, kind, listed)
+            part = trec.read_list(data, called, kind, listed)
         else:
             part = ranks_of(*read_table(data, called, kind))
         read.append(part)
@@ -116,13 +99,13 @@ def _most(part: Ranks | Trec) -> int:
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
     """Give every run its judgements."""
-    trec = [part for part in read if isinstance(part, Trec)]
-    truths, runs = ([part for part in trec if part.kind == kind] for kind in ("qrels", "run"))
+    both = [part for part in read if isinstance(part, Trec)]
+    truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     what = [(part, "qrels" if part.facts is None else "test items") for part in truths]
     if len(truths) > 1:
         one, other = what[:2]
-        both = f"both hold {one[1]}" if one[1] == other[1] else f"hold {one[1]} and {other[1]}"
-        raise ReadError(f"{one[0].name} and {other[0].name} {both}; give one of them")
+        hold = f"both hold {one[1]}" if one[1] == other[1] else f"hold {one[1]} and {other[1]}"
+        raise ReadError(f"{one[0].name} and {other[0].name} {hold}; give one of them")
     if runs and not truths:
         if runs[0].facts is None:
             raise ReadError(
@@ -141,7 +124,7 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
             f"give {given} with it, or a header line if it is a table of ranks"
         )
     return tuple(
-        rank_relevant(part, truths[0]) if isinstance(part, Trec) else part
+        trec.rank_relevant(part, truths[0]) if isinstance(part, Trec) else part
         for part in read
         if part not in truths
     )
@@ -243,8 +226,7 @@ def read_rank_sets(
     Ranks must come from ranking *all* candidates. Ranks among sampled negatives read just as well,
     and everything computed from them is then wrong.
     """
-    opened = open_sources(source, name=name, qrels=qrels)
-    reading = opened.read(
+    reading = open_sources(source, name=name, qrels=qrels).read(
         n=n,
         zero_based=zero_based,
         instances=instances,
@@ -342,7 +324,7 @@ def sampled_sets(
             # Where some file lacks it, what is given may be meant for that one.
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
-                kind = MissingCandidates if symbol == "n" else MissingNegatives
+                kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives
                 raise kind(
                     f"{part.name} does not say {symbol}, the number of {what}: add a column "
                     f"{ROLES[role].names[0]}, or give {symbol}"
@@ -361,18 +343,18 @@ def sampled_sets(
                 "Consistency page (in Python: read_rank_sets)"
             )
         for system, own in part.frame.groupby("system", observed=True):
-            said = _adaptive(part, own) if adaptive is None else adaptive
-            found = {role: own[role].to_numpy() for role in own}
+            decided = _adaptive(part, own) if adaptive is None else adaptive
+            columns = {role: own[role].to_numpy() for role in own}
             try:
                 one = SampledRankSet(
                     str(system),
-                    found["rank"],
-                    found["n_candidates"],
-                    found["negatives"],
+                    columns["rank"],
+                    columns["n_candidates"],
+                    columns["negatives"],
                     scheme=scheme,
-                    instances=found.get("instance"),
-                    counts=found.get("count"),
-                    adaptive=said,
+                    instances=columns.get("instance"),
+                    counts=columns.get("count"),
+                    adaptive=decided,
                 )
             except ValueError as error:
                 raise ReadError(f"{part.name}: {error}") from None

@@ -83,19 +83,18 @@ class Ranks:
 
     def with_columns(self, **columns: Any) -> Ranks:
         """With other columns, one number standing for all rows; None removes one."""
-        kept = {name: values for name, values in self.frame.items()} | columns
         size = len(self.frame)
-        found = {
+        table = {
             name: values if np.ndim(values) else np.broadcast_to(values, size)
-            for name, values in kept.items()
+            for name, values in {**self.frame, **columns}.items()
             if values is not None
         }
-        return replace(self, frame=pd.DataFrame(found, index=self.frame.index, copy=False))
+        return replace(self, frame=pd.DataFrame(table, index=self.frame.index, copy=False))
 
     def only(self, keep: Flags) -> Ranks:
         """Some of the rows. What stands for all is kept once: a file has millions of them."""
         frame, size = self.frame, int(np.count_nonzero(keep))
-        found = {
+        table = {
             role: column.array[keep]
             if isinstance(column.dtype, pd.CategoricalDtype) or column.to_numpy().strides[0]
             else np.broadcast_to(column.to_numpy()[:1], size)
@@ -104,7 +103,7 @@ class Ranks:
         places = frame.index
         if isinstance(places, pd.RangeIndex):
             places = pd.Index(np.arange(len(frame), dtype=np.int32))
-        return replace(self, frame=pd.DataFrame(found, index=places[keep], copy=False))
+        return replace(self, frame=pd.DataFrame(table, index=places[keep], copy=False))
 
     def noted(self, *notes: str, doubts: Sequence[str] = ()) -> Ranks:
         """With further notes and doubts."""
@@ -124,20 +123,20 @@ class Ranks:
 
         ``agree``: a source that says another one than is given is refused.
         """
-        (symbol, _, low, high), found = limits.NUMBERS[role], self.values(role)
+        (symbol, _, low, high), values = limits.NUMBERS[role], self.values(role)
         if given is not None:
             given = checks.integer(symbol, given, low=low, high=high)
-        if found is None:
+        if values is None:
             return self if given is None else self.with_columns(**{role: given})
-        for bad, bound in ((found < low, f"least {low:,}"), (found > high, f"most {high:,}")):
+        for bad, bound in ((values < low, f"least {low:,}"), (values > high, f"most {high:,}")):
             if (i := first(bad)) is not None:
                 raise ReadError(
-                    f"{self.place(i, role)}: {symbol} must be at {bound}, got {found[i]:,}; "
+                    f"{self.place(i, role)}: {symbol} must be at {bound}, got {values[i]:,}; "
                     "correct it or remove the row"
                 )
-        if agree and given is not None and (i := first(found != given)) is not None:
+        if agree and given is not None and (i := first(values != given)) is not None:
             raise ReadError(
-                f"{self.place(i, role)}: the column says {symbol} = {found[i]:,}, but {symbol} = "
+                f"{self.place(i, role)}: the column says {symbol} = {values[i]:,}, but {symbol} = "
                 f"{given:,} is given; leave one of them out"
             )
         return self
@@ -193,7 +192,7 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
     i = source.find("instance")
     if i is not None and not pd.api.types.is_numeric_dtype(cells[i].dtype):
         limits.TEXTS.check(len(cells), f"{source.name}, column {source.headers[i]!r}")
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for role in ROLES:
         read = _repetition(source, cells) if role == "repetition" else _column(source, cells, role)
         if role == "system":
@@ -201,14 +200,12 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
                 read = categories(np.zeros(len(cells), np.int8), [stem_of(source.name)])
             limits.SYSTEMS.check(len(read.categories), source.name)
         if read is not None:
-            found[role] = read
+            table[role] = read
     if "system" not in source.roles:
-        unknown.refuse_merged(source, cells, found.get("instance"))
+        unknown.refuse_merged(source, cells, table.get("instance"))
     if (flags := beyond(cells[source.roles.index("rank")])) is not None:
-        found["beyond"] = flags
-    frame = pd.DataFrame(found, copy=False)
-    unused = [i for i, role in enumerate(source.roles) if role is None]
-    return _without_zeros(Ranks(source, frame, _facts(source, cells, unused)))
+        table["beyond"] = flags
+    return _without_zeros(Ranks(source, pd.DataFrame(table, copy=False), _facts(source, cells)))
 
 
 def _without_zeros(ranks: Ranks) -> Ranks:
@@ -231,7 +228,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
     """The repetition of each row, by one or several columns; None if all are the same."""
-    found: pd.Categorical | None = None
+    joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":
             continue
@@ -239,23 +236,21 @@ def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
         limits.REPETITIONS.check(len(own.categories), source.place(0, i))
         if len(own.categories) > 1:
             own = own.rename_categories([f"{source.headers[i]} {x}" for x in own.categories])
-            found = own if found is None else _pairs(found, own, "{}, {}")
-            limits.REPETITIONS.check(len(found.categories), source.place(0, i))
-    return found
+            joint = own if joint is None else _pairs(joint, own, "{}, {}")
+            limits.REPETITIONS.check(len(joint.categories), source.place(0, i))
+    return joint
 
 
 def _pairs(one: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categorical:
     """A label for each pair that occurs, in order of appearance."""
     size = len(other.categories)
-    code, found = pd.factorize(one.codes.astype(np.int64) * size + other.codes)
-    pairs = (divmod(pair, size) for pair in found.tolist())
+    code, distinct = pd.factorize(one.codes.astype(np.int64) * size + other.codes)
+    pairs = (divmod(pair, size) for pair in distinct.tolist())
     ones, others = one.categories.tolist(), other.categories.tolist()
     return categories(code, [form.format(ones[a], others[b]) for a, b in pairs])
 
 
-def _facts(
-    source: Layout, cells: pd.DataFrame, unused: list[int], systems: Iterable[int] = ()
-) -> Facts:
+def _facts(source: Layout, cells: pd.DataFrame, systems: Sequence[int] = ()) -> Facts:
     headers = source.headers
     pairs = list(zip(headers, source.roles, strict=True))
     used = [(header, ROLES[role].means) for header, role in pairs if role is not None]
@@ -265,7 +260,8 @@ def _facts(
         for i, (header, role) in enumerate(pairs)
         if role == "repetition" and cells[i].nunique() < 2
     ]
-    ignored = tuple(headers[i] or "(no name)" for i in unused)
+    unused = [x for i, (x, role) in enumerate(pairs) if role is None and i not in systems]
+    ignored = tuple(header or "(no name)" for header in unused)
     return Facts(source.name, source.kind, tuple(used), ignored, tuple(notes))
 
 
@@ -300,7 +296,7 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
         places(each, partial(source.place, column=i), _WIDE_RANK)
         for i, each in zip(columns, filled, strict=True)
     ]
-    found = {
+    table = {
         "system": categories(system, [source.headers[i] for i in columns]),
         "column": np.asarray(columns)[system],
         "rank": np.concatenate(ranks),
@@ -308,16 +304,14 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     flags = [beyond(each) for each in filled]
     if any(each is not None for each in flags):
         none = [np.zeros(len(each), dtype=bool) for each in filled]
-        found["beyond"] = np.concatenate(
+        table["beyond"] = np.concatenate(
             [some if each is None else each for each, some in zip(flags, none, strict=True)]
         )
     for role, values in (own | {"repetition": repetition}).items():
         if values is not None:
-            found[role] = values[record]
-    unused = [i for i, r in enumerate(source.roles) if r is None and i not in columns]
+            table[role] = values[record]
     names = [source.headers[i] or "(no name)" for i in index]
-    facts = _facts(source, cells, unused, columns)
-    read = Ranks(source, pd.DataFrame(found, index=record), facts)
+    read = Ranks(source, pd.DataFrame(table, index=record), _facts(source, cells, columns))
     return read.noted(*(f"{name} numbers the rows, and is left out." for name in names))
 
 

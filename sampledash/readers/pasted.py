@@ -12,21 +12,12 @@ import pandas as pd
 from sampledash import checks
 from sampledash.checks import is_numeral, not_a_number, shown
 from sampledash.rank_sets import RankSet
+from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems
 from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, categories, role_of
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import load_array, text_table
-from sampledash.readers.upload_limits import (
-    NUMBERS,
-    SYSTEMS,
-    TYPED,
-    ReadError,
-    check_lines,
-    check_name,
-    check_utf8,
-    kind_of,
-    load,
-)
+from sampledash.readers.upload_limits import NUMBERS, ReadError
 from sampledash.types import Floats
 
 _NAME = "pasted text"
@@ -87,17 +78,17 @@ def parse_rank_text(
 def open_text(text: str) -> Opened:
     """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
     text = checks.text("text", text)
-    TYPED.check(len(text), f"the {_NAME}")
-    said: list[tuple[str, str]] = []
+    limits.TYPED.check(len(text), f"the {_NAME}")
+    settings: list[tuple[str, str]] = []
 
     def note(line: re.Match[str]) -> str:
-        found = _settings(line[2].strip(), comment=bool(line[1]))
-        said.extend(found)
-        return "" if found else line[0]
+        values = _settings(line[2].strip(), comment=bool(line[1]))
+        settings.extend(values)
+        return "" if values else line[0]
 
     # Blank lines keep the line numbers of a pasted table.
     text = _LEFT.sub("", _SETTING.sub(note, text))
-    n, m = _n_and_m(said, f"the {_NAME}")
+    n, m = _n_and_m(settings, f"the {_NAME}")
     if aside := _COMMENT.search(text):
         raise ReadError(
             f"the {_NAME} has {shown(aside[0].strip())}: a line with # in front may say n = 3706 "
@@ -107,7 +98,7 @@ def open_text(text: str) -> Opened:
         raise ReadError(f"the {_NAME} holds no ranks: write NAME: ranks, such as A: 3, 17, 250")
     if _is_table(text):
         data = text.encode(errors="replace")
-        check_lines(data, f"the {_NAME}")
+        limits.check_lines(data, f"the {_NAME}")
         ranks = ranks_of(*text_table(data, _NAME))
     else:
         ranks = _ranks(_systems(text))
@@ -128,12 +119,12 @@ def _said(part: str) -> Iterator[tuple[str, str, str]]:
 
 def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
     """What a part of the text says of n and m; nothing if it is a system of such a name."""
-    found: list[tuple[str, str]] = []
+    settings: list[tuple[str, str]] = []
     for role, sign, value in _said(part):
         symbol, what, *_ = NUMBERS[role]
         remedy = ""
         if sign == ":" and not comment:
-            if not found and len(value.split()) != 1:
+            if not settings and len(value.split()) != 1:
                 return []
             remedy = (
                 f"write {symbol} = {value} if it is the number of {what}, or give the system "
@@ -143,8 +134,8 @@ def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
             remedy = f"give {symbol} a line of its own, or the system another name"
         if remedy:
             raise ReadError(f"the {_NAME} has {shown(part)}: {remedy}")
-        found.append((role, value))
-    return found
+        settings.append((role, value))
+    return settings
 
 
 def _is_table(text: str) -> bool:
@@ -165,12 +156,12 @@ def _systems(text: str) -> list[tuple[str, list[str]]]:
     segments = [s.strip() for s in re.split(r"[;\n\r]+", text) if s.strip(" \t,")]
     if all(":" not in segment for segment in segments):
         return [_nameless(segments)]
-    SYSTEMS.check(sum(":" in segment for segment in segments), f"the {_NAME}")
+    limits.SYSTEMS.check(sum(":" in segment for segment in segments), f"the {_NAME}")
     for segment in segments:
         name, colon, values = (part.strip() for part in segment.rpartition(":"))
         if not colon or not name:
             raise ReadError(f"the {_NAME} has {shown(segment)} without a name: write NAME: ranks")
-        check_name(name, _NAME)
+        limits.check_name(name, _NAME)
         if any(name == known for known, _ in systems):
             raise ReadError(f"the {_NAME} names system {name!r} twice: give it one line")
         ranks = _values(name, values)
@@ -212,26 +203,26 @@ def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
     words = np.array([rank for _, ranks in systems for rank in ranks])
     beyond = np.strings.startswith(words, ">")
     bare = np.strings.lstrip(words, "> ").tolist()
-    found = {
+    table = {
         "system": categories(system, names),
         "column": system,
         "rank": np.array([int(rank.split(".")[0]) for rank in bare]) + beyond,
     }
     if beyond.any():
-        found["beyond"] = beyond
+        table["beyond"] = beyond
     index = np.concatenate([np.arange(size) for size in sizes])
     return Ranks(
         Layout(_NAME, TYPED_RANKS, tuple(names)),
-        pd.DataFrame(found, index=index),
+        pd.DataFrame(table, index=index),
         Facts(_NAME, TYPED_RANKS),
     )
 
 
-def _n_and_m(said: list[tuple[str, str]], where: str) -> list[int | None]:
+def _n_and_m(settings: list[tuple[str, str]], where: str) -> list[int | None]:
     """The one number given for each of n and m; None for none."""
-    found: list[int | None] = []
+    numbers: list[int | None] = []
     for role, (symbol, _, least, most) in NUMBERS.items():
-        given = [value for of, value in said if of == role]
+        given = [value for of, value in settings if of == role]
         values = {re.sub(r"[,_ ]", "", value) for value in given}
         if len(values) > 1:
             raise ReadError(f"{where} gives {symbol} twice, {given[0]} and {given[1]}: keep one")
@@ -242,8 +233,8 @@ def _n_and_m(said: list[tuple[str, str]], where: str) -> list[int | None]:
                 f"{where} says {symbol} = {given[0]}: write a whole number from {least} to "
                 f"{most:,} with the digits 0 to 9"
             )
-        found.append(None if value is None else int(value))
-    return found
+        numbers.append(None if value is None else int(value))
+    return numbers
 
 
 def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
@@ -254,15 +245,15 @@ def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
     >>> lines_aside("m = 99, n = 1,000\nA 0.5", "the table")
     ('\nA 0.5', 1000, 99)
     """
-    said, kept = list[tuple[str, str]](), []
+    settings, lines = list[tuple[str, str]](), []
     for line in text.splitlines():
         part = re.sub(r"[$#]|\\\\", "", line).strip()
-        found = [(role, x) for role, _, x in _said(part)] if _SETTING.match(part) else []
-        alone = bool(found) and all(_WHOLE.fullmatch(value) for _, value in found)
-        said += found if alone else []
-        kept.append("" if alone else line)
-    n, m = _n_and_m(said, where)
-    return "\n".join(kept), n, m
+        own = [(role, x) for role, _, x in _said(part)] if _SETTING.match(part) else []
+        alone = bool(own) and all(_WHOLE.fullmatch(value) for _, value in own)
+        settings += own if alone else []
+        lines.append("" if alone else line)
+    n, m = _n_and_m(settings, where)
+    return "\n".join(lines), n, m
 
 
 # --------------------------------------------------------------------------- weights of the ranks
@@ -275,10 +266,10 @@ _HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probabilit
 
 def weights_of_file(source: bytes, n: int, name: str) -> Floats:
     """Weights of the ranks 1..n from a file: text, or a numpy array of one dimension."""
-    data, _ = load(BytesIO(source), name)
-    kind = kind_of(data, name)
+    data, _ = limits.load(BytesIO(source), name)
+    kind = limits.kind_of(data, name)
     if kind == "text":
-        check_utf8(data, name)
+        limits.check_utf8(data, name)
         return weights_of_text(data.decode().removeprefix("\ufeff"), n, name)
     if kind == "columns":
         raise ReadError(f"{name} is a Parquet file: save the weights as CSV")
@@ -353,9 +344,9 @@ def _by_rank(
             f"{name} holds {len(values)} weights, but n = {n} needs {n}, one for each rank: "
             "complete them, change n, or write a line rank,weight for each rank that has one"
         )
-    found = np.zeros(n)
-    found[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
-    if not found.any():
+    weights = np.zeros(n)
+    weights[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
+    if not weights.any():
         raise ReadError(f"{name} holds only zeros: give weight to the ranks that occur")
-    found /= found.max()  # sums of very large or small ones stay numbers
-    return found
+    weights /= weights.max()  # sums of very large or small ones stay numbers
+    return weights

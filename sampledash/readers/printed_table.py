@@ -150,18 +150,18 @@ def read_printed(text: str) -> PrintedTable:
         cells = {x: cell for x, cell in of_column if x.metric is not None}
         if not name and not any(map(_HELD.search, cells.values())):
             # A second line of names would hide what the first one leaves open.
-            if said := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
+            if words := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
                 raise ReadError(
                     f"line {place} of the table has no name and no value of a metric, but "
-                    f"{said[0][:40]!r}: if it goes on with the names of line {parts.place}, write "
+                    f"{words[0][:40]!r}: if it goes on with the names of line {parts.place}, write "
                     "them in one line"
                 )
             continue
         name = name or f"line {place}"
         if name in rows:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
-        found = {x: _number(cell, place, x) for x, cell in cells.items()}
-        rows[name] = {x: cell for x, cell in found.items() if cell is not None}
+        values = {x: _number(cell, place, x) for x, cell in cells.items()}
+        rows[name] = {x: cell for x, cell in values.items() if cell is not None}
     if not rows:
         raise ReadError("the table has no values: write one line per system below the names")
     percent = in_percent(parts.metrics, list(rows.values()))
@@ -181,7 +181,7 @@ def _notes(
     parts: Parting, above: list[str], no_systems: list[str], percent: list[Heading]
 ) -> list[str]:
     """What the reader should know."""
-    said = {
+    listed = {
         "Above the names, left out: ": above,
         "": [f"{x.printed} is read as {x.name}" for x in parts.metrics if x.name not in x.printed],
         "Left out, no metric known here: ": [
@@ -189,7 +189,7 @@ def _notes(
         ],
         "Left out, no system: ": no_systems,
     }
-    notes = [f"{what}{', '.join(each).rstrip('.')}." for what, each in said.items() if each]
+    notes = [f"{what}{', '.join(each).rstrip('.')}." for what, each in listed.items() if each]
     if percent:
         verb = "is" if len(percent) == 1 else "are"
         notes.append(f"{', '.join(x.name for x in percent)} {verb} read in percent.")
@@ -227,8 +227,8 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
     if MISSING.fullmatch(plain) and not re.search(r"\d", text):
         return None
     where = _where(place, column)
-    found = _NUMBER.fullmatch(plain)
-    if found is None or not (found[1] or found[2]):
+    digits = _NUMBER.fullmatch(plain)
+    if digits is None or not (digits[1] or digits[2]):
         raise ReadError(
             f"{where}: {not_a_number(text)}; write it as printed, such as 0.6624, or - where there "
             "is none"
@@ -237,25 +237,25 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
     if not 0 <= value <= 100:
         why = "below 0" if value < 0 else "above 100, too large even for percent"
         raise ReadError(f"{where}: {text[:40]!r} is {why}; correct it, or remove it")
-    return Cell(value, len(found[2] or ""), "%" in _ASIDE.sub("", text), place)
+    return Cell(value, len(digits[2] or ""), "%" in _ASIDE.sub("", text), place)
 
 
 def typeset_rows(text: str) -> list[tuple[int, str]]:
     r"""Rows of a pasted table, each with its first line; with ``\\`` a row ends there."""
     latex = _ENDS.search(text) is not None
-    found, place = [], 1
+    rows, place = [], 1
     for row in _ENDS.split(_COMMENT.sub("", text)) if latex else text.split("\n"):
         pieces = [_plain(line) for line in row.split("\n")]
         if filled := [i for i, piece in enumerate(pieces) if piece.strip()]:
-            found.append((place + filled[0], " ".join(pieces[i] for i in filled)))
+            rows.append((place + filled[0], " ".join(pieces[i] for i in filled)))
         place += row.count("\n") if latex else 1
-    return found
+    return rows
 
 
 def _plain(line: str) -> str:
     """A piece of a line as it is read."""
     line = _NOTHING.sub(" ", line)
-    line = _ACROSS.sub(lambda found: found[2] + " &" * (int(found[1]) - 1), line)
+    line = _ACROSS.sub(lambda match: match[2] + " &" * (int(match[1]) - 1), line)
     line = _DOWN.sub(r"\1", line)
     line = line.replace(r"\&", _AND)
     for sign, plain in _SIGNS.items():

@@ -40,21 +40,21 @@ class LeftOut(NamedTuple):
 
 def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[str, str]:
     """Which column plays each role; the wanted ones must be there."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for header in headers:
         role = bare(header)
         if role not in ("score", "relevant"):
             role = "item" if role in ITEMS.split() else role_of(header) or ""
-        if role in (*wanted, "system") and role in found:
+        if role in (*wanted, "system") and role in columns:
             raise ReadError(
-                f"{name}: the columns {found[role]!r} and {header!r} both mean {role}; keep one"
+                f"{name}: the columns {columns[role]!r} and {header!r} both mean {role}; keep one"
             )
-        found.setdefault(role, header)
-    if (lacks := next((role for role in wanted if role not in found), None)) is not None:
+        columns.setdefault(role, header)
+    if (lacks := next((role for role in wanted if role not in columns), None)) is not None:
         some = ", ".join(map(repr, headers[:8]))
         way = "give --relevant" if lacks == "relevant" else "rename the one that is it"
         raise ReadError(f"{name} has no column {lacks}: found {some}; add it, or {way}")
-    return found
+    return columns
 
 
 def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
@@ -80,12 +80,12 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
         )
 
 
-def left_out(name: str, found: Mapping[str, LeftOut]) -> list[str]:
+def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
     """Sentences about what is not ranked; a system without anything to rank is refused."""
-    if not found:
+    if not facts:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")
-    said = []
-    for system, (instances, without, full, relevant, unscored) in found.items():
+    sentences = []
+    for system, (instances, without, full, relevant, unscored) in facts.items():
         if full:
             raise ReadError(
                 f"{name}: in {several(full, 'instance')} every item that system {system!r} scores "
@@ -98,16 +98,16 @@ def left_out(name: str, found: Mapping[str, LeftOut]) -> list[str]:
                 "compare the labels of both tables"
             )
         if without:
-            said.append(
+            sentences.append(
                 f"{system}: {without:,} of {instances:,} instances have no relevant item with a "
                 "score and are left out."
             )
         if unscored:
-            said.append(
+            sentences.append(
                 f"{system}: {unscored:,} of {relevant:,} relevant items have no score and are left "
                 "out."
             )
-    return said
+    return sentences
 
 
 def digest_of(instance: Any, rank: int) -> int:
@@ -126,10 +126,9 @@ def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
 def pairs_table(data: bytes, name: str) -> pd.DataFrame:
     """Instances and items, such as those that are relevant; each pair once."""
     table = _table(data, name, None)
-    roles = roles_of(list(map(str, table.columns)), ("instance", "item"), name)
-    pairs: pd.DataFrame = table[[roles["instance"], roles["item"]]].set_axis(
-        ["instance", "item"], axis=1
-    )
+    keys = ["instance", "item"]
+    roles = roles_of(list(map(str, table.columns)), keys, name)
+    pairs: pd.DataFrame = table[[roles[key] for key in keys]].set_axis(keys, axis=1)
     return pairs.drop_duplicates()
 
 
@@ -142,8 +141,8 @@ def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
     if (table := _table(data, name, wanted)) is None:
         return None
     roles = roles_of(list(map(str, table.columns)), ("instance", "item", *wanted), name)
-    kept = {role: table[roles[role]] for role in (*KEYS, *wanted) if role in roles}
-    for role, column in kept.items():
+    columns = {role: table[roles[role]] for role in (*KEYS, *wanted) if role in roles}
+    for role, column in columns.items():
         kind: Any = column.dtype
         text = role != "score" or pd.api.types.is_string_dtype(kind)
         if getattr(getattr(kind, "pyarrow_dtype", None), "num_fields", 0) or not (
@@ -151,9 +150,9 @@ def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
         ):
             wants = "numbers" if role == "score" else "text or numbers"
             raise ReadError(f"{name}: column {roles[role]!r} holds {kind}; write {wants}")
-    if "system" not in kept:
-        kept["system"] = pd.Series(stem_of(name), index=table.index)
-    return pd.DataFrame(kept)
+    if "system" not in columns:
+        columns["system"] = pd.Series(stem_of(name), index=table.index)
+    return pd.DataFrame(columns)
 
 
 def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
@@ -212,9 +211,9 @@ def ranks_of_scores(
     blank = np.any([table[key].isna() | (table[key].astype(str) == "") for key in KEYS], axis=0)
     odd = np.zeros(len(table), bool)
     if relevant is None:
-        told = table["relevant"].astype("string").fillna("").str.strip().str.lower()
-        hit = told.isin(YES).to_numpy(bool)
-        odd = ~(hit | told.isin(NO).to_numpy(bool))
+        marks = table["relevant"].astype("string").fillna("").str.strip().str.lower()
+        hit = marks.isin(YES).to_numpy(bool)
+        odd = ~(hit | marks.isin(NO).to_numpy(bool))
     else:
         hit = _among(table, relevant)
     nan = np.isnan(score) & ~empty & ~wrong
@@ -231,11 +230,11 @@ def ranks_of_scores(
         asked = table[hit].groupby("system").size().to_dict()
     else:
         asked = dict.fromkeys(table["system"].unique(), len(relevant))
-    kept = score != -np.inf
+    keep = score != -np.inf
     if seen is not None:
-        kept &= hit | ~_among(table, seen)
+        keep &= hit | ~_among(table, seen)
     systems = table["system"].unique()
-    table, score, empty, hit = table[kept], score[kept], empty[kept], (hit & ~empty)[kept]
+    table, score, empty, hit = table[keep], score[keep], empty[keep], (hit & ~empty)[keep]
     score[empty] = -np.inf  # and so never better
     sets, facts = [], {}
     indices, none = table.groupby("system", sort=False).indices, np.array([], np.intp)

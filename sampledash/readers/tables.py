@@ -70,10 +70,10 @@ def text_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     """Parse separated text. The header decides the separator: comma, semicolon or tab."""
     check_utf8(data, name)
     delimiter = delimiter_of(data)
-    if delimiter == ";" and (found := _THOUSANDS.search(data)):
-        line = data.count(b"\n", 0, found.start(1)) + 1
+    if delimiter == ";" and (match := _THOUSANDS.search(data)):
+        line = data.count(b"\n", 0, match.start(1)) + 1
         raise ReadError(
-            f"{name}, line {line}: {found[1].decode()} may mean thousands, or a whole number with "
+            f"{name}, line {line}: {match[1].decode()} may mean thousands, or a whole number with "
             "decimals; write whole numbers with digits only"
         )
     rest = records(data, delimiter)
@@ -185,22 +185,22 @@ def arrow_frame(
                 rows += len(block)
     except pa.ArrowException:
         return None
-    found: dict[Any, Any] = {}
+    columns: dict[Any, Any] = {}
     for name, kind in holds.items():
         if str(name) in numeric:
-            found[name] = compact([known.pop(str(name))[:rows]])
-            if kind == "real" and np.isnan(found[name]).any():
+            columns[name] = compact([known.pop(str(name))[:rows]])
+            if kind == "real" and np.isnan(columns[name]).any():
                 return None  # written "nan"
         elif kind is not None:
             column = pa.chunked_array(text.pop(str(name)))
             if kind == "many":
                 if (numbers := plain_integers(column)) is not None:
-                    found[name] = numbers
+                    columns[name] = numbers
                     continue
                 column = column.dictionary_encode()
-            found[name] = column.combine_chunks().to_pandas()
+            columns[name] = column.combine_chunks().to_pandas()
     pa.default_memory_pool().release_unused()
-    return pd.DataFrame(found, copy=False)
+    return pd.DataFrame(columns, copy=False)
 
 
 def _filled(into: NDArray[Any], most: int, start: int, piece: NDArray[Any]) -> NDArray[Any]:
@@ -323,15 +323,15 @@ def _parquet_columns(
     # Text that repeats is kept once: written out, a small file could fill the memory.
     text = [fields[i].name for i in wanted if _is_text(fields[i].type)]
     file = parquet.ParquetFile(io.BytesIO(data), metadata=head, read_dictionary=text)
-    found: dict[int, pd.Series[Any]] = {}
+    columns: dict[int, pd.Series[Any]] = {}
     for i, each in zip(wanted, names, strict=True):  # one after the other take less room
         column = file.read(columns=[each])
         if column.column_names != [each] or len(column) != rows:
             raise ValueError("not what its footer says")
-        found[i] = _series(column.column(0), label=label[i])
+        columns[i] = _series(column.column(0), label=label[i])
         del column
         pa.default_memory_pool().release_unused()
-    return source, pd.DataFrame(found, index=range(rows), copy=False)
+    return source, pd.DataFrame(columns, index=range(rows), copy=False)
 
 
 def _odd(kind: Any, *, label: bool) -> str:

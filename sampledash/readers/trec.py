@@ -24,6 +24,7 @@ from pyarrow import compute, parquet
 from sampledash import checks
 from sampledash.checks import NUMERAL, is_numeral, shown
 from sampledash.rank_sets import draw_shared_ties
+from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
     ITEMS,
@@ -41,22 +42,8 @@ from sampledash.readers.columns import (
     whole,
 )
 from sampledash.readers.frame import Facts, Ranks, several
-from sampledash.readers.tables import (
-    SMALL,
-    arrow_frame,
-    check_width,
-    delimiter_of,
-    parquet_table,
-    rows_of_text,
-)
-from sampledash.readers.upload_limits import (
-    CensoredItems,
-    FileKind,
-    MissingCandidates,
-    ReadError,
-    check_utf8,
-    stem_of,
-)
+from sampledash.readers.tables import SMALL, arrow_frame, delimiter_of
+from sampledash.readers.upload_limits import CensoredItems, FileKind, ReadError, check_utf8, stem_of
 from sampledash.types import Ints
 
 TrecKind = Literal["run", "qrels"]
@@ -140,21 +127,21 @@ def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
         number = next(itertools.islice(lines, record, None), record + 1)
         return f"{name}, line {number}, {field}"
 
-    found = {
+    columns = {
         field: read(cells[field], partial(place, field=field), what)
         for field, (read, _, what) in _READ.items()
         if field in cells
     }
     if kind == "run":
-        limits.SYSTEMS.check(len(found["tag"].categories), name)
-        score = found["score"].astype(np.float64)
+        limits.SYSTEMS.check(len(columns["tag"].categories), name)
+        score = columns["score"].astype(np.float64)
         if (i := first(np.abs(score) > np.finfo(np.float32).max)) is not None:
             raise ReadError(
                 f"{place(i, 'score')}: {shown(score[i])} is beyond single precision, in which "
                 "trec_eval compares scores; scale the scores of the run"
             )
-        found["score"] = score.astype(np.float32)  # as trec_eval stores it
-    frame = pd.DataFrame(found, copy=False)
+        columns["score"] = score.astype(np.float32)  # as trec_eval stores it
+    frame = pd.DataFrame(columns, copy=False)
     keys = [field for field in ("tag", "query", "document") if field in frame]
     if (i := first(frame.duplicated(keys))) is not None:
         verb = "ranked" if kind == "run" else "judged"
@@ -218,9 +205,9 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
             "together?"
         )
     limits.RANKS.check(len(systems) * len(good), f"{run.name} with {qrels.name}")
-    found = _codes_in(good["document"].cat.categories, ordered["document"])
+    documents = _codes_in(good["document"].cat.categories, ordered["document"])
     ranked = ordered[["place", "ties", "depth"]].assign(
-        tag=ordered["tag"].cat.codes, query=theirs, document=found
+        tag=ordered["tag"].cat.codes, query=theirs, document=documents
     )[inside]
     wanted = pd.DataFrame({"query": query.cat.codes, "document": good["document"].cat.codes})
     wanted = wanted.astype(np.int64)
@@ -284,13 +271,13 @@ def _facts(
     theirs = run.frame["query"].cat.categories.astype(str)
     others = int((queries.astype(str).get_indexer(theirs) < 0).sum())
     empty = len(qrels.frame["query"].cat.categories) - len(queries)
-    told = {
+    sizes = {
         f"{_queries(others)} of {run.name} without a relevant document, ignored.": others,
         f"{_queries(absent)} of {qrels.name} that some system of {run.name} does not rank: all "
         "relevant items are missing there.": absent,
         f"{_queries(empty)} of {qrels.name} without a relevant document.": empty,
     }
-    notes = [note for note, size in told.items() if size]
+    notes = [note for note, size in sizes.items() if size]
     if run.facts is not None:
         return replace(run.facts, notes=(_TIED, *notes))
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
@@ -305,21 +292,20 @@ def _facts(
         f"The rank column of {run.name} contradicts the scores in {several(odd, 'ranking')}: "
         "the scores count, as in trec_eval."
     )
-    doubts = (doubt,) * bool(odd)
-    return Facts(run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), doubts)
+    return Facts(run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), (doubt,) * bool(odd))
 
 
 def _queries(size: int) -> str:
     return several(size, "query", "queries")
 
 
-def missing(found: list[Ranks]) -> CensoredItems | None:
+def missing(runs: list[Ranks]) -> CensoredItems | None:
     """The complaint about relevant items that some run misses, None if all are there."""
-    censored = sum(int((each.frame["rank"] == 0).sum()) for each in found)
+    censored = sum(int((each.frame["rank"] == 0).sum()) for each in runs)
     if not censored:
         return None
-    relevant, lacking = sum(len(each.frame) for each in found), _lacking(found)
-    names = " and ".join(each.name for each in found)
+    relevant, lacking = sum(len(each.frame) for each in runs), _lacking(runs)
+    names = " and ".join(each.name for each in runs)
     ways = {
         "Known to be beyond the end": {"censored": "beyond"},
         "Tied behind the ranked items": {"censored": "tied"},
@@ -337,34 +323,34 @@ def missing(found: list[Ranks]) -> CensoredItems | None:
     )
 
 
-def _lacking(found: list[Ranks]) -> NDArray[np.bool_]:
+def _lacking(runs: list[Ranks]) -> NDArray[np.bool_]:
     """For each query whether some run misses a relevant item."""
-    missed = ((each.frame["rank"] == 0).groupby(each.frame["instance"]) for each in found)
+    missed = ((each.frame["rank"] == 0).groupby(each.frame["instance"]) for each in runs)
     return np.asarray(np.any([each.any() for each in missed], axis=0))
 
 
-def ranks_of_runs(found: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
+def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
     """True ranks of all runs; missing items are treated the same way in all of them."""
-    complaint = missing(found)
+    complaint = missing(runs)
     if complaint is not None and censored == "refuse":
         raise complaint
-    left_out = _lacking(found) & (censored == "left-out")
+    left_out = _lacking(runs) & (censored == "left-out")
     if left_out.all():
         raise ReadError(
-            f"{found[0].name} misses a relevant item in every query: "
+            f"{runs[0].name} misses a relevant item in every query: "
             "nothing is left when those are left out; rank all candidates"
         )
-    kept = [each.frame[~left_out[each.frame["instance"].cat.codes]] for each in found]
-    low = max(int((items["depth"] + items["lacks"]).max()) for items in kept)
+    frames = [each.frame[~left_out[each.frame["instance"].cat.codes]] for each in runs]
+    low = max(int((items["depth"] + items["lacks"]).max()) for items in frames)
     if n is None:
-        said = " and ".join(each.name for each in found) + " do" + "es" * (len(found) == 1)
-        raise MissingCandidates(
-            f"{said} not say n, the number of candidates that were ranked: give n "
-            f"(at least {max(low, 2):,}, what the longest list needs)"
+        names = " and ".join(each.name for each in runs)
+        raise limits.MissingCandidates(
+            f"{names} do{'es' * (len(runs) == 1)} not say n, the number of candidates that were "
+            f"ranked: give n (at least {max(low, 2):,}, what the longest list needs)"
         )
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     result = []
-    for each, items in zip(found, kept, strict=True):
+    for each, items in zip(runs, frames, strict=True):
         frame, drawn = _placed(each.name, items.reset_index(drop=True), n, censored == "beyond")
         notes = []
         if left_out.any():
@@ -449,7 +435,7 @@ def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "lis
     """Parse a list or test items; a cell that lacks or is none, and what repeats, are refused."""
     source_of = partial(_columns_of_list, own=own)
     if kind == "columns":
-        source, cells = parquet_table(data, name, source_of, ("system", "user", "item"))
+        source, cells = tables.parquet_table(data, name, source_of, _LABELLED)
     else:
         check_utf8(data, name)
         limits.check_lines(data, name)
@@ -459,8 +445,9 @@ def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "lis
         source = source_of(name, "", headers, data=data, delimiter=delimiter)
         if (second := next(rest, None)) is None:
             raise ReadError(f"{name} has a header line but no rows: add at least one")
-        check_width(source, second)
-        cells = rows_of_text(source, _HOLD, ("system", "user", "item"), second, rest, skip=line)
+        tables.check_width(source, second)
+        holds = {role: row[2] for role, row in _LISTED.items()}
+        cells = tables.rows_of_text(source, holds, _LABELLED, second, rest, skip=line)
     if (i := source.find("score")) is not None:  # how frameworks mark what is no candidate
         written = cells[i]
         text = not pd.api.types.is_numeric_dtype(written.dtype)
@@ -468,19 +455,19 @@ def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "lis
         cells = cells[~masked.to_numpy(dtype=bool)]
         if not len(cells):
             raise ReadError(f"{name} scores nothing: every score is -inf")
-    found = {}
-    for role, (field, read, what) in _LISTED.items():
+    columns = {}
+    for role, (field, read, _, what) in _LISTED.items():
         if (i := source.find(role)) is not None:
-            found[field] = read(cells[i], partial(source.place, column=i), what)
+            columns[field] = read(cells[i], partial(source.place, column=i), what)
     size = len(cells)
     if own == "items":
-        found["relevance"] = np.ones(size, np.int64)
+        columns["relevance"] = np.ones(size, np.int64)
     else:
-        if "score" not in found:
-            found["score"] = -found["rank"].astype(np.float64)
-        found.setdefault("tag", categories(np.zeros(size, np.int8), [stem_of(name)]))
-        limits.SYSTEMS.check(len(found["tag"].categories), name)
-    frame = pd.DataFrame(found, index=range(size), copy=False)
+        if "score" not in columns:
+            columns["score"] = -columns["rank"].astype(np.float64)
+        columns.setdefault("tag", categories(np.zeros(size, np.int8), [stem_of(name)]))
+        limits.SYSTEMS.check(len(columns["tag"].categories), name)
+    frame = pd.DataFrame(columns, index=range(size), copy=False)
     keys = [field for field in ("tag", "query", "document") if field in frame]
     if (i := first(frame.duplicated(keys))) is not None:
         where = source.place(int(cells.index[i]), source.find("item"))
@@ -498,20 +485,15 @@ def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "lis
     return Trec(name, "run" if own == "list" else "qrels", frame, facts)
 
 
-_HOLD: dict[str, Holds] = {
-    "system": "few",
-    "user": "many",
-    "item": "many",
-    "score": "real",
-    "rank": "whole",
+# The field of each column, how it is read, what it holds, and what to write.
+_LISTED: dict[str, tuple[str, Callable[..., Any], Holds, str]] = {
+    "system": ("tag", labels, "few", "the name of the system"),
+    "user": ("query", labels, "many", "the label of the user"),
+    "item": ("document", labels, "many", "the label of the item"),
+    "rank": ("rank", numbers, "whole", "a whole number from 1"),
+    "score": ("score", numbers, "real", "a number"),
 }
-_LISTED: dict[str, tuple[str, Callable[..., Any], str]] = {
-    "system": ("tag", labels, "the name of the system"),
-    "user": ("query", labels, "the label of the user"),
-    "item": ("document", labels, "the label of the item"),
-    "rank": ("rank", numbers, "a whole number from 1"),
-    "score": ("score", numbers, "a number"),
-}
+_LABELLED = ("system", "user", "item")
 
 
 def _columns_of_list(
@@ -527,7 +509,7 @@ def _columns_of_list(
             role = "item"
         elif bare(header) == score:
             role = "score"
-        wanted = ("user", "item") if own == "items" else ("system", "user", "item", "score", "rank")
+        wanted = ("user", "item") if own == "items" else _LISTED
         roles.append(role if role in wanted and role not in roles else None)
     if "score" in roles and "rank" in roles:  # the score decides
         roles[roles.index("rank")] = None

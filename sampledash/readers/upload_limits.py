@@ -117,12 +117,12 @@ class Limit:
     what: str
     remedy: str
 
-    def check(self, found: int, where: str, **words: str) -> None:
+    def check(self, size: int, where: str, **words: str) -> None:
         """Refuse what is more; ``words`` fill in what it is."""
-        if found > self.most:
+        if size > self.most:
             what = self.what.format(**words)
             raise ReadError(
-                f"{where} holds {found:,} {what}, more than {self.most:,}; {self.remedy}"
+                f"{where} holds {size:,} {what}, more than {self.most:,}; {self.remedy}"
             )
 
 

@@ -99,8 +99,8 @@ def _spark(url: str) -> Any:
 def _first_line(error: BaseException) -> str:
     lines = [line.strip(": \t") for line in str(error).splitlines()]
     py4j = "An error occurred while calling"  # what Java says comes after it
-    said = next((x for x in lines if x and not x.startswith(py4j)), type(error).__name__)
-    return said[:200].rstrip(".; ")
+    line = next((x for x in lines if x and not x.startswith(py4j)), type(error).__name__)
+    return line[:200].rstrip(".; ")
 
 
 @contextmanager
@@ -162,9 +162,9 @@ def opened(engine: Any, source: str) -> Table:
                     "file; write it again, as Parquet"
                 ) from error
             roles = roles_of(names, (), part)
-            found = {header for role, header in roles.items() if role}
-            columns = found if columns is None else columns
-            if other := sorted(found ^ columns):
+            used = {header for role, header in roles.items() if role}
+            columns = used if columns is None else columns
+            if other := sorted(used ^ columns):
                 raise ReadError(
                     f"{part}: not every part has the column {other[0]!r}; write all with the same"
                 )
@@ -197,8 +197,8 @@ def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
     for key, values in partitions.items():
         column = table[_FILE].re_extract(rf"/\Q{key}\E=([^/]*)/", 1) if by_file else table[key]
         # Spark decodes, but each byte as a letter.
-        found = {x if by_file else unquote(x, "latin-1"): unquote(x) for x in values}
-        column = column.nullif(_NULL).substitute({a: b for a, b in found.items() if a != b})
+        texts = {x if by_file else unquote(x, "latin-1"): unquote(x) for x in values}
+        column = column.nullif(_NULL).substitute({a: b for a, b in texts.items() if a != b})
         whole = (role := ROLES.get(role_of(key) or "")) is not None and role.holds == "whole"
         table = table.mutate(**{key: column.cast("int64") if whole else column})
     return table.drop(_FILE) if by_file else table
@@ -220,22 +220,20 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
     """System, instance, item, score and, where it says so, what is relevant."""
     wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
     roles = roles_of(table.columns, wanted, name)
-    if not table[roles["score"]].type().is_numeric():
-        kind = table[roles["score"]].type()
+    if not (kind := table[roles["score"]].type()).is_numeric():
         raise ReadError(f"{name}: column {roles['score']!r} holds {kind}; write numbers")
     import ibis
 
-    kept = {role: table[roles[role]] for role in wanted}
-    system = ibis.literal(stem_of(name)) if "system" not in roles else table[roles["system"]]
-    kept["system"] = _text(system)
+    columns = {role: table[roles[role]] for role in (*wanted, "system") if role in roles}
+    columns["system"] = _text(columns.get("system", ibis.literal(stem_of(name))))
     if marked:
-        mark = kept["relevant"]
+        mark = columns["relevant"]
         mark = mark.cast("int8") if mark.type().is_boolean() else mark
         # Not strip: Spark would take letters away, the f of \f.
         text = not mark.type().is_numeric()
-        kept["relevant"] = _text(mark).re_replace(r"\s", "").lower() if text else mark
-        kept["relevant"] = kept["relevant"].fill_null("" if text else 0)
-    return table.select(**kept)
+        columns["relevant"] = _text(mark).re_replace(r"\s", "").lower() if text else mark
+        columns["relevant"] = columns["relevant"].fill_null("" if text else 0)
+    return table.select(**columns)
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:
@@ -275,12 +273,6 @@ def _real(score: Any) -> Any:
     return score.fill_null(0) != float("-inf")
 
 
-def _ranked(candidates: Table) -> Table:
-    """Relevant candidates with a score."""
-    score = candidates["score"]  # no filter on the others: engines then join the wrong way round
-    return candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
-
-
 def rank(candidates: Table) -> Table:
     """Rank, ties and n of every relevant item with a score: system, instance, rank, ...
 
@@ -289,7 +281,8 @@ def rank(candidates: Table) -> Table:
     """
     import ibis
 
-    own = _ranked(candidates)
+    score = candidates["score"]  # no filter on the others: engines then join the wrong way round
+    own = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
     own = own.select(*KEYS, wanted=own["score"])
     others = candidates.select("system", "instance", "score")
     both = own.join(others, ["system", "instance"])
@@ -333,8 +326,8 @@ def count(ranks: Table) -> Table:
     counted = alone.group_by(keys).agg(count=_instances(alone), instance=alone["instance"].min())
     own = several["count"] if "count" in ranks.columns else ibis.literal(1)
     columns = [*keys, "count", "instance"]
-    kept = several.mutate(count=own.cast(counted["count"].type()))
-    return counted.select(columns).union(kept.select(columns))
+    listed = several.mutate(count=own.cast(counted["count"].type()))
+    return counted.select(columns).union(listed.select(columns))
 
 
 def _instances(ranks: Table) -> Any:
@@ -362,9 +355,9 @@ def rank_scores(
     every = candidates(scores, *pairs)
     with _told(name):
         _refuse(scores, name, progress)
-        said = left_out(name, _facts(scores, every, pairs[0]))
+        sentences = left_out(name, _facts(scores, every, pairs[0]))
         progress(0.7)
-    return rank(every).order_by("system", "instance", "rank"), said
+    return rank(every).order_by("system", "instance", "rank"), sentences
 
 
 def _refuse(scores: Table, name: str, progress: Progress) -> None:
@@ -376,9 +369,9 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     if "relevant" in scores.columns:
         bad["odd"] = ~(_is(scores["relevant"], YES) | _is(scores["relevant"], NO))
     sums = {name: scores.count(where=flag) for name, flag in bad.items()}
-    found = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
-    refuse_cells(name, found.get("nan", 0), found["blank"], found.get("odd", 0))
-    slices = found["rows"] // _AT_ONCE + 1
+    totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
+    refuse_cells(name, totals.get("nan", 0), totals["blank"], totals.get("odd", 0))
+    slices = totals["rows"] // _AT_ONCE + 1
     for number in range(slices):  # a group for each row: all at once they fill the memory
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
         again = part.group_by(KEYS).agg(times=part.count())
@@ -409,17 +402,17 @@ def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, Lef
     counts = {"size": lists.count(where=n > 0), "items": items.sum()}
     counts["bare"] = lists.count(where=(n > 0) & (items == 0))
     counts["full"] = lists.count(where=(n > 0) & (items == n))
-    found = lists.group_by("system").agg(**counts).to_pyarrow().to_pylist()
+    rows = lists.group_by("system").agg(**counts).to_pyarrow().to_pylist()
     if relevant is None:
         marked = scores.filter(_is(scores["relevant"], YES))
         asked = marked.group_by("system").agg(items=marked.count()).to_pyarrow().to_pylist()
         total = {one["system"]: one["items"] for one in asked}
     else:
         every_pair = int(relevant.distinct().count().to_pyarrow().as_py())
-        total = dict.fromkeys([one["system"] for one in found], every_pair)
+        total = dict.fromkeys([one["system"] for one in rows], every_pair)
     return {
         system: LeftOut(one["size"], one["bare"], one["full"], asked, asked - one["items"])
-        for system, one in sorted((one["system"], one) for one in found)
+        for system, one in sorted((one["system"], one) for one in rows)
         for asked in [total.get(system, 0)]
     }
 
@@ -427,20 +420,18 @@ def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, Lef
 def ranks_table(table: Table, name: str) -> Table:
     """The columns of a table of ranks that a histogram keeps, under our names."""
     roles = roles_of(table.columns, ("rank",), name)
-    if not table[roles["rank"]].type().is_integer():
-        raise ReadError(
-            f"{name}: column {roles['rank']!r} holds {table[roles['rank']].type()}; "
-            f"write {ROLES['rank'].write}"
-        )
+    if not (kind := table[roles["rank"]].type()).is_integer():
+        wants = ROLES["rank"].write
+        raise ReadError(f"{name}: column {roles['rank']!r} holds {kind}; write {wants}")
     if lost := next((roles[x] for x in ("repetition", "mass_above") if x in roles), None):
         raise ReadError(f"{name}: counts do not keep column {lost!r}; leave it out")
     import ibis
 
-    kept = {
+    columns = {
         role: table[roles[role]] for role in (*_HISTOGRAM, "count", "instance") if role in roles
     }
-    kept["system"] = _text(kept.get("system", ibis.literal(stem_of(name))))
-    return table.select(**kept)
+    columns["system"] = _text(columns.get("system", ibis.literal(stem_of(name))))
+    return table.select(**columns)
 
 
 def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
