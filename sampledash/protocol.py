@@ -199,9 +199,9 @@ class Protocol:
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
         """Nodes for the laws of tied items: index of the item, weight above, below, of the node."""
         whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
-        found = [self._nodes(m, *block) for block in whole.tolist()]
-        above, weights = (np.concatenate(each) for each in zip(*found, strict=True))
-        owner = np.repeat(np.arange(len(counts)), [len(each) for each, _ in found])
+        nodes = [self._nodes(m, *block) for block in whole.tolist()]
+        above, weights = (np.concatenate(each) for each in zip(*nodes, strict=True))
+        owner = np.repeat(np.arange(len(counts)), [len(each) for each, _ in nodes])
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:

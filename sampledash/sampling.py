@@ -262,7 +262,7 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
     # Of the items; where hardly any is left, nothing is smooth.
     drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
     bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
-    found: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
+    merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
     for band in np.flatnonzero(np.bincount(np.concatenate(bands))):
         members = [each == band for each in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
@@ -274,12 +274,12 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
         width = np.sqrt(m / max(1 - high, 1e-4))
-        for (above, below, weight), at, result in zip(parts, members, found, strict=True):
+        for (above, below, weight), at, result in zip(parts, members, merged, strict=True):
             some = above[at], below[at], weight[at]
             result.append(_merge(some, width, end, low / m, high / m, max(sizes, 1)))
     return [
         (np.concatenate(above), np.concatenate(below), np.concatenate(weight))
-        for above, below, weight in (zip(*each, strict=True) for each in found)
+        for above, below, weight in (zip(*each, strict=True) for each in merged)
     ]
 
 
@@ -512,8 +512,8 @@ def mean_and_variance(
     vector: Floats, sampling: Sampling, above: Floats, below: Floats
 ) -> tuple[Floats, Floats]:
     """Expectation and variance of ``vector[sampled rank - 1]``, of the shape of ``above``."""
-    found = np.empty((2, above.size))
+    both = np.empty((2, above.size))
     for rows, p in pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
-        found[:, rows] = moments(p, vector)
-    mean, variance = found.reshape(2, *above.shape)
+        both[:, rows] = moments(p, vector)
+    mean, variance = both.reshape(2, *above.shape)
     return mean, variance

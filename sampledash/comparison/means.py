@@ -345,9 +345,9 @@ class _Pass:
         """From m + 1 negatives to m, in place."""
         share = self.counts[: m + 1] / (m + 1)
         dropped = thinned[:, 1 : m + 2] * share
-        kept = thinned[:, : m + 1]
-        kept *= share[::-1]
-        kept += dropped
+        rest = thinned[:, : m + 1]
+        rest *= share[::-1]
+        rest += dropped
         thinned[:, m + 1] = 0.0
         if m % 32 == 0:
             thinned[thinned < _TINY] = 0.0

@@ -79,12 +79,12 @@ class Orders:
 
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
         """Smallest m from which the better one stays ahead; None if it is not at the end."""
-        found = self.all_right_from(np.array([better]), np.array([worse]), metric)
-        return int(found[0]) or None
+        first = self.all_right_from(np.array([better]), np.array([worse]), metric)
+        return int(first[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
         """:meth:`right_from` of many pairs at once, 0 where there is none."""
-        found = np.empty(len(better), dtype=np.int64)
+        first = np.empty(len(better), dtype=np.int64)
         column = np.ascontiguousarray(self.means[:, :, metric])
         step = max(1, _BLOCK // len(self.m_values))
         for start in range(0, len(better), step):
@@ -92,8 +92,8 @@ class Orders:
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
             last = len(wrong) - np.argmax(wrong[::-1], axis=0)  # one past the last wrong one
             last[~wrong.any(axis=0)] = 0
-            found[rows] = np.r_[self.m_values, 0][last]
-        return found
+            first[rows] = np.r_[self.m_values, 0][last]
+        return first
 
 
 def quick_ladder(m_max: int) -> list[int]:
@@ -156,16 +156,17 @@ def orders(
     return result
 
 
-def _between_changes(found: Orders, systems: int) -> Ints:
+def _between_changes(evaluated: Orders, systems: int) -> Ints:
     """Midpoints of the gaps over which some pair changes its order."""
-    m = found.m_values
+    m = evaluated.m_values
     gaps = np.flatnonzero(np.diff(m) > 1)
     if not len(gaps):
         return m[:0]
     changes = np.zeros(len(gaps), dtype=bool)
     for i in range(systems - 1):
         left, right = (
-            sign(found.means[at, i, None] - found.means[at, i + 1 :]) for at in (gaps, gaps + 1)
+            sign(evaluated.means[at, i, None] - evaluated.means[at, i + 1 :])
+            for at in (gaps, gaps + 1)
         )
         changes |= np.any(left != right, axis=(1, 2))
     return (m[gaps[changes]] + m[gaps[changes] + 1]) // 2
@@ -237,11 +238,11 @@ def flips(
     """
     check_sets(sets)
     protocol = Protocol.of(options)
-    found = orders([as_metric(metric)], sets, largest_m(sets, m_max, protocol), protocol, progress)
+    signs = orders([as_metric(metric)], sets, largest_m(sets, m_max, protocol), protocol, progress)
     return [
         Flip(sets[i].system, sets[j].system, m)
         for i, j in combinations(range(len(sets)), 2)
-        for m in found.flips(i, j, 0)
+        for m in signs.flips(i, j, 0)
     ]
 
 
@@ -264,7 +265,7 @@ def right_from(
     """
     check_sets(sets)
     metric, protocol = as_metric(metric), Protocol.of(options)
-    found = orders([metric], sets, largest_m(sets, m_max, protocol), protocol, progress)
+    result = orders([metric], sets, largest_m(sets, m_max, protocol), protocol, progress)
     pairs = true_order(metric, sets, protocol)
-    found_m = [found.right_from(i, j, 0) if truth else None for i, j, truth in pairs]
+    found_m = [result.right_from(i, j, 0) if truth else None for i, j, truth in pairs]
     return pair_table(sets, pairs, m=found_m)

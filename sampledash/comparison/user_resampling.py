@@ -132,14 +132,14 @@ def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
     """Sampled values of each system, those of paired systems in a common order."""
-    found: dict[int, Sampled] = {}
+    values: dict[int, Sampled] = {}
     for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:
             mean, variance = instance_moments(metric, sets[i], m, protocol)
             items, run = first_items(sets[i])[at], Run(metric, sets[i], m, protocol)
             weights = protocol.instance_weights(items)
-            found[i] = Sampled(run, number, at, mean[at], variance[at], weights, items.count)
-    return [found[i] for i in range(len(sets))]
+            values[i] = Sampled(run, number, at, mean[at], variance[at], weights, items.count)
+    return [values[i] for i in range(len(sets))]
 
 
 def spread_if_redrawn(first: Sampled, second: Sampled, one: bool = False) -> float:

@@ -58,7 +58,7 @@ def state_of(truth: int, sampled: int, probability: float) -> State:
 
 
 def verdict_at_m(
-    found: Orders,
+    over_m: Orders,
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m: int,
@@ -70,7 +70,7 @@ def verdict_at_m(
     ``exact``: the exact means, if they are known. The columns of the table, ``right_from`` None
     where there is no such m.
     """
-    sampled = found.at(m)
+    sampled = over_m.at(m)
     if sampled is None:
         sampled = expected_means(metrics, sets, [m], protocol)[0]
     if exact is None:
@@ -81,7 +81,7 @@ def verdict_at_m(
     i, j, truth = np.array(pairs).transpose(2, 0, 1)  # (metrics, pairs) each
     x = np.arange(len(metrics))[:, None]
     difference, probability = sampled[i, x] - sampled[j, x], np.array(chances)
-    right = np.array([found.all_right_from(i[y], j[y], y) for y in range(len(metrics))])
+    right = np.array([over_m.all_right_from(i[y], j[y], y) for y in range(len(metrics))])
     states = map(
         state_of, truth.ravel().tolist(), sign(difference).ravel().tolist(), probability.ravel()
     )
@@ -145,10 +145,10 @@ class Pairs:
         for each in sets:
             protocol.check(each, m)
         m_max, few = where_to_look(sets, m, protocol)
-        found = orders(metrics, sets, m_max, protocol, progress, few)
+        over_m = orders(metrics, sets, m_max, protocol, progress, few)
         exact = exact_means(metrics, sets, protocol)
-        columns = verdict_at_m(found, metrics, sets, m, protocol, exact)
-        return cls(tuple(metrics), tuple(sets), m, protocol, found, exact, columns, "", "")
+        columns = verdict_at_m(over_m, metrics, sets, m, protocol, exact)
+        return cls(tuple(metrics), tuple(sets), m, protocol, over_m, exact, columns, "", "")
 
     @cached_property
     def systems(self) -> list[str]:
@@ -338,6 +338,6 @@ def verdict(
         protocol = Protocol.of({**options, "correction": recipe})
         report = step_of(progress, step, len(recipes))
         top = largest_m(sets, m_max, protocol)
-        found = orders(chosen, sets, top, protocol, report, values)
-        tables.append(as_frame(verdict_at_m(found, chosen, sets, m, protocol)))
+        over_m = orders(chosen, sets, top, protocol, report, values)
+        tables.append(as_frame(verdict_at_m(over_m, chosen, sets, m, protocol)))
     return pd.concat(tables, ignore_index=True)

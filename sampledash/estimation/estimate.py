@@ -87,8 +87,8 @@ class Estimate:
             both = zip(self.readings, READINGS, strict=True)
             of_each = ", ".join(f"{100 * x:.2f} % if {reading}" for x, reading in both)
             value = f"m goes with the rank: {of_each}; middle {value}"
-        said = f"{value} %, between {low} and {high} %"
-        return f"{said} ({self.reason})" if self.reason else said
+        text = f"{value} %, between {low} and {high} %"
+        return f"{text} ({self.reason})" if self.reason else text
 
 
 @dataclass(frozen=True)
@@ -228,12 +228,14 @@ def points(
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
     prior = _prior(plan)
-    found = Learner(outcomes, prior).distribution() if learn is None else learn(prior)
+    prior_of = Learner(outcomes, prior).distribution() if learn is None else learn(prior)
     if plan in LEARNED:
-        return found.expected(metric)
+        return prior_of.expected(metric)
     of_runs = [
-        (RankDistribution(found.support, mass), size)
-        for mass, size in zip(np.atleast_2d(found.mass), np.atleast_1d(outcomes.total), strict=True)
+        (RankDistribution(prior_of.support, mass), size)
+        for mass, size in zip(
+            np.atleast_2d(prior_of.mass), np.atleast_1d(outcomes.total), strict=True
+        )
     ]
     gamma = vectors.default_gamma(plan)
     values = [

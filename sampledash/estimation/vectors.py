@@ -132,10 +132,10 @@ def fit_learned(
         gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
     else:
         gamma = default_gamma(method, len(every))
-    found = fitted(every, VECTORS[method].prior)
-    prior = found.probabilities()
+    learned = fitted(every, VECTORS[method].prior)
+    prior = learned.probabilities()
     instances = float(outcomes.total) / len(every)
-    values = learned_values(metric, found, m, gamma, instances)
+    values = learned_values(metric, learned, m, gamma, instances)
     values.setflags(write=False)
     recipe = correction("bias-variance", gamma=gamma or 1 / max(instances, 1.0), prior=prior)
     sampling = outcomes.samplings[outcomes.m.index(m)]
@@ -177,10 +177,10 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
     def solve(moment: Floats) -> Floats:
         columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
         try:
-            found = np.linalg.solve(matrix, columns)
+            solution = np.linalg.solve(matrix, columns)
         except np.linalg.LinAlgError:  # all items are drawn and one vector is as good as another
-            found = np.linalg.pinv(matrix, hermitian=True) @ columns
-        every = [np.interp(places, places[seen], scale * column) for column in found.T]
+            solution = np.linalg.pinv(matrix, hermitian=True) @ columns
+        every = [np.interp(places, places[seen], scale * column) for column in solution.T]
         return np.stack(every, axis=1).reshape(moment.shape)
 
     return solve
