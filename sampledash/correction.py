@@ -15,13 +15,7 @@ from sampledash import checks, least_squares, spectral
 from sampledash.expectation import prior_weights, resize_prior
 from sampledash.metrics import Metric, as_metric
 from sampledash.rows import Live
-from sampledash.sampling import (
-    Sampling,
-    check_metric,
-    mean_and_variance,
-    moments,
-    require_sampling,
-)
+from sampledash.sampling import Sampling, check_metric, mean_and_variance, moments, require_sampling
 from sampledash.types import Floats
 
 CorrectionName = Literal[

@@ -290,10 +290,8 @@ class RankSet(ByDigest):
                 f"ties {where}: rank {rank[i]} with {tied[i]} others tied reaches beyond "
                 f"n = {size[i]}; `ranks` is the best rank of the tied block"
             )
-        if instances is None:
-            labels = np.arange(rows)
-        else:
-            labels = column("instances", instances, checks.labels)
+        given = np.arange(rows) if instances is None else instances
+        labels = column("instances", given, checks.labels)
         count = column("counts", 1.0 if counts is None else counts, checks.numbers)
         if np.any(count <= 0):
             raise ValueError(f"counts {where} must be above 0, got {count[count <= 0][0]:g}")

@@ -31,9 +31,8 @@ from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints
 
-Weighted = tuple[
-    Floats, Floats, Floats
-]  # weights above and below each item, and how much it counts
+#: Weights above and below each item, and how much it counts.
+Weighted = tuple[Floats, Floats, Floats]
 
 _CHUNK = 1 << 20  # entries of a law matrix held at a time: a few MiB, so that it stays in cache
 _SIGMAS = 12  # half width of a law's window; beyond lies less than 1e-30
@@ -351,8 +350,7 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
     distinct, row = np.unique(both, return_inverse=True)
     owner = np.repeat(np.arange(len(parts)), [len(weight) for *_, weight in parts])
     weight = np.concatenate([weight for *_, weight in parts])
-    shape = (len(parts), len(distinct))
-    shares = csc_array((weight, (owner, row)), shape=shape)
+    shares = csc_array((weight, (owner, row)), shape=(len(parts), len(distinct)))
     total = np.zeros((len(parts), m + 1))
     width = 2 * int(_SIGMAS * np.sqrt(m * 0.25) + 3 * _SIGMAS)
     step = max(1, _CHUNK // (m + 1))

@@ -260,14 +260,13 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
     at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
     weights = np.full(len(at), 2 / n)
     weights[n // 2 :] = 1 / n
-    polynomials = np.empty((degrees, len(at)))
-    polynomials[0], polynomials[1:2] = 1, at
+    table = np.empty((degrees, len(at)))
+    table[0], table[1:2] = 1, at
     for j in range(1, degrees - 1):
-        polynomials[j + 1] = ((2 * j + 1) * at * polynomials[j] - j * polynomials[j - 1]) / (j + 1)
-    polynomials *= np.sqrt(weights)
+        table[j + 1] = ((2 * j + 1) * at * table[j] - j * table[j - 1]) / (j + 1)
+    table *= np.sqrt(weights)
     return [
-        (np.sqrt(weights)[:, None] * q, r)
-        for q, r in (np.linalg.qr(polynomials[i::2].T) for i in (0, 1))
+        (np.sqrt(weights)[:, None] * q, r) for q, r in (np.linalg.qr(table[i::2].T) for i in (0, 1))
     ]
 
 

@@ -198,8 +198,7 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
             product *= one if count == 1 else one**count
         return product
 
-    laws = [(values, p) for values, p, _ in every]
-    return by_lumps(laws, times, transform, shift)
+    return by_lumps([(values, p) for values, p, _ in every], times, transform, shift)
 
 
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:

@@ -203,10 +203,9 @@ def designs(
         bias = np.where(np.isnan(error), np.nan, 0.0)
         tell(design, share * sizes, price * share, bias, error, chances)
     step_of(progress, 0, 1)(1.0)
-    join = [
-        pd.concat(each, ignore_index=True) if each else pd.DataFrame() for each in (errors, orders)
-    ]
-    return Designs(*join)
+    return Designs(
+        *(pd.concat(x, ignore_index=True) if x else pd.DataFrame() for x in (errors, orders))
+    )
 
 
 class _Sample:

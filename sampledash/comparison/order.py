@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -79,8 +78,7 @@ class Orders:
 
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
         """Smallest m from which the better one stays ahead; None if it is not at the end."""
-        first = self.all_right_from(np.array([better]), np.array([worse]), metric)
-        return int(first[0]) or None
+        return int(self.all_right_from(np.array([better]), np.array([worse]), metric)[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
         """:meth:`right_from` of many pairs at once, 0 where there is none."""
@@ -128,8 +126,7 @@ def orders(
     by bisection wherever the order of a pair changes between neighbours. ``m_values`` replaces
     these values for every correction; uncorrected keeps every m.
     """
-    kind = protocol.correction.kind
-    if m_values is not None and (kind.by_rank or protocol.anew):
+    if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
     elif not protocol.anew or m_max <= EVERY:
         values = np.arange(1, m_max + 1)
@@ -137,13 +134,12 @@ def orders(
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)
         values = np.unique(np.r_[np.arange(1, EVERY + 1), ladder])
     # Bisection takes about as many rounds as the widest gap has binary digits.
-    widest = int(np.max(np.diff(values), initial=1))
-    rounds = widest.bit_length() - 1
+    rounds = int(np.max(np.diff(values), initial=1)).bit_length() - 1
     first = 0.5 if rounds else 1.0
     report = step_of(progress, 0, 1)
     means = MeansOverM(metrics, sets, int(values[-1]), protocol)
     result = Orders(values, means.at(values.tolist(), lambda part: report(first * part)))
-    for step in itertools.count(1):
+    for step in count(1):
         middle = _between_changes(result, len(sets))
         if not len(middle):
             break

@@ -274,17 +274,15 @@ class _Search:
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Smallest m from which on the order of each pair is shown, if it is at the top."""
-        needed, pairs = {}, self.shown_at_top(pairs)
+        least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
         for done, (i, j) in enumerate(pairs):
-            needed[i, j] = self._crossing(i, j)
+            least[i, j] = self._crossing(i, j)
             if self._few(i, j, _MANY if short else FEW):
-                needed[i, j] = self._settled(
-                    i, j, needed[i, j], np.inf if short else 1 / len(pairs)
-                )
+                least[i, j] = self._settled(i, j, least[i, j], np.inf if short else 1 / len(pairs))
             self.report(0.7 + 0.3 * (done + 1) / len(pairs))
-        return needed
+        return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
         """The same, beyond every failure at one of the next values, evaluated one by one."""

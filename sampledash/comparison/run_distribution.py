@@ -93,8 +93,7 @@ class Run:
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
         """Which atoms have fewer negatives than are drawn: those have their exact values."""
-        atoms = self.atoms
-        return self.protocol.design.distinct & (atoms.negatives < self.m)
+        return self.protocol.design.distinct & (self.atoms.negatives < self.m)
 
     @cached_property
     def whole(self) -> bool:
@@ -140,10 +139,9 @@ class Run:
         if not self.metric.linear:
             levels = np.unique(np.round(self.vector, 12)) if self.one_each else ()
             return weight * float(np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
-        each = [
-            self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions
-        ]
-        steps = np.diff(each)
+        steps = np.diff(
+            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
+        )
         # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
@@ -224,9 +222,8 @@ class Run:
 
         And if, where an item hits, those before it must hit too.
         """
-        every = range(1, last + 1)
         vectors = np.array(
-            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in every]
+            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in range(1, last + 1)]
         )
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
             low, gap = np.zeros(last), np.ones(last)

@@ -85,8 +85,7 @@ def probability_if_shared(
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     pairs = true_order(metric, sets, protocol)
     values = sampled_values(metric, sets, m, protocol)
-    bounds = [_bounds(values[i], values[j], truth) for i, j, truth in pairs]
-    low, high = zip(*bounds, strict=True)
+    low, high = zip(*(_bounds(values[i], values[j], truth) for i, j, truth in pairs), strict=True)
     return pair_table(sets, pairs, low=low, high=high)
 
 

@@ -257,10 +257,9 @@ def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
     """The same where one value dwarfs all others, see ``chance.by_lumps``."""
-    both = first, second
     terms = [
         (values / each.size, p)
-        for each in both
+        for each in (first, second)
         for values, p in each.run.instance_terms(each.order)
     ]
     split, paired = len(first.order), first.group == second.group

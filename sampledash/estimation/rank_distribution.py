@@ -59,10 +59,8 @@ _DIFFERENCE = 1e-4  # share of a count by which derivatives change it
 _NEWTON = 200  # steps at most
 _CLOSE = 1e-12  # Newton decrement after which one more step is exact
 _TINY = np.finfo(float).tiny
-_NEAR, _MOST = (
-    1.5,
-    0.9,
-)  # so many instances have the mean n within this factor, for one distribution
+# So many instances have the mean n within this factor, for one distribution.
+_NEAR, _MOST = 1.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)

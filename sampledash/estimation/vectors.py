@@ -25,14 +25,8 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks
 from sampledash.correction import Fit, correction
-from sampledash.estimation.rank_distribution import (
-    DistributionMethod,
-    RankDistribution,
-    fitted,
-    pooled,
-    require_valid,
-    together,
-)
+from sampledash.estimation import rank_distribution
+from sampledash.estimation.rank_distribution import DistributionMethod, RankDistribution
 from sampledash.expectation import prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -111,9 +105,9 @@ def fit_learned(
     compared less reliably than two that share one: its errors cancel in the difference.
     """
     checks.choice("method", method, VECTORS)
-    metric, every = as_metric(metric), together(sets)
-    require_valid(every, method)
-    outcomes = pooled(every)
+    metric, every = as_metric(metric), rank_distribution.together(sets)
+    rank_distribution.require_valid(every, method)
+    outcomes = rank_distribution.pooled(every)
     if m is None and len(outcomes.m) > 1:
         raise ValueError(
             f"m is not given, but the sets have {len(outcomes.m)} different numbers of negatives: "
@@ -132,7 +126,7 @@ def fit_learned(
         gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
     else:
         gamma = default_gamma(method, len(every))
-    learned = fitted(every, VECTORS[method].prior)
+    learned = rank_distribution.fitted(every, VECTORS[method].prior)
     prior = learned.probabilities()
     instances = float(outcomes.total) / len(every)
     values = learned_values(metric, learned, m, gamma, instances)
