@@ -72,13 +72,13 @@ def several(name: str, values: Any, what: str) -> list[Any]:
     try:
         if isinstance(values, str):
             raise TypeError
-        found = list(values)
+        listed = list(values)
     except TypeError:
         text = shown(values if isinstance(values, int | float | str | None) else str(values))
         raise ValueError(f"{name} must be a list, got {text}: write [{text}]") from None
-    if not found:
+    if not listed:
         raise ValueError(f"{name} is empty: give at least one {what}")
-    return found
+    return listed
 
 
 def of_kind(name: str, value: object, kind: Any, what: str, remedy: str) -> None:
@@ -291,10 +291,10 @@ def written(name: str, text: str, *, low: float, high: float = _MOST, above: boo
 def total(name: str, counts: NDArray[np.float64]) -> None:
     """Refuse counts whose sum is no number that shares can be taken of."""
     with np.errstate(over="ignore"):
-        found = float(counts.sum())
-    if not 1 / MOST_INSTANCES <= found <= MOST_INSTANCES:
+        whole = float(counts.sum())
+    if not 1 / MOST_INSTANCES <= whole <= MOST_INSTANCES:
         raise ValueError(
-            f"{name} sum to {found:g}: a sum from 10^-15 to 10^15 is needed, scale them"
+            f"{name} sum to {whole:g}: a sum from 10^-15 to 10^15 is needed, scale them"
         )
 
 

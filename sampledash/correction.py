@@ -15,13 +15,7 @@ from sampledash import checks, least_squares, spectral
 from sampledash.expectation import prior_weights, resize_prior
 from sampledash.metrics import Metric, as_metric
 from sampledash.rows import Live
-from sampledash.sampling import (
-    Sampling,
-    check_metric,
-    mean_and_variance,
-    moments,
-    require_sampling,
-)
+from sampledash.sampling import Sampling, check_metric, mean_and_variance, moments, require_sampling
 from sampledash.types import Floats
 
 CorrectionName = Literal[
@@ -278,21 +272,21 @@ def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: i
     cutoff = least_squares.SINGULAR_CUTOFF
     at = _nodes(recipe, metric, sampling, position, gamma)
     if at is None and sampling.design.distinct:
-        values, kept = spectral.filtered(metric, sampling, position, gamma, cutoff)
+        values, resolved = spectral.filtered(metric, sampling, position, gamma, cutoff)
     elif at is None and not gamma:
-        values, kept = spectral.minimum_norm(metric, sampling, position, cutoff)
+        values, resolved = spectral.minimum_norm(metric, sampling, position, cutoff)
     else:
         if at is None:
             at = least_squares.nodes(metric, sampling, position, None, gamma)
         if gamma:
             return least_squares.bias_variance(at, gamma), None
-        values, kept = least_squares.minimum_norm(at)
+        values, resolved = least_squares.minimum_norm(at)
     largest = float(np.abs(values).max())
-    if gamma or (kept == m + 1 and largest < 100):
+    if gamma or (resolved == m + 1 and largest < 100):
         return values, None
     zero = f"γ = {recipe.gamma:g} counts as 0 and" if recipe.gamma else "γ = 0"
     return values, (
-        f"{zero} is ill-conditioned here: {kept} of {m + 1} directions can be resolved, the "
+        f"{zero} is ill-conditioned here: {resolved} of {m + 1} directions can be resolved, the "
         f"largest entry is {largest:.3g}, and one instance can be off by as much"
     )
 

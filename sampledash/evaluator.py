@@ -112,20 +112,20 @@ def rank_until_decided(
     pool, places = _items("candidates", pool)
     others = np.delete(pool, _places(items, places))
     own, best_first = _scored(items, score(items))
-    found = _looked(own, _chunks(score, others, chunk, len(others)), k, others)
-    return _decided(found, best_first, k)
+    counts = _looked(own, _chunks(score, others, chunk, len(others)), k, others)
+    return _decided(counts, best_first, k)
 
 
 def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int) -> Decided:
     own, best_first = _scored(items, next(chunks, ()))
     rest = (_numbers(each, None, "a chunk of scores", "") for each in chunks)
-    found = _looked(own, (each for each in rest if len(each)), k)
-    if found.scored > total or (not found.stopped and found.scored < total):
+    counts = _looked(own, (each for each in rest if len(each)), k)
+    if counts.scored > total or (not counts.stopped and counts.scored < total):
         raise ValueError(
-            f"score holds {found.scored} scores of other candidates, but there are {total}: give "
+            f"score holds {counts.scored} scores of other candidates, but there are {total}: give "
             "one score for each, those of relevant items in the first chunk alone"
         )
-    return _decided(found, best_first, k)
+    return _decided(counts, best_first, k)
 
 
 class _Found(NamedTuple):
@@ -166,15 +166,15 @@ def _looked(
     return _Found(above, tied, scored, False)
 
 
-def _decided(found: _Found, order: Ints, k: int) -> Decided:
+def _decided(counts: _Found, order: Ints, k: int) -> Decided:
     """In the order that the relevant items were given."""
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
-    ranks[order], ties[order] = found.above + np.arange(1, len(order) + 1), found.tied
+    ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
     within = (ranks <= k).tolist()
     return Decided(
         tuple(rank if known else None for rank, known in zip(ranks.tolist(), within, strict=True)),
         tuple(tied if known else 0 for tied, known in zip(ties.tolist(), within, strict=True)),
-        found.scored,
+        counts.scored,
     )
 
 
@@ -225,8 +225,8 @@ def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray
     """Scores as an array of numbers, one for each item, of which there are ``size`` if known."""
     array = scores if type(scores) is np.ndarray else np.asarray(scores)
     if array.ndim != 1 or (size is not None and len(array) != size):
-        told = "one dimension" if size is None else f"one number for each of {size} {of}"
-        raise ValueError(f"{what} has shape {array.shape}: {told} is needed")
+        shape = "one dimension" if size is None else f"one number for each of {size} {of}"
+        raise ValueError(f"{what} has shape {array.shape}: {shape} is needed")
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{what} must hold numbers, got {checks.shown(array[0])}")
     return array
@@ -304,8 +304,8 @@ class Evaluation:
         user = np.repeat(np.arange(len(relevant)), relevant)
         position = np.arange(len(user)) - np.repeat(np.cumsum(relevant) - relevant, relevant) + 1
         labels, sets = np.asarray(self.finished)[user], []
-        for name, found in zip(self.systems, self._found, strict=True):
-            above, ties = (np.hstack(each) for each in zip(*found, strict=True))
+        for name, counts in zip(self.systems, self._found, strict=True):
+            above, ties = (np.hstack(each) for each in zip(*counts, strict=True))
             ranks = above + position
             self._draw_shared(user, ranks, above, ties)
             beyond = ranks > self.k
@@ -461,7 +461,7 @@ def evaluate(
             others, items = lists.of(candidates, relevant)
             if proxy is not None:
                 others = _by_proxy("proxy", others, proxy(label, others))
-            found = []
+            counts = []
             for score in systems.values():
                 ask = partial(score, label)
                 own, _ = _scored(items, ask(items))
@@ -469,12 +469,12 @@ def evaluate(
                 left -= each.scored
                 if not each.stopped and each.scored < len(others):  # there was no room for a chunk
                     break
-                found.append(each)
+                counts.append(each)
         except ValueError as error:
             raise ValueError(f"user {checks.shown(label)}: {error}") from error
-        if len(found) < len(names):
+        if len(counts) < len(names):
             break
-        for system, each in enumerate(found):
+        for system, each in enumerate(counts):
             run._found[system].append((each.above, each.tied))
             run.scored[system] += each.scored
         run._sizes.append((len(others) + len(items), len(items)))

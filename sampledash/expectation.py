@@ -12,13 +12,7 @@ from scipy.special import xlogy
 
 from sampledash import checks
 from sampledash.metrics import Metric, as_metric
-from sampledash.sampling import (
-    Sampling,
-    check_metric,
-    mean_and_variance,
-    outward,
-    require_sampling,
-)
+from sampledash.sampling import Sampling, check_metric, mean_and_variance, outward, require_sampling
 from sampledash.types import Floats
 
 

@@ -46,8 +46,8 @@ class Grid:
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
         """Blocks of rows of P(sampled rank | true rank), A of eq. 23-25, at the nodes."""
-        kept = self._kept
-        return self.sampling.laws(self.above) if kept is None else iter([(slice(None), kept)])
+        whole = self._kept
+        return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
 
     @cached_property
     def _kept(self) -> Floats | None:
@@ -226,8 +226,8 @@ def minimum_norm(at: Nodes) -> tuple[Floats, int]:
     """Least squares (eq. 22) of minimum norm, and how many directions the cutoff kept."""
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
-    kept = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
-    return right[:kept].T @ ((left[:, :kept].T @ rhs) / values[:kept]), kept
+    size = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
+    return right[:size].T @ ((left[:, :size].T @ rhs) / values[:size]), size
 
 
 def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
@@ -246,15 +246,15 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     if size > _ALL:
         tried = np.r_[_spread(size, int(3 * np.sqrt(size))), tried[size:]]
     while True:
-        found = _nonnegative(columns[tried], rhs)
+        heights = _nonnegative(columns[tried], rhs)
         if size <= _ALL:
             break
-        if not dense and 4 * seen > size and 3 * np.sum(found > 0) > len(tried):
+        if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
             # Much is seen and the vector falls nearly everywhere.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue
-        slope = columns @ (rhs - found @ columns[tried])
+        slope = columns @ (rhs - heights @ columns[tried])
         around = np.pad(slope, 1, constant_values=-1)
         peak = (slope > _FLAT) & (slope >= around[:-2]) & (slope >= around[2:])
         more = np.setdiff1d(np.flatnonzero(peak), tried)
@@ -262,7 +262,7 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
             break
         tried = np.union1d(tried, more)
     steps = np.zeros(len(columns))
-    steps[tried] = found
+    steps[tried] = heights
     if not nonnegative:
         steps[size - 1] -= steps[size]
     return np.asarray(np.cumsum(steps[:size][::-1])[::-1])
@@ -282,11 +282,11 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
         # Where nearly all are positive a few exchanges find which: no need to add one by one.
         free, wrong = np.ones(len(gram), dtype=bool), np.inf
         while True:
-            found = np.zeros(len(gram))
-            found[free] = np.linalg.solve(gram[np.ix_(free, free)], target[free])
-            change = np.where(free, found < 0, target - gram @ found > _FLAT / 10)
+            heights = np.zeros(len(gram))
+            heights[free] = np.linalg.solve(gram[np.ix_(free, free)], target[free])
+            change = np.where(free, heights < 0, target - gram @ heights > _FLAT / 10)
             if not np.any(change):
-                return found
+                return heights
             if np.sum(change) >= wrong:
                 break
             free, wrong = free ^ change, float(np.sum(change))

@@ -15,18 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
-from sampledash import checks
+from sampledash import checks, rank_sets
 from sampledash.correction import Correction, as_correction, vector
 from sampledash.metrics import Metric
 from sampledash.quadrature import SIZE, mean_nodes, reach
-from sampledash.rank_sets import (
-    RankCounts,
-    RankSet,
-    Ties,
-    one_item_per_instance,
-    require_ranks,
-    rounded_mean,
-)
+from sampledash.rank_sets import RankCounts, RankSet, Ties
 from sampledash.sampled_rank_sets import MOST_PLACES
 from sampledash.sampling import Sampling, item_weights, modes, pmf, pmf_chunks
 from sampledash.schemes import SCHEMES, Design, Scheme, check_odds
@@ -101,7 +94,7 @@ class Protocol:
 
     def check(self, ranks: RankSet, m: int) -> None:
         """Refuse what cannot be sampled or corrected."""
-        require_ranks(ranks)
+        rank_sets.require_ranks(ranks)
         ranks.require_known()
         checks.integer("m", m, low=1, high=MOST_PLACES)
         negatives = ranks.counted().negatives
@@ -113,7 +106,7 @@ class Protocol:
         prior = self.correction.prior
         if prior is not None:
             first = ranks.counted()[ranks.counted().position == 1]
-            n = rounded_mean(first.negatives + first.relevant, first.count)
+            n = rank_sets.rounded_mean(first.negatives + first.relevant, first.count)
             if len(prior) != n:
                 raise ValueError(
                     f"prior has {len(prior)} weights, but system {ranks.system!r} has n = {n} "
@@ -199,9 +192,9 @@ class Protocol:
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
         """Nodes for the laws of tied items: index of the item, weight above, below, of the node."""
         whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
-        found = [self._nodes(m, *block) for block in whole.tolist()]
-        above, weights = (np.concatenate(each) for each in zip(*found, strict=True))
-        owner = np.repeat(np.arange(len(counts)), [len(each) for each, _ in found])
+        nodes = [self._nodes(m, *block) for block in whole.tolist()]
+        above, weights = (np.concatenate(each) for each in zip(*nodes, strict=True))
+        owner = np.repeat(np.arange(len(counts)), [len(each) for each, _ in nodes])
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
@@ -231,8 +224,7 @@ class Protocol:
         """Equal for counts of which equal items have the same law and vector."""
         if not self.correction.by_rank:
             return counts.mass is None
-        fitted = {j: self._fitted(counts, m, j) for j in counts.positions}
-        return counts.mass is None, tuple(fitted.items())
+        return counts.mass is None, *((j, self._fitted(counts, m, j)) for j in counts.positions)
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
         """What to beware of in the correction of these ranks, or None."""
@@ -274,7 +266,7 @@ def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
 
 def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
     """The relevant items as the metric ranks them: TOPK and ATOP each on its own."""
-    return one_item_per_instance(counts) if metric.of_others else counts
+    return rank_sets.one_item_per_instance(counts) if metric.of_others else counts
 
 
 def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:

@@ -140,7 +140,6 @@ def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Float
     if n <= _DIRECT:
         return np.arange(n, dtype=np.float64), np.ones(n)
     rule = ODDS if sampling.design.weighted else LAW
-    stops = [cut] if cut and cut < n else []
-    ends = panel_ends(sampling, rule, stops)
+    ends = panel_ends(sampling, rule, [cut] if cut and cut < n else [])
     nodes, weights, _ = panels([0, *ends[:-1]], ends, rule.size)
     return nodes, weights

@@ -110,11 +110,11 @@ class RankCounts:
 
         The rounded mean.
         """
-        found = {}
+        sizes = {}
         for j in self.positions:
             here = self.position == j
-            found[j] = rounded_mean(self.negatives[here], self.count[here]) + 1
-        return found
+            sizes[j] = rounded_mean(self.negatives[here], self.count[here]) + 1
+        return sizes
 
     @cached_property
     def known(self) -> dict[Hashable, RankCounts]:
@@ -166,8 +166,8 @@ def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
         return np.unique(key, return_index=True, return_inverse=True)[1:]
     first = np.full(size, -1)  # few enough to be counted without sorting
     first[key[::-1]] = np.arange(len(key))[::-1]  # the last one written is the first row
-    found = first >= 0
-    return first[found], (np.cumsum(found) - 1)[key]
+    occurs = first >= 0
+    return first[occurs], (np.cumsum(occurs) - 1)[key]
 
 
 def all_of(parts: Sequence[RankCounts]) -> RankCounts:
@@ -290,10 +290,8 @@ class RankSet(ByDigest):
                 f"ties {where}: rank {rank[i]} with {tied[i]} others tied reaches beyond "
                 f"n = {size[i]}; `ranks` is the best rank of the tied block"
             )
-        if instances is None:
-            labels = np.arange(rows)
-        else:
-            labels = column("instances", instances, checks.labels)
+        given = np.arange(rows) if instances is None else instances
+        labels = column("instances", given, checks.labels)
         count = column("counts", 1.0 if counts is None else counts, checks.numbers)
         if np.any(count <= 0):
             raise ValueError(f"counts {where} must be above 0, got {count[count <= 0][0]:g}")
@@ -380,9 +378,9 @@ class RankSet(ByDigest):
             if np.any(bad):
                 i = int(np.argmax(bad))
                 other = n[min(i + 1, len(n) - 1)]
-                told = sentence.format(rank=rank[i], before=rank[i] - 1, n=n[i], other=other)
+                fault = sentence.format(rank=rank[i], before=rank[i] - 1, n=n[i], other=other)
                 name = str(self.instances[order[i]])
-                raise ValueError(f"instance {name!r} of system {self.system!r} {told}")
+                raise ValueError(f"instance {name!r} of system {self.system!r} {fault}")
 
     def __len__(self) -> int:
         return len(self.ranks)
@@ -542,8 +540,10 @@ def require_ranks(value: object) -> None:
 def require_several(value: object) -> None:
     """Refuse a single rank set where a list of them is meant, what is none, and equal names."""
     if isinstance(value, RankSet | Iterator):
-        told = f"the one of {value.system!r}" if isinstance(value, RankSet) else checks.shown(value)
-        raise ValueError(f"sets must be a list of rank sets, got {told}")
+        given = (
+            f"the one of {value.system!r}" if isinstance(value, RankSet) else checks.shown(value)
+        )
+        raise ValueError(f"sets must be a list of rank sets, got {given}")
     names: set[str] = set()
     for each in checks.several("sets", value, "rank set"):
         require_ranks(each)

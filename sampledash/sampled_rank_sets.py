@@ -206,8 +206,8 @@ class SampledRankSet(ByDigest):
             raise ValueError(
                 f"adaptive {where} must be True, False or None, got {checks.shown(adaptive)}"
             )
-        said = None if adaptive is None else bool(adaptive)
-        self._hold(name, rank, size, drawn, labels, weight, scheme, said)
+        decided = None if adaptive is None else bool(adaptive)
+        self._hold(name, rank, size, drawn, labels, weight, scheme, decided)
 
     def __len__(self) -> int:
         return len(self.sampled_ranks)
@@ -333,7 +333,7 @@ class SampledRankSet(ByDigest):
         used = np.flatnonzero(self.counts > 0)
         level = LEVEL if self.adaptive is None else DOUBTFUL
         apart = not self.adaptive and self.chance_if_set < level
-        found = []
+        strata = []
         for here in _groups(used, self.n, self.counts, _FAR):
             # From the most negatives down: a few instances with few then cost the others nothing.
             parts = _groups(here, 1 / self.m, self.counts, np.inf) if apart else [here]
@@ -341,8 +341,8 @@ class SampledRankSet(ByDigest):
                 most = int(self.m[part].min()) if apart else None
                 if SCHEMES[self.scheme].distinct and not self.adaptive:
                     most = min(most or MOST_PLACES, int(self.n[part].min()) - 1)
-                found.append(self._outcomes(part, most))
-        return tuple(found)
+                strata.append(self._outcomes(part, most))
+        return tuple(strata)
 
 
 def _groups(here: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
@@ -410,7 +410,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     first = np.flatnonzero(np.r_[True, np.diff(stratum) > 0])
     fewest = m[first][stratum]
     size = np.bincount(stratum, w)
-    kept = size > 1
+    several = size > 1
     place = _midranks(stratum, m, w)
 
     def mean(values: Floats) -> Floats:
@@ -423,26 +423,26 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     left = gammaln(m - s + 1.0) - gammaln(m - s - fewest + 1.0)  # minus infinity: too few below
     none = np.exp(left - gammaln(m + 1.0) + gammaln(m - fewest + 1.0))
     place = place - mean(place)[stratum]
-    total = np.array([np.sum((w * place * y)[kept[stratum]]) for y in (share, none)])
+    total = np.array([np.sum((w * place * y)[several[stratum]]) for y in (share, none)])
     a, b = mean(share), mean(none)
-    apart = mean(place**2) * size**2 / np.where(kept, size - 1, 1)
+    apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
-    spread = np.array([[np.sum((apart * c)[kept]) for c in row] for row in covariance])
+    spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
     # Where a single negative is left both scores say the same.
     values, vectors = np.linalg.eigh(spread)
-    told = values > 1e-9 * values.max()
-    if not np.any(told):
+    matters = values > 1e-9 * values.max()
+    if not np.any(matters):
         return 1.0
-    vectors = vectors[:, told]
-    direction = vectors @ (vectors.T @ total / values[told])
+    vectors = vectors[:, matters]
+    direction = vectors @ (vectors.T @ total / values[matters])
     # The largest contribution of an instance: its midrank times its score, which is a mean of what
     # is left above of the fewest, or none of them.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
     largest = np.maximum.reduceat(np.abs(place), first) * np.maximum.reduceat(off, first)
-    squared = direction @ total / (1 + largest[kept].max() / 3)
-    return float(chdtrc(int(told.sum()), squared))
+    squared = direction @ total / (1 + largest[several].max() / 3)
+    return float(chdtrc(int(matters.sum()), squared))
 
 
 def _follows(n: Ints, m: Ints) -> bool:

@@ -31,9 +31,8 @@ from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints
 
-Weighted = tuple[
-    Floats, Floats, Floats
-]  # weights above and below each item, and how much it counts
+#: Weights above and below each item, and how much it counts.
+Weighted = tuple[Floats, Floats, Floats]
 
 _CHUNK = 1 << 20  # entries of a law matrix held at a time: a few MiB, so that it stays in cache
 _SIGMAS = 12  # half width of a law's window; beyond lies less than 1e-30
@@ -262,7 +261,7 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
     # Of the items; where hardly any is left, nothing is smooth.
     drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
     bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
-    found: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
+    merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
     for band in np.flatnonzero(np.bincount(np.concatenate(bands))):
         members = [each == band for each in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
@@ -274,12 +273,12 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
         width = np.sqrt(m / max(1 - high, 1e-4))
-        for (above, below, weight), at, result in zip(parts, members, found, strict=True):
+        for (above, below, weight), at, result in zip(parts, members, merged, strict=True):
             some = above[at], below[at], weight[at]
             result.append(_merge(some, width, end, low / m, high / m, max(sizes, 1)))
     return [
         (np.concatenate(above), np.concatenate(below), np.concatenate(weight))
-        for above, below, weight in (zip(*each, strict=True) for each in found)
+        for above, below, weight in (zip(*each, strict=True) for each in merged)
     ]
 
 
@@ -351,8 +350,7 @@ def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
     distinct, row = np.unique(both, return_inverse=True)
     owner = np.repeat(np.arange(len(parts)), [len(weight) for *_, weight in parts])
     weight = np.concatenate([weight for *_, weight in parts])
-    shape = (len(parts), len(distinct))
-    shares = csc_array((weight, (owner, row)), shape=shape)
+    shares = csc_array((weight, (owner, row)), shape=(len(parts), len(distinct)))
     total = np.zeros((len(parts), m + 1))
     width = 2 * int(_SIGMAS * np.sqrt(m * 0.25) + 3 * _SIGMAS)
     step = max(1, _CHUNK // (m + 1))
@@ -512,8 +510,8 @@ def mean_and_variance(
     vector: Floats, sampling: Sampling, above: Floats, below: Floats
 ) -> tuple[Floats, Floats]:
     """Expectation and variance of ``vector[sampled rank - 1]``, of the shape of ``above``."""
-    found = np.empty((2, above.size))
+    both = np.empty((2, above.size))
     for rows, p in pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
-        found[:, rows] = moments(p, vector)
-    mean, variance = found.reshape(2, *above.shape)
+        both[:, rows] = moments(p, vector)
+    mean, variance = both.reshape(2, *above.shape)
     return mean, variance

@@ -151,9 +151,9 @@ def run_sums(
         full = at[exact]
         for row, (metric, vectors, scale) in zip(total, values, strict=True):
             if j <= len(vectors):
-                found = vectors[j - 1][count]
-                found[:, exact] = metric.of_above(above[:, full], rows.negatives[full], j)
-                row += found @ scale[at]
+                worth = vectors[j - 1][count]
+                worth[:, exact] = metric.of_above(above[:, full], rows.negatives[full], j)
+                row += worth @ scale[at]
     return total.T
 
 

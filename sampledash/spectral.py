@@ -135,9 +135,9 @@ def _eigenvalues(sampling: Sampling) -> Floats:
         grid = least_squares.uniform(sampling)
         scale = 1 / np.sqrt(grid.marginal[grid.seen])
         gram = grid.gram[np.ix_(grid.seen, grid.seen)]
-        found = np.linalg.eigvalsh(gram * scale[:, None] * scale)
+        known = np.linalg.eigvalsh(gram * scale[:, None] * scale)
         values = np.zeros(m + 1)
-        values[: len(found)] = np.clip(found[::-1], 0, 1)
+        values[: len(known)] = np.clip(known[::-1], 0, 1)
         values[n:] = 0  # but for rounding
     values.setflags(write=False)
     return values
@@ -181,8 +181,8 @@ def resolution(sampling: Sampling, gamma: float) -> Resolution:
     Parameters and errors as for :func:`retained`; gamma above 0.
     """
     gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
-    kept = retained(sampling, gamma)
-    degree = min(int(np.flatnonzero(kept >= 0.5)[-1]), sampling.n - 1)
+    shares = retained(sampling, gamma)
+    degree = min(int(np.flatnonzero(shares >= 0.5)[-1]), sampling.n - 1)
     if degree == 0:
         return Resolution(0, float(sampling.n), (sampling.n + 1) / 2)
     return Resolution(
@@ -264,13 +264,13 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
     at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
     weights = np.full(len(at), 2 / n)
     weights[n // 2 :] = 1 / n
-    found = np.empty((degrees, len(at)))
-    found[0], found[1:2] = 1, at
+    table = np.empty((degrees, len(at)))
+    table[0], table[1:2] = 1, at
     for j in range(1, degrees - 1):
-        found[j + 1] = ((2 * j + 1) * at * found[j] - j * found[j - 1]) / (j + 1)
-    found *= np.sqrt(weights)
+        table[j + 1] = ((2 * j + 1) * at * table[j] - j * table[j - 1]) / (j + 1)
+    table *= np.sqrt(weights)
     return [
-        (np.sqrt(weights)[:, None] * q, r) for q, r in (np.linalg.qr(found[i::2].T) for i in (0, 1))
+        (np.sqrt(weights)[:, None] * q, r) for q, r in (np.linalg.qr(table[i::2].T) for i in (0, 1))
     ]
 
 
@@ -304,12 +304,12 @@ def _targets(
     metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
 ) -> list[Floats]:
     """Even and odd part of the metric in the same coordinates."""
-    n, kept = sampling.n, sum(part.shape[-1] for part in parts)
+    n, size = sampling.n, sum(part.shape[-1] for part in parts)
     if sampling.design.distinct:
-        target = components(metric, n, position, min(n, _rounded(kept)))[:kept] / np.sqrt(n)
+        target = components(metric, n, position, min(n, _rounded(size)))[:size] / np.sqrt(n)
         return [target[::2], target[1::2]]
     halves = _both_ends(metric.of_above(np.arange(n), n - 1, position))
-    every = zip(halves, _legendre(n, _rounded(kept)), parts, strict=True)
+    every = zip(halves, _legendre(n, _rounded(size)), parts, strict=True)
     return [(half @ q)[: len(part)] for half, (q, _), part in every]
 
 
@@ -350,13 +350,13 @@ def minimum_norm(
     metric: Metric, sampling: Sampling, position: int, cutoff: float
 ) -> tuple[Floats, int]:
     """Vector of eq. 22 from singular values above ``cutoff``, and how many they are."""
-    parts, found = _directions(sampling, cutoff)
+    parts, triples = _directions(sampling, cutoff)
     targets = _targets(metric, sampling, position, parts)
     even, odd = (
         ((target @ left) / values) @ right
-        for target, (left, values, right) in zip(targets, found, strict=True)
+        for target, (left, values, right) in zip(targets, triples, strict=True)
     )
-    return _over_sample(sampling.m, even, odd), sum(len(values) for _, values, _ in found)
+    return _over_sample(sampling.m, even, odd), sum(len(values) for _, values, _ in triples)
 
 
 @lru_cache(maxsize=2)
@@ -365,11 +365,11 @@ def _directions(
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
     """Even and odd part of A V, and their singular values above ``cutoff`` with the vectors."""
     parts = _seen(sampling, 1e-7 * cutoff)
-    found = [np.linalg.svd(part, full_matrices=False) for part in parts]
-    least = cutoff * max(each.S[0] for each in found)
-    sizes = [int(np.sum(least < each.S)) for each in found]
-    kept = [(x.U[:, :k], x.S[:k], x.Vh[:k]) for x, k in zip(found, sizes, strict=True)]
-    return parts, kept
+    decompositions = [np.linalg.svd(part, full_matrices=False) for part in parts]
+    least = cutoff * max(each.S[0] for each in decompositions)
+    sizes = [int(np.sum(least < each.S)) for each in decompositions]
+    triples = [(x.U[:, :k], x.S[:k], x.Vh[:k]) for x, k in zip(decompositions, sizes, strict=True)]
+    return parts, triples
 
 
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
@@ -388,15 +388,15 @@ def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Float
 @lru_cache(maxsize=2)
 def _steps(sampling: Sampling) -> Floats:
     m, parts = sampling.m, _seen(sampling, 1e-17)
-    kept = sum(part.shape[-1] for part in parts)
-    every, sign = np.empty((m + 1, kept)), (-1.0) ** np.arange(kept)
-    for some, block in rows(m + 1, kept, summed=True):
+    size = sum(part.shape[-1] for part in parts)
+    every, sign = np.empty((m + 1, size)), (-1.0) ** np.arange(size)
+    for some, block in rows(m + 1, size, summed=True):
         every[::-1][1:][some] = -block[: m - some.start] * sign  # all of it sums to nothing
         every[some] = block
     every[m, 1:] = 0
     every[:, 0] = np.arange(1, m + 2) / np.sqrt(m + 1)
     if parts[0].ndim == 1:
-        every *= np.ravel(np.column_stack([parts[0], np.resize(parts[1], len(parts[0]))]))[:kept]
+        every *= np.ravel(np.column_stack([parts[0], np.resize(parts[1], len(parts[0]))]))[:size]
         return every
     seen = np.empty((m + 1, sum(map(len, parts))))  # fewer where there are fewer ranks than m
     for i, part in enumerate(parts):

@@ -89,8 +89,8 @@ def deciding_cutoff(
     """
     metric, n = as_metric(metric), checks.integer("n", n, low=2)
     relevant = checks.integer("relevant", relevant, low=1, high=n - 1)
-    found = _deciding(metric, relevant, n - relevant, _tolerance(metric, tolerance))
-    return None if found > n - relevant else found
+    above = _deciding(metric, relevant, n - relevant, _tolerance(metric, tolerance))
+    return None if above > n - relevant else above
 
 
 def _tolerance(metric: Metric, tolerance: float) -> float:

@@ -119,13 +119,13 @@ def pair_chances(
     chances = []
     for x in range(len(metrics)):
         i, j, truth = np.array(pairs[x]).T
-        found = _chances_among([laws[x] for laws in exact])[i, j]
-        left = np.flatnonzero(np.isnan(found) & (truth != 0))
+        chance = _chances_among([laws[x] for laws in exact])[i, j]
+        left = np.flatnonzero(np.isnan(chance) & (truth != 0))
         if len(left):
-            found[left] = _chances_of_sums(
+            chance[left] = _chances_of_sums(
                 [each[x] for each in runs], i[left], j[left], means[:, x], deviations[:, x]
             )
-        chances.append(np.where(truth == 0, np.nan, found).tolist())
+        chances.append(np.where(truth == 0, np.nan, chance).tolist())
     return chances
 
 
@@ -137,15 +137,15 @@ def _chances_of_sums(
     deviation = np.hypot(deviations[first], deviations[second])
     units = np.array([run.half_unit for run in runs])
     step = common_step(units[first], units[second])
-    found = normal_chances(difference, deviation, step)
+    chances = normal_chances(difference, deviation, step)
     # No skewness is larger than the largest term over the deviation.
     terms = np.array([run.largest_term() for run in runs])
     rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
     if len(at):
         some = first[at], second[at], (difference - step)[at], deviation[at], step[at]
-        found[at] = _chances_above(runs, *some)
-    return found
+        chances[at] = _chances_above(runs, *some)
+    return chances
 
 
 def _chances_above(
@@ -162,25 +162,25 @@ def _chances_above(
     ``deviation`` its standard deviation, not 0; ``shift`` half the step of a lattice that both
     means lie on, or 0.
     """
-    found = np.empty(len(first))
+    chances = np.empty(len(first))
     left = np.arange(len(first))
     while len(left):
         top = float(deviation[left].max())
         now = left[deviation[left] > top / _ALIKE]
         left = np.setdiff1d(left, now)
         near = np.abs(difference[now]) < _REACH * top
-        found[now[~near]] = difference[now[~near]] > 0
+        chances[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        found[now] = [np.nan if chance is None else chance for chance in whole]
-        now = now[np.isnan(found[now])]
+        chances[now] = [np.nan if chance is None else chance for chance in whole]
+        now = now[np.isnan(chances[now])]
         if len(now):
             used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
             some = [runs[i] for i in used]
             laws = sum(len(run.atoms) for run in some)
             i, j = np.split(at, 2)
-            found[now] = inverted(partial(_characteristic, some), laws, i, j, top, shift[now])
-    return np.clip(found, 0.0, 1.0)
+            chances[now] = inverted(partial(_characteristic, some), laws, i, j, top, shift[now])
+    return np.clip(chances, 0.0, 1.0)
 
 
 def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
@@ -192,14 +192,13 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
     times = np.array([count for _, _, count in every])
 
     def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
-        found = np.ones((len(turn), usual.shape[1]), dtype=np.complex128)
+        product = np.ones((len(turn), usual.shape[1]), dtype=np.complex128)
         for i, (few, much, count) in enumerate(zip(usual, large, times, strict=True)):
             one = few + turn * much if i < len(sums[0]) else few.conj() + much.conj() / turn
-            found *= one if count == 1 else one**count
-        return found
+            product *= one if count == 1 else one**count
+        return product
 
-    laws = [(values, p) for values, p, _ in every]
-    return by_lumps(laws, times, transform, shift)
+    return by_lumps([(values, p) for values, p, _ in every], times, transform, shift)
 
 
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
@@ -335,7 +334,7 @@ def inverted(
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
-    found, left = np.empty(len(first)), np.arange(len(first))
+    chances, left = np.empty(len(first)), np.arange(len(first))
     ends = [end for end in _STAGES if end <= _ALWAYS or end * laws <= _ROOM]
     for start, end in pairwise(ends):
         here = np.asarray(base * (2 * np.arange(start, end) + 1))
@@ -349,11 +348,11 @@ def inverted(
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]
             pairs = first[now], second[now], shift[now]
-            found[now] = _square_wave(phi, *pairs, base, tapered=tapered)
+            chances[now] = _square_wave(phi, *pairs, base, tapered=tapered)
         left = left[~gone]
         if not len(left):
             break
-    return found
+    return chances
 
 
 def _square_wave(
@@ -368,15 +367,15 @@ def _square_wave(
         # Over the last three quarters: D = 0 gives 1, and anything smooth about 0 nothing.
         hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
         hump /= hump.sum()
-    found = np.empty(len(first))
+    chances = np.empty(len(first))
     block = max(1, _BLOCK // len(k))
     for begin in range(0, len(first), block):
         rows = slice(begin, begin + block)
         pair = phi[first[rows]] * phi[second[rows]].conj()
         if np.any(shift[rows]):
             pair *= np.exp(-1j * np.multiply.outer(shift[rows], base * (2 * k + 1)))
-        found[rows] = 0.5 + pair.imag @ step - 0.5 * np.maximum(pair.real @ hump, 0.0)
-    return found
+        chances[rows] = 0.5 + pair.imag @ step - 0.5 * np.maximum(pair.real @ hump, 0.0)
+    return chances
 
 
 def power_product(values: Complex, counts: Ints) -> Complex:

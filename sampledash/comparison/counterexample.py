@@ -123,8 +123,8 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     g = np.round(g, 14)
     every = _Gaps(f[high] - f[low], g[high] - g[low], np.arange(len(high))[:, None])
     ahead, behind = [every.front(True)], [every[np.arange(len(high))[::-1]].front(False)]
-    found = _clearest(ahead[0], behind[0], ranges, 2)
-    if found is None:
+    clearest = _clearest(ahead[0], behind[0], ranges, 2)
+    if clearest is None:
         more = _multiples(ahead[0], behind[0])
         if more is None:
             return None
@@ -134,10 +134,10 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
             pairs = zip(ahead, behind[::-1], strict=True)
             some = [x for pair in pairs if (x := _clearest(*pair, ranges, size))]
             if some:
-                found = max(some, key=itemgetter(0))
+                clearest = max(some, key=itemgetter(0))
                 break
-        found = found or (0.0, *more)
-    _, (first, p), (second, q) = found
+        clearest = clearest or (0.0, *more)
+    _, (first, p), (second, q) = clearest
     n = sampling.n
     return (
         _rank_set("A", n, [(ranks[high[first]], p), (ranks[low[second]], q)]),
@@ -224,11 +224,11 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     while len(at := at[low < high]):
         low, high = low[low < high], high[low < high]
         whole = np.floor(low) + 1
-        found = whole < high
-        here = at[found]
-        numerator[here] = a[here] * whole[found] + c[here]
-        denominator[here] = b[here] * whole[found] + d[here]
-        at, low, high = at[~found], low[~found], high[~found]
+        between = whole < high
+        here = at[between]
+        numerator[here] = a[here] * whole[between] + c[here]
+        denominator[here] = b[here] * whole[between] + d[here]
+        at, low, high = at[~between], low[~between], high[~between]
         base = np.floor(low)
         a[at], c[at] = a[at] * base + c[at], a[at]
         b[at], d[at] = b[at] * base + d[at], b[at]

@@ -135,8 +135,8 @@ def designs(
     Examples
     --------
     >>> from sampledash import example
-    >>> found = designs("Recall@10", example("movielens-xyz"), 100, corrections=["uncorrected"])
-    >>> found.errors.query("system == 'Y'").round(4)["rmse"].tolist()
+    >>> result = designs("Recall@10", example("movielens-xyz"), 100, corrections=["uncorrected"])
+    >>> result.errors.query("system == 'Y'").round(4)["rmse"].tolist()
     [0.4767, 0.0214, 0.0089]
     """
     require_several(sets)
@@ -168,9 +168,9 @@ def designs(
         }
         errors.append(pd.DataFrame(table))
         if pairs:
-            found = pair_table(sets, pairs, probability=chance)
-            found.insert(0, "design", design)
-            orders.append(found)
+            listed = pair_table(sets, pairs, probability=chance)
+            listed.insert(0, "design", design)
+            orders.append(listed)
 
     sizes = np.array([ranks.n_instances for ranks in sets])
     for step, recipe in enumerate(recipes):
@@ -203,10 +203,9 @@ def designs(
         bias = np.where(np.isnan(error), np.nan, 0.0)
         tell(design, share * sizes, price * share, bias, error, chances)
     step_of(progress, 0, 1)(1.0)
-    join = [
-        pd.concat(each, ignore_index=True) if each else pd.DataFrame() for each in (errors, orders)
-    ]
-    return Designs(*join)
+    return Designs(
+        *(pd.concat(x, ignore_index=True) if x else pd.DataFrame() for x in (errors, orders))
+    )
 
 
 class _Sample:

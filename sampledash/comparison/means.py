@@ -19,19 +19,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampledash import checks
+from sampledash import checks, rank_sets
 from sampledash.metrics import Metric, as_metric, places_within
 from sampledash.protocol import Options, Protocol, Weighting, as_ranked_by
 from sampledash.quadrature import SIZE, mean_nodes
-from sampledash.rank_sets import (
-    RankCounts,
-    RankSet,
-    Ties,
-    all_of,
-    require_ranks,
-    require_several,
-    rounded_mean,
-)
+from sampledash.rank_sets import RankCounts, RankSet, Ties
 from sampledash.sampling import check_metric, merge_laws, weighted_pmf_sums
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
@@ -70,7 +62,7 @@ def mean(
         ``"instances"``: every instance weighs the same, however many relevant items it has;
         ``"relevant-items"``: it weighs as much as it has relevant items.
     """
-    require_ranks(ranks)
+    rank_sets.require_ranks(ranks)
     protocol = Protocol.of({"ties": ties, "weighting": weighting})
     return float(exact_means([as_metric(metric)], [ranks], protocol)[0, 0])
 
@@ -101,7 +93,7 @@ def mean_range(
     >>> mean_range("AP", RankSet("X", [1, 11], 100, beyond=[False, True]))
     (0.505, 0.5454545454545454)
     """
-    require_ranks(ranks)
+    rank_sets.require_ranks(ranks)
     metric, protocol = as_metric(metric), Protocol.of({"weighting": weighting})
     ends = [ranks.completed(best) for best in (False, True)]
     low, high = exact_means([metric], ends, protocol)[:, 0].tolist()
@@ -182,7 +174,7 @@ def expected_mean(
     Without replacement an instance with fewer than m negatives is ranked among all of them, and
     counts with its exact metric.
     """
-    require_ranks(ranks)
+    rank_sets.require_ranks(ranks)
     m = checks.integer("m", m, low=1)
     return float(expected_means([as_metric(metric)], [ranks], [m], Protocol.of(options))[0, 0, 0])
 
@@ -252,7 +244,7 @@ class _Pass:
     ) -> None:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], each) for each in atoms]
-        self.lanes, parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
+        self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
         #: by m: rows, and their atoms whose negatives are then all sampled
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
         #: by row: increasing numbers of negatives, and the sum of the exact values up to each
@@ -263,15 +255,14 @@ class _Pass:
                 here = own.position == j
                 lane = _Lane(system, j, own[here], share[here])
                 late = (lane.atoms.negatives <= m_max) & protocol.design.distinct
-                parts.append((lane.atoms[~late], lane.weight[~late]))
+                self.parts.append((lane.atoms[~late], lane.weight[~late]))
                 if np.any(late):
                     self._keep_exact(len(self.lanes), lane, np.flatnonzero(late))
                 self.lanes.append(lane)
         top = m_max
         if protocol.design.distinct:  # beyond all numbers of negatives everything is exact
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
-        self.parts = parts
-        first = _histograms(parts, m_max, protocol)[:, : top + 1]
+        first = _histograms(self.parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
@@ -345,9 +336,9 @@ class _Pass:
         """From m + 1 negatives to m, in place."""
         share = self.counts[: m + 1] / (m + 1)
         dropped = thinned[:, 1 : m + 2] * share
-        kept = thinned[:, : m + 1]
-        kept *= share[::-1]
-        kept += dropped
+        rest = thinned[:, : m + 1]
+        rest *= share[::-1]
+        rest += dropped
         thinned[:, m + 1] = 0.0
         if m % 32 == 0:
             thinned[thinned < _TINY] = 0.0
@@ -420,7 +411,7 @@ def curve(
     -------
     DataFrame with index m (in the order given) and one column per system.
     """
-    require_several(sets)
+    rank_sets.require_several(sets)
     values = [checks.integer("m", m, low=1) for m in checks.several("m_values", m_values, "m")]
     means = expected_means([as_metric(metric)], sets, values, Protocol.of(options), progress)
     index = pd.Index(values, name="m")
@@ -447,8 +438,8 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     if len(count) == len(some):
         return atoms
     if not SCHEMES[scheme].distinct:  # only the share above tells
-        size = rounded_mean(some.negatives, some.count) / (above + below)
+        size = rank_sets.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     one = np.ones(len(count), dtype=np.int64)
     columns: list[Any] = [above, above + below, 0 * one, one, one, None, count]
-    return all_of([RankCounts(*columns), replace(rest, mass=None)])
+    return rank_sets.all_of([RankCounts(*columns), replace(rest, mass=None)])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -79,12 +78,11 @@ class Orders:
 
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
         """Smallest m from which the better one stays ahead; None if it is not at the end."""
-        found = self.all_right_from(np.array([better]), np.array([worse]), metric)
-        return int(found[0]) or None
+        return int(self.all_right_from(np.array([better]), np.array([worse]), metric)[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
         """:meth:`right_from` of many pairs at once, 0 where there is none."""
-        found = np.empty(len(better), dtype=np.int64)
+        first = np.empty(len(better), dtype=np.int64)
         column = np.ascontiguousarray(self.means[:, :, metric])
         step = max(1, _BLOCK // len(self.m_values))
         for start in range(0, len(better), step):
@@ -92,8 +90,8 @@ class Orders:
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
             last = len(wrong) - np.argmax(wrong[::-1], axis=0)  # one past the last wrong one
             last[~wrong.any(axis=0)] = 0
-            found[rows] = np.r_[self.m_values, 0][last]
-        return found
+            first[rows] = np.r_[self.m_values, 0][last]
+        return first
 
 
 def quick_ladder(m_max: int) -> list[int]:
@@ -128,8 +126,7 @@ def orders(
     by bisection wherever the order of a pair changes between neighbours. ``m_values`` replaces
     these values for every correction; uncorrected keeps every m.
     """
-    kind = protocol.correction.kind
-    if m_values is not None and (kind.by_rank or protocol.anew):
+    if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
     elif not protocol.anew or m_max <= EVERY:
         values = np.arange(1, m_max + 1)
@@ -137,13 +134,12 @@ def orders(
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)
         values = np.unique(np.r_[np.arange(1, EVERY + 1), ladder])
     # Bisection takes about as many rounds as the widest gap has binary digits.
-    widest = int(np.max(np.diff(values), initial=1))
-    rounds = widest.bit_length() - 1
+    rounds = int(np.max(np.diff(values), initial=1)).bit_length() - 1
     first = 0.5 if rounds else 1.0
     report = step_of(progress, 0, 1)
     means = MeansOverM(metrics, sets, int(values[-1]), protocol)
     result = Orders(values, means.at(values.tolist(), lambda part: report(first * part)))
-    for step in itertools.count(1):
+    for step in count(1):
         middle = _between_changes(result, len(sets))
         if not len(middle):
             break
@@ -156,16 +152,17 @@ def orders(
     return result
 
 
-def _between_changes(found: Orders, systems: int) -> Ints:
+def _between_changes(evaluated: Orders, systems: int) -> Ints:
     """Midpoints of the gaps over which some pair changes its order."""
-    m = found.m_values
+    m = evaluated.m_values
     gaps = np.flatnonzero(np.diff(m) > 1)
     if not len(gaps):
         return m[:0]
     changes = np.zeros(len(gaps), dtype=bool)
     for i in range(systems - 1):
         left, right = (
-            sign(found.means[at, i, None] - found.means[at, i + 1 :]) for at in (gaps, gaps + 1)
+            sign(evaluated.means[at, i, None] - evaluated.means[at, i + 1 :])
+            for at in (gaps, gaps + 1)
         )
         changes |= np.any(left != right, axis=(1, 2))
     return (m[gaps[changes]] + m[gaps[changes] + 1]) // 2
@@ -237,11 +234,11 @@ def flips(
     """
     check_sets(sets)
     protocol = Protocol.of(options)
-    found = orders([as_metric(metric)], sets, largest_m(sets, m_max, protocol), protocol, progress)
+    signs = orders([as_metric(metric)], sets, largest_m(sets, m_max, protocol), protocol, progress)
     return [
         Flip(sets[i].system, sets[j].system, m)
         for i, j in combinations(range(len(sets)), 2)
-        for m in found.flips(i, j, 0)
+        for m in signs.flips(i, j, 0)
     ]
 
 
@@ -264,7 +261,7 @@ def right_from(
     """
     check_sets(sets)
     metric, protocol = as_metric(metric), Protocol.of(options)
-    found = orders([metric], sets, largest_m(sets, m_max, protocol), protocol, progress)
+    result = orders([metric], sets, largest_m(sets, m_max, protocol), protocol, progress)
     pairs = true_order(metric, sets, protocol)
-    found_m = [found.right_from(i, j, 0) if truth else None for i, j, truth in pairs]
+    found_m = [result.right_from(i, j, 0) if truth else None for i, j, truth in pairs]
     return pair_table(sets, pairs, m=found_m)

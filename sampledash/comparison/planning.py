@@ -87,9 +87,9 @@ def negatives_needed(
     top = largest_m(sets, m_max, protocol)
     pairs = true_order(metric, sets, protocol)
     search = _Search(metric, sets, protocol, top, probability, step_of(progress, 0, 1))
-    found = search.crossings([(i, j) for i, j, truth in pairs if truth])
+    needed = search.crossings([(i, j) for i, j, truth in pairs if truth])
     search.report(1.0)
-    return pair_table(sets, pairs, m=[found.get((i, j)) for i, j, _ in pairs])
+    return pair_table(sets, pairs, m=[needed.get((i, j)) for i, j, _ in pairs])
 
 
 def instances_needed(
@@ -274,15 +274,15 @@ class _Search:
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Smallest m from which on the order of each pair is shown, if it is at the top."""
-        found, pairs = {}, self.shown_at_top(pairs)
+        least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
         for done, (i, j) in enumerate(pairs):
-            found[i, j] = self._crossing(i, j)
+            least[i, j] = self._crossing(i, j)
             if self._few(i, j, _MANY if short else FEW):
-                found[i, j] = self._settled(i, j, found[i, j], np.inf if short else 1 / len(pairs))
+                least[i, j] = self._settled(i, j, least[i, j], np.inf if short else 1 / len(pairs))
             self.report(0.7 + 0.3 * (done + 1) / len(pairs))
-        return found
+        return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
         """The same, beyond every failure at one of the next values, evaluated one by one."""

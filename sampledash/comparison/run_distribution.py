@@ -93,8 +93,7 @@ class Run:
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
         """Which atoms have fewer negatives than are drawn: those have their exact values."""
-        atoms = self.atoms
-        return self.protocol.design.distinct & (atoms.negatives < self.m)
+        return self.protocol.design.distinct & (self.atoms.negatives < self.m)
 
     @cached_property
     def whole(self) -> bool:
@@ -140,10 +139,9 @@ class Run:
         if not self.metric.linear:
             levels = np.unique(np.round(self.vector, 12)) if self.one_each else ()
             return weight * float(np.ptp(levels)) / 2 if len(levels) == 2 else 0.0
-        each = [
-            self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions
-        ]
-        steps = np.diff(each)
+        steps = np.diff(
+            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
+        )
         # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
@@ -224,9 +222,8 @@ class Run:
 
         And if, where an item hits, those before it must hit too.
         """
-        every = range(1, last + 1)
         vectors = np.array(
-            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in every]
+            [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in range(1, last + 1)]
         )
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
             low, gap = np.zeros(last), np.ones(last)
@@ -282,8 +279,8 @@ class Run:
     def instance_terms(self, order: Ints) -> list[Law]:
         """Values of each instance, in an order, and their probabilities."""
         atoms, at = self._instances(order)
-        found = self._terms_of(atoms, np.full(len(atoms), self.metric.scale(1)))
-        return [found[i] for i in at]
+        laws = self._terms_of(atoms, np.full(len(atoms), self.metric.scale(1)))
+        return [laws[i] for i in at]
 
     def _terms_of(self, atoms: RankCounts, weights: Floats) -> list[Law]:
         return [
@@ -320,16 +317,16 @@ class Run:
         Instances of several relevant items must hit or miss, and weigh the same.
         """
         if not self.is_sum:
-            found = np.empty((len(order), len(frequencies)), dtype=np.complex128)
+            waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
             for part in self.hits or ():
                 values = part.values * self.ranks.n_instances  # not their share of the mean
-                found[part.instances] = part.law @ waves_of(values, frequencies)
-            return found[order]
+                waves[part.instances] = part.law @ waves_of(values, frequencies)
+            return waves[order]
         atoms, at = self._instances(order)
-        found = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
+        waves = np.empty((len(atoms), len(frequencies)), dtype=np.complex128)
         for some, block in self.waves(atoms, self.metric.scale(1) * frequencies):
-            found[some] = block
-        return found[at]
+            waves[some] = block
+        return waves[at]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
         """Distinct first relevant items, and which of them each instance has."""
@@ -417,9 +414,9 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
         split += np.bincount(cell + 1, p * (place - cell), 2 * _CELLS)
         product *= np.fft.rfft(split) ** times
     mass = np.fft.irfft(product)[:_CELLS]
-    kept = mass > 1e-15  # what a Fourier transform can tell from nothing
+    weighs = mass > 1e-15  # what a Fourier transform can tell from nothing
     values = np.asarray(low + step * np.arange(_CELLS))
-    return values[kept], np.asarray(mass[kept] / mass[kept].sum())
+    return values[weighs], np.asarray(mass[weighs] / mass[weighs].sum())
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:

@@ -99,7 +99,7 @@ def moments_of_systems(
 
     Systems that share a correction share the laws of equal ranks.
     """
-    found = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
+    result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
         some, groups = [metrics[i] for i in x], dict[object, list[int]]()
         ranked = [as_ranked_by(some[0], atoms) for atoms in everyone]
@@ -109,8 +109,8 @@ def moments_of_systems(
             joined, places = distinct_over_systems([ranked[i] for i in members])
             means, variances = atom_moments(some, joined, m, protocol)
             for i, at in zip(members, places, strict=True):
-                found[i][:, x] = means[:, at], variances[:, at]
-    return found
+                result[i][:, x] = means[:, at], variances[:, at]
+    return result
 
 
 def atom_moments(
@@ -158,7 +158,7 @@ def pair_covariances(
         [[protocol.vector(metric, atoms, m, j) for metric in metrics] for j in atoms.positions]
     ).swapaxes(1, 2)
     scheme, (above, below) = protocol.scheme, protocol.weights(rows)
-    found = np.zeros((len(starts), len(metrics)))
+    covariances = np.zeros((len(starts), len(metrics)))
     longest = np.flatnonzero(wanted)
     longest = longest[np.argsort(-rows.relevant[starts[longest]], kind="stable")]
     step = max(1, CHUNK // vectors[0].size)
@@ -186,8 +186,8 @@ def pair_covariances(
             p = pmf(scheme, m, above[at], below[at])
             for each in (sums, values):
                 each -= np.einsum("pt,ptc->pc", p, each)[:, None]
-            found[chosen[: len(at)]] += np.einsum("pt,ptc,ptc->pc", p, sums, values)
-    return found
+            covariances[chosen[: len(at)]] += np.einsum("pt,ptc,ptc->pc", p, sums, values)
+    return covariances
 
 
 def _tied_means(

@@ -85,8 +85,7 @@ def probability_if_shared(
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
     pairs = true_order(metric, sets, protocol)
     values = sampled_values(metric, sets, m, protocol)
-    bounds = [_bounds(values[i], values[j], truth) for i, j, truth in pairs]
-    low, high = zip(*bounds, strict=True)
+    low, high = zip(*(_bounds(values[i], values[j], truth) for i, j, truth in pairs), strict=True)
     return pair_table(sets, pairs, low=low, high=high)
 
 
@@ -116,12 +115,12 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
     step = common_step(first.run.half_unit, second.run.half_unit)
     # What is left of 0 after rounding is taken for 0.
     deviations = np.sqrt(np.where(variances <= 1e-13 * (apart @ weight), 0.0, variances))
-    found = normal_chances(np.full(2, difference), deviations, step)
+    chances = normal_chances(np.full(2, difference), deviations, step)
     # Ties of the means and skewness, of which the normal law knows nothing.
     move = np.max([first.largest_move, second.largest_move])
     certain = (deviations == 0) | np.isnan(move)
     off = np.where(certain, 0.0, _WIDER * move / np.where(certain, 1.0, deviations))
-    return max(float((found - off).min()), 0.0), min(float((found + off).max()), 1.0)
+    return max(float((chances - off).min()), 0.0), min(float((chances + off).max()), 1.0)
 
 
 def _any_coupling(
@@ -311,7 +310,7 @@ def _coupled(
             p[rows] = block
         laws.append(p)
     orders = [np.argsort(vector, kind="stable") for vector in vectors]
-    found = []
+    covariances = []
     for second in (orders[1][::-1], orders[1]):
         f, g = vectors[0][orders[0]], vectors[1][second]
         p, q = laws[0][:, orders[0]], laws[1][:, second]
@@ -322,5 +321,5 @@ def _coupled(
         place = np.arange(2 * size) - first
         mean_f, mean_g = (p @ f)[:, None], (q @ g)[:, None]
         values = (f[np.minimum(first, m)] - mean_f) * (g[np.minimum(place, m)] - mean_g)
-        found.append((width * values).sum(axis=1))
-    return found[0], found[1]
+        covariances.append((width * values).sum(axis=1))
+    return covariances[0], covariances[1]

@@ -141,7 +141,7 @@ def significance(
         flip_tests(group, resamples, rng, step_of(progress, len(groups) + i, steps))
         for i, group in enumerate(groups)
     ]
-    found = []
+    rows = []
     for done, (i, j, truth) in enumerate(pairs):
         (g, first), (h, second) = home[i], home[j]
         # Resamples of two groups are independent of each other.
@@ -155,9 +155,9 @@ def significance(
         else:
             best = max(best_value(metric, sets[x]) for x in (i, j))
             ends = _of_equal(groups[g], first, groups[h], second, best, confidence)
-        found.append((float(exact[i] - exact[j]) if truth else 0.0, Interval(*ends), p, g == h))
+        rows.append((float(exact[i] - exact[j]) if truth else 0.0, Interval(*ends), p, g == h))
         step_of(progress, steps - 1, steps)((done + 1) / len(pairs))
-    difference, interval, alone, paired = zip(*found, strict=True)
+    difference, interval, alone, paired = zip(*rows, strict=True)
     about = {"difference": difference, "interval": interval, "p": alone}
     return pair_table(sets, pairs, **about, p_holm=holm(np.array(alone)).tolist(), paired=paired)
 
@@ -321,12 +321,12 @@ def _in_blocks(
 ) -> Floats:
     """So many rows of ``draw``, each of which takes ``size`` random numbers."""
     step = max(1, _BLOCK // size)
-    found = []
+    blocks = []
     for start in range(0, resamples, step):
         end = min(start + step, resamples)
-        found.append(draw(end - start))
+        blocks.append(draw(end - start))
         report(end / resamples)
-    return np.concatenate(found)
+    return np.concatenate(blocks)
 
 
 def resampled_means(
@@ -394,5 +394,5 @@ def swap_test(
         dealt = rng.permuted(deck, axis=1)[:, :here]
         return statistic(excess[dealt].sum(axis=1), weight[dealt].sum(axis=1))
 
-    found = _in_blocks(draw, resamples, len(distinct) if few else total, lambda part: None)
-    return (1 + np.count_nonzero(np.abs(found) >= observed - TIED)) / (1 + resamples)
+    differences = _in_blocks(draw, resamples, len(distinct) if few else total, lambda part: None)
+    return (1 + np.count_nonzero(np.abs(differences) >= observed - TIED)) / (1 + resamples)

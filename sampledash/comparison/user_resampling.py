@@ -132,14 +132,14 @@ def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
     """Sampled values of each system, those of paired systems in a common order."""
-    found: dict[int, Sampled] = {}
+    values: dict[int, Sampled] = {}
     for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:
             mean, variance = instance_moments(metric, sets[i], m, protocol)
             items, run = first_items(sets[i])[at], Run(metric, sets[i], m, protocol)
             weights = protocol.instance_weights(items)
-            found[i] = Sampled(run, number, at, mean[at], variance[at], weights, items.count)
-    return [found[i] for i in range(len(sets))]
+            values[i] = Sampled(run, number, at, mean[at], variance[at], weights, items.count)
+    return [values[i] for i in range(len(sets))]
 
 
 def spread_if_redrawn(first: Sampled, second: Sampled, one: bool = False) -> float:
@@ -257,10 +257,9 @@ def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
     """The same where one value dwarfs all others, see ``chance.by_lumps``."""
-    both = first, second
     terms = [
         (values / each.size, p)
-        for each in both
+        for each in (first, second)
         for values, p in each.run.instance_terms(each.order)
     ]
     split, paired = len(first.order), first.group == second.group

@@ -17,18 +17,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
+from sampledash.comparison import order
 from sampledash.comparison.chance import pair_chances
 from sampledash.comparison.means import exact_means, expected_means, step_of
-from sampledash.comparison.order import (
-    M_CAP,
-    Orders,
-    check_sets,
-    largest_m,
-    orders,
-    quick_ladder,
-    sign,
-    true_pairs,
-)
 from sampledash.comparison.scatter import moments_of_means
 from sampledash.correction import Correction, as_correction
 from sampledash.metrics import Metric, as_metric
@@ -58,7 +49,7 @@ def state_of(truth: int, sampled: int, probability: float) -> State:
 
 
 def verdict_at_m(
-    found: Orders,
+    over_m: order.Orders,
     metrics: Sequence[Metric],
     sets: Sequence[RankSet],
     m: int,
@@ -70,21 +61,20 @@ def verdict_at_m(
     ``exact``: the exact means, if they are known. The columns of the table, ``right_from`` None
     where there is no such m.
     """
-    sampled = found.at(m)
+    sampled = over_m.at(m)
     if sampled is None:
         sampled = expected_means(metrics, sets, [m], protocol)[0]
     if exact is None:
         exact = exact_means(metrics, sets, protocol)
-    pairs = [true_pairs(exact[:, x]) for x in range(len(metrics))]
+    pairs = [order.true_pairs(exact[:, x]) for x in range(len(metrics))]
     chances = pair_chances(metrics, sets, m, pairs, protocol)
     names = np.array([ranks.system for ranks in sets], dtype=object)
     i, j, truth = np.array(pairs).transpose(2, 0, 1)  # (metrics, pairs) each
     x = np.arange(len(metrics))[:, None]
     difference, probability = sampled[i, x] - sampled[j, x], np.array(chances)
-    right = np.array([found.all_right_from(i[y], j[y], y) for y in range(len(metrics))])
-    states = map(
-        state_of, truth.ravel().tolist(), sign(difference).ravel().tolist(), probability.ravel()
-    )
+    right = np.array([over_m.all_right_from(i[y], j[y], y) for y in range(len(metrics))])
+    signs = order.sign(difference).ravel().tolist()
+    states = map(state_of, truth.ravel().tolist(), signs, probability.ravel())
     known = (right > 0) & (truth != 0)
     return {
         "metric": [str(metric) for metric in metrics for _ in range(i.shape[1])],
@@ -112,8 +102,8 @@ def where_to_look(
     sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> tuple[int, list[int] | None]:
     """Largest m looked at, and at which: every one (None), or a few where each takes a fit."""
-    m_max = max(largest_m(sets, None, protocol), min(m, M_CAP))
-    few = sorted({*quick_ladder(m_max), m}) if protocol.anew else None
+    m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
+    few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
     return m_max, few
 
 
@@ -125,7 +115,7 @@ class Pairs:
     sets: tuple[RankSet, ...]
     m: int
     protocol: Protocol
-    orders: Orders
+    orders: order.Orders
     exact: Floats  # (systems, metrics)
     columns: dict[str, list[Any]]  # the verdict at m: metric by metric, pair by pair
     source: str  # what the ranks are called: the name of an example or a file
@@ -141,14 +131,14 @@ class Pairs:
         progress: Progress | None = None,
     ) -> Pairs:
         """Compute them; ValueError for what cannot be compared or sampled."""
-        check_sets(sets)
+        order.check_sets(sets)
         for each in sets:
             protocol.check(each, m)
         m_max, few = where_to_look(sets, m, protocol)
-        found = orders(metrics, sets, m_max, protocol, progress, few)
+        over_m = order.orders(metrics, sets, m_max, protocol, progress, few)
         exact = exact_means(metrics, sets, protocol)
-        columns = verdict_at_m(found, metrics, sets, m, protocol, exact)
-        return cls(tuple(metrics), tuple(sets), m, protocol, found, exact, columns, "", "")
+        columns = verdict_at_m(over_m, metrics, sets, m, protocol, exact)
+        return cls(tuple(metrics), tuple(sets), m, protocol, over_m, exact, columns, "", "")
 
     @cached_property
     def systems(self) -> list[str]:
@@ -188,7 +178,7 @@ class Pairs:
     @cached_property
     def truths(self) -> list[list[tuple[int, int, int]]]:
         """By metric, of every pair the better and the worse system, and 1, or 0 for a tie."""
-        return [true_pairs(exact) for exact in self.exact.T]
+        return [order.true_pairs(exact) for exact in self.exact.T]
 
     def names(self, pair: int) -> tuple[str, str]:
         """The two systems of a pair by their names."""
@@ -323,21 +313,19 @@ def verdict(
     ``state`` (see :func:`state_of`), ``right_from`` (``<NA>``: not by the largest m) and
     ``probability`` that one run shows the true order.
     """
-    check_sets(sets)
+    order.check_sets(sets)
     if "correction" in options:
         raise TypeError("verdict takes corrections=(...), not correction=")
     chosen = [as_metric(x) for x in checks.several("metrics", metrics, "metric")]
     m = checks.integer("m", m, low=1)
-    values = None
-    if m_values is not None:
-        listed = checks.several("m_values", m_values, "m")
-        values = [checks.integer("m_values", value, low=1) for value in listed]
+    listed = None if m_values is None else checks.several("m_values", m_values, "m")
+    values = listed and [checks.integer("m_values", value, low=1) for value in listed]
     tables = []
     recipes = [as_correction(x) for x in checks.several("corrections", corrections, "correction")]
     for step, recipe in enumerate(recipes):
         protocol = Protocol.of({**options, "correction": recipe})
         report = step_of(progress, step, len(recipes))
-        top = largest_m(sets, m_max, protocol)
-        found = orders(chosen, sets, top, protocol, report, values)
-        tables.append(as_frame(verdict_at_m(found, chosen, sets, m, protocol)))
+        top = order.largest_m(sets, m_max, protocol)
+        over_m = order.orders(chosen, sets, top, protocol, report, values)
+        tables.append(as_frame(verdict_at_m(over_m, chosen, sets, m, protocol)))
     return pd.concat(tables, ignore_index=True)

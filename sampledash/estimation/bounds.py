@@ -180,8 +180,8 @@ def confidence_range(
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
     if all(SCHEMES[one.scheme].distinct and np.all(one.m == one.n - 1) for one in sets):
-        found = [float(np.average(metric(s.sampled_ranks, s.n), weights=s.counts)) for s in sets]
-        return difference([(value, value) for value in found])
+        means = [float(np.average(metric(s.sampled_ranks, s.n), weights=s.counts)) for s in sets]
+        return difference([(value, value) for value in means])
     if shape is not None:
         for one in sets:
             one.require_set(f"shape {shape!r}", "leave shape out")
@@ -201,8 +201,8 @@ def _as_read(
     needless = linear and shape is None  # only what shows no such ranks is refused
     fits, alike = [], []
     for one, sign in zip(sets, (1.0, -1.0), strict=False):
-        found = [None] * len(one.strata) if needless else best_fits(metric, one, shape)
-        for observed, fit in zip(one.strata, found, strict=True):
+        each_fit = [None] * len(one.strata) if needless else best_fits(metric, one, shape)
+        for observed, fit in zip(one.strata, each_fit, strict=True):
             if fit is not None:
                 fits.append(replace(fit, weight=sign * fit.weight))
             elif not needless or all_alike(observed):
@@ -255,23 +255,23 @@ def _up_to(
 def _at_tolerance(
     metric: Metric, stratum: Outcomes, shape: Shape | None, tolerance: float, system: str
 ) -> Range:
-    found, nearest = [], np.inf
+    spans, nearest = [], np.inf
     for observed in stratum.at_extremes:
         columns, each = _up_to(metric, observed, shape, lambda counts: constrained(len(counts) - 1))
         shares = np.concatenate(each)
         programme = Programme(columns, shares - tolerance, shares + tolerance)
         if (span := programme.mean_range()) is not None:
-            found.append(span)
+            spans.append(span)
         else:
             nearest = min(nearest, float(np.abs(programme.nearest()[0] - shares).max()))
-    if not found:
+    if not spans:
         assumed = "" if shape is None else f" {shape}"
         raise ValueError(
             f"tolerance = {tolerance:g} leaves no{assumed} rank distribution that agrees with "
             f"the sampled ranks of system {system!r}: take {max(nearest, tolerance) * 1.01:.3g}, "
             "or None for their sampling error"
         )
-    return _hull(found)
+    return _hull(spans)
 
 
 def _hull(ranges: Sequence[Range]) -> Range:
@@ -291,7 +291,7 @@ def _within_limits(
         seen = np.flatnonzero(counts) + 1
         return np.unique(np.clip(np.concatenate([seen - 1, seen]), 1, len(counts) - 1))
 
-    found = []
+    spans = []
     for observed in stratum.at_extremes:
         columns, shares = _up_to(metric, observed, shape, about)
         lows, highs = [], []
@@ -303,8 +303,8 @@ def _within_limits(
             high = betaincinv(below + 1, total - below, 1 - tail)
             lows.append(np.where(below > 0, low, 0.0))
             highs.append(np.where(below < total, high, 1.0))
-        found.append(Programme(columns, np.concatenate(lows), np.concatenate(highs)).mean_range())
-    ranges = [span for span in found if span is not None]
+        spans.append(Programme(columns, np.concatenate(lows), np.concatenate(highs)).mean_range())
+    ranges = [span for span in spans if span is not None]
     if not ranges:
         assumed, remedy = ("", "") if shape is None else (f" {shape}", ", or leave shape out")
         raise ValueError(
@@ -381,10 +381,10 @@ def bounds_from_table(
     _check_shape(shape)
     sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
     over = np.inf if instances is None else checks.real("instances", instances, low=1)
-    found = [_printed_range(wanted, "observed", observed, decimals, sampling, shape, over)]
+    ranges = [_printed_range(wanted, "observed", observed, decimals, sampling, shape, over)]
     if versus is not None:
-        found.append(_printed_range(wanted, "versus", versus, decimals, sampling, shape, over))
-    return difference(found)
+        ranges.append(_printed_range(wanted, "versus", versus, decimals, sampling, shape, over))
+    return difference(ranges)
 
 
 def _printed_range(
@@ -410,12 +410,12 @@ def _printed_range(
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
         return Programme(columns, values - room, values + room)
 
-    found = programme(shape).mean_range()
-    if found is not None:
+    span = programme(shape).mean_range()
+    if span is not None:
         if shape is None:  # any distribution may be that of the instances
-            return found
-        below, above = _error(np.array(found), over).tolist()
-        return max(found[0] - below, 0.0), min(found[1] + above, 1.0)
+            return span
+        below, above = _error(np.array(span), over).tolist()
+        return max(span[0] - below, 0.0), min(span[1] + above, 1.0)
     protocol, keys = f"n = {sampling.n} and m = {sampling.m}", list(observed)
     off = programme(shape).nearest()[1]
     listed = " and ".join(f"{keys[i]!r} = {values[i]:g}" for i in np.flatnonzero(off))
@@ -551,9 +551,9 @@ def stopping_range(
     confidence = checks.confidence(confidence)
     some = whole > pilot.n_instances
     level = (1 + confidence) / 2 if some else confidence
-    found = confidence_range(_Cost("recall", metric.k), pilot, None, None, level)
+    means = confidence_range(_Cost("recall", metric.k), pilot, None, None, level)
     if not some:
-        return found
+        return means
     # var <= (mean - least)(most - mean) for values between least and most.
     fewest, largest = int(pilot.n.min()), int(pilot.n.max())
     least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
@@ -562,6 +562,6 @@ def stopping_range(
     z = float(ndtri((1 + level) / 2))
     low, high = (
         mean + sign * z * np.sqrt(max((mean - least) * (most - mean), 0.0) * share)
-        for mean, sign in zip(found, (-1, 1), strict=True)
+        for mean, sign in zip(means, (-1, 1), strict=True)
     )
     return float(max(low, least)), float(min(high, most))

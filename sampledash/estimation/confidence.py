@@ -221,20 +221,20 @@ def best_fits(
     None where nearly all its sampled ranks are alike, of which chi-squares say nothing. Refuses a
     shape that the sampled ranks contradict: its bounds would be narrow and wrong.
     """
-    found: list[ChiSquareFit | None] = []
+    fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
         share = float(observed.total) / srs.n_instances
         if observed.adaptive:
             fit = maximum_likelihood(metric, observed)
         elif all_alike(observed):
-            found.append(None)
+            fits.append(None)
             continue
         else:
             fit = least_misfit(metric, observed, shape)
             if shape is not None:
                 _require_shape(metric, srs.system, observed, fit, shape)
-        found.append(replace(fit, weight=share))
-    return tuple(found)
+        fits.append(replace(fit, weight=share))
+    return tuple(fits)
 
 
 def _require_shape(
@@ -323,9 +323,9 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
     rows, observed, weights, chance = _multinomial(cells, law)
     joint = weights @ cells.joined(table[:, cells.outcomes :])
     # Told by sampled rank s: the mean metric of its instances, weighted by the instances of its m.
-    told = cells.size / cells.instances * joint / chance
-    left = float(weights @ table[:, -2]) - float(told @ joint)
-    values, offset = table[:, -1] - told @ law, float(told @ cells.share)
+    metric_of = cells.size / cells.instances * joint / chance
+    left = float(weights @ table[:, -2]) - float(metric_of @ joint)
+    values, offset = table[:, -1] - metric_of @ law, float(metric_of @ cells.share)
     scatter = max(left, 0.0) / cells.instances
     return ChiSquareFit(rows, observed, values, offset, extremes, weights, scatter)
 
@@ -365,8 +365,8 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     root = np.sqrt(size * counts / counts.sum())
     # Laws of neighbouring ranks are alike: few directions hold all distances.
     turned, scale, rows = np.linalg.svd(root[:, None] * (law / chance).T, full_matrices=False)
-    kept = scale > _ROUNDING * scale[0]
-    shown, observed = scale[kept, None] * rows[kept], 2 * root @ turned[:, kept]
+    large = scale > _ROUNDING * scale[0]
+    shown, observed = scale[large, None] * rows[large], 2 * root @ turned[:, large]
     extremes = float(values.min()), float(values.max())
     return ChiSquareFit(shown, observed, values, 0.0, extremes, weights, likelihood=True)
 
@@ -469,11 +469,11 @@ def interval_of_mean(
 ) -> tuple[float, float]:
     """Interval of AUC of one sample, or of the difference of two, each by its strata."""
     z = float(ndtri((1 + confidence) / 2))
-    found = [_wilson(strata, z) for strata in samples]
-    if len(found) == 1:
-        low, _, high = found[0]
+    parts = [_wilson(strata, z) for strata in samples]
+    if len(parts) == 1:
+        low, _, high = parts[0]
         return low, high
-    (low, here, high), (least, there, most) = found
+    (low, here, high), (least, there, most) = parts
     below, above = np.hypot(here - low, most - there), np.hypot(high - here, there - least)
     return float(here - there - below), float(here - there + above)
 
@@ -486,23 +486,23 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     ]
     # Summed over instances: their shares, the variance of these as sampled, and what it would be,
     # in units of share (1 - share), if all instances were alike.
-    share = found = alike = 0.0
+    share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
         if SCHEMES[strata[0].scheme].distinct:
             part = (n - 1 - m) / max(n - 2, 1)
         share += float(counts @ (1 - s / m))
         if m == part:  # one draw of an instance does not tell its share
-            found, alike = found + size * 0.25, alike + size
+            variance, alike = variance + size * 0.25, alike + size
         else:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
-            found, alike = found + part / m * seen, alike + part / m * size
+            variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
     # One instance more that might be at the middle: a sample without scatter is still a sample.
-    found += 0.25 * alike / size
+    variance += 0.25 * alike / size
     # Instances that differ scatter less than if all had the mean share.
     spread = share * (1 - share)
-    much = z**2 * (min(alike, found / spread) if spread > 0 else alike) / total / size
+    much = z**2 * (min(alike, variance / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)
     reach = float(np.sqrt(much * share * (1 - share) + much**2 / 4)) / (1 + much)
     return max(middle - reach, 0.0), share, min(middle + reach, 1.0)

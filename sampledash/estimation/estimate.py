@@ -22,18 +22,10 @@ from scipy.special import ndtri
 from sampledash import checks
 from sampledash.comparison.means import expected_mean
 from sampledash.correction import Correction, as_correction
-from sampledash.estimation import vectors
+from sampledash.estimation import rank_distribution, vectors
 from sampledash.estimation.bounds import confidence_range, possible_range, require_sampled
 from sampledash.estimation.linear_programme import Shape
-from sampledash.estimation.rank_distribution import (
-    LEARNED,
-    DistributionMethod,
-    Learned,
-    Learner,
-    RankDistribution,
-    by_stratum,
-    require_valid,
-)
+from sampledash.estimation.rank_distribution import LEARNED, DistributionMethod, Learned, Learner
 from sampledash.metrics import Metric, as_metric
 from sampledash.rank_sets import RankSet, require_ranks
 from sampledash.rows import Live
@@ -87,8 +79,8 @@ class Estimate:
             both = zip(self.readings, READINGS, strict=True)
             of_each = ", ".join(f"{100 * x:.2f} % if {reading}" for x, reading in both)
             value = f"m goes with the rank: {of_each}; middle {value}"
-        said = f"{value} %, between {low} and {high} %"
-        return f"{said} ({self.reason})" if self.reason else said
+        text = f"{value} %, between {low} and {high} %"
+        return f"{text} ({self.reason})" if self.reason else text
 
 
 @dataclass(frozen=True)
@@ -202,15 +194,15 @@ def by_reading(
 ) -> tuple[float, ...]:
     """The estimate under each reading that is open: a single one, or m set beforehand and not."""
     require_sampled("srs", srs)
-    require_valid([srs], as_method(method))
+    rank_distribution.require_valid([srs], as_method(method))
     return tuple(_of_strata(metric, one, method) for one in srs.readings)
 
 
 def _of_strata(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
     """Mean of the estimates of each stratum."""
 
-    def learned(place: int, prior: DistributionMethod) -> RankDistribution:
-        return by_stratum(srs, prior)[place]
+    def learned(place: int, prior: DistributionMethod) -> rank_distribution.RankDistribution:
+        return rank_distribution.by_stratum(srs, prior)[place]
 
     strata = enumerate(srs.strata)
     values = [points(metric, one, method, partial(learned, place)) for place, one in strata]
@@ -221,19 +213,19 @@ def points(
     metric: Metric | str,
     outcomes: Outcomes,
     method: Correction | str,
-    learn: Callable[[DistributionMethod], RankDistribution] | None = None,
+    learn: Callable[[DistributionMethod], rank_distribution.RankDistribution] | None = None,
 ) -> Floats:
     """Estimate the exact metric as :func:`point` does, for each run: shape (runs,)."""
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
     prior = _prior(plan)
-    found = Learner(outcomes, prior).distribution() if learn is None else learn(prior)
+    ranks = Learner(outcomes, prior).distribution() if learn is None else learn(prior)
     if plan in LEARNED:
-        return found.expected(metric)
+        return ranks.expected(metric)
     of_runs = [
-        (RankDistribution(found.support, mass), size)
-        for mass, size in zip(np.atleast_2d(found.mass), np.atleast_1d(outcomes.total), strict=True)
+        (rank_distribution.RankDistribution(ranks.support, mass), size)
+        for mass, size in zip(np.atleast_2d(ranks.mass), np.atleast_1d(outcomes.total), strict=True)
     ]
     gamma = vectors.default_gamma(plan)
     values = [

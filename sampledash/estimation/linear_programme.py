@@ -136,16 +136,16 @@ class Columns:
         places, rows = self._checked
         values = rows @ combination
         left, right = np.r_[np.inf, values[:-1]], np.r_[values[1:], np.inf]
-        found = np.flatnonzero((values <= left) & (values <= right))
+        lowest = np.flatnonzero((values <= left) & (values <= right))
         if self.every_place:
-            found = found[values[found] < level]
-            return places[found], values[found]
+            lowest = lowest[values[lowest] < level]
+            return places[lowest], values[lowest]
         # Between two places the value may still fall by about what it differs from its neighbours.
         depth = np.minimum(np.where(np.isinf(left), right, left), right) - values
-        found = found[values[found] < level + np.abs(depth[found])]
+        lowest = lowest[values[lowest] < level + np.abs(depth[lowest])]
         ends = np.r_[places[0], places, places[-1]]
-        at, value = places[found], values[found]
-        low, high = ends[found], ends[found + 2]
+        at, value = places[lowest], values[lowest]
+        low, high = ends[lowest], ends[lowest + 2]
         each = np.arange(len(at))
         while len(at) and np.any(high - low > 2):
             step = np.maximum((high - low) // _SPLIT, 1)
@@ -177,13 +177,13 @@ class Programme:
         cost, ends = np.zeros(len(self.low) + 1), []
         for sign in (1.0, -1.0):
             cost[entry] = sign
-            found = self._column_generation(cost)
-            if found is None and np.all(self.nearest()[1] == 0):
+            solution = self._column_generation(cost)
+            if solution is None and np.all(self.nearest()[1] == 0):
                 # The first places could not do it, those that came nearest can.
-                found = self._column_generation(cost)
-            if found is None:
+                solution = self._column_generation(cost)
+            if solution is None:
                 return None
-            ends.append(sign * found[0])
+            ends.append(sign * solution[0])
         metric, n = self.columns.metric, self.columns.n
         return clipped(*ends, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
@@ -192,10 +192,10 @@ class Programme:
 
         And by how much it leaves each range: below 0 under it, above 0 over it.
         """
-        found = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
-        if found is None:
+        solution = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
+        if solution is None:
             raise RuntimeError("the linear programme of the nearest distribution has no solution")
-        x, size = found[1].x, len(self._places)
+        x, size = solution[1].x, len(self._places)
         over, under = x[size + len(self.low) :].reshape(2, -1)
         missed = np.where(over + under > _ENOUGH, over - under, 0.0)
         return x[:size] @ self._rows[:, :-1], missed

@@ -59,10 +59,8 @@ _DIFFERENCE = 1e-4  # share of a count by which derivatives change it
 _NEWTON = 200  # steps at most
 _CLOSE = 1e-12  # Newton decrement after which one more step is exact
 _TINY = np.finfo(float).tiny
-_NEAR, _MOST = (
-    1.5,
-    0.9,
-)  # so many instances have the mean n within this factor, for one distribution
+# So many instances have the mean n within this factor, for one distribution.
+_NEAR, _MOST = 1.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,8 +253,8 @@ def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
     """What several sets observed, in a population of their mean size."""
     counts: dict[int, Floats] = {}
     for one in sets:
-        for m, found in zip(one.outcomes.m, one.outcomes.counts, strict=True):
-            counts[m] = counts.get(m, 0.0) + found
+        for m, seen in zip(one.outcomes.m, one.outcomes.counts, strict=True):
+            counts[m] = counts.get(m, 0.0) + seen
     drawn, scheme = tuple(sorted(counts)), sets[0].scheme
     sizes = [one.n_instances for one in sets]
     n = population_of(scheme, rounded_mean([one.population for one in sets], sizes), drawn[-1])
@@ -310,17 +308,17 @@ def rank_distribution(
     every = together(sets)
     _check_iterations(method, iterations)
     if len(every) > 1:
-        found = fitted(every, method, iterations=iterations).probabilities()
+        mass = fitted(every, method, iterations=iterations).probabilities()
     else:
         if len(every[0].readings) > 1:
             every[0].require_set("rank_distribution", "give adaptive=True if the draw decided it")
         parts = by_stratum(every[0], method, iterations)
-        found = np.zeros(max(part.support.n for part in parts))
+        mass = np.zeros(max(part.support.n for part in parts))
         for part, observed in zip(parts, every[0].strata, strict=True):
             share = float(observed.total) / every[0].n_instances
-            found[: part.support.n] += share * part.probabilities()
-    found.setflags(write=False)
-    return found
+            mass[: part.support.n] += share * part.probabilities()
+    mass.setflags(write=False)
+    return mass
 
 
 @lru_cache(maxsize=32)
@@ -392,13 +390,13 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 def side_by_side(whole: Outcomes, each: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
     """Estimate as :func:`fitted_side_by_side` does, from all outcomes and those of each system."""
-    common, found = Learner(whole, SHAPED).weights(), []
+    common, distributions = Learner(whole, SHAPED).weights(), []
     for one in each:  # in the population and with the numbers of negatives of all
         own = dict(zip(one.m, one.counts, strict=True))
         counts = tuple(own.get(m, np.zeros(m + 1)) for m in whole.m)
         model = Learner(replace(whole, counts=counts), SHAPED)
-        found.append(model.distribution(_OWN_ITERATIONS, common))
-    return tuple(found)
+        distributions.append(model.distribution(_OWN_ITERATIONS, common))
+    return tuple(distributions)
 
 
 @dataclass(frozen=True, eq=False)

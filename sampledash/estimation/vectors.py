@@ -25,14 +25,8 @@ from numpy.typing import ArrayLike
 
 from sampledash import checks
 from sampledash.correction import Fit, correction
-from sampledash.estimation.rank_distribution import (
-    DistributionMethod,
-    RankDistribution,
-    fitted,
-    pooled,
-    require_valid,
-    together,
-)
+from sampledash.estimation import rank_distribution
+from sampledash.estimation.rank_distribution import DistributionMethod, RankDistribution
 from sampledash.expectation import prior_weights
 from sampledash.metrics import Metric, as_metric
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -111,9 +105,9 @@ def fit_learned(
     compared less reliably than two that share one: its errors cancel in the difference.
     """
     checks.choice("method", method, VECTORS)
-    metric, every = as_metric(metric), together(sets)
-    require_valid(every, method)
-    outcomes = pooled(every)
+    metric, every = as_metric(metric), rank_distribution.together(sets)
+    rank_distribution.require_valid(every, method)
+    outcomes = rank_distribution.pooled(every)
     if m is None and len(outcomes.m) > 1:
         raise ValueError(
             f"m is not given, but the sets have {len(outcomes.m)} different numbers of negatives: "
@@ -132,10 +126,10 @@ def fit_learned(
         gamma = checks.real("gamma", gamma, low=0, high=1, above=True)
     else:
         gamma = default_gamma(method, len(every))
-    found = fitted(every, VECTORS[method].prior)
-    prior = found.probabilities()
+    learned = rank_distribution.fitted(every, VECTORS[method].prior)
+    prior = learned.probabilities()
     instances = float(outcomes.total) / len(every)
-    values = learned_values(metric, found, m, gamma, instances)
+    values = learned_values(metric, learned, m, gamma, instances)
     values.setflags(write=False)
     recipe = correction("bias-variance", gamma=gamma or 1 / max(instances, 1.0), prior=prior)
     sampling = outcomes.samplings[outcomes.m.index(m)]
@@ -177,10 +171,10 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
     def solve(moment: Floats) -> Floats:
         columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
         try:
-            found = np.linalg.solve(matrix, columns)
+            solution = np.linalg.solve(matrix, columns)
         except np.linalg.LinAlgError:  # all items are drawn and one vector is as good as another
-            found = np.linalg.pinv(matrix, hermitian=True) @ columns
-        every = [np.interp(places, places[seen], scale * column) for column in found.T]
+            solution = np.linalg.pinv(matrix, hermitian=True) @ columns
+        every = [np.interp(places, places[seen], scale * column) for column in solution.T]
         return np.stack(every, axis=1).reshape(moment.shape)
 
     return solve
