@@ -203,12 +203,12 @@ def along(
     edge, thin = {"color": c.page, "width": 2}, {"color": c.muted, "width": 1.5}
     dot = {"color": [curve.color for curve in curves], "size": 13, "line": edge}
     steps = []
-    for at, said in says.items():
+    for at, head in says.items():
         values = [float(curve.y[np.searchsorted(x, at)]) for curve in curves]
         heights = [100 * value for value in values]
         upright = scatter("lines", [at, at], [low, top], line=thin)
         dots = scatter("markers", [at] * len(values), heights, cliponaxis=False, marker=dot)
-        steps.append(Step(count(at), [upright, dots], live(curves, values, said)))
+        steps.append(Step(count(at), [upright, dots], live(curves, values, head)))
     fixed = lines(x, [*beside, *curves])
     return sliding(fixed, steps, list(says).index(begin), dark=dark, **layout)
 

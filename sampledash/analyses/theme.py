@@ -268,8 +268,8 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
         line = trace.get("line", {})
         drawn = trace["mode"] == "lines" and line.get("width") and "fill" not in trace
         if drawn and all(differ(trace, each) for each in written["data"]):
-            told = {"hovertemplate": f"pinned: {trace['hovertemplate']}", "opacity": 0.8}
-            dotted.append(trace | told | {"line": line | {"dash": "dot", "width": 2}})
+            look = {"hovertemplate": f"pinned: {trace['hovertemplate']}", "opacity": 0.8}
+            dotted.append(trace | look | {"line": line | {"dash": "dot", "width": 2}})
     for name in layout.keys() & other["layout"].keys() if dotted else ():
         if name.startswith("yaxis"):
             ends = *layout[name]["range"], *other["layout"][name]["range"]
@@ -613,5 +613,5 @@ class _Plot:
         for a in self.taken:
             cost += 1000.0 * ((a[0] < right) & (left < a[2]) & (a[1] < high) & (low < a[3]))
         outside = (left < 0) | (right > self.width) | (low < 0) | (high > self.height)
-        found: Floats = cost + 1000.0 * outside - np.repeat(near, len(boxes) // len(x))
-        return found
+        costs: Floats = cost + 1000.0 * outside - np.repeat(near, len(boxes) // len(x))
+        return costs

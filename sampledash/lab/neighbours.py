@@ -85,7 +85,7 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     """
     taken = _ones(history)
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
-    n, kept, squares, size = len(counts), [], np.zeros(len(counts)), 0
+    n, blocks, squares, size = len(counts), [], np.zeros(len(counts)), 0
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
     whole: list[Any] = []
     if dense:
@@ -101,13 +101,13 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
             for columns, weights in zip(_columns(n), whole, strict=True):
                 weights[rows] = block[:, columns].toarray()
         else:
-            kept.append(block if np.isfinite(k) else block.astype(np.float32))
+            blocks.append(block if np.isfinite(k) else block.astype(np.float32))
             size += 8 * block.nnz
             _check_size(n, size, "limit the neighbours, as with k=100, or ")
         yield TrainingProgress(share)
     length = np.sqrt(np.where(squares > 0, squares, 1))
     if not dense:
-        whole = [vstack(kept, format="csr")]
+        whole = [vstack(blocks, format="csr")]
         whole[0].data /= length[whole[0].indices]
         return ItemWeights(taken, whole)
     for columns, weights in zip(_columns(n), whole, strict=True):

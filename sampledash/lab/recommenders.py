@@ -55,8 +55,8 @@ class Knob:
         """The value if it is one, or a ValueError that names the knob."""
         if self.unlimited and value == np.inf:
             return np.inf
-        found = checks.real(self.name, value, low=self.low, high=self.high)
-        return checks.integer(self.name, found, low=int(self.low)) if self.whole else found
+        number = checks.real(self.name, value, low=self.low, high=self.high)
+        return checks.integer(self.name, number, low=int(self.low)) if self.whole else number
 
     def write(self, value: float) -> str:
         """Text of a value."""
@@ -175,16 +175,16 @@ def parse_recommender(text: str) -> Recommender:
     'iALS d=32 alpha=0.2 reg=10 sweeps=5'
     """
     name, *parts = re.sub(r"\s*=\s*", "=", checks.text("recommender", text)).split() or [""]
-    plain, found = recommender(name), {}
+    plain, knobs = recommender(name), {}
     for part in parts:
         knob, sign, value = part.partition("=")
         if not sign or not value:
             raise ValueError(f"cannot read {part!r}: knobs are written as in {plain}")
-        if knob in found:
+        if knob in knobs:
             raise ValueError(f"knob {knob!r} is given twice: give it once")
         known = {k.name: k for k in plain.kind.knobs}
-        found[knob] = known[knob].read(value) if knob in known else np.nan
-    return recommender(name, **found)
+        knobs[knob] = known[knob].read(value) if knob in known else np.nan
+    return recommender(name, **knobs)
 
 
 def _with(matrix: Any, data: Any) -> Any:
@@ -245,8 +245,8 @@ def _binary(
 def _logistic(
     data: Interactions, seed: int, d: float, wm: float, reg: float, steps: float
 ) -> Training:
-    found = _relevant(data)
-    return logistic(found, missing=wm, ridge=reg, d=int(d), steps=int(steps), seed=seed)
+    pairs = _relevant(data)
+    return logistic(pairs, missing=wm, ridge=reg, d=int(d), steps=int(steps), seed=seed)
 
 
 def _svd(data: Interactions, seed: int, d: float, rm: float, reg: float) -> Training:

@@ -29,8 +29,8 @@ def one_line(text: str) -> str:
     >>> one_line(" two\n lines\x00 ")
     'two lines'
     """
-    kept = (c for c in text if c.isspace() or c in _JOINERS or not _hidden(c))
-    return " ".join("".join(kept).split())
+    shown = (c for c in text if c.isspace() or c in _JOINERS or not _hidden(c))
+    return " ".join("".join(shown).split())
 
 
 def _hidden(character: str) -> bool:

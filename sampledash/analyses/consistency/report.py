@@ -34,8 +34,8 @@ def report(focus: Focus) -> str:
     }
     if sum(map(len, r.question.sets)) <= MOST_TESTED:
         try:
-            found = [replace(focus, x=x).significance() for x in every]
-            tests = pd.concat(found, ignore_index=True)
+            parts = [replace(focus, x=x).significance() for x in every]
+            tests = pd.concat(parts, ignore_index=True)
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
         except ValueError:  # fractions as counts: the page says so where it is asked
             pass

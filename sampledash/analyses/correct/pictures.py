@@ -211,10 +211,10 @@ def spectrum(
     """Share of the components of degree 0 to ``most`` that is kept, one line for each γ or m."""
     data = []
     lines = theme.family_lines(len(series), dark)
-    for (name, kept), line in zip(series, lines, strict=True):
-        degree = np.arange(1, min(len(kept), most + 1))
+    for (name, shares), line in zip(series, lines, strict=True):
+        degree = np.arange(1, min(len(shares), most + 1))
         shown = np.unique(np.geomspace(1, max(len(degree), 1), 200).round().astype(int)) - 1
-        data.append(theme.curve(degree[shown], theme.in_percent(kept[1:][shown]), line, name))
+        data.append(theme.curve(degree[shown], theme.in_percent(shares[1:][shown]), line, name))
     return theme.figure(
         data,
         dark=dark,
@@ -269,26 +269,26 @@ def movielens_curves(
     metric: Metric, recipe: Correction, m: int, *, dark: bool = False
 ) -> tuple[theme.Picture, str]:
     """One correction over m, with the present m, and in words; shaded where some pair is wrong."""
-    sets, found = example(MOVIELENS), movielens_orders(metric, recipe)
+    sets, orders = example(MOVIELENS), movielens_orders(metric, recipe)
     pairs = pairs_in_order(metric, sets)
-    keep = found.m_values <= MOVIELENS_M
-    flips = sorted({x for i, j in pairs for x in found.flips(i, j, 0) if x <= MOVIELENS_M})
-    wrong = np.any([found.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
-    known = found.m_values[keep]
+    keep = orders.m_values <= MOVIELENS_M
+    flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= MOVIELENS_M})
+    wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
+    known = orders.m_values[keep]
     # The nearest known m to each of the ladder's: a fitted correction is not known at every one.
     wanted = np.searchsorted(known, m_grid(MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
-    right = ((sets[i].system, sets[j].system, found.right_from(i, j, 0)) for i, j in pairs)
-    told = (f"{one} and {other} right from m = {m or 'none'}" for one, other, m in right)
+    right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)
+    sentences = (f"{one} and {other} right from m = {m or 'none'}" for one, other, m in right)
     fig = over_m.curves(
         f"{metric}, {recipe}",
         grid,
         [ranks.system for ranks in sets],
-        found.means[np.searchsorted(found.m_values, grid), :, 0],
+        orders.means[np.searchsorted(orders.m_values, grid), :, 0],
         [mean(metric, ranks) for ranks in sets],
         at=m,
         flips=flips,
         wrong=over_m.stretches(known, wrong),
         dark=dark,
     )
-    return fig, "; ".join(told)
+    return fig, "; ".join(sentences)

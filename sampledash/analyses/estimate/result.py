@@ -139,8 +139,8 @@ class Question:
         def make() -> Range:
             if i == j:
                 return interval(self.metric, one, shape=shape)
-            told = compare(self.metric, one, other, shape)
-            return told.low, told.high
+            comparison = compare(self.metric, one, other, shape)
+            return comparison.low, comparison.high
 
         if shape is not None and (one.readings[-1].adaptive or other.readings[-1].adaptive):
             return None
@@ -274,8 +274,8 @@ def _to_know(q: Question) -> Iterator[str]:
     sizes = {one.system: one.population for one in q.sets}
     least = min(q.sets, key=lambda one: one.population)
     m = least.outcomes.m[-1]
-    for said in cutoff_holds_all(q.metric, least.population, m):
-        yield f"{least.system}: {said}" if len(set(sizes.values())) > 1 else said
+    for sentence in cutoff_holds_all(q.metric, least.population, m):
+        yield f"{least.system}: {sentence}" if len(set(sizes.values())) > 1 else sentence
     drawn = {one.system: round(float(np.average(one.m, weights=one.counts))) for one in q.sets}
     yield from words.unlike(str(q.metric), sizes, drawn)
     for one in q.sets:
@@ -344,17 +344,17 @@ def example_table() -> str:
 
 def read_table(text: str) -> PrintedTable:
     """A printed table; a ValueError if it has too many systems, or one without a value."""
-    found = read_printed(text)
-    if len(found.rows) > MOST_PRINTED:
+    table = read_printed(text)
+    if len(table.rows) > MOST_PRINTED:
         raise ValueError(
-            f"the table has {len(found.rows)} systems, more than {MOST_PRINTED}: keep those that "
+            f"the table has {len(table.rows)} systems, more than {MOST_PRINTED}: keep those that "
             "are compared"
         )
-    if bare := [one.system for one in found.rows if not one.values]:
+    if bare := [one.system for one in table.rows if not one.values]:
         raise ValueError(
             f"the table gives no value for {bare[0]!r}: give it at least one, or remove its line"
         )
-    return found
+    return table
 
 
 class TableQuestion(NamedTuple):
@@ -380,8 +380,8 @@ class TableQuestion(NamedTuple):
             try:
                 return bounds_from_table(*given, instances=self.instances or None)
             except ValueError as error:
-                said = str(error).removeprefix("observed ")
-                raise ValueError(f"{one.system}: {said}") from None
+                why = str(error).removeprefix("observed ")
+                raise ValueError(f"{one.system}: {why}") from None
 
         key = ("table", self.metric, repr(one), shape, s, self.instances)
         return memory.cached(key, lambda: unless_contradicted(shape, make), shared=False)

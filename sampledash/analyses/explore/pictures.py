@@ -253,9 +253,9 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
             shown = ranks[np.linspace(0, len(ranks) - 1, LIMIT).astype(np.int64)]
         line = {"color": color, "width": 2}
         look = {"symbol": "line-ns", "size": size, "color": color, "line": line}
-        said = f"drawn, ranked {side}"
-        hover = f"{said}: rank %{{x:,}}<extra></extra>"
-        data.append(theme.dots(shown, np.zeros(len(shown)), look, name=said, hovertemplate=hover))
+        label = f"drawn, ranked {side}"
+        hover = f"{label}: rank %{{x:,}}<extra></extra>"
+        data.append(theme.dots(shown, np.zeros(len(shown)), look, name=label, hovertemplate=hover))
         place = {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": corner}
         text = f"<b>{count(len(ranks))} drawn {side}</b>"
         names.append(theme.note(float(side == "below"), 1, text, font={"color": color}, **place))

@@ -60,9 +60,9 @@ def split(how: str, parts: Split, least: float | None = None) -> str:
 def knobs(text: str) -> str:
     """What a recommender is and what its knobs do."""
     kind = FAMILIES[parse_recommender(text).name]
-    said = [f"{kind.about[0].upper()}{kind.about[1:]}. {kind.source}".strip()]
-    said += [f"{knob.name}: {knob.about}" for knob in kind.knobs]
-    return escaped(". ".join(part.rstrip(".") for part in said)) + "."
+    sentences = [f"{kind.about[0].upper()}{kind.about[1:]}. {kind.source}".strip()]
+    sentences += [f"{knob.name}: {knob.about}" for knob in kind.knobs]
+    return escaped(". ".join(part.rstrip(".") for part in sentences)) + "."
 
 
 def working(name: str, share: float, left: float | None, *, halted: bool) -> str:
@@ -79,8 +79,8 @@ def missing(systems: Sequence[str], chosen: int) -> str:
     """Which recommenders are not trained yet."""
     if not systems:
         return "All of these are trained."
-    kept = chosen - len(systems)
-    return f"{count(kept)} of {count(chosen)} are trained and kept." if kept else ""
+    trained = chosen - len(systems)
+    return f"{count(trained)} of {count(chosen)} are trained and kept." if trained else ""
 
 
 def partly(missing: Sequence[str]) -> str:
@@ -110,5 +110,5 @@ def swept(knob: str, found: pd.DataFrame) -> str:
 def tops(found: pd.DataFrame) -> str:
     """What the curves of TOPK show: how much is in the top of the list."""
     row = found[found["k"] <= TOP].iloc[-1]
-    said = [f"{percent(row[name])} with {name}" for name in found.columns[1:]]
-    return f"Of what is relevant, the first {100 * TOP:g} % of the list hold {listed(said)}."
+    shares = [f"{percent(row[name])} with {name}" for name in found.columns[1:]]
+    return f"Of what is relevant, the first {100 * TOP:g} % of the list hold {listed(shares)}."

@@ -55,11 +55,13 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     steps = []
     for size in SIZES:
         drawn = seen[:size]
-        said = f"sampled rank {count(seen[0])}" if size == 1 else f"average {decimal(drawn.mean())}"
+        result = (
+            f"sampled rank {count(seen[0])}" if size == 1 else f"average {decimal(drawn.mean())}"
+        )
         share = np.bincount(drawn, minlength=WIDEST + 1)[1 : WIDEST + 1] / size
         bars = {**bar, "y": (100 * share).tolist()}
         hidden = scatter("markers", x, [None] * WIDEST, marker=ink)
-        title = f"<b>{count(size)} draw{'s' * (size > 1)}</b>: {said}"
+        title = f"<b>{count(size)} draw{'s' * (size > 1)}</b>: {result}"
         steps.append(Step(count(size), [bars, hidden], title))
     mean = 1 + M * float(sampling.share_above(RANK))
     law = scatter("markers", x, (100 * sampling.pmf(RANK)[:WIDEST]).tolist(), marker=ink)

@@ -69,8 +69,8 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     for weight in GAMMAS:
         curve = Curve("corrected", fit(weight).expected(ranks), line)
         bias, std = errors(weight)
-        said = f"━ γ = {gamma(weight)}: bias {percent(bias)}, scatter {percent(std)}"
-        title = f"{head}<br><b>{sliding.colored(said, curve.color)}</b>"
+        legend = f"━ γ = {gamma(weight)}: bias {percent(bias)}, scatter {percent(std)}"
+        title = f"{head}<br><b>{sliding.colored(legend, curve.color)}</b>"
         steps.append(sliding.Step(gamma(weight), sliding.lines(ranks, [curve]), title))
     fixed = sliding.lines(ranks, [exact, raw])
     return sliding.sliding(fixed, steps, GAMMAS.index(GAMMA), prefix="γ = ", **layout)
