@@ -219,8 +219,7 @@ def along(
 def ticks(values: Sequence[float], dark: bool) -> Trace:
     """An upright tick in every row at its value on all items."""
     c = theme.look(dark)
-    line = {"width": 3, "color": c.ink}
-    marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": line}
+    marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": {"width": 3, "color": c.ink}}
     x = [100 * value for value in values]
     return scatter("markers", x, list(range(len(values))), marker=marker)
 

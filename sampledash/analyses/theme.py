@@ -103,13 +103,12 @@ def correction_line(name: str, dark: bool) -> dict[str, Any]:
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
     """Lines for growing numbers of negatives: the more, the closer to ink."""
     start, end = (_rgb(c) for c in look(dark).family)
-    shares = np.linspace(0, 1, max(size, 2))[:size]
     return [
         {
             "color": _hex([a + (b - a) * share for a, b in zip(start, end, strict=True)]),
             "width": 2.5,
         }
-        for share in shares
+        for share in np.linspace(0, 1, max(size, 2))[:size]
     ]
 
 
@@ -483,8 +482,7 @@ def name_at(
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
     anchor, by = away[side]
     look = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
-    at = float(np.log10(x)) if log else x
-    return note(at, y, text, xanchor=anchor, xshift=by, **look)
+    return note(float(np.log10(x)) if log else x, y, text, xanchor=anchor, xshift=by, **look)
 
 
 def names_at(
@@ -547,8 +545,7 @@ def names_at(
         x_at, y_at = (float(part[spot]) for part in points[line])
         anchors = {"xanchor": "left" if right else "right", "yanchor": "bottom" if above else "top"}
         shifts = {"xshift": _GAP if right else -_GAP, "yshift": _GAP / 2 if above else -_GAP / 2}
-        font = {"color": color, "size": 14}
-        notes.append(note(x_at, y_at, name, font=font, **anchors, **shifts))
+        notes.append(note(x_at, y_at, name, font={"color": color, "size": 14}, **anchors, **shifts))
     return notes
 
 

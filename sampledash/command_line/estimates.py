@@ -10,13 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash import checks
-from sampledash.analyses.estimate.result import (
-    Question,
-    Row,
-    TableQuestion,
-    compute,
-    compute_table,
-)
+from sampledash.analyses.estimate import result as asked
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
@@ -66,8 +60,8 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
         sentences.append(words.goes_with_rank([one.system for one in unsaid], chance))
         sentences.append("Say which in a column adaptive: no if m was set beforehand, else yes.")
     for x, metric in enumerate(metrics):
-        question = Question(tuple(sets), metric, method, gamma=0.1)
-        result = compute(question, _part(progress, x, len(metrics)), name=str)
+        question = asked.Question(tuple(sets), metric, method, gamma=0.1)
+        result = asked.compute(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
         for row in result.rows:
             readings = row.readings if unsaid else ()
@@ -77,8 +71,7 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
     tables = {"estimates": pd.DataFrame(estimates, columns=columns)}
     if pairs:
         tables["differences"] = pd.DataFrame(pairs, columns=["metric", "first", "second", *_ENDS])
-    facts = {"scheme": args.scheme, "method": method}
-    return Answer(list(dict.fromkeys(sentences)), tables, facts)
+    return Answer(list(dict.fromkeys(sentences)), tables, {"scheme": args.scheme, "method": method})
 
 
 def _part(progress: Progress, x: int, parts: int) -> Progress:
@@ -86,7 +79,7 @@ def _part(progress: Progress, x: int, parts: int) -> Progress:
     return lambda done: progress((x + done) / parts)
 
 
-def _ends(row: Row) -> tuple[float, ...]:
+def _ends(row: asked.Row) -> tuple[float, ...]:
     """The ranges without and with the assumption that ranks fall off; NaN where that is refused."""
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 
@@ -108,8 +101,8 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     over = 0 if args.over is None else checks.integer("--instances", args.over, low=1)
     rows, sentences, metrics = [], list[str](), metrics_of(args)
     for x, metric in enumerate(metrics):
-        question = TableQuestion(printed, metric, Sampling(n, m, args.scheme), over)
-        result = compute_table(question, _part(progress, x, len(metrics)), name=str)
+        question = asked.TableQuestion(printed, metric, Sampling(n, m, args.scheme), over)
+        result = asked.compute_table(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
         rows += [(str(metric), row.name, *_ends(row)) for row in result.rows]
     sentences = list(dict.fromkeys([*printed.notes, *sentences]))

@@ -152,14 +152,12 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
-        example = f"example:\n  {command.example}"
-        plain = argparse.RawDescriptionHelpFormatter
         own = commands.add_parser(
             name,
             help=command.about.split(". ")[0].rstrip("."),
             description=command.about,
-            epilog=example,
-            formatter_class=plain,
+            epilog=f"example:\n  {command.example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for option in command.options:
             settings: dict[str, Any] = {"flag": f"--{option.replace('_', '-')}", **OPTIONS[option]}

@@ -103,5 +103,4 @@ def _kept(
         with aside(args.output) as part:
             warehouse.save(engine, table, part, name)
         return Answer(said, text="", saved=True)
-    rows = warehouse.fetched(table, name, limits.ROWS.most)
-    return Answer(said, {name: rows})
+    return Answer(said, {name: warehouse.fetched(table, name, limits.ROWS.most)})

@@ -101,8 +101,7 @@ def written(command: str, answer: Answer, form: str) -> str:
         return answer.text
     if form == "json":
         tables = {name: _records(table) for name, table in answer.tables.items()}
-        head = {"command": command, "sentences": [*answer.sentences]}
-        content = head | tables | answer.facts
+        content = {"command": command, "sentences": [*answer.sentences]} | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     if form == "csv" and command in FILES:  # read again: no apostrophe before an = in a label
         return "".join(x.to_csv(index=False, lineterminator="\n") for x in answer.tables.values())

@@ -180,15 +180,10 @@ def sweep(
             own["sweeps"] = 2
         work = regression(training, seed, **own, start=model if knob == "rm" else None)
         low, high = number / len(made), (number + 1) / len(made)
-        for_training = within(work, low, low + 0.8 * (high - low))
-        model = yield from _with_points(for_training, points)
+        model = yield from _with_points(within(work, low, low + 0.8 * (high - low)), points)
+        name = f"{knob}={own[knob]:g}"
         ranking = rank(
-            model.scores,
-            parts,
-            system=f"{knob}={own[knob]:g}",
-            least_rating=top,
-            recommender=str(mine),
-            seed=seed,
+            model.scores, parts, system=name, least_rating=top, recommender=str(mine), seed=seed
         )
         ranks = yield from _with_points(within(ranking, low + 0.8 * (high - low), high), points)
         predicted = np.einsum("ij,ij->i", model.users[test.user], model.items[test.item])

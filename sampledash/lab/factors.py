@@ -309,8 +309,7 @@ def logistic(
     """Factors that minimise :class:`LogisticLoss`, from two sweeps of least squares on."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
-    begin = weighted_als(relevant, squares, d=d, sweeps=2, seed=seed)
-    first = yield from within(begin, 0.0, 0.1)
+    first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)
     start = np.concatenate([first.users.ravel(), first.items.ravel()])
     parameters = yield from within(
         least_by_gradient(loss.value_and_gradient, start, steps=steps), 0.1, 1.0

@@ -209,8 +209,7 @@ def synthetic(seed: int = 0) -> Interactions:
     begun, taken = (np.zeros((_USERS, many), dtype=bool) for many in (_SERIES, _ITEMS))
     parts = []
     for stage in range(_STAGES):
-        now = _TASTE * taste + _DRIFT * drift * stage / (_STAGES - 1)
-        fit = now @ kind.T
+        fit = (_TASTE * taste + _DRIFT * drift * stage / (_STAGES - 1)) @ kind.T
         chance = popularity + fit + _BEGUN * part * begun[:, series]
         # The largest of these, one after the other, are draws by exp(chance) without repetition.
         chance += rng.gumbel(size=chance.shape)

@@ -207,8 +207,7 @@ def open_interactions(
     values: dict[Role, Any] = {}
     for role, meaning in _MEANINGS.items():
         if (i := table.find(role)) is not None:
-            read = _READ[role]
-            values[role] = read(cells[i], partial(table.place, column=i), meaning.write)
+            values[role] = _READ[role](cells[i], partial(table.place, column=i), meaning.write)
             del cells[i]
     pairs = list(zip(table.headers, table.roles, strict=True))
     used: dict[Any, str] = {role: header for header, role in pairs if role is not None}
@@ -281,8 +280,7 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
     limits.check_utf8(data, name)
     limits.check_lines(data, name)
     start = next(line for line in cells_of.stream(data) if line.strip())
-    double = "::" in start
-    delimiter = ":" if double else max(",;\t", key=start.count)
+    delimiter = ":" if "::" in start else max(",;\t", key=start.count)
     if delimiter not in start:
         delimiter = " "
     records = cells_of.records(data, delimiter)
@@ -324,8 +322,7 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
 def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     """Numbers or dates as whole numbers that grow with time; more than one unit is refused."""
     if not pd.api.types.is_numeric_dtype(cells.dtype):
-        read = cells_of.parsed(cells)
-        if np.isnan(read).all() and len(cells):
+        if np.isnan(cells_of.parsed(cells)).all() and len(cells):
             codes, distinct = pd.factorize(cells)
             dates = pd.to_datetime(
                 pd.Series(distinct.astype(object)), format="ISO8601", errors="coerce", utc=True

@@ -245,13 +245,11 @@ def _binary(
 def _logistic(
     data: Interactions, seed: int, d: float, wm: float, reg: float, steps: float
 ) -> Training:
-    pairs = _relevant(data)
-    return logistic(pairs, missing=wm, ridge=reg, d=int(d), steps=int(steps), seed=seed)
+    return logistic(_relevant(data), missing=wm, ridge=reg, d=int(d), steps=int(steps), seed=seed)
 
 
 def _svd(data: Interactions, seed: int, d: float, rm: float, reg: float) -> Training:
-    matrix = _with(data.matrix, data.matrix.data - rm)
-    return dense_svd(matrix, ridge=reg, d=int(d), seed=seed)
+    return dense_svd(_with(data.matrix, data.matrix.data - rm), ridge=reg, d=int(d), seed=seed)
 
 
 def _one_list(of: Callable[[Interactions], Floats]) -> Callable[[Interactions, int], Training]:

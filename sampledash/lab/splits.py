@@ -48,8 +48,7 @@ class SplitRule:
     def __post_init__(self) -> None:
         checks.choice("how", self.how, get_args(How))
         if self.how == "latest":
-            share = checks.real("amount", self.amount, low=0, high=100, above=True)
-            if share == 100:
+            if checks.real("amount", self.amount, low=0, high=100, above=True) == 100:
                 raise ValueError("amount must be below 100 percent, got 100: some must be learned")
             if self.halved:
                 raise ValueError("halved goes with last and random, not with latest: leave it out")

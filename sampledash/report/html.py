@@ -200,14 +200,8 @@ def _settings(findings: Pairs) -> pd.DataFrame:
 def _systems(sets: Sequence[RankSet]) -> pd.DataFrame:
     """What was read; the digest tells whether another file holds the same ranks."""
     rows = [
-        (
-            ranks.system,
-            count(ranks.n_instances),
-            count(len(ranks)),
-            span(ranks.n.min(), ranks.n.max()),
-            ranks.digest[:12],
-        )
-        for ranks in sets
+        (x.system, count(x.n_instances), count(len(x)), span(x.n.min(), x.n.max()), x.digest[:12])
+        for x in sets
     ]
     table = pd.DataFrame(rows, columns=["System", "Instances", "Ranks", "Candidates n", "Digest"])
     made = [ranks.provenance for ranks in sets]

@@ -39,6 +39,5 @@ def report(focus: Focus) -> str:
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
         except ValueError:  # fractions as counts: the page says so where it is asked
             pass
-    more = len(r.systems) - len(systems)
-    legend = pictures.legend([r.systems[i] for i in systems], more=more)
+    legend = pictures.legend([r.systems[i] for i in systems], more=len(r.systems) - len(systems))
     return html_report(r, drawn, tables, legend=legend)

@@ -57,10 +57,9 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
         up |= {"ticksuffix": "", "tickformat": ",.3~f"}
     marker = {"color": line["color"], "size": 7}
     star = {"color": line["color"], "size": 13, "line": {"color": theme.look(dark).ink, "width": 2}}
-    hover = theme.hover(name, "" if error else " %")
     data = [
         theme.curve(x, y, line, name, hoverinfo="skip", hovertemplate=None),
-        theme.dots(x, y, marker, name=name, hovertemplate=hover),
+        theme.dots(x, y, marker, name=name, hovertemplate=theme.hover(name, "" if error else " %")),
         theme.dots([x[best]], [y[best]], star, hoverinfo="skip"),
     ]
     return theme.figure(

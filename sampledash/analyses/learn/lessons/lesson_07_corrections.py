@@ -24,8 +24,7 @@ GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0
 def fit(weight: float | None) -> sd.Fit:
     """Average precision corrected with this γ; None is uncorrected."""
     name = "uncorrected" if weight is None else "bias-variance"
-    recipe = sd.correction(name, gamma=weight)
-    return recipe.fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
+    return sd.correction(name, gamma=weight).fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
 
 
 def errors(weight: float | None) -> tuple[float, float]:
