@@ -345,8 +345,7 @@ def rank_axis(
             "nticks": most,
         }
     decades = np.arange(0, int(np.floor(np.log10(max(last, 1)))) + 1)
-    step = -(-len(decades) // most)
-    ticks = [10 ** int(e) for e in decades[::step]]
+    ticks = [10 ** int(e) for e in decades[:: -(-len(decades) // most)]]
     end = max(float(np.log10(max(last, 2))), 0.3)
     return {
         "title": {"text": title},

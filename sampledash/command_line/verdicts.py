@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,8 +37,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     from sampledash.analyses.source import Source, expression
 
     names = ["/dev/stdin" if each == "-" else each for each in args.files]
-    how: dict[str, Any] = {name: getattr(args, name) for name in ("n", "instances", "runs")}
-    how |= {"zero_based": args.zero_based, "censored": args.censored}
+    how = {x: getattr(args, x) for x in ("n", "instances", "runs", "zero_based", "censored")}
     argument = repr(names[0] if len(names) == 1 else names)
     argument += "" if args.qrels is None else f", qrels={args.qrels!r}"
     source = Source(

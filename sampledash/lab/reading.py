@@ -321,20 +321,18 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
 
 def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     """Numbers or dates as whole numbers that grow with time; more than one unit is refused."""
-    if not pd.api.types.is_numeric_dtype(cells.dtype):
-        if np.isnan(cells_of.parsed(cells)).all() and len(cells):
-            codes, distinct = pd.factorize(cells)
-            dates = pd.to_datetime(
-                pd.Series(distinct.astype(object)), format="ISO8601", errors="coerce", utc=True
+    numeric = pd.api.types.is_numeric_dtype(cells.dtype)
+    if not numeric and len(cells) and np.isnan(cells_of.parsed(cells)).all():
+        codes, distinct = pd.factorize(cells)
+        dates = pd.to_datetime(
+            pd.Series(distinct.astype(object)), format="ISO8601", errors="coerce", utc=True
+        )
+        if (i := first(np.append(dates.isna(), True)[codes])) is not None:
+            got = (
+                "the cell is blank" if codes[i] < 0 else f"{checks.shown(cells.iloc[i])} is no date"
             )
-            if (i := first(np.append(dates.isna(), True)[codes])) is not None:
-                got = (
-                    "the cell is blank"
-                    if codes[i] < 0
-                    else f"{checks.shown(cells.iloc[i])} is no date"
-                )
-                raise ReadError(f"{place(cells.index[i])}: {got} such as 2026-01-31; write {what}")
-            return dates.to_numpy("datetime64[ns]").astype(np.int64)[codes]
+            raise ReadError(f"{place(cells.index[i])}: {got} such as 2026-01-31; write {what}")
+        return dates.to_numpy("datetime64[ns]").astype(np.int64)[codes]
     times = cells_of.numbers(cells, place, what)
     band = np.zeros(len(times), np.int8)
     for number, factor in enumerate(_UNITS.values(), start=1):

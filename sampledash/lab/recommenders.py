@@ -282,7 +282,6 @@ def _chance(data: Interactions, seed: int) -> Training:
 
 _D16 = Knob("d", 16, "length of the factors", 1, 1000, whole=True)
 _D50 = Knob("d", 50, "length of the factors", 1, 1000, whole=True)
-_SWEEPS = "times that both sides are solved"
 
 
 def _wm(default: float) -> Knob:
@@ -298,7 +297,7 @@ def _reg(default: float) -> Knob:
 
 
 def _sweeps(default: int) -> Knob:
-    return Knob("sweeps", default, _SWEEPS, 1, 1000, whole=True)
+    return Knob("sweeps", default, "times that both sides are solved", 1, 1000, whole=True)
 
 
 #: Every kind of recommender by its name.

@@ -163,9 +163,8 @@ def _reason(table: int, cell: Any) -> str:
     if table == 3 and cell.column == "exact" and cell.row == "X":
         return RERUN
     if table == 3 and cell.metric == "AUC":
-        if cell.column != "rank estimate":
-            return TIES_OF_Z if cell.row == "Z" else RANK_ESTIMATE
-        return SCALED_AND_TIED if cell.row == "Z" else RANK_ESTIMATE
+        tied = SCALED_AND_TIED if cell.column == "rank estimate" else TIES_OF_Z
+        return tied if cell.row == "Z" else RANK_ESTIMATE
     return ""
 
 

@@ -417,8 +417,7 @@ def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     c, difference = theme.look(dark), rows["difference"].tolist()
     pairs = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
     low, high = np.array(rows["interval"].tolist()).T
-    away = (low > 0) | (high < 0)
-    color = [c.green if sure else c.orange for sure in away]
+    color = [c.green if sure else c.orange for sure in (low > 0) | (high < 0)]
     bars = _ranges(low.tolist(), high.tolist(), color, 3, "interval")
     texts = [f"{100 * d:.2f} points" for d in difference]
     title = "difference on all items, better − worse (percentage points)"
@@ -434,11 +433,8 @@ def _ranges(
     first, last = theme.in_percent(low), theme.in_percent(high)
     hover = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
     at: dict[str, Any] = {"base": first, "customdata": np.column_stack([first, last])}
-    at |= {
-        "orientation": "h",
-        "width": width / _ROW,
-        "marker": {"color": color, "line": {"width": 0}},
-    }
+    marker = {"color": color, "line": {"width": 0}}
+    at |= {"orientation": "h", "width": width / _ROW, "marker": marker}
     return theme.bars(last - first, list(range(len(first))), name, hovertemplate=hover, **at)
 
 

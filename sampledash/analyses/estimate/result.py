@@ -185,8 +185,7 @@ def _ranges(
 ) -> tuple[list[Row], list[Row]]:
     """What is known of every system, and of every pair."""
     places = list(combinations_with_replacement(range(len(names)), 2))
-    rows: list[Row] = []
-    pairs: list[Row] = []
+    rows, pairs = list[Row](), list[Row]()
     for done, (i, j) in enumerate(places):
         spans = []
         for half, shape in enumerate((None, FALLING), 1):

@@ -108,8 +108,7 @@ def curves(
         exact = np.array([metric(ranks, sampling.n) for metric in metrics])
         return memory.frozen(exact), memory.frozen(mean), memory.frozen(np.sqrt(variance))
 
-    key = "curves", metrics, sampling, ranks.tobytes()
-    return memory.cached(key, make, shared=True)
+    return memory.cached(("curves", metrics, sampling, ranks.tobytes()), make, shared=True)
 
 
 def law(sampling: Sampling, rank: int) -> Floats:

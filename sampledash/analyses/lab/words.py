@@ -23,12 +23,9 @@ TEXTS = texts(Path(__file__).with_suffix(".txt"))
 def data(interactions: Interactions) -> str:
     """What the interactions are, in numbers."""
     x, rating = interactions, interactions.rating
+    rated = "without ratings" if rating is None else f"rated {rating.min():g} to {rating.max():g}"
     parts = [several(x.n_users, "user"), several(x.n_items, "item")]
-    parts.append(several(x.size, "interaction"))
-    if rating is None:
-        parts.append("without ratings")
-    else:
-        parts.append(f"rated {rating.min():g} to {rating.max():g}")
+    parts += [several(x.size, "interaction"), rated]
     parts.append("in the order of the file" if x.time is None else "in time")
     repeats = x.size - np.unique(x.user.astype(np.int64) * x.n_items + x.item).size
     parts.append(f"{count(repeats)} of them repeats" if repeats else "no repeats")

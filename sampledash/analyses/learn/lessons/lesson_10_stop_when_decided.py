@@ -36,7 +36,6 @@ def numbers(look: str) -> Numbers:
     best = int(np.argmax(exact))
     ranks, k = sets[best], sd.parse_metric(METRIC).k or 0
     mean, full = sd.mean_stopping_cost(METRIC, ranks).mean, float(np.mean(ranks.n - 1))
-    cost = sd.stopping_cost(f"Recall@{CUTOFF}", RANK, CANDIDATES)
     return {
         "first": names[best],
         "users": len(ranks),
@@ -49,7 +48,7 @@ def numbers(look: str) -> Numbers:
         "one_n": CANDIDATES,
         "one_r": RANK,
         "one_k": CUTOFF,
-        "one_cost": float(cost.mean),
+        "one_cost": float(sd.stopping_cost(f"Recall@{CUTOFF}", RANK, CANDIDATES).mean),
         "one_first": CANDIDATES / RANK,
         "reached": round(len(ranks) * M / mean),
     }
