@@ -117,22 +117,22 @@ class LruStore:
         """
         with self._lock:
             ours = key not in self._found
-            found = self._found.setdefault(key, Future())
+            future = self._found.setdefault(key, Future())
             self._found.move_to_end(key)
             if len(self._found) > self.most:
                 self._found.popitem(last=False)
         if ours:
             try:
                 with _TURNS.one(wait):
-                    found.set_result(make())
+                    future.set_result(make())
             finally:
-                if not found.done():  # given up: it is for those who wait to make
+                if not future.done():  # given up: it is for those who wait to make
                     with self._lock:
                         self._found.pop(key, None)
-                    found.cancel()
+                    future.cancel()
         while True:
             try:
-                return found.result(timeout=0.1)
+                return future.result(timeout=0.1)
             except TimeoutError:
                 wait()
             except CancelledError:
@@ -205,8 +205,8 @@ def orders(
     """Orders over all m (``comparison.order.orders``)."""
 
     def make() -> Orders:
-        found = find_orders(metrics, sets, m_max, protocol, progress, m_values)
-        return Orders(frozen(found.m_values), frozen(found.means))
+        every = find_orders(metrics, sets, m_max, protocol, progress, m_values)
+        return Orders(frozen(every.m_values), frozen(every.means))
 
     values = None if m_values is None else tuple(m_values)
     key = "orders", tuple(metrics), digests(sets), m_max, protocol, values

@@ -203,12 +203,12 @@ def along(
     edge, thin = {"color": c.page, "width": 2}, {"color": c.muted, "width": 1.5}
     dot = {"color": [curve.color for curve in curves], "size": 13, "line": edge}
     steps = []
-    for at, said in says.items():
+    for at, head in says.items():
         values = [float(curve.y[np.searchsorted(x, at)]) for curve in curves]
         heights = [100 * value for value in values]
         upright = scatter("lines", [at, at], [low, top], line=thin)
         dots = scatter("markers", [at] * len(values), heights, cliponaxis=False, marker=dot)
-        steps.append(Step(count(at), [upright, dots], live(curves, values, said)))
+        steps.append(Step(count(at), [upright, dots], live(curves, values, head)))
     fixed = lines(x, [*beside, *curves])
     return sliding(fixed, steps, list(says).index(begin), dark=dark, **layout)
 
@@ -219,8 +219,7 @@ def along(
 def ticks(values: Sequence[float], dark: bool) -> Trace:
     """An upright tick in every row at its value on all items."""
     c = theme.look(dark)
-    line = {"width": 3, "color": c.ink}
-    marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": line}
+    marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": {"width": 3, "color": c.ink}}
     x = [100 * value for value in values]
     return scatter("markers", x, list(range(len(values))), marker=marker)
 

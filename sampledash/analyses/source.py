@@ -49,5 +49,5 @@ class Source:
 
 def expression(call: str, argument: str, how: Mapping[str, Any]) -> str:
     """The Python expression that reads the same: ``sd.read_rank_sets("ranks.csv", n=3706)``."""
-    said = {key: how[key] for key, unsaid in OPTIONS.items() if how.get(key) not in (None, unsaid)}
-    return f"sd.{call}({', '.join([argument, *(f'{key}={x!r}' for key, x in said.items())])})"
+    given = {key: how[key] for key, unsaid in OPTIONS.items() if how.get(key) not in (None, unsaid)}
+    return f"sd.{call}({', '.join([argument, *(f'{key}={x!r}' for key, x in given.items())])})"

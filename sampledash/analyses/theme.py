@@ -103,13 +103,12 @@ def correction_line(name: str, dark: bool) -> dict[str, Any]:
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
     """Lines for growing numbers of negatives: the more, the closer to ink."""
     start, end = (_rgb(c) for c in look(dark).family)
-    shares = np.linspace(0, 1, max(size, 2))[:size]
     return [
         {
             "color": _hex([a + (b - a) * share for a, b in zip(start, end, strict=True)]),
             "width": 2.5,
         }
-        for share in shares
+        for share in np.linspace(0, 1, max(size, 2))[:size]
     ]
 
 
@@ -268,8 +267,8 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
         line = trace.get("line", {})
         drawn = trace["mode"] == "lines" and line.get("width") and "fill" not in trace
         if drawn and all(differ(trace, each) for each in written["data"]):
-            told = {"hovertemplate": f"pinned: {trace['hovertemplate']}", "opacity": 0.8}
-            dotted.append(trace | told | {"line": line | {"dash": "dot", "width": 2}})
+            look = {"hovertemplate": f"pinned: {trace['hovertemplate']}", "opacity": 0.8}
+            dotted.append(trace | look | {"line": line | {"dash": "dot", "width": 2}})
     for name in layout.keys() & other["layout"].keys() if dotted else ():
         if name.startswith("yaxis"):
             ends = *layout[name]["range"], *other["layout"][name]["range"]
@@ -346,8 +345,7 @@ def rank_axis(
             "nticks": most,
         }
     decades = np.arange(0, int(np.floor(np.log10(max(last, 1)))) + 1)
-    step = -(-len(decades) // most)
-    ticks = [10 ** int(e) for e in decades[::step]]
+    ticks = [10 ** int(e) for e in decades[:: -(-len(decades) // most)]]
     end = max(float(np.log10(max(last, 2))), 0.3)
     return {
         "title": {"text": title},
@@ -483,8 +481,7 @@ def name_at(
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
     anchor, by = away[side]
     look = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
-    at = float(np.log10(x)) if log else x
-    return note(at, y, text, xanchor=anchor, xshift=by, **look)
+    return note(float(np.log10(x)) if log else x, y, text, xanchor=anchor, xshift=by, **look)
 
 
 def names_at(
@@ -547,8 +544,7 @@ def names_at(
         x_at, y_at = (float(part[spot]) for part in points[line])
         anchors = {"xanchor": "left" if right else "right", "yanchor": "bottom" if above else "top"}
         shifts = {"xshift": _GAP if right else -_GAP, "yshift": _GAP / 2 if above else -_GAP / 2}
-        font = {"color": color, "size": 14}
-        notes.append(note(x_at, y_at, name, font=font, **anchors, **shifts))
+        notes.append(note(x_at, y_at, name, font={"color": color, "size": 14}, **anchors, **shifts))
     return notes
 
 
@@ -613,5 +609,5 @@ class _Plot:
         for a in self.taken:
             cost += 1000.0 * ((a[0] < right) & (left < a[2]) & (a[1] < high) & (low < a[3]))
         outside = (left < 0) | (right > self.width) | (low < 0) | (high > self.height)
-        found: Floats = cost + 1000.0 * outside - np.repeat(near, len(boxes) // len(x))
-        return found
+        costs: Floats = cost + 1000.0 * outside - np.repeat(near, len(boxes) // len(x))
+        return costs

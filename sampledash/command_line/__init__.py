@@ -28,14 +28,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     from sampledash.command_line.streams import BAD_INPUT, RIGHT, STOPPED, Told, save
     from sampledash.report.numbers import spell
 
-    told = Told()
+    progress = Told()
     code: int = RIGHT
     failure = BAD_INPUT
     try:
         _check_paths(args)
         home = f"sampledash.command_line.{COMMANDS[args.command].module}"
-        answer = getattr(import_module(home), args.command)(args, told)
-        told.end()
+        answer = getattr(import_module(home), args.command)(args, progress)
+        progress.end()
         code = answer.code
         if not answer.saved:
             save(args.command, answer, args.form, args.output)
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # exit code 1 would mean a wrong order
         traceback.print_exc()
         why = "this is a fault of the program: please report it with the lines above"
-    told.end()
+    progress.end()
     options = re.sub(r'in Python: (\w+)="?([\w.-]+)"?', _option, why)
     sentence = spell(f"{args.command}: {options}")
     print("sampledash", masked(sentence, *sys.argv if argv is None else argv), file=sys.stderr)

@@ -10,13 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash import checks
-from sampledash.analyses.estimate.result import (
-    Question,
-    Row,
-    TableQuestion,
-    compute,
-    compute_table,
-)
+from sampledash.analyses.estimate import result as asked
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
@@ -45,9 +39,9 @@ def correct(args: argparse.Namespace, progress: Progress) -> Answer:
     recipe = parse_correction(args.correction or "CLS")
     fit = recipe.fit(metrics[0], Sampling(args.n, args.m, args.scheme, odds))
     table = pd.DataFrame({"sampled_rank": np.arange(1, args.m + 2), "value": fit.values})
-    said = f"{drawn(fit.sampling)}: {fit.metric} by {recipe}, to report at each sampled rank."
+    sentence = f"{drawn(fit.sampling)}: {fit.metric} by {recipe}, to report at each sampled rank."
     said_too = cutoff_holds_all(fit.metric, args.n, args.m)
-    return Answer([said, *said_too], {"values": table}, json.loads(vector_json(fit)))
+    return Answer([sentence, *said_too], {"values": table}, json.loads(vector_json(fit)))
 
 
 def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Progress) -> Answer:
@@ -59,16 +53,16 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
         [source for source, _ in sources], n=args.n, m=args.m, scheme=args.scheme, name=names
     )
     method = args.correction or LEARNED[SHAPED].label
-    estimates, pairs, said = [], [], list[str]()
+    estimates, pairs, sentences = [], [], list[str]()
     unsaid = [one for one in sets if len(one.readings) > 1]
     if unsaid:
         chance = max(one.chance_if_set for one in unsaid)
-        said.append(words.goes_with_rank([one.system for one in unsaid], chance))
-        said.append("Say which in a column adaptive: no if m was set beforehand, else yes.")
+        sentences.append(words.goes_with_rank([one.system for one in unsaid], chance))
+        sentences.append("Say which in a column adaptive: no if m was set beforehand, else yes.")
     for x, metric in enumerate(metrics):
-        question = Question(tuple(sets), metric, method, gamma=0.1)
-        result = compute(question, _part(progress, x, len(metrics)), name=str)
-        said += [result.sentence, *result.notes]
+        question = asked.Question(tuple(sets), metric, method, gamma=0.1)
+        result = asked.compute(question, _part(progress, x, len(metrics)), name=str)
+        sentences += [result.sentence, *result.notes]
         for row in result.rows:
             readings = row.readings if unsaid else ()
             estimates.append((str(metric), row.name, row.value, *_ends(row), *readings))
@@ -77,8 +71,7 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
     tables = {"estimates": pd.DataFrame(estimates, columns=columns)}
     if pairs:
         tables["differences"] = pd.DataFrame(pairs, columns=["metric", "first", "second", *_ENDS])
-    facts = {"scheme": args.scheme, "method": method}
-    return Answer(list(dict.fromkeys(said)), tables, facts)
+    return Answer(list(dict.fromkeys(sentences)), tables, {"scheme": args.scheme, "method": method})
 
 
 def _part(progress: Progress, x: int, parts: int) -> Progress:
@@ -86,7 +79,7 @@ def _part(progress: Progress, x: int, parts: int) -> Progress:
     return lambda done: progress((x + done) / parts)
 
 
-def _ends(row: Row) -> tuple[float, ...]:
+def _ends(row: asked.Row) -> tuple[float, ...]:
     """The ranges without and with the assumption that ranks fall off; NaN where that is refused."""
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 
@@ -99,8 +92,8 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     if kind_of(data, name) != "text":
         raise ValueError(f"{name} is no text: give the table as it is printed")
     check_utf8(data, name)
-    found = read_printed(data.decode().removeprefix("\ufeff"))
-    n, m = found.n if args.n is None else args.n, found.m if args.m is None else args.m
+    printed = read_printed(data.decode().removeprefix("\ufeff"))
+    n, m = printed.n if args.n is None else args.n, printed.m if args.m is None else args.m
     if n is None or m is None:
         raise ValueError(
             f"{name} does not say n and m: give --n and --m, or a line m = 99, n = 1000"
@@ -108,11 +101,11 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     over = 0 if args.over is None else checks.integer("--instances", args.over, low=1)
     rows, sentences, metrics = [], list[str](), metrics_of(args)
     for x, metric in enumerate(metrics):
-        question = TableQuestion(found, metric, Sampling(n, m, args.scheme), over)
-        result = compute_table(question, _part(progress, x, len(metrics)), name=str)
+        question = asked.TableQuestion(printed, metric, Sampling(n, m, args.scheme), over)
+        result = asked.compute_table(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
         rows += [(str(metric), row.name, *_ends(row)) for row in result.rows]
-    sentences = list(dict.fromkeys([*found.notes, *sentences]))
+    sentences = list(dict.fromkeys([*printed.notes, *sentences]))
     columns = ["metric", "system", *_ENDS]
     facts = {"n": n, "m": m, "scheme": args.scheme, "instances": args.over}
     return Answer(sentences, {"ranges": pd.DataFrame(rows, columns=columns)}, facts)

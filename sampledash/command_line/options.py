@@ -133,8 +133,8 @@ _SECRETS = re.compile(
 
 def masked(text: str, *words: str) -> str:
     """Replace in a text the secrets that URLs among the words hold, also where it unquotes them."""
-    found = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
-    for secret in found.union(map(unquote, found), map(unquote_plus, found)):
+    secrets = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
+    for secret in secrets.union(map(unquote, secrets), map(unquote_plus, secrets)):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
     return text
 
@@ -152,14 +152,12 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
-        told = f"example:\n  {command.example}"
-        plain = argparse.RawDescriptionHelpFormatter
         own = commands.add_parser(
             name,
             help=command.about.split(". ")[0].rstrip("."),
             description=command.about,
-            epilog=told,
-            formatter_class=plain,
+            epilog=f"example:\n  {command.example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for option in command.options:
             settings: dict[str, Any] = {"flag": f"--{option.replace('_', '-')}", **OPTIONS[option]}

@@ -26,8 +26,8 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
     pairs = (args.relevant, args.seen)
     if url := _engine(args, *pairs):
         engine = warehouse.connect(url)
-        found, said = warehouse.rank_scores(engine, _only(args), *pairs, progress=progress)
-        return _kept(engine, found, args, "ranks", said)
+        ranks, sentences = warehouse.rank_scores(engine, _only(args), *pairs, progress=progress)
+        return _kept(engine, ranks, args, "ranks", sentences)
     sources = [opened(each) for each in args.files]
     if len(sources) == 1 and args.qrels is None:
         source, name = sources[0]
@@ -35,8 +35,8 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
         if (scores := score_table(data, name, marked=args.relevant is None)) is not None:
             _refuse_unused(args, "a table of scores")
             tables = [None if each is None else pairs_table(*load(each)) for each in pairs]
-            sets, said = ranks_of_scores(scores, name, *tables)
-            return Answer(said, {"ranks": ranks_table(sets)})
+            sets, sentences = ranks_of_scores(scores, name, *tables)
+            return Answer(sentences, {"ranks": ranks_table(sets)})
         sources = [(io.BytesIO(data), name)]
     for option, given in zip(("--relevant", "--seen"), pairs, strict=True):
         if given is not None:
@@ -103,5 +103,4 @@ def _kept(
         with aside(args.output) as part:
             warehouse.save(engine, table, part, name)
         return Answer(said, text="", saved=True)
-    found = warehouse.fetched(table, name, limits.ROWS.most)
-    return Answer(said, {name: found})
+    return Answer(said, {name: warehouse.fetched(table, name, limits.ROWS.most)})

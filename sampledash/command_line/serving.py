@@ -40,7 +40,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def results(given: list[str]) -> list[str]:
     """Files of ranks, and those in folders; a folder of parts of one table is one."""
-    found: list[str] = []
+    paths: list[str] = []
     for each in given:
         path = Path(each).absolute()
         if not path.exists():
@@ -50,5 +50,5 @@ def results(given: list[str]) -> list[str]:
         inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
         forms = ("*=*/**/*.parquet", "part-*.parquet")  # a file lr=0.1.csv is no part
         parts = any(next(path.glob(form), None) is not None for form in forms)
-        found += [str(path)] if parts or not inside else map(str, inside)
-    return found
+        paths += [str(path)] if parts or not inside else map(str, inside)
+    return paths

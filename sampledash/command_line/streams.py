@@ -72,15 +72,15 @@ def metrics_of(args: argparse.Namespace) -> list[Metric]:
 
 def options_of(args: argparse.Namespace) -> Options:
     """The options of the comparison, as the functions take them."""
-    found: Options = {
+    options: Options = {
         "scheme": args.scheme,
         "correction": parse_correction(args.correction or "uncorrected"),
         "ties": args.ties,
         "weighting": args.weighting,
     }
     if args.odds is not None:
-        found["odds"] = args.odds
-    return found
+        options["odds"] = args.odds
+    return options
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,7 @@ def written(command: str, answer: Answer, form: str) -> str:
         return answer.text
     if form == "json":
         tables = {name: _records(table) for name, table in answer.tables.items()}
-        said = {"command": command, "sentences": [*answer.sentences]}
-        content = said | tables | answer.facts
+        content = {"command": command, "sentences": [*answer.sentences]} | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     if form == "csv" and command in FILES:  # read again: no apostrophe before an = in a label
         return "".join(x.to_csv(index=False, lineterminator="\n") for x in answer.tables.values())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,12 +21,12 @@ from sampledash.types import Progress
 def check(args: argparse.Namespace, progress: Progress) -> Answer:
     """The verdict on every pair; exit code 1 where an order is wrong or undecided."""
     sets, protocol = rank_sets(args), Protocol.of(options_of(args))
-    found = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
-    said = [*(headline(found, x) for x in range(len(found.metrics))), *beware(found)]
-    state = CODES[int(found.states.min())]
+    findings = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
+    sentences = [*(headline(findings, x) for x in range(len(findings.metrics))), *beware(findings)]
+    state = CODES[int(findings.states.min())]
     code = WRONG if state in ("wrong", "undecided") else RIGHT
-    facts = {"m": found.m, "scheme": args.scheme, "m_max": found.m_max, "state": state}
-    return Answer(said, {"pairs": found.verdict}, facts, code=code)
+    facts = {"m": findings.m, "scheme": args.scheme, "m_max": findings.m_max, "state": state}
+    return Answer(sentences, {"pairs": findings.verdict}, facts, code=code)
 
 
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
@@ -38,15 +37,14 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     from sampledash.analyses.source import Source, expression
 
     names = ["/dev/stdin" if each == "-" else each for each in args.files]
-    said: dict[str, Any] = {name: getattr(args, name) for name in ("n", "instances", "runs")}
-    said |= {"zero_based": args.zero_based, "censored": args.censored}
+    how = {x: getattr(args, x) for x in ("n", "instances", "runs", "zero_based", "censored")}
     argument = repr(names[0] if len(names) == 1 else names)
     argument += "" if args.qrels is None else f", qrels={args.qrels!r}"
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if each == "-" else Path(each).name for each in args.files),
         bundled=True,  # nobody else's ranks are in this process
-        python=expression("read_rank_sets", argument, said),
+        python=expression("read_rank_sets", argument, how),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args))
     if len(source.sets) < 2:
@@ -58,7 +56,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
     """Negatives or instances that show the true order, and what stopping when decided costs."""
     sets, options, metrics = rank_sets(args), options_of(args), metrics_of(args)
-    needed, costs, said, notes = [], [], [], []
+    needed, costs, sentences, notes = [], [], [], []
     for metric in metrics:
         about, chance = (metric, sets), args.probability
         both = negatives_needed(*about, chance, progress=progress, **options)
@@ -73,17 +71,17 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
                 f"No number of instances is enough where systems are equal, or where {why}."
             )
         try:
-            found = [(each, mean_stopping_cost(metric, each)) for each in sets]
+            by_system = [(each, mean_stopping_cost(metric, each)) for each in sets]
         except ValueError as error:  # nothing decides a metric without a cutoff
-            said.append(spell(str(error)))
+            sentences.append(spell(str(error)))
             continue
-        for each, cost in found:
+        for each, cost in by_system:
             every = each.counted()
             first = every[every.position == 1]
             whole = float(np.average(first.negatives, weights=first.count))
             costs.append((str(metric), each.system, cost.mean, cost.std, whole))
-        most = max(costs[-len(found) :], key=lambda row: row[2])
-        said.append(
+        most = max(costs[-len(by_system) :], key=lambda row: row[2])
+        sentences.append(
             f"Exact {metric} by stopping when decided: up to {count(round(most[2]))} scores an "
             f"instance ({most[1]}), of {count(round(most[4]))}."
         )
@@ -92,4 +90,4 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
     if costs:
         tables["stopping"] = pd.DataFrame(costs, columns=columns)
     facts = {"m": args.m, "scheme": args.scheme, "probability": args.probability}
-    return Answer([*said, *notes], tables, facts)
+    return Answer([*sentences, *notes], tables, facts)

@@ -51,13 +51,13 @@ class Experiment:
 
     def run(self, data: Interactions, seed: int = 0) -> Part[list[RankSet]]:
         """Train and rank one recommender after the other; yields the share done."""
-        parts, found = split(data, self.split), []
+        parts, sets = split(data, self.split), []
         steps = np.linspace(0, 1, len(self.recommenders) + 1).tolist()
         for step, (name, text) in enumerate(self.recommenders.items()):
             work = ranked(parts, name, text, least_rating=self.least_rating, seed=seed)
             ranks = yield from within(work, steps[step], steps[step + 1])
-            found.append(pairs(ranks) if self.each_pair else ranks)
-        return found
+            sets.append(pairs(ranks) if self.each_pair else ranks)
+        return sets
 
 
 def ranked(
@@ -172,7 +172,7 @@ def sweep(
     if training.rating is None or test.rating is None:
         raise ValueError("a sweep learns from ratings, and these interactions have none")
     top = float(training.rating.max()) if least_rating is None else least_rating
-    found: tuple[Point, ...] = ()
+    points: tuple[Point, ...] = ()
     model = None
     for number, mine in enumerate(made):
         own = dict(mine.knobs)
@@ -180,23 +180,18 @@ def sweep(
             own["sweeps"] = 2
         work = regression(training, seed, **own, start=model if knob == "rm" else None)
         low, high = number / len(made), (number + 1) / len(made)
-        for_training = within(work, low, low + 0.8 * (high - low))
-        model = yield from _with_points(for_training, found)
+        model = yield from _with_points(within(work, low, low + 0.8 * (high - low)), points)
+        name = f"{knob}={own[knob]:g}"
         ranking = rank(
-            model.scores,
-            parts,
-            system=f"{knob}={own[knob]:g}",
-            least_rating=top,
-            recommender=str(mine),
-            seed=seed,
+            model.scores, parts, system=name, least_rating=top, recommender=str(mine), seed=seed
         )
-        ranks = yield from _with_points(within(ranking, low + 0.8 * (high - low), high), found)
+        ranks = yield from _with_points(within(ranking, low + 0.8 * (high - low), high), points)
         predicted = np.einsum("ij,ij->i", model.users[test.user], model.items[test.item])
         error = predicted + own["rm"] - test.rating
         rmse = float(np.sqrt(np.mean(np.square(error, dtype=np.float64))))
-        found = (*found, Point(own[knob], pairs(ranks), rmse))
-        yield Sweep(high, found)
-    return found
+        points = (*points, Point(own[knob], pairs(ranks), rmse))
+        yield Sweep(high, points)
+    return points
 
 
 def _with_points(part: Part[T], points: tuple[Point, ...]) -> Generator[Sweep, None, T]:

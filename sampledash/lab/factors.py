@@ -157,22 +157,22 @@ def weighted_als(
         own, other = step % 2, 1 - step % 2
         fixed = factors[other]
         part = half_step(sides[own], fixed, loss)
-        factors[own], found = yield from within(part, step / steps, (step + 1) / steps, value)
+        factors[own], least = yield from within(part, step / steps, (step + 1) / steps, value)
         ridges = loss.ridges(np.diff(sides[other].indptr), sides[own].shape[0])
-        value = found + float(ridges @ np.square(fixed, dtype=np.float64).sum(axis=1))
+        value = least + float(ridges @ np.square(fixed, dtype=np.float64).sum(axis=1))
     yield TrainingProgress(1.0, value)
     return Factors(*factors)
 
 
 def _product(matrix: Any, dense: Scores) -> Part[Scores]:
     """A sparse matrix (CSR) times a dense one, by blocks of rows."""
-    found = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
+    product = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
     parts = 1 + matrix.nnz * dense.shape[1] // (16 * BLOCK)
     cuts = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, parts + 1)).tolist()
     for part, (start, stop) in enumerate(itertools.pairwise(cuts), start=1):
-        found[start:stop] = matrix[start:stop] @ dense
+        product[start:stop] = matrix[start:stop] @ dense
         yield TrainingProgress(part / parts)
-    return found
+    return product
 
 
 def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
@@ -190,14 +190,14 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
     n_users, n_items = values.shape
     sides, steps = (values, values.T.tocsr()), 10
     width = min(d + 20, n_users, n_items)
-    found = np.random.default_rng(seed).standard_normal((n_items, width)).astype(np.float32)
+    basis = np.random.default_rng(seed).standard_normal((n_items, width)).astype(np.float32)
     for step in range(steps):
         if step:
-            found = np.linalg.qr(found)[0]
-        left, part = found, _product(sides[step % 2], found)
-        found = yield from within(part, step / steps, (step + 1) / steps)
+            basis = np.linalg.qr(basis)[0]
+        left, part = basis, _product(sides[step % 2], basis)
+        basis = yield from within(part, step / steps, (step + 1) / steps)
     # Rᵀ left = right Σ turnᵀ, so R = (left turn) Σ rightᵀ.
-    right, sigma, turn = np.linalg.svd(found, full_matrices=False)
+    right, sigma, turn = np.linalg.svd(basis, full_matrices=False)
     lowered = np.maximum(sigma[:d].astype(np.float64) - ridge * np.sqrt(n_users * n_items), 0)
     total = float(np.square(values.data, dtype=np.float64).sum())
     yield TrainingProgress(1.0, total - float(lowered @ lowered))
@@ -291,16 +291,16 @@ def least_by_gradient(
 
 def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> Scores:
     """The inverse Hessian, as the pairs of steps and changes tell it, times the gradient."""
-    found, weights = gradient.copy(), []
+    product, weights = gradient.copy(), []
     for step, change in reversed(pairs):
-        weights.append((step @ found) / (step @ change))
-        found -= weights[-1] * change
+        weights.append((step @ product) / (step @ change))
+        product -= weights[-1] * change
     if pairs:
         step, change = pairs[-1]
-        found *= (step @ change) / (change @ change)
+        product *= (step @ change) / (change @ change)
     for (step, change), weight in zip(pairs, reversed(weights), strict=True):
-        found += (weight - (change @ found) / (step @ change)) * step
-    return found
+        product += (weight - (change @ product) / (step @ change)) * step
+    return product
 
 
 def logistic(
@@ -309,10 +309,9 @@ def logistic(
     """Factors that minimise :class:`LogisticLoss`, from two sweeps of least squares on."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
-    begin = weighted_als(relevant, squares, d=d, sweeps=2, seed=seed)
-    first = yield from within(begin, 0.0, 0.1)
+    first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)
     start = np.concatenate([first.users.ravel(), first.items.ravel()])
-    found = yield from within(
+    parameters = yield from within(
         least_by_gradient(loss.value_and_gradient, start, steps=steps), 0.1, 1.0
     )
-    return Factors(*loss.split(found))
+    return Factors(*loss.split(parameters))

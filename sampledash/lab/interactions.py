@@ -120,9 +120,9 @@ class Interactions(ByDigest):
     def matrix(self) -> csr_array:
         """Users × items (CSR, float32): the rating, 1 where there is none; repeats add up."""
         data = np.ones(self.size, np.float32) if self.rating is None else self.rating
-        found = csr_array((data, (self.user, self.item)), shape=(self.n_users, self.n_items))
-        found.sum_duplicates()
-        return found
+        matrix = csr_array((data, (self.user, self.item)), shape=(self.n_users, self.n_items))
+        matrix.sum_duplicates()
+        return matrix
 
     @cached_property
     def digest(self) -> str:
@@ -133,16 +133,16 @@ class Interactions(ByDigest):
 
     def take(self, which: ArrayLike) -> Interactions:
         """Some of the interactions, by a mask or by their indices; labels keep their numbers."""
-        found = object.__new__(Interactions)
+        taken = object.__new__(Interactions)
         columns = (self.user, self.item, self.rating, self.time)
         at = checks.array_of("which", which)
         size = self.size if at.dtype == bool else at.size
         checks.length("which", at, size, "indices, or True or False for each interaction")
         if at.dtype != bool:
             at = checks.integers("which", at, low=0, high=self.size - 1)
-        kept = (None if column is None else column[at] for column in columns)
-        found._hold(self.users, self.items, *kept)
-        return found
+        parts = (None if column is None else column[at] for column in columns)
+        taken._hold(self.users, self.items, *parts)
+        return taken
 
     @cached_property
     def in_time(self) -> NDArray[np.int64]:
@@ -168,16 +168,16 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 def _table(name: str, labels: ArrayLike) -> NDArray[Any]:
     """Labels, each its own."""
-    found = checks.labels(name, labels)
-    if found.ndim != 1:
+    names = checks.labels(name, labels)
+    if names.ndim != 1:
         raise ValueError(f"{name} must be a list of labels, got {checks.shown(labels)}")
-    checks.rows(name, found, "label")
-    code, many = codes_of(found)
-    if many < len(found):
+    checks.rows(name, names, "label")
+    code, many = codes_of(names)
+    if many < len(names):
         first = int(np.argmax(np.bincount(code) > 1))
-        twice = found[int(np.argmax(code == first))]
+        twice = names[int(np.argmax(code == first))]
         raise ValueError(f"{name} names {checks.shown(twice)} twice: give each label once")
-    return found
+    return names
 
 
 def synthetic(seed: int = 0) -> Interactions:
@@ -209,8 +209,7 @@ def synthetic(seed: int = 0) -> Interactions:
     begun, taken = (np.zeros((_USERS, many), dtype=bool) for many in (_SERIES, _ITEMS))
     parts = []
     for stage in range(_STAGES):
-        now = _TASTE * taste + _DRIFT * drift * stage / (_STAGES - 1)
-        fit = now @ kind.T
+        fit = (_TASTE * taste + _DRIFT * drift * stage / (_STAGES - 1)) @ kind.T
         chance = popularity + fit + _BEGUN * part * begun[:, series]
         # The largest of these, one after the other, are draws by exp(chance) without repetition.
         chance += rng.gumbel(size=chance.shape)

@@ -53,8 +53,7 @@ def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
     work = np.cumsum(by_item @ np.diff(taken.indptr).astype(np.float64))
     start, n = 0, len(work)
     while start < n:
-        spent = work[start - 1] if start else 0.0
-        stop = int(np.searchsorted(work, spent + PAIRS))
+        stop = int(np.searchsorted(work, (work[start - 1] if start else 0.0) + PAIRS))
         stop = min(max(stop, start + 1), start + max(1, BLOCK // n), n)
         yield slice(start, stop), by_item[start:stop] @ taken, stop / n
         start = stop
@@ -85,11 +84,9 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     """
     taken = _ones(history)
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
-    n, kept, squares, size = len(counts), [], np.zeros(len(counts)), 0
+    n, blocks, squares, size = len(counts), [], np.zeros(len(counts)), 0
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
-    whole: list[Any] = []
-    if dense:
-        whole = [np.empty((n, part.stop - part.start)) for part in _columns(n)]
+    whole: list[Any] = [np.empty((n, part.stop - part.start)) for part in _columns(n) if dense]
     for rows, block, share in cooccurrence(taken):
         # s is symmetric: row j holds what j gives each candidate.
         if np.isfinite(k):
@@ -101,13 +98,13 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
             for columns, weights in zip(_columns(n), whole, strict=True):
                 weights[rows] = block[:, columns].toarray()
         else:
-            kept.append(block if np.isfinite(k) else block.astype(np.float32))
+            blocks.append(block if np.isfinite(k) else block.astype(np.float32))
             size += 8 * block.nnz
             _check_size(n, size, "limit the neighbours, as with k=100, or ")
         yield TrainingProgress(share)
     length = np.sqrt(np.where(squares > 0, squares, 1))
     if not dense:
-        whole = [vstack(kept, format="csr")]
+        whole = [vstack(blocks, format="csr")]
         whole[0].data /= length[whole[0].indices]
         return ItemWeights(taken, whole)
     for columns, weights in zip(_columns(n), whole, strict=True):

@@ -105,14 +105,14 @@ def rank(
     require_candidates(split, held)
     seen = split.training.matrix if split.exclude_seen else None
     counts = yield from _count(scores_of, held.matrix, seen, held.n_items)
-    said = {
+    facts = {
         "data": split.data[:16],
         "split": split.text + ", validation" * (part == "validation"),
         "relevant": "" if least_rating is None else f"rated {least_rating:g} or more",
         "recommender": checks.text("recommender", recommender),
         "seed": "" if seed is None else str(checks.integer("seed", seed, low=0)),
     }
-    provenance = "; ".join(f"{what}: {value}" for what, value in said.items() if value)
+    provenance = "; ".join(f"{what}: {value}" for what, value in facts.items() if value)
     return _rank_set(system, counts, held.users, provenance)
 
 
@@ -170,8 +170,8 @@ def ranks_from_scores(
 
     Examples
     --------
-    >>> found = ranks_from_scores([[0.5, 0.9, 0.5, 0.1], [0.3, 0.2, 0.1, 0.0]], [0, 3], [[1], [0]])
-    >>> found.ranks.tolist(), found.ties.tolist(), found.n.tolist()
+    >>> ranks = ranks_from_scores([[0.5, 0.9, 0.5, 0.1], [0.3, 0.2, 0.1, 0.0]], [0, 3], [[1], [0]])
+    >>> ranks.ranks.tolist(), ranks.ties.tolist(), ranks.n.tolist()
     ([1, 3], [1, 0], [3, 3])
     """
     if not _is_matrix(relevant):
@@ -251,24 +251,24 @@ def _checked(
     scores: object, shape: tuple[int, int] | None, start: int
 ) -> tuple[NDArray[Any], bool]:
     """A block of scores, and whether some of them is −inf; of another shape or NaN is refused."""
-    found = np.asarray(scores)
-    if found.ndim != 2 or (shape is not None and found.shape != shape):
+    block = np.asarray(scores)
+    if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
         raise ValueError(
-            f"scores of the users from {start} on have shape {found.shape}: give {rows}"
+            f"scores of the users from {start} on have shape {block.shape}: give {rows}"
         )
-    if found.dtype.kind not in "iuf":
-        raise ValueError(f"scores must be numbers, got the type {found.dtype}")
-    if found.dtype.kind != "f":
-        return found, False
-    lowest = found.min(initial=np.inf)  # NaN where any is
+    if block.dtype.kind not in "iuf":
+        raise ValueError(f"scores must be numbers, got the type {block.dtype}")
+    if block.dtype.kind != "f":
+        return block, False
+    lowest = block.min(initial=np.inf)  # NaN where any is
     if np.isnan(lowest):
-        u, i = np.argwhere(np.isnan(found))[0].tolist()
+        u, i = np.argwhere(np.isnan(block))[0].tolist()
         raise ValueError(
             f"scores of user {start + u} hold NaN for item {i}: a rank needs numbers; was the "
             "training stable? Give −inf to what is no candidate"
         )
-    return found, bool(lowest == -np.inf)
+    return block, bool(lowest == -np.inf)
 
 
 def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
@@ -292,10 +292,10 @@ def _without(seen: csr_array, relevant: csr_array) -> csr_array:
     at = at[np.append(keys, -1)[at] == wanted]
     if not len(at):
         return seen
-    kept = np.ones(len(keys), dtype=bool)
-    kept[at] = False
-    ends = np.r_[0, np.cumsum(kept)][seen.indptr]
-    return csr_array((seen.data[kept], seen.indices[kept], ends), shape=seen.shape)
+    left = np.ones(len(keys), dtype=bool)
+    left[at] = False
+    ends = np.r_[0, np.cumsum(left)][seen.indptr]
+    return csr_array((seen.data[left], seen.indices[left], ends), shape=seen.shape)
 
 
 def _seen_scores(
@@ -322,9 +322,9 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
             raise ValueError(
                 f"{name} has shape {given.shape}, the scores have {shape}: give one for the other"
             )
-        found = csr_array(given)
-        some = found.data != 0
-        user, item = _users_of(found)[some], found.indices[some]
+        matrix = csr_array(given)
+        some = matrix.data != 0
+        user, item = _users_of(matrix)[some], matrix.indices[some]
     else:
         rows = checks.several(name, given, "user")
         if len(rows) != shape[0]:

@@ -79,23 +79,27 @@ class OpenedInteractions:
     ) -> tuple[Interactions, Facts]:
         """Choose among them, and say what was done; options as in :func:`read_interactions`."""
         checks.choice("duplicates", duplicates, get_args(Duplicates))
-        found, notes = self.interactions, []
-        again = _repeats(found, keep_first=duplicates == "first")
+        chosen, notes = self.interactions, []
+        again = _repeats(chosen, keep_first=duplicates == "first")
         if repeats := int(again.sum()):
             what = f"{several(repeats, 'interaction')} of a user and an item that have another one"
-            kept = f"the {duplicates} in {'time' if found.time is not None else 'the file'} counts"
-            notes.append(f"{what}: {'all count' if duplicates == 'all' else kept}.")
-            found = found if duplicates == "all" else found.take(~again)
+            which = (
+                f"the {duplicates} in {'time' if chosen.time is not None else 'the file'} counts"
+            )
+            notes.append(f"{what}: {'all count' if duplicates == 'all' else which}.")
+            chosen = chosen if duplicates == "all" else chosen.take(~again)
         if least_rating is not None:
-            if found.rating is None:
+            if chosen.rating is None:
                 raise ReadError(f"{self.facts.file} has no ratings: leave out least_rating")
             least = checks.real("least_rating", least_rating, low=-np.inf)
-            liked = found.take(found.rating >= least)
-            low_rated = several(found.size - liked.size, "interaction")
+            liked = chosen.take(chosen.rating >= least)
+            low_rated = several(chosen.size - liked.size, "interaction")
             notes.append(f"{low_rated} rated below {least:g} left out.")
-            found = liked
-        if checks.flag("implicit", implicit) and found.rating is not None:
-            found = Interactions(found.users, found.items, found.user, found.item, None, found.time)
+            chosen = liked
+        if checks.flag("implicit", implicit) and chosen.rating is not None:
+            chosen = Interactions(
+                chosen.users, chosen.items, chosen.user, chosen.item, None, chosen.time
+            )
             notes.append(
                 "Ratings are not looked at: that an interaction took place is what counts."
             )
@@ -103,21 +107,21 @@ class OpenedInteractions:
             checks.integer(f"per_{x}", y, low=1)
             for x, y in zip(_LABELLED, (per_user, per_item), strict=True)
         ]
-        core = found.take(_core(found, *low))
-        if gone := found.size - core.size:
+        core = chosen.take(_core(chosen, *low))
+        if gone := chosen.size - core.size:
             notes.append(
                 f"{several(gone, 'interaction')} left out, over and over, of users with fewer than "
                 f"{low[0]} and items with fewer than {low[1]}."
             )
-        found = _occurring(core)
-        most = int(np.bincount(found.user).max()) if found.size else 0
+        chosen = _occurring(core)
+        most = int(np.bincount(chosen.user).max()) if chosen.size else 0
         if most < 2:
             why = "every user has one interaction only" if most else "nothing is left"
             raise ReadError(
                 f"{self.facts.file}: {why}, so that no one's taste can be learned and tested; is "
                 f"{self.chosen['user']!r} the column of users, and is enough kept?"
             )
-        return found, replace(self.facts, notes=(*self.facts.notes, *notes))
+        return chosen, replace(self.facts, notes=(*self.facts.notes, *notes))
 
 
 def read_interactions(
@@ -200,11 +204,10 @@ def open_interactions(
         own = partial(_source_of, chosen=chosen)
         table, cells = tables.parquet_table(data, called, own, ("user", "item", "time"))
         notes = []
-    found: dict[Role, Any] = {}
+    values: dict[Role, Any] = {}
     for role, meaning in _MEANINGS.items():
         if (i := table.find(role)) is not None:
-            read = _READ[role]
-            found[role] = read(cells[i], partial(table.place, column=i), meaning.write)
+            values[role] = _READ[role](cells[i], partial(table.place, column=i), meaning.write)
             del cells[i]
     pairs = list(zip(table.headers, table.roles, strict=True))
     used: dict[Any, str] = {role: header for header, role in pairs if role is not None}
@@ -214,16 +217,16 @@ def open_interactions(
         tuple((header, _MEANINGS[role].means) for role, header in used.items()),
         tuple(header for header, role in pairs if role is None and header),
         tuple(notes),
-        _doubts(called, found),
+        _doubts(called, values),
     )
-    who, what = found["user"], found["item"]
+    who, what = values["user"], values["item"]
     interactions = Interactions(
         np.asarray(who.categories),
         np.asarray(what.categories),
         who.codes,
         what.codes,
-        found.get("rating"),
-        found.get("time"),
+        values.get("rating"),
+        values.get("time"),
     )
     names = tuple(header for header in table.headers if header)
     return OpenedInteractions(facts, names, used, interactions)
@@ -240,25 +243,25 @@ def _source_of(
         wanted = chosen[role]
         if wanted is None:
             usual = (known.index(n) for n in meaning.names.split() if n in known)
-            found = next((i for i in usual if roles[i] is None), None)
-            if found is not None:  # rating and Rating, say
-                cells_of.refuse_repeated([x for x in known if x == known[found]], name)
+            column = next((i for i in usual if roles[i] is None), None)
+            if column is not None:  # rating and Rating, say
+                cells_of.refuse_repeated([x for x in known if x == known[column]], name)
         elif wanted == "":
-            found = None
+            column = None
         elif wanted in headers:
-            found = headers.index(wanted)
+            column = headers.index(wanted)
         else:
             raise ReadError(
                 f"{name} has no column {checks.shown(wanted)} to be read as {role}: "
                 f"found {_listed(headers)}"
             )
-        if found is not None:
-            if roles[found] is not None:
+        if column is not None:
+            if roles[column] is not None:
                 raise ReadError(
-                    f"{name}: the column {headers[found]!r} cannot be both {roles[found]} and "
+                    f"{name}: the column {headers[column]!r} cannot be both {roles[column]} and "
                     f"{role}; choose another one"
                 )
-            roles[found] = role
+            roles[column] = role
     for role in _LABELLED:
         if role not in roles:
             raise ReadError(
@@ -277,8 +280,7 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
     limits.check_utf8(data, name)
     limits.check_lines(data, name)
     start = next(line for line in cells_of.stream(data) if line.strip())
-    double = "::" in start
-    delimiter = ":" if double else max(",;\t", key=start.count)
+    delimiter = ":" if "::" in start else max(",;\t", key=start.count)
     if delimiter not in start:
         delimiter = " "
     records = cells_of.records(data, delimiter)
@@ -295,8 +297,8 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
     holds = {role: meaning.holds for role, meaning in _MEANINGS.items()}
     skip, quoted = (line if headed else line - 1), delimiter in ",;"
     frame = tables.rows_of_text(source, holds, _LABELLED, second, records, skip=skip, quoted=quoted)
-    said = "There is no header line: columns are told by their place and first values."
-    return source, frame, [said] * (not headed)
+    note = "There is no header line: columns are told by their place and first values."
+    return source, frame, [note] * (not headed)
 
 
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
@@ -319,45 +321,42 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
 
 def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
     """Numbers or dates as whole numbers that grow with time; more than one unit is refused."""
-    if not pd.api.types.is_numeric_dtype(cells.dtype):
-        read = cells_of.parsed(cells)
-        if np.isnan(read).all() and len(cells):
-            codes, distinct = pd.factorize(cells)
-            dates = pd.to_datetime(
-                pd.Series(distinct.astype(object)), format="ISO8601", errors="coerce", utc=True
+    numeric = pd.api.types.is_numeric_dtype(cells.dtype)
+    if not numeric and len(cells) and np.isnan(cells_of.parsed(cells)).all():
+        codes, distinct = pd.factorize(cells)
+        dates = pd.to_datetime(
+            pd.Series(distinct.astype(object)), format="ISO8601", errors="coerce", utc=True
+        )
+        if (i := first(np.append(dates.isna(), True)[codes])) is not None:
+            got = (
+                "the cell is blank" if codes[i] < 0 else f"{checks.shown(cells.iloc[i])} is no date"
             )
-            if (i := first(np.append(dates.isna(), True)[codes])) is not None:
-                got = (
-                    "the cell is blank"
-                    if codes[i] < 0
-                    else f"{checks.shown(cells.iloc[i])} is no date"
-                )
-                raise ReadError(f"{place(cells.index[i])}: {got} such as 2026-01-31; write {what}")
-            return dates.to_numpy("datetime64[ns]").astype(np.int64)[codes]
-    found = cells_of.numbers(cells, place, what)
-    band = np.zeros(len(found), np.int8)
+            raise ReadError(f"{place(cells.index[i])}: {got} such as 2026-01-31; write {what}")
+        return dates.to_numpy("datetime64[ns]").astype(np.int64)[codes]
+    times = cells_of.numbers(cells, place, what)
+    band = np.zeros(len(times), np.int8)
     for number, factor in enumerate(_UNITS.values(), start=1):
-        band[(found >= _FROM * factor) & (found < _TO * factor)] = number
+        band[(times >= _FROM * factor) & (times < _TO * factor)] = number
     kinds = [kind for kind in np.unique(band).tolist() if kind]
     if len(kinds) > 1:
         before, at = sorted(int(np.argmax(band == kind)) for kind in kinds)[:2]
         unit, other = (list(_UNITS)[band[row] - 1] for row in (at, before))
         raise ReadError(
-            f"{place(cells.index[at])}: {found[at]:.0f} is a time in {unit}, and "
-            f"{found[before]:.0f} before it one in {other}; write all in one unit"
+            f"{place(cells.index[at])}: {times[at]:.0f} is a time in {unit}, and "
+            f"{times[before]:.0f} before it one in {other}; write all in one unit"
         )
-    if found.dtype.kind == "f" and np.any(found != np.floor(found)):
-        found = np.round(found * 1e6)  # fractions of seconds keep their order
-    if (i := first(np.abs(found) >= checks.TOO_LARGE)) is not None:
-        raise ReadError(f"{place(cells.index[i])}: {found[i]:.3g} is too large; write {what}")
-    return found.astype(np.int64)
+    if times.dtype.kind == "f" and np.any(times != np.floor(times)):
+        times = np.round(times * 1e6)  # fractions of seconds keep their order
+    if (i := first(np.abs(times) >= checks.TOO_LARGE)) is not None:
+        raise ReadError(f"{place(cells.index[i])}: {times[i]:.3g} is too large; write {what}")
+    return times.astype(np.int64)
 
 
 def _ratings(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
-    found = cells_of.numbers(cells, place, what)
-    if (i := first(np.abs(found) > LARGEST_RATING)) is not None:
-        raise ReadError(f"{place(cells.index[i])}: {found[i]:.3g} is too large; write {what}")
-    return found
+    ratings = cells_of.numbers(cells, place, what)
+    if (i := first(np.abs(ratings) > LARGEST_RATING)) is not None:
+        raise ReadError(f"{place(cells.index[i])}: {ratings[i]:.3g} is too large; write {what}")
+    return ratings
 
 
 _READ: dict[Role, Callable[..., Any]] = {
@@ -390,14 +389,14 @@ def _repeats(found: Interactions, *, keep_first: bool) -> Flags:
 
 def _core(found: Interactions, per_user: int, per_item: int) -> Flags:
     """What is left when users and items with few interactions go, until none has few."""
-    kept = np.ones(found.size, dtype=bool)
+    current = np.ones(found.size, dtype=bool)
     while True:
-        users = np.bincount(found.user[kept], minlength=found.n_users) >= per_user
-        items = np.bincount(found.item[kept], minlength=found.n_items) >= per_item
-        left = kept & users[found.user] & items[found.item]
-        if left.sum() == kept.sum():
+        users = np.bincount(found.user[current], minlength=found.n_users) >= per_user
+        items = np.bincount(found.item[current], minlength=found.n_items) >= per_item
+        left = current & users[found.user] & items[found.item]
+        if left.sum() == current.sum():
             return left
-        kept = left
+        current = left
 
 
 def _occurring(found: Interactions) -> Interactions:

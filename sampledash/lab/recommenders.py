@@ -55,8 +55,8 @@ class Knob:
         """The value if it is one, or a ValueError that names the knob."""
         if self.unlimited and value == np.inf:
             return np.inf
-        found = checks.real(self.name, value, low=self.low, high=self.high)
-        return checks.integer(self.name, found, low=int(self.low)) if self.whole else found
+        number = checks.real(self.name, value, low=self.low, high=self.high)
+        return checks.integer(self.name, number, low=int(self.low)) if self.whole else number
 
     def write(self, value: float) -> str:
         """Text of a value."""
@@ -175,16 +175,16 @@ def parse_recommender(text: str) -> Recommender:
     'iALS d=32 alpha=0.2 reg=10 sweeps=5'
     """
     name, *parts = re.sub(r"\s*=\s*", "=", checks.text("recommender", text)).split() or [""]
-    plain, found = recommender(name), {}
+    plain, knobs = recommender(name), {}
     for part in parts:
         knob, sign, value = part.partition("=")
         if not sign or not value:
             raise ValueError(f"cannot read {part!r}: knobs are written as in {plain}")
-        if knob in found:
+        if knob in knobs:
             raise ValueError(f"knob {knob!r} is given twice: give it once")
         known = {k.name: k for k in plain.kind.knobs}
-        found[knob] = known[knob].read(value) if knob in known else np.nan
-    return recommender(name, **found)
+        knobs[knob] = known[knob].read(value) if knob in known else np.nan
+    return recommender(name, **knobs)
 
 
 def _with(matrix: Any, data: Any) -> Any:
@@ -245,13 +245,11 @@ def _binary(
 def _logistic(
     data: Interactions, seed: int, d: float, wm: float, reg: float, steps: float
 ) -> Training:
-    found = _relevant(data)
-    return logistic(found, missing=wm, ridge=reg, d=int(d), steps=int(steps), seed=seed)
+    return logistic(_relevant(data), missing=wm, ridge=reg, d=int(d), steps=int(steps), seed=seed)
 
 
 def _svd(data: Interactions, seed: int, d: float, rm: float, reg: float) -> Training:
-    matrix = _with(data.matrix, data.matrix.data - rm)
-    return dense_svd(matrix, ridge=reg, d=int(d), seed=seed)
+    return dense_svd(_with(data.matrix, data.matrix.data - rm), ridge=reg, d=int(d), seed=seed)
 
 
 def _one_list(of: Callable[[Interactions], Floats]) -> Callable[[Interactions, int], Training]:
@@ -284,7 +282,6 @@ def _chance(data: Interactions, seed: int) -> Training:
 
 _D16 = Knob("d", 16, "length of the factors", 1, 1000, whole=True)
 _D50 = Knob("d", 50, "length of the factors", 1, 1000, whole=True)
-_SWEEPS = "times that both sides are solved"
 
 
 def _wm(default: float) -> Knob:
@@ -300,7 +297,7 @@ def _reg(default: float) -> Knob:
 
 
 def _sweeps(default: int) -> Knob:
-    return Knob("sweeps", default, _SWEEPS, 1, 1000, whole=True)
+    return Knob("sweeps", default, "times that both sides are solved", 1, 1000, whole=True)
 
 
 #: Every kind of recommender by its name.

@@ -48,8 +48,7 @@ class SplitRule:
     def __post_init__(self) -> None:
         checks.choice("how", self.how, get_args(How))
         if self.how == "latest":
-            share = checks.real("amount", self.amount, low=0, high=100, above=True)
-            if share == 100:
+            if checks.real("amount", self.amount, low=0, high=100, above=True) == 100:
                 raise ValueError("amount must be below 100 percent, got 100: some must be learned")
             if self.halved:
                 raise ValueError("halved goes with last and random, not with latest: leave it out")
@@ -112,18 +111,18 @@ def parse_split(text: str) -> SplitRule:
     >>> str(parse_split("last 5 halved seen=kept"))
     'last 5 halved seed=0 seen=kept'
     """
-    found = _FORM.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
-    if found is None:
+    match = _FORM.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
+    if match is None:
         raise ValueError(
             f"split must be one of last 1, random 1 seed=0, last 5 halved seed=0, latest 10% "
             f"(each with seen=kept or without), got {checks.shown(text)}"
         )
-    if share := found["share"]:
-        return SplitRule("latest", float(share), exclude_seen=not found["late_kept"])
-    how: Any = found["how"]
-    seed = None if found["seed"] is None else int(found["seed"])
-    kept = found["kept"] is not None
-    return SplitRule(how, int(found["each"]), found["halved"] is not None, seed, not kept)
+    if share := match["share"]:
+        return SplitRule("latest", float(share), exclude_seen=not match["late_kept"])
+    how: Any = match["how"]
+    seed = None if match["seed"] is None else int(match["seed"])
+    seen_stay = match["kept"] is not None
+    return SplitRule(how, int(match["each"]), match["halved"] is not None, seed, not seen_stay)
 
 
 def split(interactions: Interactions, rule: SplitRule | str) -> Split:

@@ -119,12 +119,12 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     exact mean, of one random order of the ties; whether every number of the cell is ``matched``;
     and, where not, the ``reason``.
     """
-    found, setting = cells(table), SETTINGS[table]
+    frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
-    systems, names = [ranks.system for ranks in sets], found["metric"].unique().tolist()
+    systems, names = [ranks.system for ranks in sets], frame["metric"].unique().tolist()
     metrics, scale = [parse_metric(name) for name in names], 100.0 if table == 3 else 1.0
     half = 0.5 * 10.0**-setting.decimals  # how far rounding may have moved a number
-    columns, parts = found.groupby("column", sort=False), []
+    columns, parts = frame.groupby("column", sort=False), []
     for done, (column, cell) in enumerate(columns, start=1):
         recipe = None if column == "exact" else str(column)
         options = Options(scheme=setting.scheme, fit_scheme=WITH, correction=recipe)
@@ -153,9 +153,9 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
         parts.append(cell.assign(ours=ours, our_std=std, **held))
         if progress is not None:
             progress(done / len(columns))
-    found = pd.concat(parts).reindex(found.index)
-    left = np.where(found["matched"], "", [_reason(table, cell) for cell in found.itertuples()])
-    return found.assign(reason=left)
+    frame = pd.concat(parts).reindex(frame.index)
+    left = np.where(frame["matched"], "", [_reason(table, cell) for cell in frame.itertuples()])
+    return frame.assign(reason=left)
 
 
 def _reason(table: int, cell: Any) -> str:
@@ -163,9 +163,8 @@ def _reason(table: int, cell: Any) -> str:
     if table == 3 and cell.column == "exact" and cell.row == "X":
         return RERUN
     if table == 3 and cell.metric == "AUC":
-        if cell.column != "rank estimate":
-            return TIES_OF_Z if cell.row == "Z" else RANK_ESTIMATE
-        return SCALED_AND_TIED if cell.row == "Z" else RANK_ESTIMATE
+        tied = SCALED_AND_TIED if cell.column == "rank estimate" else TIES_OF_Z
+        return tied if cell.row == "Z" else RANK_ESTIMATE
     return ""
 
 
@@ -180,15 +179,15 @@ def statements(paper: str, values: Values) -> pd.DataFrame:
     ``ours:``, then perhaps ``note:``, under which reading the statement holds or why it does not;
     wrapped lines are indented, and ``$x`` stands for the number x.
     """
-    found, text = [], (_HERE / f"{paper}.txt").read_text(encoding="utf-8")
+    rows, text = [], (_HERE / f"{paper}.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n(?=\[)", text.strip()):
         line = Template(re.sub(r"\n +", " ", block)).substitute(values)
         head, _, rest = line.partition(" ours: ")
         name, where, quote = re.split(r"\] |: ", head[1:], maxsplit=2)
         what, _, note = rest.partition(" note: ")
         ours, holds = values[name]
-        found.append((where, quote, float(ours), what, bool(holds), note))
-    return pd.DataFrame(found, columns=["where", "quote", "ours", "what", "holds", "note"])
+        rows.append((where, quote, float(ours), what, bool(holds), note))
+    return pd.DataFrame(rows, columns=["where", "quote", "ours", "what", "holds", "note"])
 
 
 def check_text(
@@ -343,7 +342,7 @@ def _toy(abc: Sequence[RankSet]) -> Values:
         return "".join("ABC"[i] for i in np.argsort(-values, kind="stable"))
 
     (a, b, c), sampled, last = exact[:, ap], means[_DRAWN - 1], means[-1, :, ap]
-    kept = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
+    unmoved = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
     orders, ndcg_orders = ([order(row) for row in means[:, :, x]] for x in (ap, ndcg))
     lines = means[:, :, recall]
     # C ahead, and A and B, which the exact metric ties, no longer to be told apart.
@@ -355,8 +354,8 @@ def _toy(abc: Sequence[RankSet]) -> Values:
         "lowest": (x := sampled[2, ap] - sampled[:2, ap].min(), x < 0),
         "alike": (x := abs(a - b), x < 0.0005),
         "two_times": (x := sampled[0, ap] / sampled[1, ap], round(x) == 2),
-        "shift": (x := _most(sampled[:, auc] - exact[:, auc]), x < 1e-12 and kept == 0),
-        "kept": kept,
+        "shift": (x := _most(sampled[:, auc] - exact[:, auc]), x < 1e-12 and unmoved == 0),
+        "kept": unmoved,
         "first": (x := next(m for m, seen in enumerate(orders, 1) if seen != "ACB"), x >= 50),
         "at_200": (200, orders[199] == "ABC"),
         "order_200": " > ".join(orders[199]),

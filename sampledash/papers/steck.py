@@ -66,9 +66,9 @@ def match_table_2(load: Load) -> pd.DataFrame:
     ``printed`` of the two halves, ``ours``, and whether it ``matched`` within :data:`ALLOWED`.
     """
     sets = {ranks.system: ranks for ranks in load("movielens-steck")}
-    found = pd.DataFrame(TABLE_2).rename(columns={"test": "printed"})
-    found["ours"] = [mean("ATOP", sets[system]) for system in found.pop("system")]
-    return found.assign(matched=(found["ours"] - found["printed"]).abs() <= ALLOWED)
+    table = pd.DataFrame(TABLE_2).rename(columns={"test": "printed"})
+    table["ours"] = [mean("ATOP", sets[system]) for system in table.pop("system")]
+    return table.assign(matched=(table["ours"] - table["printed"]).abs() <= ALLOWED)
 
 
 def observed_means(
@@ -105,10 +105,10 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
     worst = 2 / 3 / (1 + times)
     chance = np.linspace(times * worst, worst, len(ranks))
     values = np.array([parse_metric(name)(ranks, 1000) for name in measures])
-    kept = pd.DataFrame(observed_means(values, chance, repeats, rng)).dropna()
-    found = pd.DataFrame({"measure": measures, "complete": values.mean(axis=1)})
-    found["observed"] = kept.mean()
-    return found.assign(off=(kept.mean() - found["complete"]) / kept.sem())
+    means = pd.DataFrame(observed_means(values, chance, repeats, rng)).dropna()
+    table = pd.DataFrame({"measure": measures, "complete": values.mean(axis=1)})
+    table["observed"] = means.mean()
+    return table.assign(off=(means.mean() - table["complete"]) / means.sem())
 
 
 def check_steck(load: Load) -> pd.DataFrame:

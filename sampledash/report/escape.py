@@ -29,8 +29,8 @@ def one_line(text: str) -> str:
     >>> one_line(" two\n lines\x00 ")
     'two lines'
     """
-    kept = (c for c in text if c.isspace() or c in _JOINERS or not _hidden(c))
-    return " ".join("".join(kept).split())
+    shown = (c for c in text if c.isspace() or c in _JOINERS or not _hidden(c))
+    return " ".join("".join(shown).split())
 
 
 def _hidden(character: str) -> bool:
@@ -58,8 +58,7 @@ def markdown(text: str) -> str:
     &lt;b>A\|B&lt;/b>, Recall@10
     """
     # A > begins nothing within a cell, and better > worse is to be read before it is rendered.
-    line = html.escape(one_line(text), quote=False).replace("&gt;", ">")
-    return _MARKDOWN.sub(r"\\\g<0>", line)
+    return _MARKDOWN.sub(r"\\\g<0>", html.escape(one_line(text), quote=False).replace("&gt;", ">"))
 
 
 def html_text(text: str) -> str:
@@ -103,5 +102,4 @@ def system_name(name: str) -> str:
 
 def plain(name: str, longest: int = LONGEST_NAME) -> str:
     """A system's name as text for a picture: Plotly would read tags in it."""
-    short = short_name(name, longest)
-    return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return short_name(name, longest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -55,14 +55,14 @@ def contradicts(system: str) -> str:
 def instead(asked: str, shown: str, why: Reason) -> str:
     """Another estimator than the one that was asked for, and why."""
     how = asked if asked == "side by side" else f"by {asked}"
-    said = {
+    reasons = {
         "contradicted": f"These numbers contradict what {asked} assumes",
         "n": f"{asked.capitalize()} takes systems with the same candidates, but n differs",
         "m": f"{asked.capitalize()} takes m to be independent of the rank, but they go together",
         "adaptive": f"What was drawn decided m, or may have, where {asked} is not valid",
         "range": f"Estimated {how}, a system would lie outside its range",
     }
-    return f"{said[why]}: shown is {'' if shown == 'side by side' else 'the '}{shown}."
+    return f"{reasons[why]}: shown is {'' if shown == 'side by side' else 'the '}{shown}."
 
 
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:

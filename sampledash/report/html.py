@@ -133,12 +133,12 @@ def _document(title: str, parts: Sequence[str]) -> str:
 def _headline(findings: Pairs) -> str:
     """How many comparisons are right, wrong, undecided and tied."""
     states = findings.verdict["state"]
-    found = {state: int((states == state).sum()) for state in _STATES}
-    told = [f"{count(number)} {state}" for state, number in found.items() if number]
+    numbers = {state: int((states == state).sum()) for state in _STATES}
+    parts = [f"{count(number)} {state}" for state, number in numbers.items() if number]
     kind = "pairs" if len(findings.metrics) == 1 else "comparisons of a pair by a metric"
     if len(states) == 1:
         return f"At m = {count(findings.m)} the order of the two systems is {states.iloc[0]}."
-    return f"At m = {count(findings.m)}, of {count(len(states))} {kind}: {', '.join(told)}."
+    return f"At m = {count(findings.m)}, of {count(len(states))} {kind}: {', '.join(parts)}."
 
 
 def _figures(figures: Sequence[tuple[str, Drawable]], legend: str) -> list[str]:
@@ -200,14 +200,8 @@ def _settings(findings: Pairs) -> pd.DataFrame:
 def _systems(sets: Sequence[RankSet]) -> pd.DataFrame:
     """What was read; the digest tells whether another file holds the same ranks."""
     rows = [
-        (
-            ranks.system,
-            count(ranks.n_instances),
-            count(len(ranks)),
-            span(ranks.n.min(), ranks.n.max()),
-            ranks.digest[:12],
-        )
-        for ranks in sets
+        (x.system, count(x.n_instances), count(len(x)), span(x.n.min(), x.n.max()), x.digest[:12])
+        for x in sets
     ]
     table = pd.DataFrame(rows, columns=["System", "Instances", "Ranks", "Candidates n", "Digest"])
     made = [ranks.provenance for ranks in sets]

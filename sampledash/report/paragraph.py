@@ -164,8 +164,7 @@ def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], 
 
 def _few_pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
     """The names of pairs, if they are few enough to be named."""
-    pairs = zip(rows[first], rows[second], strict=True)
-    return list(pairs) if len(rows) <= _PAIRS else []
+    return list(zip(rows[first], rows[second], strict=True)) if len(rows) <= _PAIRS else []
 
 
 def _grouped(pairs: Iterable[tuple[Any, str]]) -> list[tuple[Any, list[str]]]:

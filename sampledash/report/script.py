@@ -62,8 +62,8 @@ def _options(protocol: Protocol) -> dict[str, Any]:
     """The scheme, and what is not the default."""
     default = Protocol.of({"scheme": protocol.scheme})
     fields = ("odds", "fit_scheme", "ties", "weighting")
-    told = [name for name in fields if getattr(protocol, name) != getattr(default, name)]
-    return {name: getattr(protocol, name) for name in ("scheme", *told)}
+    changed = [name for name in fields if getattr(protocol, name) != getattr(default, name)]
+    return {name: getattr(protocol, name) for name in ("scheme", *changed)}
 
 
 def _correction(recipe: Correction) -> str:

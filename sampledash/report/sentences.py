@@ -153,13 +153,13 @@ def headline(found: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 
 def other_metrics(found: Pairs, x: int) -> str:
     """The worst state of every metric but x, such as ``Also wrong: NDCG.``."""
-    worst, said = found.states.min(axis=1), []
+    worst, sentences = found.states.min(axis=1), []
     for code, state in enumerate(CODES):
         names = [str(found.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]
         if names:
             start = f"also {state}" if worst[x] == code else state
-            said.append(f"{start.capitalize()}: {listed(names)}.")
-    return " ".join(said)
+            sentences.append(f"{start.capitalize()}: {listed(names)}.")
+    return " ".join(sentences)
 
 
 def beware(found: Pairs, name: Callable[[str], str] = str) -> list[str]:
@@ -202,9 +202,9 @@ def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
     best = float(metric(1, n))
     constant = float(metric(min(n, of_all), n)) == best
     if of_all >= n:
-        told = f"{percent(best)} at every rank" if constant else replace(metric, k=None)
+        value = f"{percent(best)} at every rank" if constant else replace(metric, k=None)
         return [
-            f"The cutoff holds all {count(n)} candidates: {metric} is {told}. Take a k below "
+            f"The cutoff holds all {count(n)} candidates: {metric} is {value}. Take a k below "
             f"{count(n)}, or a larger n."
         ]
     if constant and of_sample > m:
@@ -226,11 +226,11 @@ def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str
     ['A by BV is outside 0 to 100 %, as no metric is: entries of a corrected vector lie outside 0 \
 to 100 % where that lessens its bias, and then so may their mean.']
     """
-    found = [name for name, some in values.items() if any(map(reason, some))]
-    if not found:
+    names = [name for name, some in values.items() if any(map(reason, some))]
+    if not names:
         return []
-    by, verb = f" by {method}" if method else "", "is" if len(found) == 1 else "are"
-    return [f"{first_named(found)}{by} {verb} outside 0 to 100 %, as no metric is: {OVERSHOOT}."]
+    by, verb = f" by {method}" if method else "", "is" if len(names) == 1 else "are"
+    return [f"{first_named(names)}{by} {verb} outside 0 to 100 %, as no metric is: {OVERSHOOT}."]
 
 
 def first_named(names: Sequence[str]) -> str:

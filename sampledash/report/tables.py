@@ -95,16 +95,16 @@ def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
     if not isinstance(table.index, pd.RangeIndex):
         named = ["" if name is None else str(name) for name in table.index.names]
         table = table.reset_index(names=named, allow_duplicates=True)
-    found: list[tuple[str, list[Any]]] = []
+    columns: list[tuple[str, list[Any]]] = []
     for place, label in enumerate(table.columns):
         name, values = str(label), table.iloc[:, place].tolist()
         if any(isinstance(value, tuple) for value in values):
             both = [v if isinstance(v, tuple) else (None, None) for v in values]
             low, high = zip(*both, strict=True)
-            found += [(f"{name}_low", list(low)), (f"{name}_high", list(high))]
+            columns += [(f"{name}_low", list(low)), (f"{name}_high", list(high))]
         else:
-            found.append((name, values))
-    return found
+            columns.append((name, values))
+    return columns
 
 
 def as_csv(table: pd.DataFrame) -> str:
@@ -160,9 +160,9 @@ def printed(table: pd.DataFrame) -> list[Column]:
     Columns are told by name; an unknown column of numbers counts as shares when none of them is
     beyond 1, else as whole numbers or numbers with two decimals.
     """
-    found = columns_of(table)
-    names, made = {name for name, _ in found}, []
-    for name, values in found:
+    columns = columns_of(table)
+    names, made = {name for name, _ in columns}, []
+    for name, values in columns:
         header, kind = _headed(name, names)
         kind = _kind(values) if kind == "any" else kind
         lacking = "no range" if name.endswith("_if_falling") else ""
@@ -266,8 +266,12 @@ def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
     ]
     if caption or label:
         key = re.sub(r"[^A-Za-z0-9:_-]", "", label)
-        told = {r"  \caption{%s}": escape.tex(caption) if caption else "", r"  \label{%s}": key}
-        above = [r"\begin{table}", r"  \centering", *(x % text for x, text in told.items() if text)]
+        texts = {r"  \caption{%s}": escape.tex(caption) if caption else "", r"  \label{%s}": key}
+        above = [
+            r"\begin{table}",
+            r"  \centering",
+            *(x % text for x, text in texts.items() if text),
+        ]
         lines = [*above, *(f"  {line}" for line in lines), r"\end{table}"]
     return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
 

@@ -222,8 +222,8 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     ]
     if truth:
         sides = [
-            (y, f"{told}{': right' if hue == c.green else ': wrong'}", at, hue)
-            for y, told, at, hue in sides
+            (y, f"{side}{': right' if hue == c.green else ': wrong'}", at, hue)
+            for y, side, at, hue in sides
         ]
     names = [
         theme.note(0, y, text, yanchor=at, **edge | {"font": {"size": 13, "color": hue}})
@@ -403,10 +403,10 @@ def chances(
     """Chance of the true order of each pair, a dot; with shared negatives its bounds, a bar."""
     c = theme.look(dark)
     bars = _ranges(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives")
-    told = [in_runs(float(p)) for p in chance]
+    texts = [in_runs(float(p)) for p in chance]
     axis = {"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS}
     look = {"shapes": [theme.upright(50, c.muted, dash="dot")], "revision": "chances"}
-    return _rows(pairs, bars, chance, c.blue, "own negatives", told, axis, dark, **look)
+    return _rows(pairs, bars, chance, c.blue, "own negatives", texts, axis, dark, **look)
 
 
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
@@ -417,14 +417,13 @@ def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     c, difference = theme.look(dark), rows["difference"].tolist()
     pairs = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
     low, high = np.array(rows["interval"].tolist()).T
-    away = (low > 0) | (high < 0)
-    color = [c.green if sure else c.orange for sure in away]
+    color = [c.green if sure else c.orange for sure in (low > 0) | (high < 0)]
     bars = _ranges(low.tolist(), high.tolist(), color, 3, "interval")
-    told = [f"{100 * d:.2f} points" for d in difference]
+    texts = [f"{100 * d:.2f} points" for d in difference]
     title = "difference on all items, better − worse (percentage points)"
     axis = {"title": {"text": title}, "tickformat": ",.2f", "nticks": 6}
     look = {"shapes": [theme.upright(0, c.ink)], "revision": "differences"}
-    return _rows(pairs, bars, difference, color, "difference", told, axis, dark, **look)
+    return _rows(pairs, bars, difference, color, "difference", texts, axis, dark, **look)
 
 
 def _ranges(
@@ -432,14 +431,11 @@ def _ranges(
 ) -> dict[str, Any]:
     """A bar from low to high on each row."""
     first, last = theme.in_percent(low), theme.in_percent(high)
-    told = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
+    hover = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
     at: dict[str, Any] = {"base": first, "customdata": np.column_stack([first, last])}
-    at |= {
-        "orientation": "h",
-        "width": width / _ROW,
-        "marker": {"color": color, "line": {"width": 0}},
-    }
-    return theme.bars(last - first, list(range(len(first))), name, hovertemplate=told, **at)
+    marker = {"color": color, "line": {"width": 0}}
+    at |= {"orientation": "h", "width": width / _ROW, "marker": marker}
+    return theme.bars(last - first, list(range(len(first))), name, hovertemplate=hover, **at)
 
 
 def _rows(

@@ -34,11 +34,10 @@ def report(focus: Focus) -> str:
     }
     if sum(map(len, r.question.sets)) <= MOST_TESTED:
         try:
-            found = [replace(focus, x=x).significance() for x in every]
-            tests = pd.concat(found, ignore_index=True)
+            parts = [replace(focus, x=x).significance() for x in every]
+            tests = pd.concat(parts, ignore_index=True)
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
         except ValueError:  # fractions as counts: the page says so where it is asked
             pass
-    more = len(r.systems) - len(systems)
-    legend = pictures.legend([r.systems[i] for i in systems], more=more)
+    legend = pictures.legend([r.systems[i] for i in systems], more=len(r.systems) - len(systems))
     return html_report(r, drawn, tables, legend=legend)

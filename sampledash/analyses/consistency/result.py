@@ -124,8 +124,8 @@ class Result(Pairs):
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
         """Standard deviations of the means of some systems, from the cache."""
         key = "std_of", self.question.key, self.m, memory.digests(sets)
-        found = super().std_of
-        return memory.cached(key, lambda: memory.frozen(found(sets)), shared=self.question.shared)
+        std_of = super().std_of
+        return memory.cached(key, lambda: memory.frozen(std_of(sets)), shared=self.question.shared)
 
     def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
         """Where the order changes: one row per metric, pair and correction by its name."""
@@ -145,8 +145,8 @@ def compute(question: Question, progress: Progress | None = None) -> Result:
     """Compute, or take from the cache, what is shown. Only the verdict depends on m."""
     orders, exact = question.orders(progress), question.exact()
     q = question
-    told = q.verdict_at(q.m), q.source.name, q.source.python
-    return Result(q.metrics, q.sets, q.m, q.protocol, orders, exact, *told, q)
+    more = q.verdict_at(q.m), q.source.name, q.source.python
+    return Result(q.metrics, q.sets, q.m, q.protocol, orders, exact, *more, q)
 
 
 @dataclass(frozen=True)
@@ -214,9 +214,9 @@ class Focus:
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
         """The rows of a table with columns better and worse, in the order of ``pairs``."""
-        found = list(map(frozenset, zip(table["better"], table["worse"], strict=True)))
+        named = list(map(frozenset, zip(table["better"], table["worse"], strict=True)))
         names = (frozenset(self.result.names(pair)) for pair in self.pairs)
-        return table.iloc[[found.index(pair) for pair in names]]
+        return table.iloc[[named.index(pair) for pair in names]]
 
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
         """Difference, interval, p and Holm's p of every pair, whatever m is."""

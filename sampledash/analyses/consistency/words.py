@@ -120,15 +120,15 @@ def formula(metric: str, m: int, size: float) -> list[str]:
 
 def one_run(better: str, worse: str, drawn: str, chance: float, low: float, high: float) -> str:
     """What one evaluation with so many negatives says about a pair."""
-    said = (
+    sentence = (
         f"One evaluation with {drawn} shows {better} ahead of {worse} with a chance "
         f"of **{in_runs(chance)}**"
     )
     if not math.isfinite(low):
-        return said + "."
+        return sentence + "."
     if in_runs(low) == in_runs(high):
-        return said + ", also with shared negatives."
-    return said + f"; with shared negatives between {in_runs(low)} and {in_runs(high)}."
+        return sentence + ", also with shared negatives."
+    return sentence + f"; with shared negatives between {in_runs(low)} and {in_runs(high)}."
 
 
 def tied(focus: Focus) -> str:

@@ -11,13 +11,7 @@ import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.consistency import pictures as over_m
-from sampledash.analyses.correct.result import (
-    MOVIELENS,
-    MOVIELENS_M,
-    Tradeoff,
-    movielens_orders,
-    pairs_in_order,
-)
+from sampledash.analyses.correct import result
 from sampledash.analyses.correct.words import root
 from sampledash.comparison.means import mean
 from sampledash.correction import Correction
@@ -147,7 +141,7 @@ def risks(
 def tradeoff(
     symbol: str,
     x: Floats,
-    series: Sequence[Tradeoff],
+    series: Sequence[result.Tradeoff],
     *,
     marks: Mapping[str, float],
     dark: bool = False,
@@ -210,11 +204,10 @@ def spectrum(
 ) -> go.Figure:
     """Share of the components of degree 0 to ``most`` that is kept, one line for each γ or m."""
     data = []
-    lines = theme.family_lines(len(series), dark)
-    for (name, kept), line in zip(series, lines, strict=True):
-        degree = np.arange(1, min(len(kept), most + 1))
+    for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
+        degree = np.arange(1, min(len(shares), most + 1))
         shown = np.unique(np.geomspace(1, max(len(degree), 1), 200).round().astype(int)) - 1
-        data.append(theme.curve(degree[shown], theme.in_percent(kept[1:][shown]), line, name))
+        data.append(theme.curve(degree[shown], theme.in_percent(shares[1:][shown]), line, name))
     return theme.figure(
         data,
         dark=dark,
@@ -231,8 +224,7 @@ def spectrum(
 
 
 def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
-    line = theme.correction_line(recipe.name, dark)
-    return line | {"width": 3.5 if recipe == focus else 2}
+    return theme.correction_line(recipe.name, dark) | {"width": 3.5 if recipe == focus else 2}
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
@@ -269,26 +261,26 @@ def movielens_curves(
     metric: Metric, recipe: Correction, m: int, *, dark: bool = False
 ) -> tuple[theme.Picture, str]:
     """One correction over m, with the present m, and in words; shaded where some pair is wrong."""
-    sets, found = example(MOVIELENS), movielens_orders(metric, recipe)
-    pairs = pairs_in_order(metric, sets)
-    keep = found.m_values <= MOVIELENS_M
-    flips = sorted({x for i, j in pairs for x in found.flips(i, j, 0) if x <= MOVIELENS_M})
-    wrong = np.any([found.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
-    known = found.m_values[keep]
+    sets, orders = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
+    pairs = result.pairs_in_order(metric, sets)
+    keep = orders.m_values <= result.MOVIELENS_M
+    flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
+    wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
+    known = orders.m_values[keep]
     # The nearest known m to each of the ladder's: a fitted correction is not known at every one.
-    wanted = np.searchsorted(known, m_grid(MOVIELENS_M, [m, *flips]))
+    wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
-    right = ((sets[i].system, sets[j].system, found.right_from(i, j, 0)) for i, j in pairs)
-    told = (f"{one} and {other} right from m = {m or 'none'}" for one, other, m in right)
+    right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)
+    sentences = (f"{one} and {other} right from m = {m or 'none'}" for one, other, m in right)
     fig = over_m.curves(
         f"{metric}, {recipe}",
         grid,
         [ranks.system for ranks in sets],
-        found.means[np.searchsorted(found.m_values, grid), :, 0],
+        orders.means[np.searchsorted(orders.m_values, grid), :, 0],
         [mean(metric, ranks) for ranks in sets],
         at=m,
         flips=flips,
         wrong=over_m.stretches(known, wrong),
         dark=dark,
     )
-    return fig, "; ".join(told)
+    return fig, "; ".join(sentences)

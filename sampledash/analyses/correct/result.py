@@ -112,8 +112,7 @@ def fitted(
         fit = (replace(recipe, prior=weights) if takes else recipe).fit(metric, sampling)
         return fit, *fit.risk(weights)
 
-    key = ("fitted", metric, recipe, sampling, prior)
-    return memory.cached(key, make, shared=not prior.custom)
+    return memory.cached(("fitted", metric, recipe, sampling, prior), make, shared=not prior.custom)
 
 
 def expected(

@@ -31,16 +31,16 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
             ("falling", row.falling, 0.65, 0.22),
         ):
             if span is not None:
-                told = f"{name}: {percent(span[0])} to {percent(span[1])}<extra></extra>"
-                look = {"color": theme.faded(color, opacity), "name": name, "hovertemplate": told}
+                hover = f"{name}: {percent(span[0])} to {percent(span[1])}<extra></extra>"
+                look = {"color": theme.faded(color, opacity), "name": name, "hovertemplate": hover}
                 data.append(theme.spans([span], [place], width, **look))
         of_readings = row.readings if len(row.readings) > 1 else (row.value,)
         estimates = [("estimate", value, dot) for value in of_readings]
         for name, value, marker in (*estimates, ("on all items", row.exact, tick)):
             if value is not None:
-                told = f"{name}: {percent(value)}<extra></extra>"
+                hover = f"{name}: {percent(value)}<extra></extra>"
                 at = [100 * value], [place]
-                data.append(theme.dots(*at, marker, name=name, hovertemplate=told))
+                data.append(theme.dots(*at, marker, name=name, hovertemplate=hover))
     known = [x for row in rows for x in (*row.free, row.value, row.exact) if x is not None]
     low, top = min(known), max(known)
     if 0 <= low <= top - low:  # near 0: from there

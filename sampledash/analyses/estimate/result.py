@@ -14,25 +14,13 @@ import pandas as pd
 from sampledash.analyses import memory
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.correction import USABLE, Correction, usable
-from sampledash.estimation.bounds import (
-    Range,
-    ahead,
-    bounds_from_table,
-    difference,
-    stopping_range,
-    unless_contradicted,
-)
+from sampledash.estimation import bounds as allowed
+from sampledash.estimation import rank_distribution as laws
+from sampledash.estimation.bounds import Range
 from sampledash.estimation.estimate import METHODS as estimators
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
-from sampledash.estimation.rank_distribution import (
-    LEARNED,
-    SHAPED,
-    fitted,
-    fitted_side_by_side,
-    obstacle,
-    rank_distribution,
-)
+from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.estimation.vectors import gamma_table
 from sampledash.grids import rank_grid
 from sampledash.metrics import Metric
@@ -114,7 +102,7 @@ class Question:
     def methods(self) -> list[str]:
         """Estimators that are valid and differ for these systems."""
         offered = plainer() if self.adaptive else METHODS
-        together = len(self.sets) > 1 and not any(obstacle(q.sets) for q in self.readings)
+        together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
 
     def values(self, place: int, method: str) -> list[float]:
@@ -124,7 +112,7 @@ class Question:
     def _value(self, place: int, method: str) -> float:
         one = self.sets[place]
         if method == TOGETHER:  # from one distribution, learned from all systems together
-            fits = self.cached((method, self.sets), lambda: fitted_side_by_side(self.sets))
+            fits = self.cached((method, self.sets), lambda: laws.fitted_side_by_side(self.sets))
             return float(fits[place].expected(self.metric))
         asked: Correction | str = usable(method, self.gamma) if method in USABLE else method
         return self.cached((asked, one), lambda: point(self.metric, one, asked))
@@ -139,17 +127,17 @@ class Question:
         def make() -> Range:
             if i == j:
                 return interval(self.metric, one, shape=shape)
-            told = compare(self.metric, one, other, shape)
-            return told.low, told.high
+            comparison = compare(self.metric, one, other, shape)
+            return comparison.low, comparison.high
 
         if shape is not None and (one.readings[-1].adaptive or other.readings[-1].adaptive):
             return None
-        return self.cached((shape, one, other), lambda: unless_contradicted(shape, make))
+        return self.cached((shape, one, other), lambda: allowed.unless_contradicted(shape, make))
 
     def gammas(self, one: SampledRankSet) -> pd.DataFrame:
         """What γ costs the mean over as many instances as this system has."""
         of = self.metric, one.outcomes.samplings[-1], one.n_instances
-        return self.cached(("gammas", one), lambda: gamma_table(*of, fitted(one, SHAPED)))
+        return self.cached(("gammas", one), lambda: gamma_table(*of, laws.fitted(one, SHAPED)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
         """Estimated share of relevant items up to some true ranks, by system."""
@@ -158,7 +146,7 @@ class Question:
         grid = rank_grid(n)
 
         def below(one: SampledRankSet) -> Floats:
-            shares = np.cumsum(rank_distribution(one, SHAPED))
+            shares = np.cumsum(laws.rank_distribution(one, SHAPED))
             return np.asarray(shares[np.minimum(grid, len(shares)) - 1])
 
         return grid, {
@@ -169,7 +157,7 @@ class Question:
         """Scores an instance until the metric is decided: for these instances, and more of them."""
 
         def make() -> tuple[Range, Range]:
-            own, more = (stopping_range(self.metric, one, x) for x in (None, np.inf))
+            own, more = (allowed.stopping_range(self.metric, one, x) for x in (None, np.inf))
             return own, more
 
         return self.cached(("price", one), make)
@@ -197,8 +185,7 @@ def _ranges(
 ) -> tuple[list[Row], list[Row]]:
     """What is known of every system, and of every pair."""
     places = list(combinations_with_replacement(range(len(names)), 2))
-    rows: list[Row] = []
-    pairs: list[Row] = []
+    rows, pairs = list[Row](), list[Row]()
     for done, (i, j) in enumerate(places):
         spans = []
         for half, shape in enumerate((None, FALLING), 1):
@@ -273,9 +260,8 @@ def _to_know(q: Question) -> Iterator[str]:
     """What to know of the cutoff, of unlike systems, and of instances with several ranks."""
     sizes = {one.system: one.population for one in q.sets}
     least = min(q.sets, key=lambda one: one.population)
-    m = least.outcomes.m[-1]
-    for said in cutoff_holds_all(q.metric, least.population, m):
-        yield f"{least.system}: {said}" if len(set(sizes.values())) > 1 else said
+    for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
+        yield f"{least.system}: {sentence}" if len(set(sizes.values())) > 1 else sentence
     drawn = {one.system: round(float(np.average(one.m, weights=one.counts))) for one in q.sets}
     yield from words.unlike(str(q.metric), sizes, drawn)
     for one in q.sets:
@@ -344,17 +330,17 @@ def example_table() -> str:
 
 def read_table(text: str) -> PrintedTable:
     """A printed table; a ValueError if it has too many systems, or one without a value."""
-    found = read_printed(text)
-    if len(found.rows) > MOST_PRINTED:
+    table = read_printed(text)
+    if len(table.rows) > MOST_PRINTED:
         raise ValueError(
-            f"the table has {len(found.rows)} systems, more than {MOST_PRINTED}: keep those that "
+            f"the table has {len(table.rows)} systems, more than {MOST_PRINTED}: keep those that "
             "are compared"
         )
-    if bare := [one.system for one in found.rows if not one.values]:
+    if bare := [one.system for one in table.rows if not one.values]:
         raise ValueError(
             f"the table gives no value for {bare[0]!r}: give it at least one, or remove its line"
         )
-    return found
+    return table
 
 
 class TableQuestion(NamedTuple):
@@ -372,19 +358,19 @@ class TableQuestion(NamedTuple):
         """
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]
-            return None if None in spans else difference(spans)
+            return None if None in spans else allowed.difference(spans)
         one, s = self.table.rows[i], self.sampling
 
         def make() -> Range:
             given: Any = (self.metric, one.values, s.n, s.m, one.decimals, None, shape, s.scheme)
             try:
-                return bounds_from_table(*given, instances=self.instances or None)
+                return allowed.bounds_from_table(*given, instances=self.instances or None)
             except ValueError as error:
-                said = str(error).removeprefix("observed ")
-                raise ValueError(f"{one.system}: {said}") from None
+                why = str(error).removeprefix("observed ")
+                raise ValueError(f"{one.system}: {why}") from None
 
         key = ("table", self.metric, repr(one), shape, s, self.instances)
-        return memory.cached(key, lambda: unless_contradicted(shape, make), shared=False)
+        return memory.cached(key, lambda: allowed.unless_contradicted(shape, make), shared=False)
 
 
 def compute_table(
@@ -395,7 +381,10 @@ def compute_table(
     rows, pairs = _ranges(q, [one.system for one in q.table.rows], report)
     notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
     notes += [words.contradicts(row.name) for row in rows if row.falling is None]
-    sure, likely = ahead([row.free for row in rows]), ahead([row.falling for row in rows])
+    sure, likely = (
+        allowed.ahead([row.free for row in rows]),
+        allowed.ahead([row.falling for row in rows]),
+    )
     best = likely if sure is None else sure
     word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
     first = None if best is None else name(rows[best].name)

@@ -56,8 +56,7 @@ def expected_curve(
         heights, fills = map(list, zip(*marks.values(), strict=True))
         marker = {"color": fills, "size": 10, "line": {"color": c.paper, "width": 1.5}}
         data.append(theme.dots([at, at], heights, marker, hoverinfo="skip"))
-        back = theme.faded(c.page, 0.75)
-        look: dict[str, Any] = {"log": log, "narrow": narrow, "back": back}
+        look: dict[str, Any] = {"log": log, "narrow": narrow, "back": theme.faded(c.page, 0.75)}
         names = _values_at(at, marks, int(ranks[-1]), top, **look)
         shapes = [theme.upright(at, c.muted)]
     else:
@@ -179,8 +178,7 @@ def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])
     if last - first + 1 > most:
-        mode = int(np.argmax(p))
-        first = min(max(first, mode - most // 2), len(p) - most)
+        first = min(max(first, int(np.argmax(p)) - most // 2), len(p) - most)
         last = first + most - 1
     return slice(first, last + 1)
 
@@ -253,9 +251,9 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
             shown = ranks[np.linspace(0, len(ranks) - 1, LIMIT).astype(np.int64)]
         line = {"color": color, "width": 2}
         look = {"symbol": "line-ns", "size": size, "color": color, "line": line}
-        said = f"drawn, ranked {side}"
-        hover = f"{said}: rank %{{x:,}}<extra></extra>"
-        data.append(theme.dots(shown, np.zeros(len(shown)), look, name=said, hovertemplate=hover))
+        label = f"drawn, ranked {side}"
+        hover = f"{label}: rank %{{x:,}}<extra></extra>"
+        data.append(theme.dots(shown, np.zeros(len(shown)), look, name=label, hovertemplate=hover))
         place = {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": corner}
         text = f"<b>{count(len(ranks))} drawn {side}</b>"
         names.append(theme.note(float(side == "below"), 1, text, font={"color": color}, **place))

@@ -108,8 +108,7 @@ def curves(
         exact = np.array([metric(ranks, sampling.n) for metric in metrics])
         return memory.frozen(exact), memory.frozen(mean), memory.frozen(np.sqrt(variance))
 
-    key = "curves", metrics, sampling, ranks.tobytes()
-    return memory.cached(key, make, shared=True)
+    return memory.cached(("curves", metrics, sampling, ranks.tobytes()), make, shared=True)
 
 
 def law(sampling: Sampling, rank: int) -> Floats:
@@ -134,13 +133,13 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
-    found: dict[int, Floats] = {}
+    values: dict[int, Floats] = {}
     for m in [*(m for m in sizes if m < s.n - 1), *([s.n - 1] if s.n - 1 <= MOST else [])]:
         if m == s.n - 1 and s.design.distinct:
-            found[m] = metric(both, s.n)  # nothing is left out
+            values[m] = metric(both, s.n)  # nothing is left out
         else:
-            found[m] = curves((metric,), Sampling(s.n, m, s.scheme, s.odds), both)[1][0]
-    return {m: y[:-1] for m, y in found.items()}, {m: float(y[-1]) for m, y in found.items()}
+            values[m] = curves((metric,), Sampling(s.n, m, s.scheme, s.odds), both)[1][0]
+    return {m: y[:-1] for m, y in values.items()}, {m: float(y[-1]) for m, y in values.items()}
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:

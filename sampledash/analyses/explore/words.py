@@ -34,8 +34,8 @@ def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
         f"{count(rank)} looks like rank {decimal(1 + drawn)}."
     )
     if metric.linear or metric.share is not None:
-        kept = "the same" if not sampling.design.weighted else "another"
-        return f"{start} As a share of the list that is {kept}, and {metric} looks at the share."
+        which = "the same" if not sampling.design.weighted else "another"
+        return f"{start} As a share of the list that is {which}, and {metric} looks at the share."
     return f"{start} The metric is then taken at a rank that is too good."
 
 

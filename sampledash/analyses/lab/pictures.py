@@ -57,10 +57,9 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
         up |= {"ticksuffix": "", "tickformat": ",.3~f"}
     marker = {"color": line["color"], "size": 7}
     star = {"color": line["color"], "size": 13, "line": {"color": theme.look(dark).ink, "width": 2}}
-    told = theme.hover(name, "" if error else " %")
     data = [
         theme.curve(x, y, line, name, hoverinfo="skip", hovertemplate=None),
-        theme.dots(x, y, marker, name=name, hovertemplate=told),
+        theme.dots(x, y, marker, name=name, hovertemplate=theme.hover(name, "" if error else " %")),
         theme.dots([x[best]], [y[best]], star, hoverinfo="skip"),
     ]
     return theme.figure(
@@ -116,15 +115,15 @@ def toys(dark: bool) -> go.Figure:
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = []
     for known in range(_MOVIES + 1):
-        found = toy(known)
-        cells = np.where(found.predicted.ravel() == 5, theme.faded(c.blue, 0.6), c.grid)
-        texts = ["" if np.isnan(rating) else f"{rating:g}" for rating in found.ratings.ravel()]
+        world = toy(known)
+        cells = np.where(world.predicted.ravel() == 5, theme.faded(c.blue, 0.6), c.grid)
+        texts = ["" if np.isnan(rating) else f"{rating:g}" for rating in world.ratings.ravel()]
         marker = {"symbol": "square", "size": 25, "color": cells.tolist()}
         look = {"marker": marker, "text": texts, "textfont": {"color": c.ink, "size": 14}}
         grid = scatter("markers+text", movie, user, textposition="middle center", **look)
-        error = f"<b>RMSE on the ratings {found.rmse_observed:.2f}</b>"
-        ranks = colored(f"<b>ATOP {percent(found.atop)}</b>", c.purple)
-        title = f"{error}   {ranks}<br>RMSE if all were rated {found.rmse_all:.2f}"
+        error = f"<b>RMSE on the ratings {world.rmse_observed:.2f}</b>"
+        ranks = colored(f"<b>ATOP {percent(world.atop)}</b>", c.purple)
+        title = f"{error}   {ranks}<br>RMSE if all were rated {world.rmse_all:.2f}"
         steps.append(Step(str(known), [grid], title))
     middle = [_MOVIES / 4 - 0.5, 3 * _MOVIES / 4 - 0.5]
     plain: dict[str, Any] = {"tickvals": middle, "showgrid": False, "zeroline": False}

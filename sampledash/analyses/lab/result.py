@@ -79,8 +79,8 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
         (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)
         for point in points
     ]
-    found = pd.DataFrame(rows, columns=[knob, "ATOP", f"Recall@{k}", "RMSE"])
-    return found.sort_values(knob, ignore_index=True)
+    table = pd.DataFrame(rows, columns=[knob, "ATOP", f"Recall@{k}", "RMSE"])
+    return table.sort_values(knob, ignore_index=True)
 
 
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
@@ -194,10 +194,10 @@ class Job:
     def _followed(self, task: Task, place: int) -> Generator[int, None, Any]:
         while True:
             try:
-                told = next(task.steps)
+                progress = next(task.steps)
             except StopIteration as end:
                 return end.value
-            if isinstance(told, Sweep):
-                self.points[task.key] = told.points
-            self.shares[place] = min(told.share, 0.999)
+            if isinstance(progress, Sweep):
+                self.points[task.key] = progress.points
+            self.shares[place] = min(progress.share, 0.999)
             yield place

@@ -23,12 +23,9 @@ TEXTS = texts(Path(__file__).with_suffix(".txt"))
 def data(interactions: Interactions) -> str:
     """What the interactions are, in numbers."""
     x, rating = interactions, interactions.rating
+    rated = "without ratings" if rating is None else f"rated {rating.min():g} to {rating.max():g}"
     parts = [several(x.n_users, "user"), several(x.n_items, "item")]
-    parts.append(several(x.size, "interaction"))
-    if rating is None:
-        parts.append("without ratings")
-    else:
-        parts.append(f"rated {rating.min():g} to {rating.max():g}")
+    parts += [several(x.size, "interaction"), rated]
     parts.append("in the order of the file" if x.time is None else "in time")
     repeats = x.size - np.unique(x.user.astype(np.int64) * x.n_items + x.item).size
     parts.append(f"{count(repeats)} of them repeats" if repeats else "no repeats")
@@ -60,9 +57,9 @@ def split(how: str, parts: Split, least: float | None = None) -> str:
 def knobs(text: str) -> str:
     """What a recommender is and what its knobs do."""
     kind = FAMILIES[parse_recommender(text).name]
-    said = [f"{kind.about[0].upper()}{kind.about[1:]}. {kind.source}".strip()]
-    said += [f"{knob.name}: {knob.about}" for knob in kind.knobs]
-    return escaped(". ".join(part.rstrip(".") for part in said)) + "."
+    sentences = [f"{kind.about[0].upper()}{kind.about[1:]}. {kind.source}".strip()]
+    sentences += [f"{knob.name}: {knob.about}" for knob in kind.knobs]
+    return escaped(". ".join(part.rstrip(".") for part in sentences)) + "."
 
 
 def working(name: str, share: float, left: float | None, *, halted: bool) -> str:
@@ -79,8 +76,8 @@ def missing(systems: Sequence[str], chosen: int) -> str:
     """Which recommenders are not trained yet."""
     if not systems:
         return "All of these are trained."
-    kept = chosen - len(systems)
-    return f"{count(kept)} of {count(chosen)} are trained and kept." if kept else ""
+    trained = chosen - len(systems)
+    return f"{count(trained)} of {count(chosen)} are trained and kept." if trained else ""
 
 
 def partly(missing: Sequence[str]) -> str:
@@ -110,5 +107,5 @@ def swept(knob: str, found: pd.DataFrame) -> str:
 def tops(found: pd.DataFrame) -> str:
     """What the curves of TOPK show: how much is in the top of the list."""
     row = found[found["k"] <= TOP].iloc[-1]
-    said = [f"{percent(row[name])} with {name}" for name in found.columns[1:]]
-    return f"Of what is relevant, the first {100 * TOP:g} % of the list hold {listed(said)}."
+    shares = [f"{percent(row[name])} with {name}" for name in found.columns[1:]]
+    return f"Of what is relevant, the first {100 * TOP:g} % of the list hold {listed(shares)}."

@@ -148,8 +148,8 @@ class Lesson:
             return self.answer
         wrong = [choice for choice in self.choices if not choice.right]
         nearest = min(wrong, key=lambda choice: abs(choice.number - guess))
-        said = f"{count(abs(off))} too {'many' if off > 0 else 'few'}. {nearest.reply}"
-        return Choice(count(guess), False, said)
+        reply = f"{count(abs(off))} too {'many' if off > 0 else 'few'}. {nearest.reply}"
+        return Choice(count(guess), False, reply)
 
 
 def text_of(name: str) -> str:
@@ -159,7 +159,7 @@ def text_of(name: str) -> str:
 
 def names() -> list[str]:
     """Of the lessons, in order."""
-    return sorted(found.name for found in pkgutil.iter_modules(lessons.__path__))
+    return sorted(module.name for module in pkgutil.iter_modules(lessons.__path__))
 
 
 @cache
@@ -198,30 +198,30 @@ def ahead(number: int) -> Future[object]:
 
 def read(text: str, numbers: Numbers) -> Lesson:
     """Put the numbers into the text of a lesson."""
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for line in re.split(r"\n(?! )", text.strip()):
-        name, _, said = re.sub(r"\s*\n\s+", " ", line).partition(": ")
-        several = numbers.get(said.removeprefix("$"))
+        name, _, content = re.sub(r"\s*\n\s+", " ", line).partition(": ")
+        several = numbers.get(content.removeprefix("$"))
         if not isinstance(several, tuple):
             put = partial(_written, numbers, name == "formula")
-            several = (re.sub(r"\$(\w+)(?::(\w+))?", put, said),)
-        found.setdefault(name, []).extend(several)
+            several = (re.sub(r"\$(\w+)(?::(\w+))?", put, content),)
+        texts.setdefault(name, []).extend(several)
 
     def parts(name: str) -> list[list[str]]:
-        return [said.split(" | ") for said in found[name]]
+        return [content.split(" | ") for content in texts[name]]
 
     page, query, label = parts("link")[0]
     alone = ("title", "setup", "question", "sentence", "why", "source")
-    (right,), (minutes,), most = found["right"], found["minutes"], found.get("most")
+    (right,), (minutes,), most = texts["right"], texts["minutes"], texts.get("most")
     return Lesson(
-        **{name: found[name][0] for name in alone},
+        **{name: texts[name][0] for name in alone},
         choices=tuple(Choice(text, text == right, why) for text, why in parts("choice")),
-        formula=tuple(found["formula"]),
+        formula=tuple(texts["formula"]),
         link=Link(page, parse_qs(query), label),
         minutes=int(minutes),
-        misconceptions=tuple(found["misconception"]),
+        misconceptions=tuple(texts["misconception"]),
         exercises=tuple(Exercise(task, solution) for task, solution in parts("exercise")),
-        points=tuple(found.get("point", ())),
+        points=tuple(texts.get("point", ())),
         most=int(most[0]) if most else None,
     )
 
@@ -232,10 +232,10 @@ def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
     if isinstance(value, str | tuple):
         return str(value)
     if how is None:
-        said = percent(value) if isinstance(value, float) else count(value)
+        number = percent(value) if isinstance(value, float) else count(value)
     else:
-        said = WRITTEN[how](value) if how in WRITTEN else f"{value:.{how}}"
-    return re.sub(r"(?<=\d),", "{,}", said).replace(" %", r"\,\%") if tex else said
+        number = WRITTEN[how](value) if how in WRITTEN else f"{value:.{how}}"
+    return re.sub(r"(?<=\d),", "{,}", number).replace(" %", r"\,\%") if tex else number
 
 
 def order(systems: Sequence[str], means: Sequence[float]) -> str:
@@ -248,7 +248,7 @@ def order(systems: Sequence[str], means: Sequence[float]) -> str:
 
 def notes(lesson: Lesson) -> str:
     """What to do with one lesson in class, as Markdown."""
-    heard = "\n".join(f"- {said}" for said in lesson.misconceptions)
+    heard = "\n".join(f"- {belief}" for belief in lesson.misconceptions)
     tasks = "\n".join(f"- {one.task} *{one.solution}*" for one in lesson.exercises)
     return (
         f"**{lesson.minutes} minutes.** Read the question aloud, let the class vote by hand, "
@@ -272,7 +272,7 @@ def sheet() -> str:
         keys += [f"## {place}. {lesson.title}", ""]
         keys += [f"**{lesson.answer.text}.** {lesson.answer.reply}", "", lesson.sentence, ""]
         keys += [*(f"$$ {step} $$" for step in lesson.formula), ""]
-        keys += [*(f"- {said}" for said in lesson.misconceptions), ""]
+        keys += [*(f"- {belief}" for belief in lesson.misconceptions), ""]
         keys += [f"{place}.{i} {one.solution}\n" for i, one in enumerate(lesson.exercises, 1)]
         keys += [f"Source: {lesson.source}.", ""]
     return "\n".join([*tasks, "---", "", *keys])

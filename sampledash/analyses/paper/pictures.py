@@ -65,8 +65,8 @@ def _exact(_: Metric, dark: bool) -> go.Figure:
 def _toy(metric: Metric, dark: bool) -> go.Figure:
     sets, protocol = example(TOY), Protocol.of({"scheme": WITH})
     grid = m_grid(N - 1, [DRAWN])
-    found = memory.orders((metric,), sets, N - 1, protocol, shared=True)
-    means = found.means[np.searchsorted(found.m_values, grid), :, 0]
+    orders = memory.orders((metric,), sets, N - 1, protocol, shared=True)
+    means = orders.means[np.searchsorted(orders.m_values, grid), :, 0]
     names, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
     how: dict[str, Any] = {"at": DRAWN, "dark": dark, "height": _HEIGHT}
     return consistency.curves(str(metric), grid, names, means, exact, **how)

@@ -50,11 +50,11 @@ def missing(times: int, found: pd.DataFrame) -> str:
         f"{abs(off):.1f} standard errors off"
         for measure, observed, complete, off in zip(*columns, strict=True)
     ]
-    said = "; ".join(parts)
+    seen = "; ".join(parts)
     if times == 1:
-        return f"Missing at random: {said}, in 4,000 runs. The theorem holds."
+        return f"Missing at random: {seen}, in 4,000 runs. The theorem holds."
     return (
-        f"Observed {count(times)} times as often: {said}. Unbiased only if relevant ratings are "
+        f"Observed {count(times)} times as often: {seen}. Unbiased only if relevant ratings are "
         "missing at random."
     )
 

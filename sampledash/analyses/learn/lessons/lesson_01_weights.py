@@ -19,16 +19,16 @@ TOP = 1_000
 
 
 def numbers(look: str) -> Numbers:
-    found: dict[str, str | float] = {}
+    values: dict[str, str | float] = {}
     for name in ("Recall@10", "NDCG", "AUC", "AP"):
         metric, short = sd.parse_metric(name), name.partition("@")[0]
         first, second, tenth, eleventh, late, later = metric([1, 2, 10, 11, 100, 101], N).tolist()
-        found |= {f"up_{short}": first - second, f"late_{short}": late - later}
-        found |= {f"tenth_{short}": tenth - eleventh, f"ratio_{short}": first / second}
-        found |= {f"first_{short}": first, f"second_{short}": second}
+        values |= {f"up_{short}": first - second, f"late_{short}": late - later}
+        values |= {f"tenth_{short}": tenth - eleventh, f"ratio_{short}": first / second}
+        values |= {f"first_{short}": first, f"second_{short}": second}
         if first == 2 * second:
-            found["right"] = name
-    return found
+            values["right"] = name
+    return values
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:

@@ -55,11 +55,11 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     steps = []
     for size in SIZES:
         drawn = seen[:size]
-        said = f"sampled rank {count(seen[0])}" if size == 1 else f"average {decimal(drawn.mean())}"
+        text = f"sampled rank {count(seen[0])}" if size == 1 else f"average {decimal(drawn.mean())}"
         share = np.bincount(drawn, minlength=WIDEST + 1)[1 : WIDEST + 1] / size
         bars = {**bar, "y": (100 * share).tolist()}
         hidden = scatter("markers", x, [None] * WIDEST, marker=ink)
-        title = f"<b>{count(size)} draw{'s' * (size > 1)}</b>: {said}"
+        title = f"<b>{count(size)} draw{'s' * (size > 1)}</b>: {text}"
         steps.append(Step(count(size), [bars, hidden], title))
     mean = 1 + M * float(sampling.share_above(RANK))
     law = scatter("markers", x, (100 * sampling.pmf(RANK)[:WIDEST]).tolist(), marker=ink)
@@ -74,8 +74,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
 def _catalogue(negatives: list[int], dark: bool) -> go.Figure:
     """The catalogue as a strip: one relevant item, the drawn negatives as ticks."""
     c = theme.look(dark)
-    line = {"color": c.blue, "width": 2}
-    tick = {"symbol": "line-ns", "size": 22, "color": c.blue, "line": line}
+    tick = {"symbol": "line-ns", "size": 22, "color": c.blue, "line": {"color": c.blue, "width": 2}}
     edge = {"color": c.page, "width": 2}
     diamond = {"symbol": "diamond", "size": 18, "color": c.vermillion, "line": edge}
     data = [

@@ -83,7 +83,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     steps = []
     for m in LADDER:
         curve = Curve("sampled", sampled(metric, ranks, m), line)
-        said = f"<b>{count(m)} negatives {percent(float(curve.y[here]))}</b>"
-        title = f"{head}   ╌╌ {true}<br>{sliding.colored(said, curve.color)}"
+        legend = f"<b>{count(m)} negatives {percent(float(curve.y[here]))}</b>"
+        title = f"{head}   ╌╌ {true}<br>{sliding.colored(legend, curve.color)}"
         steps.append(sliding.Step(count(m), sliding.lines(ranks, [curve]), title))
     return sliding.sliding(sliding.lines(ranks, [exact]), steps, LADDER.index(M), **layout)

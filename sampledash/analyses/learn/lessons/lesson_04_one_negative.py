@@ -75,7 +75,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     for m in DOWN:
         curves = drawn(m)
         apart = max(float(np.abs(x.y - curves[0].y).max()) for x in curves[1:])
-        said = "one and the same line" if apart < 1e-9 else f"up to {100 * apart:.0f} points apart"
-        title = f"<b>{negatives(m)}: {said}</b><br>{names}"
+        text = "one and the same line" if apart < 1e-9 else f"up to {100 * apart:.0f} points apart"
+        title = f"<b>{negatives(m)}: {text}</b><br>{names}"
         steps.append(sliding.Step(count(m), sliding.lines(ranks, curves), title))
     return sliding.sliding([], steps, DOWN.index(M), **layout)

@@ -32,7 +32,7 @@ def numbers(look: str) -> Numbers:
     places = np.array([sets[2].ranks.min(), sets[0].ranks.max()])
     worth = [ap(places, n), np.asarray(sd.expected(ap, places, sd.Sampling(n, TABLE_M, WITH)))]
     true, shown = order(names, exact), order(names, sampled)
-    found = sd.counterexample("Recall@10", sd.Sampling(N, M, WITHOUT)) or ()
+    flipped = sd.counterexample("Recall@10", sd.Sampling(N, M, WITHOUT)) or ()
     each = {
         f"ap_{name}": f"{percent(s)} on the sample, {percent(e)} on all items"
         for name, s, e in zip(names, sampled_ap, exact_ap, strict=True)
@@ -56,7 +56,7 @@ def numbers(look: str) -> Numbers:
         "source": EXAMPLES["paper-abc"].title,
         "exact_ap": _named(exact_ap),
         "exact_ap_order": order(names, exact_ap),
-        "pair": " and ".join(f"{rs.system} at ranks {_ranks(rs.ranks)}" for rs in found),
+        "pair": " and ".join(f"{rs.system} at ranks {_ranks(rs.ranks)}" for rs in flipped),
     }
 
 
@@ -109,17 +109,17 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
 
 def _counterexample(look: str, m: int) -> tuple[str, Link | None]:
     """Two small rank sets whose order flips."""
-    found = sd.counterexample(look, sd.Sampling(N, m, WITHOUT))
-    if found is None:
+    flipped = sd.counterexample(look, sd.Sampling(N, m, WITHOUT))
+    if flipped is None:
         none = f"There is none for {look} with {negatives(m)}: every order is kept in expectation."
         return none, None
     parts = [
         f"**{rs.system}** at ranks {_ranks(rs.ranks)}: {percent(sd.mean(look, rs))} on all items, "
         f"{percent(sd.expected_mean(look, rs, m, scheme=WITHOUT))} with {negatives(m)}"
-        for rs in found
+        for rs in flipped
     ]
-    typed = [f"{rs.system}: {', '.join(map(str, rs.ranks.tolist()))}" for rs in found]
-    ranks = "\n".join([f"n = {int(found[0].n.max())}", *typed])
+    typed = [f"{rs.system}: {', '.join(map(str, rs.ranks.tolist()))}" for rs in flipped]
+    ranks = "\n".join([f"n = {int(flipped[0].n.max())}", *typed])
     query = {"source": "Paste ranks", "ranks": ranks, "m": str(m), "metrics": CHIPS[look]}
     return f"{'; '.join(parts)}.", Link("consistency", query, "Check these two in Consistency")
 

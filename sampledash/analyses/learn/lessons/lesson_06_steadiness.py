@@ -25,11 +25,11 @@ LIFT = 0.3  # of a row: how far the dots of one row are spread
 @lru_cache(maxsize=16)
 def runs(m: int) -> Floats:
     """Repeated sampled evaluations of the bundled recommenders: shape (systems, RUNS)."""
-    found = [
+    means = [
         sd.simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
         for place, rs in enumerate(movielens().sets)
     ]
-    return frozen(np.array(found))
+    return frozen(np.array(means))
 
 
 def numbers(look: str) -> Numbers:

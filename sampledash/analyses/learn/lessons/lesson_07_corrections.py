@@ -24,8 +24,7 @@ GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0
 def fit(weight: float | None) -> sd.Fit:
     """Average precision corrected with this γ; None is uncorrected."""
     name = "uncorrected" if weight is None else "bias-variance"
-    recipe = sd.correction(name, gamma=weight)
-    return recipe.fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
+    return sd.correction(name, gamma=weight).fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
 
 
 def errors(weight: float | None) -> tuple[float, float]:
@@ -69,8 +68,8 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     for weight in GAMMAS:
         curve = Curve("corrected", fit(weight).expected(ranks), line)
         bias, std = errors(weight)
-        said = f"━ γ = {gamma(weight)}: bias {percent(bias)}, scatter {percent(std)}"
-        title = f"{head}<br><b>{sliding.colored(said, curve.color)}</b>"
+        legend = f"━ γ = {gamma(weight)}: bias {percent(bias)}, scatter {percent(std)}"
+        title = f"{head}<br><b>{sliding.colored(legend, curve.color)}</b>"
         steps.append(sliding.Step(gamma(weight), sliding.lines(ranks, [curve]), title))
     fixed = sliding.lines(ranks, [exact, raw])
     return sliding.sliding(fixed, steps, GAMMAS.index(GAMMA), prefix="γ = ", **layout)

@@ -36,7 +36,6 @@ def numbers(look: str) -> Numbers:
     best = int(np.argmax(exact))
     ranks, k = sets[best], sd.parse_metric(METRIC).k or 0
     mean, full = sd.mean_stopping_cost(METRIC, ranks).mean, float(np.mean(ranks.n - 1))
-    cost = sd.stopping_cost(f"Recall@{CUTOFF}", RANK, CANDIDATES)
     return {
         "first": names[best],
         "users": len(ranks),
@@ -49,7 +48,7 @@ def numbers(look: str) -> Numbers:
         "one_n": CANDIDATES,
         "one_r": RANK,
         "one_k": CUTOFF,
-        "one_cost": float(cost.mean),
+        "one_cost": float(sd.stopping_cost(f"Recall@{CUTOFF}", RANK, CANDIDATES).mean),
         "one_first": CANDIDATES / RANK,
         "reached": round(len(ranks) * M / mean),
     }
@@ -86,20 +85,20 @@ def _one(rank: int, revealed: bool, dark: bool) -> go.Figure:
     for done in range(len(looked) + 1):
         above = [p for p in range(done) if looked[p]]
         below = [p for p in range(done) if not looked[p]]
-        said = f"<b>{done} looked at, ▲ {len(above)} above, ▼ {len(below)} below</b><br>"
-        said += f"Recall@{CUTOFF} among {CANDIDATES} is "
+        heading = f"<b>{done} looked at, ▲ {len(above)} above, ▼ {len(below)} below</b><br>"
+        heading += f"Recall@{CUTOFF} among {CANDIDATES} is "
         first, last = len(above) + 1, CANDIDATES - len(below)
         if first > CUTOFF:
-            said += f"0: {total - done} are never scored"
+            heading += f"0: {total - done} are never scored"
         elif last > CUTOFF:
-            said += f"open: rank {first} to {last}"
+            heading += f"open: rank {first} to {last}"
         else:
-            said += f"1: rank {first}" + f" to {last}" * (first < last)
+            heading += f"1: rank {first}" + f" to {last}" * (first < last)
         data = [
             marks(above, "triangle-up", c.vermillion, 18),
             marks(below, "triangle-down", c.blue, 18),
         ]
-        steps.append(sliding.Step(count(done), data, said))
+        steps.append(sliding.Step(count(done), data, heading))
     return sliding.sliding([waiting], steps, 0, prefix="looked at: ", gap=20, **layout)
 
 
