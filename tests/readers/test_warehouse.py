@@ -310,9 +310,7 @@ def test_repeats_are_looked_for_in_slices_of_all_rows(labels, tmp_path, monkeypa
         warehouse.fetched(ranks, "ranks", 9)
     for i in range(0, 20, 4):
         again = {name: [*cells, cells[i], cells[i]] for name, cells in rows.items()}
-        path = written(
-            tmp_path / f"{i}.parquet", again
-        )  # engines keep a file by name
+        path = written(tmp_path / f"{i}.parquet", again)  # engines keep a file by name
         said = f"2 rows score an item again, such as item '1' of instance '{whole[i]}';"
         with pytest.raises(limits.ReadError, match=said):
             warehouse.rank_scores(engine, path)
