@@ -210,8 +210,8 @@ def _headers(c: Any, rng: np.random.Generator) -> None:
                 end = ",1" * (len(columns) > 2)
                 rows = [f"{i % 3},{i},{i % 5}{end}\n" for i in range(9)]
                 data = f"{','.join([*columns, again])}\n{''.join(rows)}".encode()
-                how = {"reader": "interactions", "refused": True}
-                c.add("table: interactions twice", "i.csv", data, **how)
+                more = {"reader": "interactions", "refused": True}
+                c.add("table: interactions twice", "i.csv", data, **more)
 
 
 def _unqualified(read: Callable[[bytes], pd.DataFrame], *, wide: bool) -> Any:
@@ -268,9 +268,9 @@ def _texts(c: Any, rng: np.random.Generator) -> None:
         quoted = text(table, quoting=1).replace(b'"', b"'")
         add("single quotes", quoted, by_pandas(quotechar="'"))
         for mark in ("|", " ", ":", "::", "\x01", ", ", "\t\t"):
-            how = {"sep": mark.rstrip() if mark == ", " else mark, "skipinitialspace": True}
+            marks = {"sep": mark.rstrip() if mark == ", " else mark, "skipinitialspace": True}
             plain = len(mark.strip()) == 1
-            right = by_pandas(engine="python", **how) if plain else None
+            right = by_pandas(engine="python", **marks) if plain else None
             add("other separators", data.replace(b",", mark.encode()), right)
         ended = b"".join(x.rstrip() + b",\n" for x in lines)
         add("comma at the end", ended, without(-1, by_pandas(index_col=False)))
@@ -363,8 +363,8 @@ def _binaries(c: Any, rng: np.random.Generator) -> None:
     for relevant in (*map(pa.array, marked[:2]), pa.array([0, 1, None, 0], pa.int8()), marked[2]):
         data = stored(pa.table({**marks, "relevant": relevant}))
         right = pd.DataFrame({"system": ["A"], "user": ["u"], "rank": [2], "ties": [1], "n": [4]})
-        how = {"reader": "scores", "right": lambda _, right=right: right}
-        c.add("scores: marks", "m.parquet", data, refused=False, **how)
+        more = {"reader": "scores", "right": lambda _, right=right: right}
+        c.add("scores: marks", "m.parquet", data, refused=False, **more)
 
 
 def _folders(c: Any, rng: np.random.Generator) -> None:

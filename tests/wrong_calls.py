@@ -62,7 +62,7 @@ class Call(NamedTuple):
 
 def valid() -> dict[str, Call]:
     """A valid call of each public name, and of each method of what it makes."""
-    one, both = dict(metric="AP", ranks=A), dict(metric="AP", sets=[A, B])
+    single, both = dict(metric="AP", ranks=A), dict(metric="AP", sets=[A, B])
     options = dict(scheme="with-replacement", odds=1.0, correction="BV 0.1", fit_scheme=None)
     options |= dict(ties="expected", weighting="instances")
     plain = {name: options[name] for name in ("scheme", "odds", "ties", "weighting")}
@@ -109,7 +109,7 @@ def valid() -> dict[str, Call]:
                          proxy=score),
         "example": dict(name="paper-abc"),
         "expected": dict(metric=METRIC, rank=[1, 7], sampling=SAMPLING),
-        "expected_mean": dict(one, m=3, **options),
+        "expected_mean": dict(single, m=3, **options),
         "finish": dict(part=(x for x in ())),
         "fit_learned": dict(method="bv-mle", metric="AP", sets=POOL, gamma=0.1, m=9),
         "flips": dict(both, m_max=6, **options),
@@ -118,9 +118,9 @@ def valid() -> dict[str, Call]:
                             gammas=[0.1, 0.01]),
         "instances_needed": dict(both, m=3, probability=0.9, **options),
         "matching_cutoff": dict(k=1, ranks=A, m=3, scheme="with-replacement"),
-        "mean": one,
-        "mean_of_sample": dict(one, instances=9, versus=B, confidence=0.9),
-        "mean_range": one,
+        "mean": single,
+        "mean_of_sample": dict(single, instances=9, versus=B, confidence=0.9),
+        "mean_range": single,
         "mean_stopping_cost": dict(metric="Recall@2", ranks=A),
         "metric": dict(name="ndcg", k=5),
         "negatives_needed": dict(both, probability=0.9, m_max=6, **options),
@@ -155,9 +155,9 @@ def valid() -> dict[str, Call]:
         "right_from": dict(both, m_max=6, **options),
         "sample_ranks": dict(ranks=A, m=3, rng=rng(), scheme="with-replacement"),
         "significance": dict(both, rng=rng(), resamples=100, confidence=0.9),
-        "simulate": dict(one, m=3, repeats=3, rng=rng(), **options),
+        "simulate": dict(single, m=3, repeats=3, rng=rng(), **options),
         "split": dict(interactions=DATA, rule="last 1"),
-        "std_of_mean": dict(one, m=3, **options),
+        "std_of_mean": dict(single, m=3, **options),
         "stopping_cost": dict(metric="NDCG@5", rank=[1, 9], n=30),
         "stopping_range": dict(metric="RR@3", pilot=POOL, instances=90, confidence=0.9),
         "synthetic": dict(seed=1),
@@ -166,7 +166,7 @@ def valid() -> dict[str, Call]:
         "verdict": dict(metrics=["AP"], sets=[A, B], m=3, corrections=["BV 0.1"], m_max=6, **plain),
     }  # fmt: skip
     every = {name: (getattr(sd, name), given) for name, given in calls.items()} | methods
-    return {name: Call(each[0], whole(*each)) for name, each in every.items()}
+    return {name: Call(call[0], whole(*call)) for name, call in every.items()}
 
 
 def whole(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def main() -> int:
         expect.set_options(timeout=180_000)  # plans of bundled data take long on a busy machine
         modes = [(f"{name}?{mode}", "") for name in chosen for mode in ("", *MODES.get(name, ()))]
         buttons = ((name, OPENED.get(name, "")) for name in chosen)
-        opened = [(name, x) for name, each in buttons for x in filter(None, each.split(", "))]
+        opened = [(name, x) for name, row in buttons for x in filter(None, row.split(", "))]
         for address, button in modes + opened:
             broken = {}
             for width, scheme in LOOKS:  # a page that is open takes a moment to change its look

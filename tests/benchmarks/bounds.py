@@ -33,8 +33,8 @@ from sampledash.metrics import as_metric
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import draw_above
 from sampledash.types import Floats, Ints
-from tests.benchmarks.frame import Result
-from tests.estimation.cases import FALLING, adaptive, averaged, drawn, falling, own_n_drawn
+from tests.benchmarks.frame import Result, timed
+from tests.estimation.cases import FALLING, adaptive, averaged, brute, drawn, falling, own_n_drawn
 from tests.oracles import WITH, WITHOUT, dense_law
 
 SHAPES = (None, "non-increasing")
@@ -263,6 +263,19 @@ def decided(quick: bool) -> Iterator[Result]:
         yield Result(name, spent, None, share, 1.0 if quick else WRONG, note=note)
 
 
+def programmes(quick: bool) -> Iterator[Result]:
+    """Few places against all ranks: within 1e-6, and under 3 s."""
+    n, m = (1000, 40) if quick else (3706, 100)
+    srs = averaged(sd.RankSet("Y", XYZ[1].ranks[XYZ[1].ranks <= n], n), n, m)
+    for (name, k), shape in product((("recall", 10), ("ndcg", 10)), SHAPES):
+        metric, how = sd.metric(name, k=k), {"shape": shape, "tolerance": 1e-2}
+        ours, ends = timed(partial(bounds, metric, srs, **how))
+        obvious, every = timed(partial(brute, name, k, srs, **how))
+        apart = float(np.abs(np.subtract(ends, every)).max())
+        title = f"bounds of {metric}, {shape or 'any'} shape, n = {n}, m = {m}"
+        yield Result(title, ours, obvious, apart, 1e-6, within=3.0)
+
+
 def shaped(quick: bool) -> Iterator[Result]:
     """With the shape: misses of the metric of drawn instances, and of their distribution."""
     runs, m, places = 5 if quick else 100, 100, np.arange(1, N + 1)
@@ -413,4 +426,4 @@ def unlike(quick: bool) -> Iterator[Result]:
         yield seen.result(f"misses, {text}: {case}", UNLIKE, quick, note)
 
 
-BENCHMARKS = (held, hard, decided, shaped, decided_by_the_draw, unlike)
+BENCHMARKS = (programmes, held, hard, decided, shaped, decided_by_the_draw, unlike)
