@@ -262,7 +262,7 @@ def nested_covariances(
         slopes = np.multiply.outer(first[1] - first[0], second[1] - second[0])
         return np.asarray(common[:, None, None] * slopes)
     result = np.zeros((len(inner), first.shape[1], second.shape[1]))
-    live = np.flatnonzero((inner > 0) & (outside > 0) | (inner > 0) & (outer > inner))
+    live = np.flatnonzero(inner > 0)
     live = live[np.lexsort((inner[live], outer[live]))]
     step = max(1, CHUNK // (m + 1))
     for start in range(0, len(live), step):
