@@ -13,15 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom, norm
 
 import sampledash as sd
-from sampledash.comparison import run_distribution
-from sampledash.comparison.chance import (
-    by_lumps,
-    common_step,
-    inverted,
-    normal_chances,
-    pair_chances,
-    power_product,
-)
+from sampledash.comparison import chance, run_distribution
 from sampledash.comparison.run_distribution import Run, lattice, law_of_mean, waves_of
 from sampledash.protocol import Protocol
 from tests.benchmarks.chances import KINDS, Case, cells
@@ -106,7 +98,9 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
             p = chance_above(laws[i], laws[j]) if truth else np.nan
             error = 1e-9 if exactly else 4 * np.sqrt(max(p * (1 - p), 1e-9) / 10_000)
             true.append((p, error))
-    found = chain(*pair_chances([x for x, _ in made.each_metric()], sets, m, pairs, protocol))
+    found = chain(
+        *chance.pair_chances([x for x, _ in made.each_metric()], sets, m, pairs, protocol)
+    )
     for ours, (p, error) in zip(found, true, strict=True):
         assert ours == pytest.approx(p, abs=error, nan_ok=True)
 
@@ -288,7 +282,7 @@ def test_hits_of_more_instances_than_are_convolved() -> None:
     true = laws[0] @ np.r_[0, np.cumsum(laws[1])[:-1]]
     sets = of_ranks(100, *every, instances=list("uuvv"), counts=[size] * 4)
     metrics, protocol = [sd.parse_metric("Recall@5")], Protocol.of({"scheme": WITH})
-    ((ours,),) = pair_chances(metrics, sets, m, [[(0, 1, 1)]], protocol)
+    ((ours,),) = chance.pair_chances(metrics, sets, m, [[(0, 1, 1)]], protocol)
     assert 0.05 < true < 0.95
     assert ours == pytest.approx(true, abs=1e-4)
 
@@ -323,7 +317,7 @@ def test_powers_and_waves() -> None:
     for counts in ([0, 0], [1], [1, 1], [5, 0, 1, 2, 3, 8, 13], [2, 2], [7, 7, 1]):
         values = np.exp(rng.normal(0, 0.1, (len(counts), 3)) + 1j * rng.normal(0, 1, 3))
         true = np.prod(values ** np.array(counts)[:, None], axis=0)
-        assert power_product(values, np.array(counts)) == pytest.approx(true, rel=1e-12)
+        assert chance.power_product(values, np.array(counts)) == pytest.approx(true, rel=1e-12)
     for size in (1, 2, 63, 64, 65, 128, 130):
         frequencies, values = 0.3 + 0.7 * np.arange(size), rng.normal(size=5)
         true = np.exp(1j * np.multiply.outer(values, frequencies))
@@ -337,15 +331,15 @@ def test_powers_and_waves() -> None:
      (1.1e-12, 0.0, 0.0, 1), (0.3, 0.0, 0.4, 1)],
 )  # fmt: skip
 def test_chances_of_the_normal_law(difference, deviation, step, true) -> None:
-    assert normal_chances(difference, deviation, step) == pytest.approx(true, abs=1e-15)
-    twice = normal_chances(np.full(2, difference), np.array([deviation, 1.0]), step)
+    assert chance.normal_chances(difference, deviation, step) == pytest.approx(true, abs=1e-15)
+    twice = chance.normal_chances(np.full(2, difference), np.array([deviation, 1.0]), step)
     assert twice == pytest.approx([true, norm.cdf(difference - step)], abs=1e-15)
 
 
 def test_means_have_a_common_step_or_none() -> None:
     first, second = np.array([0.1, 0.1, 0.1, 0, 0.1]), np.array([0.1, 0.2, 0, 0, 0.1 + 0.9e-10])
-    assert common_step(first, second).tolist() == [0.1, 0, 0, 0, 0.1]
-    assert common_step(0.1, 0.1 + 1.1e-10) == 0
+    assert chance.common_step(first, second).tolist() == [0.1, 0, 0, 0, 0.1]
+    assert chance.common_step(0.1, 0.1 + 1.1e-10) == 0
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])
@@ -364,7 +358,9 @@ def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
         return np.vstack([counts, normal])
 
     deviation = np.hypot(std[first], std[second])
-    found = inverted(transform, 5, first, second, deviation.max(), shift * (np.arange(7) % 2))
+    found = chance.inverted(
+        transform, 5, first, second, deviation.max(), shift * (np.arange(7) % 2)
+    )
     at = np.arange(501)
     dense = [binom.pmf(at, *law) for law in laws]
     true = [
@@ -397,7 +393,7 @@ def test_sums_of_lumps_and_small_values(rest: list[int], often: int, known: int,
         second = usual[2:].conj() + large[2:].conj() / turn[:, None]
         return np.prod(np.concatenate([first, second], axis=1) ** times[:, None], axis=1)
 
-    found = by_lumps(terms, times, transform, shift)
+    found = chance.by_lumps(terms, times, transform, shift)
     assert (found is not None) == known
     if found is not None:
         assert found == pytest.approx(law[1 + 2000 * often :].sum(), abs=1e-4)

@@ -163,6 +163,7 @@ CHANGES = {
     "to a tie": lambda m: (0.5 + 0.5 * (m > 650), m > 410),
     "never": lambda m: (0, 1),
     "early": lambda m: (m > 399, m > 2),
+    "of R and P alone": lambda m: (-1, m > 500),
 }
 
 
@@ -183,7 +184,7 @@ def test_every_m_that_can_matter(correction, m_max, m_values, change, monkeypatc
 
     def means(m: int) -> list[list[float]]:
         q, r = change(m)
-        return [[0.5, 0], [q, 0], [r, 0]]
+        return [[0.5, 0], [q, 0], [r, 0], [2, 0]]
 
     class Means:
         def __init__(self, metrics: Any, sets: Any, top: int, protocol: Any) -> None:
@@ -196,7 +197,7 @@ def test_every_m_that_can_matter(correction, m_max, m_values, change, monkeypatc
 
     monkeypatch.setattr(order, "MeansOverM", Means)
     seen: list[float] = []
-    sets, protocol = of_ranks(9000, [1], [2], [3]), Protocol.of({"correction": correction})
+    sets, protocol = of_ranks(9000, [1], [2], [3], [4]), Protocol.of({"correction": correction})
     metrics = [sd.parse_metric(x) for x in ("AP", "AUC")]
     orders = order.orders(metrics, sets, m_max, protocol, seen.append, m_values)
 
