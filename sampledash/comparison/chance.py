@@ -172,7 +172,7 @@ def _chances_above(
         chances[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        chances[now] = [np.nan if chance is None else chance for chance in whole]
+        chances[now] = np.array(whole, dtype=np.float64)  # None is NaN
         now = now[np.isnan(chances[now])]
         if len(now):
             used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)

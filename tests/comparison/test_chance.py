@@ -172,6 +172,7 @@ def test_a_lump_is_a_step_that_nearly_all_of_the_range_is(vector, lump) -> None:
 TWO, UNEQUAL = ({"ranks": [1, 4, 7, 9][: len(x)], "instances": list(x)} for x in ("uuvv", "uuv"))
 HALF, SMALL = {"counts": [1.5, 1, 1]}, {"n": [20, 20, 3], "ranks": [1, 5, 2]}
 MICRO, LINEAR = {"weighting": "relevant-items"}, {"correction": "rank estimate (linear)"}
+FLOORED = {"correction": "rank estimate"}
 BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correction": "CLS"}
 
 
@@ -182,6 +183,7 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("AP", 2, {}, {}, False, 0, 2 / 9, 2 / 9),  # 1, 1/2 or 1/3
         ("AP@2", 2, {}, {}, False, 0, 1 / 3, 1 / 6),
         ("RR@1", 2, {}, {}, True, 1 / 6, 1 / 3, 1 / 3),
+        ("AP@1", 40, {"scheme": WITH} | FLOORED, {}, True, 1 / 6, 1 / 3, 1 / 3),
         ("AUC", 4, {}, {}, False, 1 / 4 / 3 / 2, 1 / 3, 1 / 4 / 3),
         ("AUC", 4, LINEAR, {}, False, 1 / 4 / 3 / 2, 1 / 3, 1 / 4 / 3),
         ("AUC", 4, {}, {"ties": [0, 2, 0]}, False, 1 / 4 / 3 / 2, 1 / 3, 1 / 3),
@@ -203,7 +205,7 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("Recall@3", 4, {}, TWO, True, 1 / 8, 1 / 2, 1 / 2),
         ("Recall@3", 4, {}, UNEQUAL, True, 1 / 8, 1 / 2, 1 / 2),
         ("Recall@3", 4, MICRO, UNEQUAL, True, 1 / 6, 2 / 3, 2 / 3),
-        ("Recall@3", 4, {"correction": "rank estimate"}, TWO, True, 1 / 8, 1 / 2, 1 / 2),
+        ("Recall@3", 4, FLOORED, TWO, True, 1 / 8, 1 / 2, 1 / 2),
         ("Precision@3", 4, {}, UNEQUAL, True, 1 / 12, 1 / 3, 1 / 3),
         ("HitRate@3", 4, MICRO, UNEQUAL, True, 1 / 6, 2 / 3, 2 / 3),
         # Of the last instance two negatives are all: an exact value may be anything in 0..1.
@@ -442,7 +444,10 @@ def test_the_normal_law(metric: str, sets: list[sd.RankSet], error: float) -> No
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
     # Values too many to keep apart: put on a grid.
-    rs, options = skewed(np.random.default_rng(8), 3000, 25, [3.0])[0], options_of(scheme)
+    # From 30 instances on there is none.
+    of_30, rs = (skewed(np.random.default_rng(8), 3000, size, [3.0])[0] for size in (30, 25))
+    options = options_of(scheme)
+    assert law_of_mean(Run(sd.parse_metric("AP"), of_30, 200, Protocol.of(options))) is None
     for metric in ("AP", "NDCG", "AUC", "NDCG@10"):
         law = law_of_mean(Run(sd.parse_metric(metric), rs, 200, Protocol.of(options)))
         assert law is not None

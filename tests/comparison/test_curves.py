@@ -164,6 +164,7 @@ CHANGES = {
     "never": lambda m: (0, 1),
     "early": lambda m: (m > 399, m > 2),
     "of R and P alone": lambda m: (-1, m > 500),
+    "of R and S alone": lambda m: (0, 1 + 2 * (m > 500)),
 }
 
 
@@ -202,8 +203,7 @@ def test_every_m_that_can_matter(correction, m_max, m_values, change, monkeypatc
     orders = order.orders(metrics, sets, m_max, protocol, seen.append, m_values)
 
     def sides(m: int) -> list[int]:
-        q, r = change(m)
-        return [ahead(0.5, q), ahead(0.5, r), ahead(q, r)]
+        return [ahead(x, y) for (x, _), (y, _) in combinations(means(m), 2)]
 
     expected, rounds = set(begin), 0
     gaps = [(a, b) for a, b in zip(sorted(expected), sorted(expected)[1:], strict=False)]
