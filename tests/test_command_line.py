@@ -589,8 +589,9 @@ def test_estimates_are_those_of_the_functions(words, systems, method, tmp_path, 
             differences.append(row | ranges(compare, metric, one, other))
     assert (told["estimates"], told["differences"]) == (estimates, differences)
     assert (estimates[0]["low"], estimates[0]["high"]) == (1, 1)  # Recall@30 of 25 candidates
-    asked_for = words[-1] if "--correction" in words else "shape-constrained MLE"
-    assert (told["scheme"], told["method"]) == (scheme, asked_for)
+    labels = {"mle": "MLE", "monotone-mle": "shape-constrained MLE"}
+    shown = words[-1] if "--correction" in words else labels[method]
+    assert (told["scheme"], told["method"]) == (scheme, shown)
     said = [x for x in told["sentences"] if x.endswith("contradict that ranks fall off.")]
     assert said == ["C: these numbers contradict that ranks fall off."] * ("C" in systems)
     assert sum("The cutoff holds all 25 candidates" in x for x in told["sentences"]) == 1

@@ -53,7 +53,7 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
         [source for source, _ in sources], n=args.n, m=args.m, scheme=args.scheme, name=names
     )
     method = args.correction or LEARNED[SHAPED].label
-    estimates, pairs, sentences = [], [], list[str]()
+    estimates, pairs, sentences, methods = [], [], list[str](), list[str]()
     unsaid = [one for one in sets if len(one.readings) > 1]
     if unsaid:
         chance = max(one.chance_if_set for one in unsaid)
@@ -63,6 +63,7 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
         question = asked.Question(tuple(sets), metric, method, gamma=0.1)
         result = asked.compute(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
+        methods.append(result.method)
         for row in result.rows:
             readings = row.readings if unsaid else ()
             estimates.append((str(metric), row.name, row.value, *_ends(row), *readings))
@@ -71,7 +72,8 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
     tables = {"estimates": pd.DataFrame(estimates, columns=columns)}
     if pairs:
         tables["differences"] = pd.DataFrame(pairs, columns=["metric", "first", "second", *_ENDS])
-    return Answer(list(dict.fromkeys(sentences)), tables, {"scheme": args.scheme, "method": method})
+    shown = ", ".join(dict.fromkeys(methods))
+    return Answer(list(dict.fromkeys(sentences)), tables, {"scheme": args.scheme, "method": shown})
 
 
 def _part(progress: Progress, x: int, parts: int) -> Progress:

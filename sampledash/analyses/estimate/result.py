@@ -178,6 +178,7 @@ class Result(Generic[Q]):
     word: str
     sentence: str
     legend: str
+    method: str = ""  # of the estimates, which may be plainer than the one that was asked for
 
 
 def _ranges(
@@ -225,7 +226,7 @@ def compute(
     sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
     legend = words.WIDE + (words.NARROW if any(row.falling for row in rows) else "")
     legend += words.DOT + (words.TICK if q.true else "")
-    return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
+    return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend, method)
 
 
 def _allowed_method(
