@@ -124,7 +124,7 @@ class Worker:
         assert self._process.stdout is not None
         expected = sum(Notes.read().seconds[test] for test in tests)
         task = {"file": str(fault.path.relative_to(ROOT)), "text": fault.text}
-        task |= {"tests": [*options, *tests], "seconds": 4 * expected + 60}
+        task |= {"tests": [*options, *tests], "seconds": 3 * expected + 30}
         print(json.dumps(task), file=self._process.stdin, flush=True)
         answer = json.loads(self._process.stdout.readline())
         if not answer["exit"]:
