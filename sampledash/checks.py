@@ -39,6 +39,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def counted(number: float, noun: str, plural: str = "") -> str:
+    """A number with its noun: "1 query", "3,000 queries"."""
+    return f"{int(number):,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def exact(value: float) -> str:
     """The shortest text of a number that reads back as the same one."""
     text = f"{value:.15g}"

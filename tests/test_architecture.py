@@ -247,3 +247,14 @@ def test_objects_do_not_change_but_for_those_that_are_meant_to() -> None:
         if any("dataclass" in each and "frozen=True" not in each for each in written):
             changing.add(node.name)
     assert changing == CHANGING
+
+
+def test_every_sentence_is_said_and_whatever_is_said_is_a_sentence() -> None:
+    templates = [
+        path.read_text() for path in PACKAGE.rglob("*.jinja") if "{% macro" in path.read_text()
+    ]
+    macros = {name for text in templates for name in re.findall(r"{%-? macro (\w+)\(", text)}
+    inner = {name for text in templates for name in re.findall(r"[{( ](\w+)\(", text)}
+    said = {name for path in MODULES for name in re.findall(r"\bsay\.(\w+)", path.read_text())}
+    assert said <= macros
+    assert macros <= said | inner, macros - said - inner

@@ -19,7 +19,8 @@ from sampledash.readers.files import read_sampled_ranks
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import check_utf8, kind_of, load
 from sampledash.report import estimates as words
-from sampledash.report.sentences import cutoff_holds_all, drawn
+from sampledash.report import sentences as verdict
+from sampledash.report.sentences import cutoff_holds_all
 from sampledash.report.tables import vector_json
 from sampledash.sampling import Sampling
 from sampledash.types import Progress
@@ -39,7 +40,8 @@ def correct(args: argparse.Namespace, progress: Progress) -> Answer:
     recipe = parse_correction(args.correction or "CLS")
     fit = recipe.fit(metrics[0], Sampling(args.n, args.m, args.scheme, odds))
     table = pd.DataFrame({"sampled_rank": np.arange(1, args.m + 2), "value": fit.values})
-    sentence = f"{drawn(fit.sampling)}: {fit.metric} by {recipe}, to report at each sampled rank."
+    drawn = verdict.say.drawn(fit.sampling)
+    sentence = f"{drawn}: {fit.metric} by {recipe}, to report at each sampled rank."
     said_too = cutoff_holds_all(fit.metric, args.n, args.m)
     return Answer([sentence, *said_too], {"values": table}, json.loads(vector_json(fit)))
 

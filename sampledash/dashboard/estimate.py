@@ -31,7 +31,7 @@ from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.report import estimates as words
 from sampledash.report.escape import escaped, short_name, system_name
-from sampledash.report.numbers import count, percent, span, unbroken
+from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import outside
 from sampledash.report.templates import texts
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -196,7 +196,7 @@ def _one_run() -> Given:
 
     def read() -> tuple[Sets, tuple[RankSet, ...]]:
         m, scheme = state.current().m, state.current().scheme
-        right.caption(words.about_example(len(true[0]), m, seed))
+        right.caption(words.say.about_example(len(true[0]), m, seed))
         _require_few(m)
 
         def draw() -> Sets:
@@ -242,7 +242,7 @@ def _read(ident: str, opened: Opened, n: int | None) -> tuple[Sets, tuple[RankSe
     key = ("sampled", ident, *how.values())
     sets = memory.cached(key, lambda: tuple(sampled_sets(opened, **how)), shared=False, large=True)
     _require_few(max(one.outcomes.m[-1] for one in sets))
-    read = words.understood([short_name(one.system) for one in sets], sum(map(len, sets)))
+    read = words.say.understood([short_name(one.system) for one in sets], sum(map(len, sets)))
     st.caption(escaped(read))
     return sets, ()
 
@@ -339,7 +339,7 @@ def _price(q: result.Question) -> None:
     except ValueError as error:
         st.info(escaped(state.spelled(error)), icon=":material/info:")
         return
-    st.markdown(escaped(words.price(str(q.metric), q.sets[0].system, *prices[0])))
+    st.markdown(escaped(words.say.price(q.metric, short_name(q.sets[0].system), *prices[0])))
     columns = {
         "system": [one.system for one in q.sets],
         "these_low": [own[0] for own, _ in prices],
@@ -351,8 +351,8 @@ def _price(q: result.Question) -> None:
     table = pd.DataFrame(columns)
     printed = {
         "System": table["system"].map(system_name),
-        "Scores, these instances": [words.scores(*own) for own, _ in prices],
-        "Scores, more like them": [words.scores(*more) for _, more in prices],
+        "Scores, these instances": [words.say.scores(*own) for own, _ in prices],
+        "Scores, more like them": [words.say.scores(*more) for _, more in prices],
         "All candidates, on average": table["all_candidates"].map(count),
     }
     page.table(pd.DataFrame(printed), table, "price")
@@ -371,7 +371,7 @@ def _pairs(answer: result.Result[result.Question]) -> None:
         "Pair": first + " − " + second,
         "Assumption": table["assumption"],
         "Difference lies in": list(map(words.span, low, high)),
-        "So": list(map(words.told, first, second, low, high)),
+        "So": list(map(words.say.told, first, second, low, high)),
     }
     page.table(pd.DataFrame(printed), table, "pairs")
 
@@ -400,7 +400,7 @@ def _which_gamma(answer: result.Result[result.Question]) -> None:
     names = [one.system for one in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
     one = q.sets[place]
-    if reason := words.NO_GAMMA if one.readings[-1].adaptive else obstacle([one]):
+    if reason := words.say.no_gamma() if one.readings[-1].adaptive else obstacle([one]):
         st.info(escaped(reason), icon=":material/info:")
         return
     table = q.gammas(one)
@@ -487,7 +487,7 @@ def _answered(
         elif answer is not None:
             icon, color = words.VERDICTS[answer.word]
             badge = f":{color}-badge[{icon} {answer.word}] " if answer.pairs else ""
-            st.markdown(unbroken(f"### {badge}{answer.sentence}"))
+            page.say(answer.sentence, badge)
             for note in answer.notes:
                 st.caption(escaped(note))
     if answer is None or (problem is not None and problem.asking):

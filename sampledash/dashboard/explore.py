@@ -67,7 +67,7 @@ def _answer() -> None:
     before = pin and results.compute(pin.question)
     with picture:
         sentences = (
-            words.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics
+            words.say.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics
         )
         fig, alt = _drawn(result, page.is_dark(), before), " ".join(sentences)
         page.panels(fig, len(q.metrics), key=PICTURE, alt=alt, dim=problem is not None)
@@ -220,7 +220,7 @@ def _why(result: Result) -> None:
     st.markdown(words.looks_like(q.focus, q.rank, q.sampling))
     for step in words.formula(q.focus, q.rank, q.sampling, exact, mean):
         st.latex(step)
-    st.caption(words.source(q.focus))
+    st.caption(words.say.source(q.focus))
 
 
 def _more(draws: int) -> None:
@@ -257,7 +257,7 @@ def _one_draw(result: Result) -> None:
     if done > 1:
         values = focus.of_above(seen - 1, sampling.m) * focus.scale(1)
         expected = result.at_rank(focus)[1]
-        st.markdown(words.many_draws(focus, float(values.mean()), expected, done))
+        st.markdown(words.say.many_draws(focus, float(values.mean()), expected, done))
     st.caption("Bars: the sampled ranks drawn so far. Dots: their law.")
     p, k, mean = results.law(sampling, rank), focus.cut(sampling.m), float(seen.mean())
     fig = pictures.law(p, k=k, mean=mean, observed=seen, dark=page.is_dark())
@@ -283,7 +283,7 @@ def _law(result: Result) -> None:
     seen = int(np.argmax(p)) + 1
     below = results.posterior(s, seen)
     low, high = (int(np.searchsorted(below, share)) + 1 for share in (0.05, 0.95))
-    st.markdown(words.turned_round(seen, low, high))
+    st.markdown(words.say.turned_round(seen, low, high))
     grid = rank_grid(s.n, keep=[q.rank])
     fig = pictures.posterior(grid, below[grid - 1], at=q.rank, dark=page.is_dark())
     alt = f"Probability that the true rank is at most r, given sampled rank {count(seen)}."
@@ -294,7 +294,7 @@ def _family(result: Result) -> None:
     """The same metric with 10, 100, 1,000 and all negatives."""
     q, n = result.question, result.question.sampling.n
     curves, here = results.family(q, FAMILY)
-    sentence = words.family(q.focus, q.rank, here, float(q.focus(q.rank, n)))
+    sentence = words.say.family(q.focus, q.rank, here, float(q.focus(q.rank, n)))
     st.markdown(sentence)
     exact, log, dark = q.focus(q.ranks, n), q.top is None, page.is_dark()
     fig = pictures.family(q.focus, q.ranks, exact, curves, at=q.rank, log=log, dark=dark)

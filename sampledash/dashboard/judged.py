@@ -44,7 +44,7 @@ def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
         key,
         partial(_check, source),
         compute,
-        lambda question: words.looking(question.protocol.correction),
+        lambda question: words.say.looking(question.protocol.correction),
         partial(_explain, source),
     )
 
@@ -141,7 +141,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
         with st.container(key=OTHERS):
             st.markdown(others)
     notes = beware(result, system_name)
-    notes.append(words.looked_at(values, result.m_max, result.capped))
+    notes.append(words.say.looked_at(values, result.m_max, result.capped))
     notes.append(words.TEXTS["uniform"] * q.source.uniform)
     if note := q.protocol.note(q.metrics[x], q.sets[0], q.m):
         notes.append(f"{q.metrics[x]}: {note}")

@@ -293,7 +293,7 @@ def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
             disabled=_busy() or not missing,
         )
         page.copy_link(DEFAULTS)
-        if sentence := words.missing([x.system for x in missing], len(chosen)):
+        if sentence := words.say.missing([x.system for x in missing], len(chosen)):
             st.caption(sentence)
 
 
@@ -324,7 +324,7 @@ def _working(
 
     def draw(place: int) -> None:
         share, left = job.shares[place], job.left if place == job.place else None
-        text = words.working(job.tasks[place].name, share, left, halted=job.halted)
+        text = words.say.working(job.tasks[place].name, share, left, halted=job.halted)
         bars[place].progress(share, text)
 
     for place in range(len(bars)):
@@ -367,9 +367,9 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
     if setup is not None and sets:
         name = f"the Lab, split {setup.parts.text}"
         st.session_state[_SHOWN] = Source(sets, name, False, f'sd.read_rank_sets("{FILE}")')
-        return st.session_state[_SHOWN], words.partly(missing)
+        return st.session_state[_SHOWN], words.say.partly(missing)
     last: Source | None = st.session_state.get(_SHOWN)
-    return last, "" if last is None else words.earlier([x.system for x in last.sets], last.name)
+    return last, "" if last is None else words.say.earlier([x.system for x in last.sets], last.name)
 
 
 def _found(source: Source) -> None:

@@ -22,7 +22,7 @@ from sampledash.analyses import choices, memory, theme
 from sampledash.dashboard import state
 from sampledash.report import tables
 from sampledash.report.escape import escaped
-from sampledash.report.numbers import count
+from sampledash.report.numbers import count, unbroken
 from sampledash.types import Progress
 
 Q = TypeVar("Q")
@@ -133,6 +133,7 @@ def answer(
 
 def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
     """Write the sentence of the page after its badge, dimmed where it is the last good one."""
+    sentence = unbroken(sentence)
     st.markdown(f"### {badge}{f':gray[{sentence}]' if dim else sentence}")
 
 

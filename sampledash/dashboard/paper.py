@@ -161,7 +161,7 @@ def _table(number: int) -> None:
     st.table(shown.reset_index(names="System" if down == "row" else "Column"), hide_index=True)
     st.caption(words.TEXTS[f"Table {number}"])
     for reason, cells in rows[~rows["matched"]].groupby("reason", sort=False):
-        names = "; ".join(map(words.unmatched, cells["cell"], cells["text"], cells["ours"]))
+        names = "; ".join(map(words.say.unmatched, cells["cell"], cells["text"], cells["ours"]))
         st.markdown(f"- {names}: **{str(reason) or 'not explained'}**.")
     page.take(rows.drop(columns=["metric", "row", "column", "text"]), f"table-{number}")
 
@@ -189,7 +189,7 @@ def _findings(rows: pd.DataFrame, name: str) -> None:
         "Where": rows["where"],
         "Statement": [f"“{quote}”" for quote in rows["quote"]],
         "Ours": list(map(words.ours, rows["ours"], rows["what"])),
-        "Verdict": list(map(words.verdict, rows["holds"], rows["note"])),
+        "Verdict": list(map(words.say.verdict, rows["holds"], rows["note"])),
     }
     st.table(pd.DataFrame(lines), hide_index=True)
     page.take(rows, name.lower().replace(" ", "-"))

@@ -13,12 +13,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
+from sampledash.checks import counted
 from sampledash.lab.interactions import LARGEST_RATING, Interactions
 from sampledash.readers import columns as cells_of
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import ITEMS, TIMES, Holds, Layout, Place, first
-from sampledash.readers.frame import Facts, few, several
+from sampledash.readers.frame import Facts, few
 from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Ints
 
@@ -82,7 +83,7 @@ class OpenedInteractions:
         chosen, notes = self.interactions, []
         again = _repeats(chosen, keep_first=duplicates == "first")
         if repeats := int(again.sum()):
-            what = f"{several(repeats, 'interaction')} of a user and an item that have another one"
+            what = f"{counted(repeats, 'interaction')} of a user and an item that have another one"
             which = (
                 f"the {duplicates} in {'time' if chosen.time is not None else 'the file'} counts"
             )
@@ -93,7 +94,7 @@ class OpenedInteractions:
                 raise ReadError(f"{self.facts.file} has no ratings: leave out least_rating")
             least = checks.real("least_rating", least_rating, low=-np.inf)
             liked = chosen.take(chosen.rating >= least)
-            low_rated = several(chosen.size - liked.size, "interaction")
+            low_rated = counted(chosen.size - liked.size, "interaction")
             notes.append(f"{low_rated} rated below {least:g} left out.")
             chosen = liked
         if checks.flag("implicit", implicit) and chosen.rating is not None:
@@ -110,7 +111,7 @@ class OpenedInteractions:
         core = chosen.take(_core(chosen, *low))
         if gone := chosen.size - core.size:
             notes.append(
-                f"{several(gone, 'interaction')} left out, over and over, of users with fewer than "
+                f"{counted(gone, 'interaction')} left out, over and over, of users with fewer than "
                 f"{low[0]} and items with fewer than {low[1]}."
             )
         chosen = _occurring(core)
@@ -373,7 +374,7 @@ def _doubts(name: str, found: Mapping[Role, Any]) -> tuple[str, ...]:
     if rating is not None and len(rating) and np.ptp(rating) == 0:
         doubts.append(f"Every rating of {name} is {rating[0]:g}: they tell nothing.")
     if time is not None and (time == 0).any() and time.max() >= _FROM:
-        unknown = several(int((time == 0).sum()), "interaction")
+        unknown = counted(int((time == 0).sum()), "interaction")
         doubts.append(f"The time of {unknown} in {name} is 0: is it unknown? It comes first then.")
     return tuple(doubts)
 

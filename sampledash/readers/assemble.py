@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
 from sampledash import checks
+from sampledash.checks import counted
 from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import first
-from sampledash.readers.frame import Facts, Ranks, Runs, few, resolve_repetitions, several
+from sampledash.readers.frame import Facts, Ranks, Runs, few, resolve_repetitions
 from sampledash.readers.trec import Censored, missing, ranks_of_runs
 from sampledash.readers.upload_limits import DifferentInstances, ReadError
 
@@ -121,7 +122,7 @@ class Summary:
             f"ranks beyond {self.largest_cutoff} unknown": self.largest_cutoff is not None,
         }
         parts = [
-            f"{several(len(self.systems), 'system')} ({shown})",
+            f"{counted(len(self.systems), 'system')} ({shown})",
             f"{_span(min(self.instances), many)} instance{'s' * (many > 1)} each",
             f"n = {_span(self.n_low, self.n_high)}",
             *(text for text, holds in more.items() if holds),
@@ -505,7 +506,7 @@ def _different(
             f"All share {shared:,} of {int((most > 0).sum()):,} instances: compare those "
             '(in Python: instances="shared"), or complete the file'
         )
-        ways = {f"Compare the {several(shared, 'instance')} they share": {"instances": "shared"}}
+        ways = {f"Compare the {counted(shared, 'instance')} they share": {"instances": "shared"}}
     return DifferentInstances(f"{name}: {what}. {remedy}", ways=ways)
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampledash import checks
+from sampledash.checks import counted
 from sampledash.readers import unknown_columns as unknown
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import (
@@ -222,7 +223,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
     if len(np.unique(system.codes)) < len(system.categories):
         some = some.with_columns(system=system.remove_unused_categories())
     return some.noted(
-        f"{several(gone, 'row')} with count 0 {verbs[0]} nothing and {verbs[1]} left out."
+        f"{counted(gone, 'row')} with count 0 {verbs[0]} nothing and {verbs[1]} left out."
     )
 
 
@@ -357,8 +358,3 @@ def few(items: Iterable[str], most: int = 5) -> str:
     names = list(items)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
-
-
-def several(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun: "1 query", "3 queries"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

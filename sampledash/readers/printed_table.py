@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sampledash.checks import not_a_number
+from sampledash.checks import counted, not_a_number
 from sampledash.metrics import Metric, parse_metric
-from sampledash.readers.frame import several
 from sampledash.readers.pasted import lines_aside
 from sampledash.readers.upload_limits import PRINTED, ReadError
 
@@ -315,8 +314,8 @@ class Parting:
             cells = _marked(line, self.mark)
             if len(cells) != width:
                 raise ReadError(
-                    f"line {place} of the table has {several(len(cells), 'cell')}, but line "
-                    f"{self.place} names {several(width, 'column')}: complete it, or separate the "
+                    f"line {place} of the table has {counted(len(cells), 'cell')}, but line "
+                    f"{self.place} names {counted(width, 'column')}: complete it, or separate the "
                     "cells with tabs"
                 )
             return cells
@@ -328,7 +327,7 @@ class Parting:
             return [" ".join(name), *values]
         named = ", ".join(each.printed for each in self.names[1:])
         raise ReadError(
-            f"line {place} of the table does not end with {several(width - 1, 'value')}, one for "
+            f"line {place} of the table does not end with {counted(width - 1, 'value')}, one for "
             f"each column that line {self.place} names ({named}): separate the cells with tabs or "
             "commas"
         )

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sampledash.checks import shown
+from sampledash.checks import counted, shown
 from sampledash.rank_sets import RankSet
 from sampledash.readers.columns import ITEMS, bare, records, refuse_repeated, role_of
-from sampledash.readers.frame import several
 from sampledash.readers.tables import delimiter_of
 from sampledash.readers.upload_limits import ReadError, check_utf8, kind_of, stem_of
 from sampledash.types import Flags, Ints
@@ -88,7 +87,7 @@ def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
     for system, (instances, without, full, relevant, unscored) in facts.items():
         if full:
             raise ReadError(
-                f"{name}: in {several(full, 'instance')} every item that system {system!r} scores "
+                f"{name}: in {counted(full, 'instance')} every item that system {system!r} scores "
                 "is relevant, so that there is nothing to rank among: add candidates, or leave "
                 "these out"
             )

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pyarrow import compute, parquet
 
 from sampledash import checks
-from sampledash.checks import NUMERAL, is_numeral, shown
+from sampledash.checks import NUMERAL, counted, is_numeral, shown
 from sampledash.rank_sets import draw_shared_ties
 from sampledash.readers import tables
 from sampledash.readers import upload_limits as limits
@@ -41,7 +41,7 @@ from sampledash.readers.columns import (
     role_of,
     whole,
 )
-from sampledash.readers.frame import Facts, Ranks, several
+from sampledash.readers.frame import Facts, Ranks
 from sampledash.readers.tables import SMALL, arrow_frame, delimiter_of
 from sampledash.readers.upload_limits import CensoredItems, FileKind, ReadError, check_utf8, stem_of
 from sampledash.types import Ints
@@ -283,20 +283,20 @@ def _facts(
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
     same = (place[1:] > 1) & (score[1:] == score[:-1])  # as the one before
     tied = int((np.r_[same, False] | np.r_[False, same]).sum())
-    note = f"{several(tied, 'document')} tied in score with another of the same query."
+    note = f"{counted(tied, 'document')} tied in score with another of the same query."
     notes = [_RULE, *[note] * bool(tied), *notes]
     # Among equal scores the rank column may say anything.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
     doubt = (
-        f"The rank column of {run.name} contradicts the scores in {several(odd, 'ranking')}: "
+        f"The rank column of {run.name} contradicts the scores in {counted(odd, 'ranking')}: "
         "the scores count, as in trec_eval."
     )
     return Facts(run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), (doubt,) * bool(odd))
 
 
 def _queries(size: int) -> str:
-    return several(size, "query", "queries")
+    return counted(size, "query", "queries")
 
 
 def missing(runs: list[Ranks]) -> CensoredItems | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 _NOISE = 1e-12  # what rounding makes of 1
 SAME = 1e-9  # values that are closer are written as the same
+MOST_NAMED = 3  # systems that a sentence can name one by one
 
 
 def count(value: float) -> str:
@@ -25,6 +26,11 @@ def count(value: float) -> str:
 def listed(parts: Sequence[str], last: str = "and") -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+def first_named(names: Sequence[str]) -> str:
+    """A few names in a sentence, three at most."""
+    return listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
 
 
 def span(low: float, high: float) -> str:
@@ -113,6 +119,23 @@ def points(value: float) -> str:
     ('50.00 points', '−58.64 points', '< 0.01 points')
     """
     return percent(value, unit="points")
+
+
+def bare_points(value: float) -> str:
+    """A difference of shares in percentage points, where the unit is said beside it."""
+    return points(value).removesuffix(" points")
+
+
+def plus_minus(means: Iterable[float], deviations: Iterable[float]) -> list[str]:
+    """Means and their standard deviations, in percent."""
+    return [f"{percent(a)[:-2]} ± {percent(b)}" for a, b in zip(means, deviations, strict=True)]
+
+
+def p_value(value: float) -> str:
+    """A p-value; something positive never reads as zero."""
+    if not np.isfinite(value):
+        return "–"
+    return "< 0.0001" if value < 5e-5 else f"{value:.4f}"
 
 
 def decimal(value: float) -> str:

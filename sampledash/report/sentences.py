@@ -6,22 +6,24 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sampledash.checks import counted
 from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CODES, Pairs
 from sampledash.correction import UNCORRECTED
 from sampledash.estimation.estimate import OVERSHOOT
 from sampledash.estimation.estimate import outside as reason
 from sampledash.metrics import Metric
-from sampledash.report.numbers import count, in_runs, listed, percent
-from sampledash.sampling import Sampling
+from sampledash.report.numbers import MOST_NAMED, count, percent
+from sampledash.report.templates import Sentences
 from sampledash.types import Floats
 
-MOST_NAMED = 3  # systems that a sentence can name one by one
+say = Sentences(Path(__file__).with_suffix(".jinja"))
 NOTHING = "Nothing to order: the exact values are equal."
 
 
@@ -43,7 +45,7 @@ def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
 
 def negatives(m: int, kind: str = "") -> str:
     """``100 negatives``, or ``1 negative``; of a kind, such as ``1 sampled negative``."""
-    return f"{count(m)} {kind} negative{'s' * (m != 1)}".replace("  ", " ")
+    return counted(m, f"{kind} negative".strip())
 
 
 def metric_name(metric: str, correction: str = UNCORRECTED) -> str:
@@ -66,16 +68,15 @@ def sentence(
     ``right_from`` is None where there is no such m; ``m_max`` is the largest m looked at;
     ``drawn`` is as :func:`drawn_negatives` says it.
     """
-    shown, true = ranking(systems, sampled), ranking(systems, exact)
-    start, end = f"With {drawn} {metric}", settled(verdict, m_max)
     open_ = [row for row in verdict if row["state"] == "undecided"]
-    if shown != true:
-        return f"{start} ranks {shown}; on all items {true}. {end}"
-    if not open_:
-        return f"{start} ranks {shown}, as it does on all items. {end}"
-    row = min(open_, key=lambda row: float(row["probability"]))
-    pair, chance = f"{row['better']} > {row['worse']}", in_runs(row["probability"])
-    return f"{start} rightly ranks {shown}; one run shows {pair} in {chance}."
+    return say.few_systems(
+        metric,
+        drawn,
+        shown=ranking(systems, sampled),
+        on_all=ranking(systems, exact),
+        undecided=min(open_, key=lambda row: float(row["probability"]), default=None),
+        settled=settled(verdict, m_max),
+    )
 
 
 def sentence_of_many(
@@ -91,26 +92,10 @@ def sentence_of_many(
     ``worst`` is the row of the worst pair, ``states`` counts the pairs in each state;
     ``right_from`` is None where not all pairs are right at the largest m looked at.
     """
-    pairs, state = count(sum(states.values())), worst["state"]
-    total, start = f"{count(states[state])} of {pairs} pairs", f"With {drawn} {metric}"
-    settles = f"not right even at {count(m_max)}"
-    if right_from is not None:
-        settles = f"right from m = {count(right_from)}"
-    if state == "tied":
+    if worst["state"] == "tied":
         return NOTHING
-    if state == "right":
-        return f"{start} ranks all {pairs} pairs as on all items: {settles}."
-    better, worse = worst["better"], worst["worse"]
-    if worst["sampled"] <= TIED:
-        return (
-            f"{start} ranks {worse} above {better}; on all items {better} wins. "
-            f"{total} {state}, {settles}."
-        )
-    chance = in_runs(worst["probability"])
-    return (
-        f"{start} rightly ranks {better} above {worse}; one run shows it in {chance}. "
-        f"{total} undecided."
-    )
+    pairs, alike, reversed_ = sum(states.values()), states[worst["state"]], worst["sampled"] <= TIED
+    return say.many_systems(metric, drawn, worst, pairs, alike, right_from, m_max, reversed_)
 
 
 def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
@@ -118,9 +103,7 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
     right = [row["right_from"] for row in verdict if row["state"] != "tied"]
     if not right:
         return NOTHING
-    if None in right:
-        return f"Not right even at {count(m_max)}."
-    return f"Right from m = {count(max(right))}."
+    return say.settled(None if None in right else max(right), m_max)
 
 
 def drawn_negatives(found: Pairs) -> str:
@@ -157,8 +140,7 @@ def other_metrics(found: Pairs, x: int) -> str:
     for code, state in enumerate(CODES):
         names = [str(found.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]
         if names:
-            start = f"also {state}" if worst[x] == code else state
-            sentences.append(f"{start.capitalize()}: {listed(names)}.")
+            sentences.append(say.other_metrics(state, names, also=worst[x] == code))
     return " ".join(sentences)
 
 
@@ -169,28 +151,22 @@ def beware(found: Pairs, name: Callable[[str], str] = str) -> list[str]:
     for other in others:
         if np.array_equal(other.instances, first.instances) and any(other.n != first.n):
             i = int(np.flatnonzero(other.n != first.n)[0])
-            notes.append(
-                f"{name(first.system)} and {name(other.system)} ranked different candidates: "
-                f"instance {name(str(other.instances[i]))} has n = {count(first.n[i])} and "
-                f"{count(other.n[i])}."
-            )
+            pair = name(first.system), name(other.system), name(str(other.instances[i]))
+            notes.append(say.other_candidates(*pair, first.n[i], other.n[i]))
             break
 
     def instances(where: NDArray[np.bool_]) -> float:
         return float(atoms.count[(atoms.position == 1) & where].sum())
 
-    every, short = count(atoms.instances), instances(atoms.negatives < found.m)
+    short = instances(atoms.negatives < found.m)
     if found.protocol.design.distinct and short:
-        notes.append(
-            f"{count(short)} of {every} instances have fewer than {negatives(found.m)}: they are "
-            "ranked among all of theirs."
-        )
+        notes.append(say.fewer_negatives(short, atoms.instances, found.m))
     largest = max(int(ranks.n.max()) for ranks in found.sets)
     for metric in found.metrics:
         k = metric.k or 0
         held = instances(atoms.negatives + atoms.relevant <= k)
-        some = [f"{count(held)} of {every} instances have no candidate beyond k = {count(k)}."]
-        notes += cutoff_holds_all(metric, largest, found.m) or some[: bool(held)]
+        some = [say.none_beyond(held, atoms.instances, k)] if held else []
+        notes += cutoff_holds_all(metric, largest, found.m) or some
     return notes
 
 
@@ -203,15 +179,9 @@ def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
     constant = float(metric(min(n, of_all), n)) == best
     if of_all >= n:
         value = f"{percent(best)} at every rank" if constant else replace(metric, k=None)
-        return [
-            f"The cutoff holds all {count(n)} candidates: {metric} is {value}. Take a k below "
-            f"{count(n)}, or a larger n."
-        ]
+        return [say.cutoff_holds_candidates(metric, n, value)]
     if constant and of_sample > m:
-        return [
-            f"The cutoff holds all {count(m + 1)} items of a sample: the uncorrected {metric} is "
-            f"{percent(best)} whatever is drawn. Take a k up to {count(m)}, or more negatives."
-        ]
+        return [say.cutoff_holds_sample(metric, m, best)]
     return []
 
 
@@ -227,26 +197,4 @@ def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str
 to 100 % where that lessens its bias, and then so may their mean.']
     """
     names = [name for name, some in values.items() if any(map(reason, some))]
-    if not names:
-        return []
-    by, verb = f" by {method}" if method else "", "is" if len(names) == 1 else "are"
-    return [f"{first_named(names)}{by} {verb} outside 0 to 100 %, as no metric is: {OVERSHOOT}."]
-
-
-def first_named(names: Sequence[str]) -> str:
-    """A few names in a sentence, three at most."""
-    return listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
-
-
-def drawn(sampling: Sampling) -> str:
-    """How the negatives are drawn, as the start of a sentence.
-
-    Examples
-    --------
-    >>> drawn(Sampling(10_000, 100, "without-replacement"))
-    'With 100 of 9,999 negatives'
-    """
-    m, pool = count(sampling.m), count(sampling.n - 1)
-    if sampling.design.distinct:
-        return f"With {m} of {pool} negatives"
-    return f"With {m} negatives drawn {sampling.design.words} from {pool}"
+    return [say.outside(names, method, OVERSHOOT)] if names else []

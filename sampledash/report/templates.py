@@ -1,4 +1,4 @@
-"""Texts in files beside the modules that use them: by name, or as templates.
+"""Texts in files beside the modules that use them: sentences as templates, or texts by name.
 
 The templates are for Jinja2, which comes with Streamlit.
 """
@@ -9,23 +9,41 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
-from sampledash.report.numbers import count, gamma, listed, span, tex_count, tex_equals, tex_number
+from sampledash.checks import counted
+from sampledash.report import numbers
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-_FILTERS: dict[str, Callable[..., str]] = {
-    "count": count,
-    "gamma": gamma,
-    "listed": listed,
+# Every way of writing a number is a filter; a span is that of a pair.
+_FILTERS: dict[str, Callable[..., Any]] = {
+    **{name: value for name, value in vars(numbers).items() if isinstance(value, FunctionType)},
+    "counted": counted,
     "repr": repr,
-    "span": lambda ends: span(*ends),
-    "tex_count": tex_count,
-    "tex_equals": tex_equals,
-    "tex_number": tex_number,
+    "span": lambda ends: numbers.span(*ends),
 }
+
+
+class Sentences:
+    """The sentences of a file: a function for each macro, which gives the text on one line.
+
+    Lines of the file may end anywhere between two words.
+    """
+
+    def __init__(self, file: Path, **names: Any) -> None:
+        self._module = cache(lambda: template(file, **names).module)
+
+    def __getattr__(self, name: str) -> Callable[..., str]:
+        macro = getattr(self._module(), name)
+        return lambda *facts, **more: on_one_line(macro(*facts, **more))
+
+
+def on_one_line(text: str) -> str:
+    """A text without its line breaks; a space that does not break stays."""
+    return re.sub(r" *\n[ \n]*", " ", text.strip(" \n"))
 
 
 def texts(file: Path) -> Mapping[str, str]:
@@ -35,16 +53,17 @@ def texts(file: Path) -> Mapping[str, str]:
     return {name: text for name, text in lines}
 
 
-def template(file: Path, **filters: Callable[..., str]) -> Template:
-    """The template in a file, with more filters than the common ones if it needs them."""
-    return inline(file.read_text(encoding="utf-8"), **filters)
+def template(file: Path, **names: Any) -> Template:
+    """The template in a file, with more names than the common ones if it needs them."""
+    return inline(file.read_text(encoding="utf-8"), **names)
 
 
 @cache
-def inline(text: str, **filters: Callable[..., str]) -> Template:
-    """The template of a text. A name that is not given is an error."""
+def inline(text: str, **names: Any) -> Template:
+    """The template of a text, with filters and constants. A name that is not given is an error."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
-    environment.filters |= _FILTERS | filters
+    environment.filters |= _FILTERS | {x: value for x, value in names.items() if callable(value)}
+    environment.globals |= {x: value for x, value in names.items() if not callable(value)}
     return environment.from_string(text)

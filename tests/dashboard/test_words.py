@@ -23,7 +23,7 @@ from sampledash.dashboard import start
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.splits import Split
 from sampledash.protocol import Protocol
-from sampledash.report import escape, estimates, sentences
+from sampledash.report import escape, estimates, sentences, templates
 from sampledash.report import numbers as text
 from sampledash.schemes import DEFAULT_SCHEME
 
@@ -140,7 +140,7 @@ def test_many_systems_are_right_from_where_all_pairs_are(scheme: str, end: str) 
 
 
 def corrected(before, after, scatter=0.0003, size=6_040, m=100):
-    return correct.sentence(RECALL, m, BV, before, after, scatter, size)
+    return correct.say.sentence(RECALL, m, BV, before, after, scatter, size)
 
 
 def fraction(metric, scheme):
@@ -220,21 +220,21 @@ sentences.settled(rows(("wrong", None), ("right", 1)), 99) | Not right even at 9
 sentences.settled(rows(("tied", None)), 99) | …equal…
 corrected(0.02, 0.03, 0.5) | With 100 negatives, BV 0.1 raises the average bias of Recall@10 …
 corrected(0.02, 0.01, 0.5) | …is useless for Recall@10…more than the bias of 2.00 % it repairs.
-consistency.looked_at(0, 3_686, capped=False) |
+consistency.say.looked_at(0, 3_686, capped=False) |
 consistency.tile("wrong", None, 3_686) | …not by 3,686</span>
 consistency.tile("wrong", 970, 3_686, narrow=True) | …970</span>
 consistency.one_run("Y", "X", "100 negatives", 0.3142, 0.2, 0.48)
     | …**31.42 %**; with shared negatives between 20.00 % and 48.00 %…
 consistency.one_run("Y", "X", "100 negatives", 0.3142, NAN, NAN) | …**31.42 %**.
 consistency.one_run("Y", "X", "100 negatives", 0.3, 0.3, 0.3) | …also with shared negatives.
-consistency.anything_to_order("Y", "X", 0.01, (0.005, 0.02), 0.01, 3) | …something to order…
-consistency.anything_to_order("Y", "X", 0.001, (-0.005, 0.02), 0.3, 3)
+consistency.say.anything_to_order("Y", "X", 0.01, (0.005, 0.02), 0.01, 3) | …something to order…
+consistency.say.anything_to_order("Y", "X", 0.001, (-0.005, 0.02), 0.3, 3)
     | …Nothing to order beyond chance…−0.50 to 2.00 points…
-consistency.plan("Y", "X", 0.95, 100, 121, 9_307, 6_040)
+consistency.say.plan("Y", "X", 0.95, 100, 121, 9_307, 6_040)
     | …**121 negatives** with these 6,040 instances, or **9,307 instances**…
-consistency.flips("X", "Y", [], 1) | X and Y never change order.
-consistency.flips("X", "Y", [7, 1000, 2000], 2000) | …7, 1,000 and 2,000.
-consistency.flips("X", "Y", [*range(2, 16)], 15) | …order 14 times, settled right from 15.
+consistency.say.flips("X", "Y", [], 1) | X and Y never change order.
+consistency.say.flips("X", "Y", [7, 1000, 2000], 2000) | …7, 1,000 and 2,000.
+consistency.say.flips("X", "Y", [*range(2, 16)], 15) | …order 14 times, settled right from 15.
 consistency.leaders(np.array([200, 400]), ["X", "Z"], SHARES)
     | Most at rank 1 to 200: X (50.00 %). Most at rank 201 to 400: Z (30.00 %).
 consistency.leaders(np.array([1, 10, 400]), ["X"], np.array([[0.5], [0.2], [0.0]]))
@@ -242,12 +242,12 @@ consistency.leaders(np.array([1, 10, 400]), ["X"], np.array([[0.5], [0.2], [0.0]
 consistency.scatter_note([0.1, 0.9], [0.2, 0.1]) | Repeated runs would agree…
 consistency.leaders(np.array([2, 9]), ["X", "Z"], np.array([[0.0, 0.5], [0.2, 0.1]]))
     | Most at rank 1 to 2: Z (50.00 %). Most at rank 3 to 9: X (20.00 %).
-consistency.anything_to_order("Y", "X", 0.001, (-0.005, 0.02), 0.3, 1) | …; p = 0.3000.
+consistency.say.anything_to_order("Y", "X", 0.001, (-0.005, 0.02), 0.3, 1) | …; p = 0.3000.
 consistency.scatter_note([0.1, 0.2, 0.9], [0.1, 0.1, 0.1]) | Repeated runs scatter about as much…
 consistency.scatter_note([0.1, 0.6], [0.2, 0.1]) | Repeated runs scatter about as much…
-consistency.repeated("P", "Q", 0.67, 200, 0.651)
+consistency.say.repeated("P", "Q", 0.67, 200, 0.651)
     | 134 of 200 runs show P ahead of Q (67.00 %); the exact chance is 65.10 %.
-consistency.counterexample(["P", "Q"], "AP", 10)
+consistency.say.counterexample("P", "Q", "AP", 10)
     | On all items P is ahead of Q by AP; with 10 sampled negatives Q is ahead in expectation.
 
 explore.sentence(AP, 100, REPLACED, 0.01, 0.63659167554758955)
@@ -289,14 +289,14 @@ correct.gamma_meaning(sd.correction("CLS"), 1_000) | …has no γ.
 *map(correct.size, (-20, 10_000, 5757547462.5)) | −2,000 % 1.0e6 % 5.8e11 %
 *map(correct.root, (815, 999.9**2, 10**6, 1e17, 0.004**2)) | 28.55 999.90 1.0e3 3.2e8 <0.01
 *map(correct.root, (0.005**2, 1e-18, 0)) | 0.01 0.00 0.00
-*map(consistency.p_value, (5e-5, 4.9e-5, NAN)) | 0.0001 < 0.0001 –
+*map(text.p_value, (5e-5, 4.9e-5, NAN)) | 0.0001 < 0.0001 –
 text.spell(" gamma is 1000 (in Python: x) "), text.spell("is it k?") | γ is 1,000. Is it k?
 text.spell("n is 1000: 'a' is 10000, it's 2000") | n is 1,000: 'a' is 10,000, it's 2,000.
 text.spell("file a=2000 of 2020-01-31, 1000.5, x1000!") | File a=2000 of 2020-01-31, 1000.5, x1000!
 text.tex_count(12_345), text.tex_number(12_345_678), text.tex_number(0.125, 1), text.decimal(1234.5)
     | 12{,}345 1.235 \times 10^{7} 0.1 1,234.50
 
-sentences.negatives(1, "sampled"), *map(sentences.first_named, ("abcd", "abc"))
+sentences.negatives(1, "sampled"), *map(text.first_named, ("abcd", "abc"))
     | 1 sampled negative a, b, c and … a, b and c
 sentences.ranking("ABCD", [0.1, 0.2, 0.3, 0.3 + 3e-13]) | C = D > B > …
 sentences.outside({"A": [0.5, -0.06], "B": [1.1], "C": [0, 1]})[0] | A and B are outside…
@@ -329,21 +329,22 @@ sentences.settled(rows(("right", 12), ("wrong", 1000), ("wrong", 7)), 99) | Righ
 sentences.sentence("AP", "2 negatives", "XYZ", [1, 2, 3], [4, 5, 6], rows(("right", 1)), 99)
     | With 2 negatives AP ranks Z > Y > X, as it does on all items. Right from m = 1.
 
-estimates.printed(0, SOME), estimates.printed(1, SOME)
+estimates.say.printed(0, SOME), estimates.say.printed(1, SOME)
     | …, off by their rounding alone, with 100 of 9,999 negatives drawn…over 1 instance, with…
-*(estimates.printed(x, SOME) for x in (2, 2000)) | …over 2 instances, …over 2,000 instances, with…
-estimates.instead("side by side", "mle", "range"), estimates.instead("mes", "side by side", "range")
+*(estimates.say.printed(x, SOME) for x in (2, 2000))
+    | …over 2 instances, …over 2,000 instances, with…
+*(estimates.say.instead(*x, "range") for x in (("side by side", "mle"), ("mes", "side by side")))
     | Estimated side by side, …: shown is the mle. Estimated by mes, …: shown is side by side.
 estimates.goes_with_rank("AB", None), estimates.goes_with_rank("A", 1 / 2500)
     | The data say that … decided m (A and B). …Items of A with … than once in 2,500 evaluations…
 estimates.goes_with_rank("A", 0) | …than once in 1,000,000 evaluations…
 estimates.by_reading({"A": (0.25, 0.5), "B": (0, 1)}, "mle")
     | By mle: A 25.00 % if m was set…, 50.00 % if what was drawn…; B 0.00 % if m…, 100.00 % if what…
-estimates.repeated(2000, 1), estimates.repeated(20, 2)
+estimates.say.repeated(2000, 1), estimates.say.repeated(20, 2)
     | 2,000 sampled ranks of 1 instance: …20 sampled ranks of 2 instances: …
-estimates.few("A", 1, 0.3), estimates.few("A", 2, 0.12345)
+estimates.say.few("A", 1, 0.3), estimates.say.few("A", 2, 0.12345)
     | From 1 sampled rank of A …: 30.00 points are…From 2 sampled ranks of A …: 12.35 points are…
-estimates.understood("A", 1), estimates.understood("ABCD", 2000)
+estimates.say.understood("A", 1), estimates.say.understood("ABCD", 2000)
     | Read: 1 sampled rank of 1 system, A. Read: 2,000 sampled ranks of 4 systems, A, B, C and ….
 *estimates.unlike("AP", {"A": 9, "B": 8, "C": 2000}, {"A": 5, "B": 5})
     | n differs, from 8 (B) to 2,000 (C): AP is then…systems alone.
@@ -356,16 +357,16 @@ estimated("open", 0.1, 0.2), estimated("open", 0.1, 0.2, 0)
 estimated("open", 0.1, 0.2, 0, 0), estimates.alone("AP", "A", (0.1, 0.10000001))
     | …has the highest AP. AP of A is 10.00 %.
 estimated("open", 0.1) | AP of A lies between 5.00 % and 20.00 %. Estimated (mle): 10.00 %.
-*(estimates.table_sentence("AP", *x) for x in (("decided", "A"), ("if falling", "A"), ("decided",
-      None)))
+*(estimates.say.table_sentence("AP", word, best) for word, best in
+    (("decided", "A"), ("if falling", "A"), ("decided", None)))
     | A has the highest AP, whatever…A has the highest AP if…This table cannot tell…
-estimates.span(-0.0123, 0.2), *(estimates.told("A", "B", *x) for x in ((1e-9, 1), (-1, -1e-9), (0,
-      0)))
+estimates.span(-0.0123, 0.2),
+    *(estimates.say.told("A", "B", *x) for x in ((1e-9, 1), (-1, -1e-9), (0, 0)))
     | −1.23 to +20.00 points A is better B is better cannot tell
 estimates.best_gamma(GAMMAS, "AP"), estimates.price_of_gamma(GAMMAS)
     | …least, 10.00 %, at γ = 0.12; at γ = 1/|D| = 0.001 by 20.00 %. …γ = 1e-5: …entry of 123
       and…1.2e+09.
-estimates.price("AP", "A", (1.6, 2.4), (0.5, 2000)), estimates.about_example(2000, 1000, 7)
+estimates.say.price("AP", "A", (1.6, 2.4), (0.5, 2000)), estimates.say.about_example(2000, 1000, 7)
     | …takes 2 to 2 scores for each of these…, 0 to 2,000 for…of 2,000 users 1,000 negatives…seed
       7. …
 
@@ -379,12 +380,14 @@ lab.split("last", split(RATED, ONCE)), lab.split("last", split(TAKEN, RATED), 5)
       …
 lab.split("part", split(TAKEN, TAKEN, kept=True), 5)
     | Of all interactions the last in the file: 4 tested, of 2 users; what…stays a candidate…
-*(lab.working("A_", *x, halted=False) for x in ((1, 9), (0, 9), (0.256, 1), (0.5, 0.9), (0.5,
+*(lab.say.working("A_", *x, halted=False) for x in ((1, 9), (0, 9), (0.256, 1), (0.5, 0.9), (0.5,
       None)))
     | A\_: ready A\_: waits A\_: 26%, 1 s left A\_: 50% A\_: 50%
-lab.working("A", 0.5, 9, halted=True), lab.missing([], 3), lab.missing("A", 3) + lab.missing("A", 1)
+lab.say.working("A", 0.5, 9, halted=True), lab.say.missing([], 3),
+    lab.say.missing("A", 3) + lab.say.missing("A", 1)
     | A: 50%, halted All of these are trained. 2 of 3 are trained and kept.
-lab.partly([]) + lab.partly("AB"), lab.earlier("A", "x") | Without A and B…Still A as…before (x)…
+lab.say.partly([]) + lab.say.partly("AB"), lab.say.earlier("A", "x")
+    | Without A and B…Still A as…before (x)…
 lab.swept("d", SWEPT), lab.swept("d", SWEPT[1:])
     | …highest at d = 16 (90.00 %), RMSE lowest at d = 8 (0.800), where ATOP is 80.00 %. …is
       highest at
@@ -397,14 +400,15 @@ paper.missing(1, OFF), paper.missing(1000, OFF[1:])
       1,000 times as often: AP reads 1.00 % instead of 2.00 %, 1.0 standard…
 paper.cell(CELL(1.236, NAN, "1.24", True), 2), paper.cell(CELL(1.25, 0.01, "1.2", False), 2)
     | 1.24 → 1.24 ✓ **1.2 → 1.25±0.01 ≠**
-paper.unmatched("X, AP, 1", "0.5", 0.256), paper.ours(-9e-10, "x"), paper.ours(1e-9, "x")
+paper.say.unmatched("X, AP, 1", "0.5", 0.256), paper.ours(-9e-10, "x"), paper.ours(1e-9, "x")
     | AP, 1 (0.5, ours 0.26) 0: x 1e-09: x
-paper.verdict(True, ""), paper.verdict(False, "as read") | ✓ holds **≠ does not hold**; as read
+paper.say.verdict(True, ""), paper.say.verdict(False, "as read")
+    | ✓ holds **≠ does not hold**; as read
 
-consistency.looked_at(9, 3_686, capped=True) | Looked at 9 values of m up to 3,686, and between…
-consistency.flip_list("1 2 3 4 5 6"), consistency.flips("X", "Y", [1, 2, 3, 4, 5, 6], 6)
+consistency.say.looked_at(9, 3_686, capped=True) | Looked at 9 values of m up to 3,686, and between…
+consistency.flip_list("1 2 3 4 5 6"), consistency.say.flips("X", "Y", [1, 2, 3, 4, 5, 6], 6)
     | 1 · 2 · 3 · 4 · 5 · 6 …at m = 1, 2, 3, 4, 5 and 6.
-consistency.flips("X", "Y", [*range(1, 8)], None) | X and Y change order 7 times.
+consistency.say.flips("X", "Y", [*range(1, 8)], None) | X and Y change order 7 times.
 consistency.tile("right", 1000, 9), consistency.tile("tied", None, 9, narrow=True)
     | ✓ right<…right from 1,000</span> =
 consistency.tile("wrong", None, 9, narrow=True) | ⇅<br><span …>–</span>
@@ -413,17 +417,19 @@ consistency.tile("wrong", None, 9, narrow=True) | ⇅<br><span …>–</span>
 consistency.scatter_note([0.1, 0.9], [0.0, 0.0]), consistency.scatter_note([0.1], [0.1])
     | Repeated runs scatter…Repeated runs scatter…
 consistency.formula("AP", 1000, 2000)[2] | M = \text{AP},\quad |D| = 2{,}000,\quad m = 1{,}000
-*(consistency.anything_to_order("Y", "X", 0.01, (0.005, 0.02), p, 2) for p in (0.05, 0.0501))
+*(consistency.say.anything_to_order("Y", "X", 0.01, (0.005, 0.02), p, 2) for p in (0.05, 0.0501))
     | **There is something to order**: Y is ahead of X by 1.00 points (95 % interval 0.50 to 2.00 …
       **Nothing to order…**…; p = 0.0501 after Holm over 2 pairs.
-consistency.plan("Y", "X", 0.95, 1000, None, None, 60) | To show Y ahead of X in 95 %…at m = 1,000.
-consistency.plan("Y", "X", 0.95, 1, None, 2000, 60)
+consistency.say.plan("Y", "X", 0.95, 1000, None, None, 60)
+    | To show Y ahead of X in 95 %…at m = 1,000.
+consistency.say.plan("Y", "X", 0.95, 1, None, 2000, 60)
     | …no number of negatives…, or **2,000 instances** with 1 negative.
-consistency.plan("Y", "X", 0.95, 100, 1, None, 6040)
+consistency.say.plan("Y", "X", 0.95, 100, 1, None, 6040)
     | …**1 negative** with these 6,040 instances; with 100 negatives no number…
-consistency.needed(NAN), consistency.needed(2000), *consistency.plus_minus([0.25], [0.01])
+consistency.needed(NAN), consistency.needed(2000), *text.plus_minus([0.25], [0.01])
     | not reachable 2,000 25.00 ± 1.00 %
-consistency.looking(BV), consistency.looking(RANK) | Fitting BV 0.1 over m Looking at every m
+consistency.say.looking(BV), consistency.say.looking(RANK)
+    | Fitting BV 0.1 over m Looking at every m
 
 explore.looks_like(AP, 2, DRAWN), explore.looks_like(AP, 3, EVERY)
     | Of the 1 item above, on average 0.01 enter …The sample holds every one of the 2 items above…
@@ -432,37 +438,37 @@ explore.looks_like(AUC, 100, sd.Sampling(N, 9, "popularity", 2.0)) | …that is 
 explore.one_draw(AP, 1, sd.Sampling(N, 1)), explore.one_draw(AP, 0, DRAWN)
     | The one drawn…: **sampled rank 2**, AP = 50.00 %. …**sampled rank 1**, AP = 100.00 %.
 explore.one_draw(sd.parse_metric("Precision@5"), 3, DRAWN) | 3 of…**sampled rank 4**, … = 20.00 %.
-explore.many_draws(AP, 0.25, 0.3, 2000) | Over 2,000 draws AP averages 25.00 %; …is 30.00 %.
+explore.say.many_draws(AP, 0.25, 0.3, 2000) | Over 2,000 draws AP averages 25.00 %; …is 30.00 %.
 explore.law(RECALL, 2000, DRAWN, [0.05] * 101), explore.law(AP, 5, DRAWN, [0.25, 0.75])
     | True rank 2,000…first 10 of 101 with…50.00 %. …at the top of 101 with probability 25.00 %.
-explore.turned_round(1000, 2000, 3000) | Sampled rank 1,000 says: …in 2,000 to 3,000 with 90 %…
-explore.family(AP, 1000, {10: 0.5, 2000: 0.25}, 0.1)
+explore.say.turned_round(1000, 2000, 3000) | Sampled rank 1,000 says: …in 2,000 to 3,000 with 90 %…
+explore.say.family(AP, 1000, {10: 0.5, 2000: 0.25}, 0.1)
     | AP of rank 1,000: 50.00 % with m = 10, 25.00 % with m = 2,000; on all items 10.00 %.
-explore.picture(AP, 1000, DRAWN, 0.1, 0.2)
+explore.say.picture(AP, 1000, DRAWN, 0.1, 0.2)
     | …n = 10,000: …m = 100 sampled…At rank 1,000 exact 10.00 %, sampled 20.00 %.
 explore.sentence(AP, 1000, REPLACED, 0.01, 0.01 + 9e-10) | …rank 1,000 …the same as on all items.
-explore.source(AP), explore.source(sd.parse_metric("ATOP")) | Krichene…Steck…; Krichene…
+explore.say.source(AP), explore.say.source(sd.parse_metric("ATOP")) | Krichene…Steck…; Krichene…
 
 corrected(0.02, 0.02004, 0.5), corrected(0.02, 0.01, 0.02)
     | …leaves the average bias of Recall@10 at 2.00 %; a mean over 6,040 …cuts the average…
 corrected(1e-10, 9e-10), corrected(1e-9, 0.5, m=1)
     | …leaves it so. With 1 negative, …raises…from < 0.01 % to 50.00 %…
-correct.picture(AP, DRAWN, [BV, CLS]) | …n = 10,000, m = 100: …under BV 0.1, CLS.
+correct.say.picture(AP, DRAWN, [BV, CLS]) | …n = 10,000, m = 100: …under BV 0.1, CLS.
 correct.risks({BV: (0.04, 0.09), CLS: (0.0, 0.25)}, 25)
     | BV 0.1: bias 20.00 %, scatter…6.00 %; CLS: bias 0.00 %, scatter…10.00 %
 note(3, 1, 2, 0.5)
     | …among 4, report the t-th value instead of AP(t); …It changes direction 2 times: …
 note(3, 2, 2 + 1e-13, 1, -0.25) | …It falls with…rank. Its smallest value, −25.00 %, is below…
 correct.gamma_meaning(BV, 3_000) | …3,000 instances, γ = 1/|D| = 0.00033 weighs … Here γ = 0.1.
-correct.tradeoff(BV, 2000), correct.tradeoff(CLS, 2)
+correct.say.tradeoff(BV, 2000), correct.say.tradeoff(CLS, 2)
     | …over 2,000 instances. …of BV 0.1 is…: a smaller γ or a larger m would…: a larger m would…
 settled_by((5, 9), (9, 5), (9, 7)) | BV 0.1 orders C right from m = 7; uncorrected from m = 9.
 settled_by((1, 1), (1, 2)), settled_by((20, 20), (None, 3))
     | BV 0.1 orders B right from m = 2; …BV 0.1 orders B right from m = 3; …not at any m up to
       2,000.
-correct.resolved(DRAWN, 1e-5, 0, 0), correct.resolved(DRAWN, 0.1, 1, 2000.6)
+correct.say.resolved(DRAWN, 1e-5, 0, 0), correct.say.resolved(DRAWN, 0.1, 1, 2000.6)
     | …100 negatives and γ = 1e-5 not even…the 10,000 ranks…degree 1 are…2,001 of 10,000 ranks wide.
-correct.reading("Recall@10", 10, DRAWN, 1000, 1999.6)
+correct.say.reading("Recall@10", 10, DRAWN, 1000, 1999.6)
     | …Recall@10 on 100…like Recall@1,000 to Recall@2,000 on all 10,000…like Recall@10: …
 
 start.headline("ABC", RIGHT, RIGHT, 5) | With 5 negatives the order is right
@@ -472,12 +478,46 @@ sliding.step_title("AP", "ABC", RIGHT, FIRST) | ⇅ <b>wrong</b> by AP: B > C > 
 """
 
 
-def test_what_is_said_of_what():
+def said():
     for line in filter(None, re.sub(r"\n    +", " ", TABLE).splitlines()):
         calls, _, wanted = line.partition(" |")
-        like(" ".join(eval(f"[{calls}]", globals() | NAMES)), wanted.strip())
+        yield " ".join(eval(f"[{calls}]", globals() | NAMES)), wanted.strip()
+
+
+def test_every_branch_of_every_sentence_is_rendered_below(monkeypatch):
+    tag, inline = (
+        re.compile(r"{%-? *(?:macro|if|elif|else|for)\b.*?(-?)%}", re.DOTALL),
+        templates.inline,
+    )
+    branches, rendered = {}, set()
+
+    def mark(number):
+        rendered.add(number)
+        return ""
+
+    def marked(source, **names):
+        def with_mark(match):
+            branches[len(branches)] = source[match.start() : match.end() + 60]
+            return f"{match[0]}{{{{{match[1]} {len(branches) - 1} | mark {match[1]}}}}}"
+
+        return inline(tag.sub(with_mark, source), mark=mark, **names)
+
+    monkeypatch.setattr(templates, "inline", marked)
+    for module in (sentences, estimates, consistency, correct, explore, lab, paper):
+        module.say._module.cache_clear()
+    for _ in said():
+        pass
+    for module in (sentences, estimates, consistency, correct, explore, lab, paper):
+        module.say._module.cache_clear()
+    assert len(branches) > 150
+    assert [text for number, text in branches.items() if number not in rendered] == []
+
+
+def test_what_is_said_of_what():
+    for sentence, wanted in said():
+        like(sentence, wanted)
     # A line never begins with the sign of percent.
-    assert all(" %" not in corrected(before, 0.02) for before in (0.2855, 0.01, 0.02))
+    assert text.unbroken("m = 1 to 5.00 %") == "m\u00a0=\u00a01 to 5.00\u00a0%"
 
 
 def test_the_first_page_draws_heights_and_keeps_labels_apart():

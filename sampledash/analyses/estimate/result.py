@@ -205,14 +205,14 @@ def compute(
     rows, pairs = _ranges(q, names, report)
     both = zip(q.sets, rows, strict=True)
     against = [row.name for one, row in both if not row.falling and not one.readings[-1].adaptive]
-    notes = [*_to_know(q), *map(words.contradicts, against)]
+    notes = [*_to_know(q), *map(words.say.contradicts, against)]
     instances = [one.n_instances for one in q.sets]
     fewest, row = min(instances), rows[int(np.argmin(instances))]
     if fewest < FEW and (left_open := row.free[1] - row.free[0]) > 0.5:
-        notes.append(words.few(row.name, fewest, left_open))
+        notes.append(words.say.few(row.name, fewest, left_open))
     method, why = _allowed_method(q, rows, contradicted=bool(against))
     if method != q.method and (len(names) > 1 or method != LEARNED[SHAPED].label):
-        notes.append(words.instead(q.method, method, why))
+        notes.append(words.say.instead(q.method, method, why))
     of_readings = [q.values(i, method) for i in range(len(names))]
     values = [float(np.mean(both)) for both in of_readings]
     if len(q.readings) > 1:
@@ -224,8 +224,7 @@ def compute(
     word = words.told_apart([pair.free for pair in pairs], [pair.falling for pair in pairs])
     shown = list(map(name, names))
     sentence = words.sentence(str(q.metric), word, shown, values, method, rows[0].free)
-    legend = words.WIDE + (words.NARROW if any(row.falling for row in rows) else "")
-    legend += words.DOT + (words.TICK if q.true else "")
+    legend = words.say.legend(any(row.falling for row in rows), q.true)
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend, method)
 
 
@@ -267,7 +266,7 @@ def _to_know(q: Question) -> Iterator[str]:
     yield from words.unlike(str(q.metric), sizes, drawn)
     for one in q.sets:
         if one.instances is not None and len(np.unique(one.instances)) < len(one):
-            yield words.repeated(len(one), len(np.unique(one.instances)))
+            yield words.say.repeated(len(one), len(np.unique(one.instances)))
             return
 
 
@@ -381,7 +380,7 @@ def compute_table(
     metric, s = q.metric, q.sampling
     rows, pairs = _ranges(q, [one.system for one in q.table.rows], report)
     notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
-    notes += [words.contradicts(row.name) for row in rows if row.falling is None]
+    notes += [words.say.contradicts(row.name) for row in rows if row.falling is None]
     sure, likely = (
         allowed.ahead([row.free for row in rows]),
         allowed.ahead([row.falling for row in rows]),
@@ -389,10 +388,10 @@ def compute_table(
     best = likely if sure is None else sure
     word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
     first = None if best is None else name(rows[best].name)
-    sentence = words.table_sentence(str(metric), word, first)
+    sentence = words.say.table_sentence(str(metric), word, first)
     if not pairs:
         sentence = words.alone(str(metric), name(rows[0].name), rows[0].free)
-    legend = words.printed(q.instances, s)
+    legend = words.say.printed(q.instances, s)
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from sampledash.report.numbers import count, percent
-from sampledash.report.templates import texts
+from sampledash.report.templates import Sentences, texts
 
 _HERE = Path(__file__).parent
 TEXTS = texts(_HERE / "words.txt")
+say = Sentences(_HERE / "words.jinja")
 #: Item -> title, text, and the code that made what is shown.
 MADE = {
     item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / file).read_text(encoding="utf-8"))
@@ -44,19 +44,7 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
 
 def missing(times: int, found: pd.DataFrame) -> str:
     """What the observed ratings say of all."""
-    columns = (found[name] for name in ("measure", "observed", "complete", "off"))
-    parts = [
-        f"{measure} reads {percent(observed)} instead of {percent(complete)}, "
-        f"{abs(off):.1f} standard errors off"
-        for measure, observed, complete, off in zip(*columns, strict=True)
-    ]
-    seen = "; ".join(parts)
-    if times == 1:
-        return f"Missing at random: {seen}, in 4,000 runs. The theorem holds."
-    return (
-        f"Observed {count(times)} times as often: {seen}. Unbiased only if relevant ratings are "
-        "missing at random."
-    )
+    return say.missing(times, found.to_dict("records"))
 
 
 def cell(found: Any, decimals: int) -> str:
@@ -68,17 +56,6 @@ def cell(found: Any, decimals: int) -> str:
     return text if found.matched else f"**{text}**"
 
 
-def unmatched(name: str, printed: str, value: float) -> str:
-    """A cell that does not match."""
-    return f"{name.partition(', ')[2]} ({printed}, ours {value:.2f})"
-
-
 def ours(value: float, what: str) -> str:
     """Our number and what it is; rounding noise reads as 0."""
     return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"
-
-
-def verdict(holds: bool, note: str) -> str:
-    """Whether a statement holds, and under which reading."""
-    sign = "✓ holds" if holds else "**≠ does not hold**"
-    return f"{sign}; {note}" if note else sign

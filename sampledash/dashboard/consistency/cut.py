@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from sampledash.analyses import memory
-from sampledash.analyses.consistency import pictures, words
+from sampledash.analyses.consistency import pictures
 from sampledash.analyses.consistency.result import SEED
 from sampledash.analyses.source import Source
 from sampledash.comparison.means import mean_range
@@ -24,7 +24,7 @@ from sampledash.dashboard.page import Problem
 from sampledash.metrics import Metric
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.html import exact_report
-from sampledash.report.numbers import count, listed, percent, points
+from sampledash.report.numbers import bare_points, count, listed, p_value, percent, points
 from sampledash.report.script import exact_script
 from sampledash.report.sentences import cutoff_holds_all
 
@@ -131,8 +131,8 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
             "Metric": rows["metric"],
             "Pair": rows["better"].map(system_name) + " − " + rows["worse"].map(system_name),
             "Difference": rows["difference"].map(points),
-            "95 % interval": [" to ".join(map(words.bare_points, x)) for x in rows["interval"]],
-            "p, Holm": rows["p_holm"].map(words.p_value),
+            "95 % interval": [" to ".join(map(bare_points, x)) for x in rows["interval"]],
+            "p, Holm": rows["p_holm"].map(p_value),
         }
         page.table(pd.DataFrame(printed), known.tests, "significance", rows=len(known.tests))
     with st.container(horizontal=True):

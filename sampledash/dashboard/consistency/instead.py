@@ -12,12 +12,11 @@ import pandas as pd
 
 from sampledash.analyses import memory, theme
 from sampledash.analyses.consistency.result import Focus
-from sampledash.analyses.consistency.words import bare_points
 from sampledash.comparison.designs import FULL, STOPPED, Designs, designs
 from sampledash.correction import as_correction
 from sampledash.dashboard import live, sliders
 from sampledash.report.escape import system_name
-from sampledash.report.numbers import count, in_runs, points, short_count
+from sampledash.report.numbers import bare_points, count, in_runs, points, short_count
 from sampledash.report.sentences import negatives
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress

@@ -353,7 +353,7 @@ def _why(focus: Focus) -> None:
         return
     plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
     names = [each.system for each in sets]
-    st.markdown(words.counterexample(names, str(metric), m))
+    st.markdown(words.say.counterexample(*names, metric, m))
     every_rank = [np.repeat(each.ranks, each.counts.astype(int)).tolist() for each in sets]
     expected = expected_means([metric], sets, [m], plain)[0, :, 0]
     table = {

@@ -24,7 +24,15 @@ from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.consistency import instead
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.escape import escaped, plain, system_name
-from sampledash.report.numbers import count, in_runs, percent, points
+from sampledash.report.numbers import (
+    bare_points,
+    count,
+    in_runs,
+    p_value,
+    percent,
+    plus_minus,
+    points,
+)
 from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
 from sampledash.report.sentences import drawn_negatives, outside
@@ -142,10 +150,10 @@ def _over_instances(focus: Focus) -> None:
     page.picture(fig, key="consistency_differences", alt=alt)
     printed = {
         "Pair": rows["better"].map(system_name) + " − " + rows["worse"].map(system_name),
-        "Difference, points": rows["difference"].map(words.bare_points),
-        "95 % interval": [" to ".join(map(words.bare_points, x)) for x in rows["interval"]],
-        "p": rows["p"].map(words.p_value),
-        "p, Holm": rows["p_holm"].map(words.p_value),
+        "Difference, points": rows["difference"].map(bare_points),
+        "95 % interval": [" to ".join(map(bare_points, x)) for x in rows["interval"]],
+        "p": rows["p"].map(p_value),
+        "p, Holm": rows["p_holm"].map(p_value),
         "Redrawn": rows["probability"].map(in_runs),
     }
     page.table(pd.DataFrame(printed), table, "significance")
@@ -171,7 +179,7 @@ def _plan(focus: Focus) -> None:
     m, instances = (None if pd.isna(x) else int(x) for x in rows[["m", "instances"]].iloc[0])
     has = max(ranks.n_instances for ranks in r.question.sets)
     names = focus.ordered(focus.pair, system_name)
-    text = words.plan(*names, probability, r.m, m, instances, has)
+    text = words.say.plan(*names, probability, r.m, m, instances, has)
     sentence.markdown(words.tied(focus) or text)
     printed = {
         "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
@@ -303,7 +311,7 @@ def _seen_runs(focus: Focus, values: Floats) -> None:
     if not focus.tied:
         share = float(focus.rows(_first(seen, metric))["share_of_runs"].iloc[0])
         pair = focus.ordered(focus.pair, system_name)
-        st.markdown(words.repeated(*pair, share, made, float(r.chances[x, focus.pair])))
+        st.markdown(words.say.repeated(*pair, share, made, float(r.chances[x, focus.pair])))
     names, runs = [plain(r.systems[i]) for i in focus.systems], list(values[:, :, x])
     page.picture(
         pictures.histogram(metric, names, runs, laws, focus.systems, dark=page.is_dark()),
@@ -314,8 +322,8 @@ def _seen_runs(focus: Focus, values: Floats) -> None:
     printed = {
         "Metric": rows["metric"],
         "System": rows["system"].map(system_name),
-        f"{count(made)} runs": words.plus_minus(rows["mean_of_runs"], rows["std_of_runs"]),
-        "Exact law": words.plus_minus(rows["expected_sampled"], rows["std_of_mean"]),
+        f"{count(made)} runs": plus_minus(rows["mean_of_runs"], rows["std_of_runs"]),
+        "Exact law": plus_minus(rows["expected_sampled"], rows["std_of_mean"]),
     }
     page.table(pd.DataFrame(printed), table, "runs")
     named = (table["metric"] + " of " + table["system"]).tolist()
@@ -360,9 +368,7 @@ def _means(focus: Focus) -> None:
         "Metric": rows["metric"],
         "System": rows["system"].map(escaped),
         "Exact": rows["exact"].map(percent),
-        f"{what}, m = {count(r.m)}": words.plus_minus(
-            rows["expected_sampled"], rows["std_of_mean"]
-        ),
+        f"{what}, m = {count(r.m)}": plus_minus(rows["expected_sampled"], rows["std_of_mean"]),
     }
     page.table(pd.DataFrame(printed), table, "means", rows=len(table))
     named = (table["metric"] + " of " + table["system"]).tolist()
@@ -384,7 +390,7 @@ def _flips(focus: Focus) -> None:
     for name in USABLE if everything else ():
         which = usable(name, gamma or 0.1)
         if str(which) not in orders:
-            with page.progress(words.looking(which)) as report:
+            with page.progress(words.say.looking(which)) as report:
                 orders[str(which)] = r.question.corrected(which).orders(report)
     table = r.flips(r.few_pairs(focus.pair), orders)
     here = table["metric"] == str(focus.metric)

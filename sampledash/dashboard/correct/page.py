@@ -173,7 +173,9 @@ def _sentence(q: Question) -> str:
     before = q.risk(Correction())[0] ** 0.5
     bias2, variance = q.risk()
     scatter = (variance / q.instances) ** 0.5
-    return words.sentence(q.metric, q.sampling.m, q.taken, before, bias2**0.5, scatter, q.instances)
+    return words.say.sentence(
+        q.metric, q.sampling.m, q.taken, before, bias2**0.5, scatter, q.instances
+    )
 
 
 def _warnings(q: Question) -> None:
@@ -189,7 +191,7 @@ def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
     """Expectation against truth large; beside it the vector and what each correction costs."""
     drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
     alts = {
-        EXPECTED: words.picture(q.metric, q.sampling, q.drawn),
+        EXPECTED: words.say.picture(q.metric, q.sampling, q.drawn),
         VECTOR: f"Value reported for each sampled rank. {words.vector_note(q.fit())}",
         RISKS: words.risks(risks, q.instances),
     }

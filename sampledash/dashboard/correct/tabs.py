@@ -76,7 +76,7 @@ def tradeoffs(q: Question) -> None:
     here = {"m": q.sampling.m, "n": q.sampling.n, "|D|": q.instances}
     marks = {symbol: {f"{symbol} = {count(x)}": float(x)} for symbol, x in here.items()}
     marks["γ"] = {f"γ = {gamma(q.gamma)}": q.gamma, "1/|D|": 1 / q.instances}
-    st.markdown(words.tradeoff(q.taken, q.instances))
+    st.markdown(words.say.tradeoff(q.taken, q.instances))
     places = [*st.columns(2), *st.columns(2)]
     for place, (symbol, (x, curves)) in zip(places, axes.items(), strict=True):
         with place:
@@ -139,7 +139,7 @@ def spectrum(q: Question) -> None:
     except ValueError as error:
         st.info(escaped(spelled(error)), icon=":material/info:")
         return
-    st.markdown(f"**{words.resolved(s, weight, resolved.degree, resolved.width)}**")
+    st.markdown(f"**{words.say.resolved(s, weight, resolved.degree, resolved.width)}**")
     over = page.segments("Lines", SPECTRA, "sees", hidden=True) == SPECTRA[1]
     series = result.spectrum(s, weight, over_m=over)
     title = f"Kept at {f'γ = {gamma(weight)}' if over else f'm = {count(s.m)}'}"
@@ -150,4 +150,4 @@ def spectrum(q: Question) -> None:
     st.caption(words.TEXTS["components"])
     if k is not None and k <= s.m:
         uniform = s.n * k / (s.m + 1)
-        st.markdown(words.reading(str(q.metric), k, s, full_cutoff(k, s.n, s.m), uniform))
+        st.markdown(words.say.reading(str(q.metric), k, s, full_cutoff(k, s.n, s.m), uniform))
