@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from decimal import Decimal
 from numbers import Number, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,39 @@ _MOST = float(np.finfo(float).max)
 
 #: A number as it is written everywhere: with the digits 0 to 9. Python alone reads others too.
 NUMERAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+
+
+class Remedy(NamedTuple):
+    """An argument that helps, or (without a value) a function of the library.
+
+    The value ``...`` stands for what the reader has to fill in.
+    """
+
+    name: str
+    value: Any = None
+
+    def in_python(self) -> str:
+        """As Python is written, after a space and in brackets."""
+        if self.value is None:
+            return f" (in Python: {self.name})"
+        value = f'"{self.value}"' if isinstance(self.value, str) else self.value
+        return f" (in Python: {self.name}={'...' if value is ... else value})"
+
+
+class Refusal(ValueError):
+    """An error of which the parts are text and remedies; each surface words the remedies.
+
+    As text the error is as Python needs it. ``facts`` become attributes.
+    """
+
+    def __init__(self, *parts: str | Remedy, **facts: Any) -> None:
+        self.parts = parts
+        super().__init__(self.worded(Remedy.in_python))
+        vars(self).update(facts)
+
+    def worded(self, remedy: Callable[[Remedy], str]) -> str:
+        """The text, with remedies as ``remedy`` words them."""
+        return "".join(x if isinstance(x, str) else remedy(x) for x in self.parts)
 
 
 def shown(value: Any) -> str:

@@ -129,9 +129,10 @@ class Protocol:
     def check_mass(self, ranks: RankSet) -> None:
         """Refuse sampling weights that a uniform scheme would leave aside without a word."""
         if not self.design.weighted and ranks.mass_above is not None:
-            raise ValueError(
+            raise checks.Refusal(
                 f"system {ranks.system!r} has mass_above, which scheme {self.scheme!r} does not "
-                "read: draw by popularity, or leave it out (in Python: ranks.without_mass())"
+                "read: draw by popularity, or leave it out",
+                checks.Remedy("ranks.without_mass()"),
             )
 
     def require_fixed(self, system: str) -> None:

@@ -8,7 +8,6 @@ those of the dashboard, which begins with negatives drawn without replacement.
 from __future__ import annotations
 
 import os
-import re
 import sys
 import traceback
 from argparse import Namespace
@@ -16,6 +15,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+from sampledash.checks import Refusal, Remedy
 from sampledash.command_line.options import COMMANDS, FILES, masked, parser
 
 
@@ -43,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
         return code
     except (ValueError, MemoryError) as error:
-        why = str(error) or "the memory does not suffice for this file"
+        why = error.worded(_option) if isinstance(error, Refusal) else str(error)
+        why = why or "the memory does not suffice for this file"
     except KeyboardInterrupt:
         why, failure = "stopped; nothing is written", STOPPED
     except BrokenPipeError:  # who reads has seen enough
@@ -56,16 +57,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         why = "this is a fault of the program: please report it with the lines above"
     progress.end()
-    options = re.sub(r'in Python: (\w+)="?([\w.-]+)"?', _option, why)
-    sentence = spell(f"{args.command}: {options}")
+    sentence = spell(f"{args.command}: {why}")
     print("sampledash", masked(sentence, *sys.argv if argv is None else argv), file=sys.stderr)
     return failure
 
 
-def _option(found: re.Match[str]) -> str:
-    """An argument of a function as an option of the command line."""
-    value = {"True": "", "...": " FILE"}.get(found[2], f" {found[2]}")
-    return f"here: --{found[1].replace('_', '-')}{value}"
+def _option(remedy: Remedy) -> str:
+    """A remedy as an option of the command line, which has none for a function."""
+    if remedy.value is None:
+        return ""
+    value = {True: "", ...: " FILE"}.get(remedy.value, f" {remedy.value}")
+    return f" (here: --{remedy.name.replace('_', '-')}{value})"
 
 
 def _check_paths(args: Namespace) -> None:

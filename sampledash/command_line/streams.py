@@ -17,6 +17,7 @@ from typing import Any
 
 import pandas as pd
 
+from sampledash.checks import Refusal, Remedy
 from sampledash.command_line.options import FILES
 from sampledash.correction import parse_correction
 from sampledash.leftovers import Scratch
@@ -51,7 +52,7 @@ def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[R
             **how,
         )
     except MissingCandidates as error:
-        raise ValueError(f"{str(error).rstrip('.')} (here: --n)") from None
+        raise Refusal(*error.parts, Remedy("n", True)) from None
 
 
 def opened(path: str) -> tuple[Any, str]:

@@ -73,7 +73,7 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
         try:
             by_system = [(each, mean_stopping_cost(metric, each)) for each in sets]
         except ValueError as error:  # nothing decides a metric without a cutoff
-            sentences.append(spell(str(error)))
+            sentences.append(spell(error))
             continue
         for each, cost in by_system:
             every = each.counted()

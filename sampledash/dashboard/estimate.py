@@ -382,7 +382,7 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
     try:
         grid, estimated = q.shares_below()
     except ValueError as error:
-        st.info(escaped(str(error)), icon=":material/info:")
+        st.info(escaped(state.spelled(error)), icon=":material/info:")
         return
     exact = {x.system: np.asarray(rank_distribution_at(x, grid, ties="expected")) for x in q.true}
     fig = pictures.ranks_below(grid, estimated, exact, dark=page.is_dark())

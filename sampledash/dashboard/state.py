@@ -263,4 +263,4 @@ def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
 
 def spelled(error: ValueError) -> str:
     """The sentence of an error of the core, for the screen."""
-    return text.spell(str(error))
+    return text.spell(error)

@@ -267,7 +267,8 @@ def _source_of(
         if role not in roles:
             raise ReadError(
                 f"{name} has no column of {role}s: found {_listed(headers)}; name one {role}_id, "
-                f"or say which it is (in Python: {role}=...)"
+                "or say which it is",
+                checks.Remedy(role, ...),
             )
     return Layout(name, kind, tuple(headers), tuple(roles), **text)
 

@@ -306,7 +306,8 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
         if sampled:
             seem = "sampled rank 0; the best sampled rank is 1: if yours count from 0,"
         raise limits.ZeroBasedRanks(
-            f"{where}: {seem} add 1 to each (in Python: zero_based=True)",
+            f"{where}: {seem} add 1 to each",
+            checks.Remedy("zero_based", True),
             ways={"The ranks count from 0: add 1": {"zero_based": True}},
         )
     if not zero_based:
@@ -471,8 +472,8 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
         if abs(total - size) > 1e-9 * size:
             raise DifferentInstances(
                 f"{name}: system {one!r} has {size:,.15g} {what} and {other!r} has "
-                f"{total:,.15g}; {remedy}, or compare them as they are (in Python: "
-                'instances="any")',
+                f"{total:,.15g}; {remedy}, or compare them as they are",
+                checks.Remedy("instances", "any"),
                 ways={"Compare them as they are": {"instances": "any"}},
             )
 
@@ -496,18 +497,20 @@ def _different(
         other, items = next(pair for pair in others if pair[1] != size)
         what = f"instance {str(labels[code])!r} has {size} relevant items in {one!r}"
         what += f" and {items} in {other!r}"
-    remedy = (
-        "They share none: complete the file, or compare them as they are "
-        '(in Python: instances="any")'
-    )
-    ways = {"Compare them as they are": {"instances": "any"}}
-    if shared := int(((fewest == most) & (fewest > 0)).sum()):
-        remedy = (
-            f"All share {shared:,} of {int((most > 0).sum()):,} instances: compare those "
-            '(in Python: instances="shared"), or complete the file'
+    shared = int(((fewest == most) & (fewest > 0)).sum())
+    if not shared:
+        return DifferentInstances(
+            f"{name}: {what}. They share none: complete the file, or compare them as they are",
+            checks.Remedy("instances", "any"),
+            ways={"Compare them as they are": {"instances": "any"}},
         )
-        ways = {f"Compare the {counted(shared, 'instance')} they share": {"instances": "shared"}}
-    return DifferentInstances(f"{name}: {what}. {remedy}", ways=ways)
+    return DifferentInstances(
+        f"{name}: {what}. All share {shared:,} of {int((most > 0).sum()):,} instances: compare "
+        "those",
+        checks.Remedy("instances", "shared"),
+        ", or complete the file",
+        ways={f"Compare the {counted(shared, 'instance')} they share": {"instances": "shared"}},
+    )
 
 
 def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankSet:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from sampledash import checks
+from sampledash.checks import Remedy
 from sampledash.rank_sets import RankSet
 from sampledash.readers import trec
 from sampledash.readers import upload_limits as limits
@@ -110,12 +111,13 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
         if runs[0].facts is None:
             raise ReadError(
                 f"{runs[0].name} is a TREC run, which does not say what is relevant; give its "
-                "qrels with it (in Python: qrels=...)"
+                "qrels with it",
+                Remedy("qrels", ...),
             )
         raise ReadError(
             f"{runs[0].name} holds lists of recommendations, which do not say what is relevant; "
-            "give the test items with them, a table with columns user and item (in Python: "
-            "qrels=...)"
+            "give the test items with them, a table with columns user and item",
+            Remedy("qrels", ...),
         )
     if truths and not runs:
         given = "the runs" if truths[0].facts is None else "the lists (columns user, item, score)"
@@ -311,8 +313,9 @@ def sampled_sets(
         if named is not None:
             raise ReadError(
                 f"{part.name}, column {named!r}: these are true ranks by their name, which need no "
-                "estimate: bring them to the Consistency page (in Python: read_rank_sets), or "
-                f"rename the column to {SAMPLED} if they are sampled"
+                "estimate: bring them to the Consistency page",
+                Remedy("read_rank_sets"),
+                f", or rename the column to {SAMPLED} if they are sampled",
             )
         parts.append(resolve_repetitions(part, runs))
     lack = lacks(opened)
@@ -340,7 +343,8 @@ def sampled_sets(
             raise ReadError(
                 f"{part.place(i, 'rank')}: sampled rank {rank[i]:,} is beyond m + 1 = {most[i]:,}; "
                 "give the m that was used, or if these are true ranks, bring them to the "
-                "Consistency page (in Python: read_rank_sets)"
+                "Consistency page",
+                Remedy("read_rank_sets"),
             )
         for system, own in part.frame.groupby("system", observed=True):
             decided = _adaptive(part, own) if adaptive is None else adaptive

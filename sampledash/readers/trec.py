@@ -315,9 +315,12 @@ def missing(runs: list[Ranks]) -> CensoredItems | None:
     return CensoredItems(
         f"{names}: {censored:,} of {relevant:,} relevant items, in {lacking.sum():,} of "
         f"{len(lacking):,} queries, are missing, so their rank is only known to lie beyond the end "
-        "of the run; rank all candidates, take no more than that (in Python: "
-        'censored="beyond"), read them as tied behind the ranked ones (in Python: '
-        'censored="tied") or leave those queries out (in Python: censored="left-out")',
+        "of the run; rank all candidates, take no more than that",
+        checks.Remedy("censored", "beyond"),
+        ", read them as tied behind the ranked ones",
+        checks.Remedy("censored", "tied"),
+        " or leave those queries out",
+        checks.Remedy("censored", "left-out"),
         censored=censored,
         ways=ways,
     )

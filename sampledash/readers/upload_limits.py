@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal
 
-from sampledash.checks import LARGEST_N, shown, text
+from sampledash.checks import LARGEST_N, Refusal, shown, text
 from sampledash.sampled_rank_sets import MOST_PLACES
 
 PathOrBuffer = str | Path | BinaryIO
@@ -74,17 +74,13 @@ NUMBERS: dict[str, tuple[str, str, int, int]] = {
 }
 
 
-class ReadError(ValueError):
+class ReadError(Refusal):
     """The ranks cannot be used as they are. The message names file, row, column and remedy.
 
     A page offers its ``ways`` out: what a button says, and the options to read with.
     """
 
     ways: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
-
-    def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message)
-        vars(self).update(facts)
 
 
 class MissingCandidates(ReadError):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+
+from sampledash import checks
 
 _NOISE = 1e-12  # what rounding makes of 1
 SAME = 1e-9  # values that are closer are written as the same
@@ -154,18 +156,19 @@ def gamma(value: float) -> str:
     return re.sub(r"e-0", "e-", f"{value:g}")
 
 
-def spell(message: str) -> str:
+def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lambda _: "") -> str:
     """Make an error of the core a sentence for the screen: capital, stop, separated thousands.
 
-    What is quoted, and dates, stay as they are.
+    What is quoted, and dates, stay as they are. A page has buttons for remedies and leaves their
+    words out.
     """
+    message = error.worded(remedy) if isinstance(error, checks.Refusal) else str(error)
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())
     for place in range(0, len(parts), 2):
         number = r"(?<![\w.,=/])\d{4,}(?![\w.]*\d|-\d|\.?[^\W\d])"
         parts[place] = re.sub(number, lambda d: f"{int(d[0]):,}", parts[place])
     text = "".join(parts)
     text = re.sub(r"\bgamma\b", "γ", text)
-    text = re.sub(r" \(in Python: [^)]*\)", "", text)  # the page has a button for it
     text = text if text.endswith((".", "!", "?")) else text + "."
     # A leading symbol (n, m, k) or file name stays as it is written.
     return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}\s", text) else text

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash import checks
 from sampledash.analyses import sliding
 from sampledash.analyses.consistency import words as consistency
 from sampledash.analyses.correct import words as correct
@@ -202,6 +203,7 @@ def note(*values):
 
 
 NAMES = {"start": start, "escape": escape, "consistency": consistency, "lab": lab, "paper": paper}
+NAMES |= {"checks": checks}
 #: A call and what it says.
 TABLE = r"""
 sentences.ranking(list("ABCDEF"), [6, 5, 4, 3, 2, 1]) | A > B > C > …
@@ -290,7 +292,8 @@ correct.gamma_meaning(sd.correction("CLS"), 1_000) | …has no γ.
 *map(correct.root, (815, 999.9**2, 10**6, 1e17, 0.004**2)) | 28.55 999.90 1.0e3 3.2e8 <0.01
 *map(correct.root, (0.005**2, 1e-18, 0)) | 0.01 0.00 0.00
 *map(text.p_value, (5e-5, 4.9e-5, NAN)) | 0.0001 < 0.0001 –
-text.spell(" gamma is 1000 (in Python: x) "), text.spell("is it k?") | γ is 1,000. Is it k?
+text.spell(checks.Refusal(" gamma is 1000", checks.Remedy("x", 3), " ")), text.spell("is it k?")
+    | γ is 1,000. Is it k?
 text.spell("n is 1000: 'a' is 10000, it's 2000") | n is 1,000: 'a' is 10,000, it's 2,000.
 text.spell("file a=2000 of 2020-01-31, 1000.5, x1000!") | File a=2000 of 2020-01-31, 1000.5, x1000!
 text.tex_count(12_345), text.tex_number(12_345_678), text.tex_number(0.125, 1), text.decimal(1234.5)
