@@ -203,9 +203,7 @@ class ChiSquareFit:
         # A row of small weight with a distant goal is a pull, but for the square of that weight.
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
-        weights = nonnegative(
-            rows, np.append(self.aim, pull / reach), np.ones((1, len(self.values)))
-        )
+        weights = nonnegative(rows, np.append(self.aim, pull / reach))
         weights /= weights.sum()
         squared = float(np.sum((self.rows @ weights - self.aim) ** 2)) - self.least
         value = self.offset + float(self.values @ weights) + pull * self.scatter
@@ -313,7 +311,7 @@ def _of_instances(
     root = cholesky(scatter, lower=True)
     shown = solve_triangular(root, law.T, lower=True)
     observed = solve_triangular(root, cells.share, lower=True)
-    weights = nonnegative(shown, observed, np.ones((1, len(table))))
+    weights = nonnegative(shown, observed)
     return ChiSquareFit(shown, observed, table[:, -1], 0.0, extremes, weights)
 
 
@@ -337,16 +335,16 @@ def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Flo
     for _ in range(3):
         scale = np.sqrt(cells.size / np.maximum(chance, least))
         rows, observed = law * scale[:, None], cells.share * scale
-        weights = nonnegative(rows, observed, np.ones((1, law.shape[1])))
+        weights = nonnegative(rows, observed)
         chance = np.maximum(law @ weights, 0.1 / cells.size)
     return rows, observed, weights, chance
 
 
-def nonnegative(rows: Floats, observed: Floats, totals: Floats) -> Floats:
-    """Non-negative weights of least squared distance; each of some totals of them is 1."""
+def nonnegative(rows: Floats, observed: Floats) -> Floats:
+    """Non-negative weights of least squared distance, with the sum 1."""
     stiff = _STIFF * max(float(np.abs(rows).max()), 1.0)
-    left = np.vstack([rows, stiff * totals])
-    right = np.append(observed, np.full(len(totals), stiff))
+    left = np.vstack([rows, np.full(rows.shape[1], stiff)])
+    right = np.append(observed, stiff)
     weights, _ = scipy.optimize.nnls(left, right, maxiter=30 * left.shape[1])
     return np.asarray(weights)
 
@@ -373,7 +371,6 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
 
 def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
     """Weights of the places: Newton's steps, each a problem of least squares."""
-    one = np.ones((1, len(law)))
     root = np.sqrt(share)
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
@@ -381,7 +378,7 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
         # By its slopes no distribution is likelier by more.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
-        aim = nonnegative(root[:, None] * (law / chance).T, 2 * root, one)
+        aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
         aim /= aim.sum()
         # Not all the way: an outcome that has become all but impossible would blow up the next one.
         length, reached = 0.9, float(share @ np.log(chance))

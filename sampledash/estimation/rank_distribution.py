@@ -519,7 +519,7 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
-        share = np.divide(counts, size, out=np.zeros(counts.shape), where=size > 0)
+        share = counts / size  # where m was set beforehand every m has its instances
         shares.append(share)
         weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
     return np.concatenate(shares, axis=-1), np.concatenate(weights, axis=-1)

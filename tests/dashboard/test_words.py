@@ -377,6 +377,7 @@ lab.data(TAKEN), lab.data(ONCE)
     | 2 users, 3 items, 4 interactions, without ratings, in the order of the file, 1 of them
       repeats. 1
       user, 1 item, 1 interaction, without…file, no repeats.
+lab.knobs("EASE") | Linear item weights that rebuild each history without its own item. Steck…
 lab.data(RATED) | …4 interactions, rated 0.5 to 5, in time, 1 of them repeats.
 lab.split("last", split(RATED, ONCE)), lab.split("last", split(TAKEN, RATED), 5)
     | …last in time: 1 tested; …last in the file: 4 tested, of 2 users; 1 rated 5 or more are…is no
@@ -539,6 +540,7 @@ def test_the_first_page_draws_heights_and_keeps_labels_apart():
 )  # fmt: skip
 def test_a_share_reads_as_100_percent_or_0_only_where_it_is(value: float, printed: str) -> None:
     assert text.percent(value) == printed
+    assert text.rounded(-5e-5) == ("", "-0.01")
     sign = "" if printed[0] in "<>" else "= "
     assert text.equals(value) == sign + printed
     assert text.tex_equals(value) == (sign + printed).replace(" %", r"\,\%")

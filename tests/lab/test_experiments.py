@@ -7,7 +7,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.lab import ranking
-from sampledash.lab.experiments import EXPERIMENTS, GRIDS, Experiment, sweep, toy
+from sampledash.lab.experiments import EXPERIMENTS, GRIDS, Experiment, ranked, sweep, toy
 from sampledash.lab.factors import WeightedLoss
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.models import finish
@@ -53,6 +53,15 @@ def test_an_experiment_ranks_each_recommender(rule, least, monkeypatch):
             assert np.array_equal(getattr(ranks, column), getattr(expected, column))
         labels = expected.instances if least == 2 else range(high.sum())
         assert ranks.instances.tolist() == list(labels)
+
+
+def test_the_seed_is_0_unless_another_is_given():
+    parts = split(rated(), "last 1")
+    first, again, other = (
+        finish(ranked(parts, "A", "random", **seed)).ranks.tolist()
+        for seed in ({}, {"seed": 0}, {"seed": 1})
+    )
+    assert first == again != other
 
 
 def test_what_the_papers_train():

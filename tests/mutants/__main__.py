@@ -73,7 +73,8 @@ class Notes:
     def tests(self, fault: Fault) -> tuple[list[str], list[str]]:
         """Tests that run its line, and others of their files, or all that run its module."""
         lines = self.by_line[str(fault.path.relative_to(ROOT))]
-        near = lines.get(fault.line, set())
+        reading = {x for x in self.seconds if x.startswith("tests/test_architecture.py")}
+        near = lines.get(fault.line, set()) | reading  # which run no line, but read all
         files = {test.split("::")[0] for tests in lines.values() for test in tests}
         others = {x for x in self.seconds if x.split("::")[0] in files} - near
         return self.within(near, FIRST, fault.path), self.within(others, THEN, fault.path)

@@ -222,6 +222,8 @@ def test_large_files_of_odd_cells_of_wide_ones_and_of_trec(monkeypatch):
     complaint("A,b,c,d\n1,x,y,z\n", facts="holds 6 cells in columns of systems", n=9)
     complaint(npy(np.ones((3, 2), dtype=int)), "x.npy", "6 cells in columns", n=9)
     complaint(saved({"A": [1, 2, 3], "B": [3, 4, 5]}), "x.parquet", "6 cells in columns", n=9)
+    lists = "q Q0 d1 1 9 A\nq Q0 d1 1 9 B\nq Q0 d1 1 9 C\n"
+    complaint(lists, "x.run", "6 cells in columns", qrels="q 0 d1 1\nq 0 d2 1\n", n=9)
     for limit in (limits.CAREFUL, limits.LINES):
         monkeypatch.setattr(limit, "most", 2)
     said = "ranks.csv holds 3 rows, some of them with a cell that is blank or no plain"

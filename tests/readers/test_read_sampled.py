@@ -91,7 +91,9 @@ def test_true_ranks_by_their_name_are_refused(header: str, form: str) -> None:
 ADAPTIVE = "system,sampled_rank,n,m,adaptive\nA,1,100,20,{}\nA,4,100,10,{}\n"
 
 
-@pytest.mark.parametrize(("cell", "said"), [("yes", True), ("No", False), ("TRUE", True)])
+@pytest.mark.parametrize(
+    ("cell", "said"), [("yes", True), ("No", False), ("TRUE", True), ("false", False)]
+)
 def test_a_column_says_whether_the_draw_decided_m(cell, said):
     text = ADAPTIVE.format(cell, cell)
     bare = text.replace(",m,", ",").replace(",20,", ",").replace(",10,", ",")

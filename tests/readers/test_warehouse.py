@@ -38,7 +38,7 @@ def drawn(seed):
     rng, rows, relevant, seen = np.random.default_rng(seed), [], [], []
     for user in range(40):
         few = rng.permutation(30)
-        relevant += [(f"u{user}", int(i)) for i in few[: user % 5]]  # none, one or several
+        relevant += [(f"u{user}", int(i)) for i in few[: (user + 3) % 5]]  # several, one or none
         seen += [(f"u{user}", int(i)) for i in few[user % 3 : rng.integers(3, 12)]]
     for system in "AB":
         for user in range(40):
@@ -147,7 +147,7 @@ def agree(engine, folder, seed, *, marked, without_seen):
     return counted
 
 
-@pytest.mark.parametrize(("seed", "marked"), [(1, True), (2, False), (3, False)])
+@pytest.mark.parametrize(("seed", "marked"), [(1, True), (2, False), (4, False)])
 def test_duckdb_and_numpy_count_as_one_by_one(seed, marked, tmp_path):
     engine = warehouse.connect()
     counted = agree(engine, tmp_path, seed, marked=marked, without_seen=seed == 2)
