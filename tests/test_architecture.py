@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -258,3 +259,38 @@ def test_every_sentence_is_said_and_whatever_is_said_is_a_sentence() -> None:
     said = {name for path in MODULES for name in re.findall(r"\bsay\.(\w+)", path.read_text())}
     assert said <= macros
     assert macros <= said | inner, macros - said - inner
+
+
+#: What is used of the inside of Streamlit and Plotly, which may change with any minor version.
+PRIVATES = """
+sessions.py streamlit.runtime.get_instance
+sessions.py streamlit.runtime.scriptrunner.get_script_run_ctx
+sessions.py streamlit.runtime.state.SessionState
+sessions.py _fragment_storage
+sessions.py _session_state
+state.py streamlit.runtime.scriptrunner.get_script_run_ctx
+state.py streamlit.runtime.scriptrunner_utils.script_requests.ScriptRequestType
+state.py _state
+uploads.py streamlit.runtime.uploaded_file_manager.DeletedFile
+picture.js _fullData
+picture.js _fullLayout
+sliding.js _fullLayout
+"""
+
+
+def test_what_is_private_is_listed_and_its_package_pinned_to_a_minor_version() -> None:
+    used = set()
+    for path in MODULES:
+        inner = ("streamlit.runtime", "streamlit.elements", "streamlit.web", "plotly.basedatatypes")
+        used |= {f"{path.name} {name}" for name in imports(path) if name.startswith(inner)}
+        if part_of(path) == "dashboard":
+            attributes = (node for node in parsed(path) if isinstance(node, ast.Attribute))
+            others = (x for x in attributes if ast.unparse(x.value) not in ("self", "cls"))
+            used |= {f"{path.name} {x.attr}" for x in others if re.match("_[a-z]", x.attr)}
+    for path in PACKAGE.rglob("*.js"):
+        used |= {f"{path.name} {name}" for name in re.findall(r"\.(_[a-z]\w*)", path.read_text())}
+    assert used == set(PRIVATES.strip().splitlines())
+    for name in ("streamlit", "plotly"):
+        major, minor = map(int, version(name).split(".")[:2])
+        pin = f"{name}>={major}.{minor},<{major}.{minor + 1}"
+        assert pin in (ROOT / "requirements.txt").read_text().splitlines()
