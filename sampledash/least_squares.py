@@ -119,7 +119,7 @@ class Nodes:
 def nodes(
     metric: Metric,
     sampling: Sampling,
-    position: int = 1,
+    position: int,
     prior: Floats | None = None,
     gamma: float = 1.0,
 ) -> Nodes:

@@ -31,7 +31,8 @@ def columns(rng: np.random.Generator) -> dict[str, object]:
     n = pick([30], [30, 45, 46], range(20, 90), [20, 30, 79, 80, 81, 9000], [2, 10])
     n = rng.choice(n, size)
     m = pick([5], [1, 4, 9], range(1, 19), [4, 6, 9, 2])
-    m = pick(rng.choice(m, size), rng.choice(m, size), n // 10 + 1, 100 // n + 1)
+    drawn = rng.choice(m, size), n // 10 + 1, 100 // n + 1, np.minimum(n - 1, 60)
+    m = pick(drawn[0], *drawn)
     share = pick(rng.beta(0.4, 2, size), m < 5, m > np.median(m), n < 5)
     counts = rng.choice(pick([1.0], [0.0, 0.5, 2.0], [1.0, 20, 50]), size)
     given = {"sampled_ranks": rng.binomial(m, share) + 1, "n": n, "m": m, "counts": counts}

@@ -108,7 +108,7 @@ def test_ties_weights_counts_and_ranks_from_0_in_one_file_only():
 def test_names_must_fit():
     two, each = files(a_csv=A, b_csv=B)["source"], "one name for each of the 2 files"
     for source, name, said in (
-        (two, "a.csv", each), (two, ["a.csv"], each), ([], None, "source is empty: give at least"),
+        (two, "ab", each), (two, ["a.csv"], each), ([], None, "source is empty: give at least"),
         (two[0], ["a.csv"], "name must be text"),
     ):  # fmt: skip
         refused(lambda x=source, name=name: read_rank_sets(x, name=name), said, ValueError)

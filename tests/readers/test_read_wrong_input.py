@@ -118,8 +118,9 @@ HEADA,u,1,9\nA,u,2,9\nB,u,3,9\nB,u,4,9\nC,u,5,9\n | 'u' has 2 relevant items in 
 HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
     | 'S0' lacks 'u1', 'u2', 'u3' and 2 more; 'S1' lacks … 4 more lack some
 
-== read(X, instances="shared") | ranks.csv | DifferentInstances
+== read(X, n=9, instances="shared") | ranks.csv | DifferentInstances
 HEADA,u,1,9\nB,v,1,9\n | share none
+user,A,B\nu,1,\nv,,2\nw,,\n | share none
 
 == after_a_good_row(X) | ranks.csv, line 4
 A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1

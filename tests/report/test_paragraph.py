@@ -174,6 +174,7 @@ SAID = [
     (TWO, {"sets": UNEVEN}, "We rank the relevant item of each of 2 to 3 test instances per system "
      "among all its 50 to 80 candidates, ties in random order; on this full ranking Recall@10 is … "
      "With 100 negatives per instance instead (all of them: none has more), "),
+    (TWO, {"sets": UNEVEN, "m": 79}, "With 79 negatives per instance instead (all of them: none "),
     (TWO, {"sets": UNEVEN, "m": 60},
      "With 60 negatives per instance instead (all of them where there are fewer), "),
     (TWO, {"sets": UNEVEN, "m": 60, "options": {"scheme": "with-replacement"}},
