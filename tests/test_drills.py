@@ -232,7 +232,7 @@ def sampled_page(given: dict[str, Any]) -> Page:
 
 
 def words(at: Page) -> str:
-    return " ".join(each.value for each in at.markdown)
+    return at.said
 
 
 def ranks_file(tmp_path):

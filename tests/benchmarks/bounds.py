@@ -134,10 +134,10 @@ def hardest(metric, infinite, size, shape):
     law, joint, exact = table[:, : len(q)], table[:, len(q) : -2], table[:, -1]
     errors = np.sqrt(np.maximum(q, 1e-12) / size)
     rows, goal = law.T / errors[:, None], q / errors
-    one, firm = np.ones((1, len(exact))), 1e4 / np.ptp(exact)
+    firm = 1e4 / np.ptp(exact)
 
     def nearest(value: float) -> Floats:
-        weights = nonnegative(np.vstack([rows, firm * exact]), np.append(goal, firm * value), one)
+        weights = nonnegative(np.vstack([rows, firm * exact]), np.append(goal, firm * value))
         return weights / weights.sum()
 
     def excess(value: float) -> float:
@@ -151,7 +151,7 @@ def hardest(metric, infinite, size, shape):
         drawn = float(weights @ exact + told @ (q - weights @ law))
         return Hardest(columns.grid, weights, drawn)
 
-    inside = float(nonnegative(rows, goal, one) @ exact)
+    inside = float(nonnegative(rows, goal) @ exact)
     return towards(float(exact.min())), towards(float(exact.max()))
 
 
@@ -306,7 +306,7 @@ def hardest_to_tell(metric, mass, rule, size):
     places = Columns(samplings, (None,) * len(samplings), metric, None).grid
     for end in profile_interval([fit], 0.95):
         rows, goal = np.vstack([fit.rows, 1e6 * fit.values]), np.append(fit.observed, 1e6 * end)
-        weights = nonnegative(rows, goal, np.ones((1, len(places))))
+        weights = nonnegative(rows, goal)
         yield places, weights / weights.sum()
 
 

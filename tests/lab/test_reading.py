@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.checks import counted
 from sampledash.lab.reading import open_interactions
-from sampledash.readers.frame import several
 from tests.readers.reading import buffer, refused
 
 #: The same four interactions as each format writes them; MovieLens' README has the first lines.
@@ -176,11 +176,11 @@ def by_lists(rows, timed, duplicates, implicit, least, low):
     notes, many = [], len(rows) - len(counts)
     if many:
         what = f"the {duplicates} in {timed or 'the file'} counts"
-        begin = f"{several(many, 'interaction')} of a user and an item that have another one"
+        begin = f"{counted(many, 'interaction')} of a user and an item that have another one"
         notes.append(f"{begin}: {'all count' if duplicates == 'all' else what}.")
     if least is not None:
         size, left = len(left), [row for row in left if row[2] >= least]
-        gone = several(size - len(left), "interaction")
+        gone = counted(size - len(left), "interaction")
         notes.append(f"{gone} rated below {least:g} left out.")
     if implicit and any(row[2] for row in rows):
         left = [(u, i, None, *more) for u, i, _, *more in left]
@@ -190,7 +190,7 @@ def by_lists(rows, timed, duplicates, implicit, least, low):
         users, items = (Counter(row[at] for row in left) for at in (0, 1))
         left = [row for row in left if users[row[0]] >= low[0] and items[row[1]] >= low[1]]
     if gone := size - len(left):
-        begin = f"{several(gone, 'interaction')} left out, over and over, of users with fewer"
+        begin = f"{counted(gone, 'interaction')} left out, over and over, of users with fewer"
         notes.append(f"{begin} than {low[0]} and items with fewer than {low[1]}.")
     return left, notes
 
