@@ -72,7 +72,8 @@ class Notes:
 
     def tests(self, fault: Fault) -> tuple[list[str], list[str]]:
         """Tests that run its line, and others of their files, or all that run its module."""
-        lines = self.by_line[str(fault.path.relative_to(ROOT))]
+        # A template has no lines that run: the tests of the module beside it render it.
+        lines = self.by_line[str(fault.path.with_suffix(".py").relative_to(ROOT))]
         reading = {x for x in self.seconds if x.startswith("tests/test_architecture.py")}
         near = lines.get(fault.line, set()) | reading  # which run no line, but read all
         files = {test.split("::")[0] for tests in lines.values() for test in tests}
