@@ -213,6 +213,8 @@ def test_check_and_plan_answer_what_the_functions_do(how, tmp_path, capsys, shar
     assert [(x["system"], x["scores"], x["std_of_scores"]) for x in told["stopping"]] == [
         (name, pytest.approx(cost.mean), pytest.approx(cost.std)) for name, cost in costs.items()
     ]
+    every = pytest.approx((9 + 11 + 15) / 3)  # negatives of the three users
+    assert [row["scores_of_full_ranking"] for row in told["stopping"]] == [every] * 2
 
 
 def test_what_is_read_is_read_as_options_say(tmp_path, capsys, monkeypatch):

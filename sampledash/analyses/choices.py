@@ -20,6 +20,17 @@ METRIC = "Recall@k"  # of a page with a single one, until another is chosen
 # As shown and as written in a link -> as the core names it.
 SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
 
+#: Steps of the sliders.
+_DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
+LADDERS: dict[str, tuple[float, ...]] = {
+    "n": (*_DECADES, 10**9),
+    "m": (1, 2, 5, 10, 20, 50, 99, 100, 200, 500, 1000, 2000, 5000, 10_000),
+    "budget": (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
+    "gamma": (*(round(f * 10**-e, 9) for e in range(0, 6) for f in (1, 0.5, 0.2)), 1e-6, 0.0),
+    "rank": (1, 2, 3, *_DECADES[:-1], 5, 10**9),
+}
+LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps in LADDERS.items()}
+
 
 def chip_metric(chip: str, k: int, n: int) -> Metric:
     """The metric behind a chip; TOPK's cutoff is k as a share of n candidates."""

@@ -26,16 +26,6 @@ _SLIDER = st.components.v2.component(
     js=Path(__file__).with_name("slider.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
-_DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
-LADDERS: dict[str, tuple[float, ...]] = {
-    "n": (*_DECADES, 10**9),
-    "m": (1, 2, 5, 10, 20, 50, 99, 100, 200, 500, 1000, 2000, 5000, 10_000),
-    "budget": (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
-    "gamma": (*(round(f * 10**-e, 9) for e in range(0, 6) for f in (1, 0.5, 0.2)), 1e-6, 0.0),
-    "rank": (1, 2, 3, *_DECADES[:-1], 5, 10**9),
-}
-LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps in LADDERS.items()}
-
 HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
@@ -95,9 +85,9 @@ def ladder(
 ) -> None:
     """Draw a slider on a ladder up to a bound, with the field that holds the value.
 
-    ``key``: of the value in the session and the address, a key of :data:`LADDERS`; ``default``
-    where it is no shared choice. The bound is a step too, and the value stays above that of another
-    number, whose field the browser asks: no end of a slider is an error.
+    ``key`` names the value in the session and the address, and its steps in ``LADDERS``;
+    ``default`` is given where the value is no shared choice. The bound is a step too, and the value
+    stays above that of another number, whose field the browser asks: no end of a slider is an error.
     """
     default = state.DEFAULTS[key] if default is None else default
     with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
@@ -119,8 +109,8 @@ def steps_up_to(key: str, high: float) -> list[float]:
     >>> steps_up_to("m", 333)
     [1, 2, 5, 10, 20, 50, 99, 100, 200, 333]
     """
-    ends = {high} if high < max(LADDERS[key]) else set()
-    steps = {step for step in LADDERS[key] if step <= high} | ends
+    ends = {high} if high < max(choices.LADDERS[key]) else set()
+    steps = {step for step in choices.LADDERS[key] if step <= high} | ends
     return sorted(steps, reverse=key == "gamma")
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sampledash import Sampling
+from sampledash.analyses import choices
 from sampledash.analyses.explore import result as draws
 from sampledash.dashboard import sliders, state
 
@@ -29,9 +30,9 @@ def test_the_negatives_of_a_draw_give_its_sampled_rank(scheme, rank, seen):
 
 def test_ladders_hold_the_promised_steps_and_no_end_of_a_slider_is_an_error():
     for key in ("n", "m"):
-        assert {50, 100, 200, 1000} <= set(sliders.LADDERS[key])
-    assert 99 in sliders.LADDERS["m"]
-    gamma = sliders.LADDERS["gamma"]
+        assert {50, 100, 200, 1000} <= set(choices.LADDERS[key])
+    assert 99 in choices.LADDERS["m"]
+    gamma = choices.LADDERS["gamma"]
     assert gamma[0] == 1
     assert gamma[-2:] == (1e-6, 0)
     assert list(gamma) == sorted(gamma, reverse=True)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from jinja2 import pass_context
 
 import sampledash as sd
 from sampledash import checks
@@ -317,6 +318,8 @@ holds("Recall@10", 50) + holds("Recall@9", 50) + holds("AP@10", 50) + holds("AP"
     | 2,001 of 2,002 instances have fewer than 5 negatives: …theirs. 2,001 of 2,002 instances have
       no
       candidate beyond k = 5. The cutoff holds all 9 candidates: AP@9 …
+*sentences.beware(stub([[9, 5, 5]], 5, instances=["u", "v", "v"]))
+    | 1 of 2 instances have fewer than 5 negatives: …theirs.
 *sentences.beware(stub([[9, 5, 5]], 5, "with-replacement")) |
 *(sentences.drawn_negatives(stub(*x)) for x in (([[9, 9]], 8), ([[9, 9]], 7), ([[9, 7]], 8)))
     | all 8 negatives 7 negatives all negatives
@@ -435,6 +438,42 @@ consistency.needed(NAN), consistency.needed(2000), *text.plus_minus([0.25], [0.0
 consistency.say.looking(BV), consistency.say.looking(RANK)
     | Fitting BV 0.1 over m Looking at every m
 
+sentences.say.drawn(SOME) | With 100 of 9,999 negatives
+consistency.say.looked_at(0, 3_686, capped=True) | Every m up to 3,686 is looked at; the data…
+consistency.say.tied("A", "B"), consistency.say.some_systems(4, 2000)
+    | A and B have the same exact value: …4 of 2,000 systems: those of the marked…
+consistency.say.some_systems(4, 4) + consistency.say.weakest_order("few.", 1, 3, "weak.")
+    | few. Other instances may turn round 1 of 3 pairs. weak.
+consistency.say.weakest_order("", 3, 3, "weak."), consistency.say.weakest_order("", 0, 3, "weak.")
+    | weak. weak.
+*(consistency.say.instead("AP@10", m, {"sampled": 0.1, "exact": off, "corrected": 0.05}, *more)
+    for m, off, *more in ((1, None, None, False, 0, 2000, 0), (10, 0.2, "CLS", False, 7, 2000, 99)))
+    | For the price of 1 negative not one instance can be ranked …; 1 sampled negative is off by
+      10.00 points. For the price of 10 negatives, ranking all candidates of 7 of 2,000 instances is
+      off by 20.00 points; 10 sampled negatives are off by 10.00 points, corrected by CLS by
+      5.00 points. Nothing but the last candidate decides AP@10: …
+*(consistency.say.instead("AP@10", 9, {"sampled": 0.1, "exact": off}, None, True, 7, 2000, 8)
+    for off in (0, 0.25))
+    | …9 negatives, stopping when decided gives the exact AP@10 of all 2,000 instances, at 8 scores
+      each; …, stopping when decided gives the exact AP@10 of 7 of 2,000 instances, which is off by
+      25.00 points; 9 sampled negatives are off by 10.00 points.
+consistency.say.stop_when_decided(), consistency.say.best_order()
+    | Stop when decided: …Best order: …
+consistency.say.exact_values("AP", 9, [{"place": place, "name": name, "value": 0.1} for place, name
+    in (("first", "A"), ("tied", "B"), ("behind", "C"))], complete=True)
+    | AP on all items: A (10.00 %) and B (10.00 %) before C (10.00 %).
+consistency.say.exact_values("AP", 9, ["A has 1", "B has 2"], complete=False)
+    | AP needs ranks beyond 9: A has 1 and B has 2.
+consistency.say.range(0.1, 0.1), consistency.say.range(0.1, 0.2) | 10.00 % 10.00 % to 20.00 %
+*(consistency.say.lists_end_early(*x) for x in ((2000, []), (9, ["AP"]), (0, ["AP", "AUC"])))
+    | …beyond 2,000. Metrics cut at 2,000 or before are exact. What…beyond 9. … AP need more: take a
+      cutoff, k = 9 at most. What…beyond 0. AP and AUC need more: rank more items. What…
+estimates.say.legend(0, 0), estimates.say.legend(1, 1)
+    | …without an assumption. Dot: the estimate. …better one. Dot: the estimate. Upright line: …
+estimates.say.no_gamma(), estimates.say.contradicts("A") | …no vector…A: these numbers contradict…
+lab.split("random", split(RATED, ONCE)), lab.split("last 5 halved", split(TAKEN, ONCE))
+    | Of each user a random interaction; …Of each user a random half of the last five in the file: …
+
 explore.looks_like(AP, 2, DRAWN), explore.looks_like(AP, 3, EVERY)
     | Of the 1 item above, on average 0.01 enter …The sample holds every one of the 2 items above…
 explore.looks_like(AP, 5, sd.Sampling(100, 98, "without-replacement")) | Of the 4 items above…
@@ -495,11 +534,15 @@ def test_every_branch_of_every_sentence_is_rendered_below(monkeypatch):
     )
     branches, rendered = {}, set()
 
-    def mark(number):
+    @pass_context  # which keeps Jinja from evaluating the filter as it compiles
+    def mark(_, number):
         rendered.add(number)
         return ""
 
     def marked(source, **names):
+        if not source.endswith("{% endmacro %}\n"):  # a formula
+            return inline(source, **names)
+
         def with_mark(match):
             branches[len(branches)] = source[match.start() : match.end() + 60]
             return f"{match[0]}{{{{{match[1]} {len(branches) - 1} | mark {match[1]}}}}}"

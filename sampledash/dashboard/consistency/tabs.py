@@ -15,22 +15,18 @@ import pandas as pd
 import streamlit as st
 
 from sampledash import simulation
-from sampledash.analyses.consistency import pictures, words
+from sampledash.analyses.consistency import pictures, tables, words
 from sampledash.analyses.consistency.report import report
 from sampledash.analyses.consistency.result import MOST_OVER_M, MOST_PAIRS, SEED, Focus
 from sampledash.analyses.memory import Key
 from sampledash.correction import USABLE, usable
-from sampledash.dashboard import page, sliders, state
+from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import instead
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.escape import escaped, plain, system_name
 from sampledash.report.numbers import (
-    bare_points,
     count,
     in_runs,
-    p_value,
-    percent,
-    plus_minus,
     points,
 )
 from sampledash.report.paragraph import bibtex, paragraph
@@ -51,7 +47,7 @@ DEFAULTS: dict[str, Any] = {
     "distribution_view": RANKS[0],
     "sure_view": SURE[0],
     "wanted": "95 %",
-    "budget": 100,
+    **instead.DEFAULTS,
     "repeats": "200",
     "seed": 1,
 }
@@ -64,7 +60,7 @@ Bounds = dict[int, tuple[float, float]]  # by pair
 
 def show(focus: Focus) -> None:
     """Draw the tabs; of each only the open view is computed."""
-    draws = _how_sure, _repeat_it, _numbers, _instead
+    draws = _how_sure, _repeat_it, _numbers, instead.show
     page.tabs(dict(zip(NAMES, draws, strict=True)), "answers", focus)
 
 
@@ -96,17 +92,9 @@ def _one_run(focus: Focus) -> None:
         page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, labelled)))
     shared = words.TEXTS["shared"] if bounds else ""
     st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
-    printed = {"Pair": [r.label(pair, system_name) for pair in pairs]}
-    for y in [x, *(y for y in range(len(r.metrics)) if y != x)]:
-        printed[str(r.metrics[y])] = [in_runs(float(r.chances[y, pair])) for pair in pairs]
-        if y == x and bounds:
-            printed["if shared"] = [
-                " to ".join(dict.fromkeys(map(in_runs, ends)))
-                for ends in zip(low, high, strict=True)
-            ]
-    page.table(
-        pd.DataFrame(printed), partial(chances_table, focus, bounds), "chances", rows=r.pairs
-    )
+    printed = tables.chances(focus, pairs, bounds)
+    whole = partial(tables.every_chance, focus, bounds)
+    page.table(printed, whole, "chances", rows=r.pairs)
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
@@ -126,17 +114,6 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
     return bounds, ""
 
 
-def chances_table(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Chance in one run of every pair and metric; the bounds that were asked for."""
-    columns = ["metric", "correction", "better", "worse", "probability"]
-    table = focus.result.verdict[columns].copy()
-    if bounds:
-        rows = [focus.x * focus.result.pairs + pair for pair in bounds]
-        table[["low", "high"]] = np.nan
-        table.loc[rows, ["low", "high"]] = list(bounds.values())
-    return table
-
-
 def _over_instances(focus: Focus) -> None:
     """Is there anything to order? Significance, and the chance with new instances."""
     with page.progress("Resampling the instances") as report:
@@ -148,15 +125,7 @@ def _over_instances(focus: Focus) -> None:
     differences = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
     alt = "; ".join(f"{plain(one)} − {plain(other)}: {size}" for one, other, size in differences)
     page.picture(fig, key="consistency_differences", alt=alt)
-    printed = {
-        "Pair": rows["better"].map(system_name) + " − " + rows["worse"].map(system_name),
-        "Difference, points": rows["difference"].map(bare_points),
-        "95 % interval": [" to ".join(map(bare_points, x)) for x in rows["interval"]],
-        "p": rows["p"].map(p_value),
-        "p, Holm": rows["p_holm"].map(p_value),
-        "Redrawn": rows["probability"].map(in_runs),
-    }
-    page.table(pd.DataFrame(printed), table, "significance")
+    page.table(tables.significance(rows), table, "significance")
     again = words.TEXTS["repeated"] + " " if focus.result.question.source.averaged else ""
     st.caption(f"{words.TEXTS['redrawn']} {again}10,000 resamples, seed {SEED}.")
 
@@ -181,13 +150,7 @@ def _plan(focus: Focus) -> None:
     names = focus.ordered(focus.pair, system_name)
     text = words.say.plan(*names, probability, r.m, m, instances, has)
     sentence.markdown(words.tied(focus) or text)
-    printed = {
-        "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
-        f"Negatives for {100 * probability:.0f} %": rows["m"].map(words.needed),
-        f"Instances at m = {count(r.m)}": rows["instances"].map(words.needed),
-        "Chance now": list(map(in_runs, r.chances[focus.x, focus.pairs])),
-    }
-    page.table(pd.DataFrame(printed), lambda: focus.plan(probability), "plan")
+    page.table(tables.plan(focus, rows, probability), lambda: focus.plan(probability), "plan")
     st.caption(
         f"Negatives from which on the chance stays that high, up to m = {count(r.m_max)}; it may "
         "be that high at single values before. The downloads hold every metric chosen, which "
@@ -309,7 +272,7 @@ def _seen_runs(focus: Focus, values: Floats) -> None:
         laws.append(pictures.MeanLaw(float(r.sampled[system, x]), std, *exact))
     table, seen = focus.runs(values), focus.seen(values)
     if not focus.tied:
-        share = float(focus.rows(_first(seen, metric))["share_of_runs"].iloc[0])
+        share = float(focus.rows(tables.first(seen, metric))["share_of_runs"].iloc[0])
         pair = focus.ordered(focus.pair, system_name)
         st.markdown(words.say.repeated(*pair, share, made, float(r.chances[x, focus.pair])))
     names, runs = [plain(r.systems[i]) for i in focus.systems], list(values[:, :, x])
@@ -318,34 +281,13 @@ def _seen_runs(focus: Focus, values: Floats) -> None:
         key="consistency_runs",
         alt=f"Means of {count(made)} runs beside their exact law, {metric}.",
     )
-    rows = _first(table, metric)
-    printed = {
-        "Metric": rows["metric"],
-        "System": rows["system"].map(system_name),
-        f"{count(made)} runs": plus_minus(rows["mean_of_runs"], rows["std_of_runs"]),
-        "Exact law": plus_minus(rows["expected_sampled"], rows["std_of_mean"]),
-    }
-    page.table(pd.DataFrame(printed), table, "runs")
+    page.table(tables.runs(table, metric, made), table, "runs")
     named = (table["metric"] + " of " + table["system"]).tolist()
     both = table[["mean_of_runs", "expected_sampled"]].to_numpy().tolist()
     for note in outside(dict(zip(named, both, strict=True))):
         st.caption(escaped(note))
     st.markdown("Runs that show the true order, beside the exact chance:")
-    rows = _first(seen, metric)
-    sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})  # no share: a tie
-    printed = {
-        "Metric": rows["metric"],
-        "True order": rows["better"].map(system_name) + sign + rows["worse"].map(system_name),
-        "Runs": rows["share_of_runs"].map(percent),
-        "Exact chance": rows["probability"].map(percent),
-    }
-    page.table(pd.DataFrame(printed), seen, "orders")
-
-
-def _first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The rows of a metric before all others."""
-    here = table["metric"] == metric
-    return pd.concat([table[here], table[~here]])
+    page.table(tables.orders(seen, metric), seen, "orders")
 
 
 def _numbers(focus: Focus) -> None:
@@ -358,19 +300,9 @@ def _means(focus: Focus) -> None:
     r, size = focus.result, len(focus.result.systems)
     with st.spinner("The scatter of one run", show_time=True):
         table = r.means_table()
-    order = [focus.x, *(y for y in range(len(r.metrics)) if y != focus.x)]
-    most = max(1, page.MOST_ROWS // size)  # no metric is cut in two
-    rows = pd.concat([table.iloc[y * size : (y + 1) * size] for y in order[:most]])
-    rows = rows.head(page.MOST_ROWS)
     used = r.question.protocol.correction
     what = str(used) if used.by_rank else "Sampled"
-    printed = {
-        "Metric": rows["metric"],
-        "System": rows["system"].map(escaped),
-        "Exact": rows["exact"].map(percent),
-        f"{what}, m = {count(r.m)}": plus_minus(rows["expected_sampled"], rows["std_of_mean"]),
-    }
-    page.table(pd.DataFrame(printed), table, "means", rows=len(table))
+    page.table(tables.means(focus, table, what, page.MOST_ROWS), table, "means", rows=len(table))
     named = (table["metric"] + " of " + table["system"]).tolist()
     values = table[["expected_sampled"]].to_numpy().tolist()
     for note in outside(dict(zip(named, values, strict=True)), what):
@@ -393,19 +325,9 @@ def _flips(focus: Focus) -> None:
             with page.progress(words.say.looking(which)) as report:
                 orders[str(which)] = r.question.corrected(which).orders(report)
     table = r.flips(r.few_pairs(focus.pair), orders)
-    here = table["metric"] == str(focus.metric)
-    one, other = r.names(focus.pair)
-    marked = (table["first"] == one) & (table["second"] == other)
-    rows = table.iloc[np.lexsort((~marked, ~here))].head(page.MOST_ROWS)
-    printed = {
-        "Metric": rows["metric"],
-        "Correction": rows["correction"],
-        "Pair": rows["first"].map(system_name) + ", " + rows["second"].map(system_name),
-        "Order changes at m": rows["flips"].map(words.flip_list),
-        "Right from m": ["–" if pd.isna(m) else count(m) for m in rows["right_from"]],
-    }
     with shown:
-        page.table(pd.DataFrame(printed), table, "flips", rows=len(table))
+        printed = tables.flips(focus, table).head(page.MOST_ROWS)
+        page.table(printed, table, "flips", rows=len(table))
         if r.pairs > MOST_PAIRS:
             st.caption(f"The marked and the {MOST_PAIRS} worst of {count(r.pairs)} pairs.")
         if everything:
@@ -430,42 +352,6 @@ def _distribution(focus: Focus) -> None:
     st.markdown(escaped(words.leaders(edges, names, shares)))
     table = pd.DataFrame({"rank_up_to": edges} | dict(zip(names, shares.T, strict=True)))
     page.take(table, "distribution")
-
-
-def _instead(focus: Focus) -> None:
-    """Every design at one price, and the loop of who takes it."""
-    place = st.container(key=instead.SAID)
-    budget = _budget(focus.result.m, instead.most_of(focus))
-    try:
-        sentence = instead.sentence(focus, instead.compute(focus, [budget]), budget)
-        place.markdown(escaped(sentence))  # it stands while the other prices are looked at
-        with page.progress("Every design at its price") as report:
-            priced = instead.compute(focus, instead.ladder(focus, budget), report)
-    except ValueError as error:
-        place.info(escaped(state.spelled(error)), icon=":material/info:")
-        return
-    fig = instead.picture(focus, priced, budget, dark=page.is_dark())
-    alt = f"Error against price, a line a design. {sentence}"
-    page.picture(fig, key=instead.PICTURE, alt=alt)
-    with st.container(key=instead.TABLE):
-        page.table(*instead.table(focus, priced, budget), "designs")
-    for about in instead.ABOUT:
-        st.caption(about)
-    if focus.metric.k is not None:
-        st.caption("For your own scorer: put it in place of the line that is returned")
-        st.code(instead.snippet(focus, budget), language="python")
-
-
-def _budget(m: int, most: int) -> int:
-    """Draw the price: that of the m of the page, until the reader sets another."""
-    m = min(m, most)
-    now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")
-    linked = now is None and "budget" in st.query_params
-    if now == was and not linked and (now, m) != (None, DEFAULTS["budget"]):
-        st.session_state["budget"] = m
-    st.session_state["_budget_of"] = m
-    sliders.ladder("budget", "Scores per instance", default=DEFAULTS["budget"], high=most)
-    return int(state.value("budget", DEFAULTS))
 
 
 def paper_button(focus: Focus) -> None:

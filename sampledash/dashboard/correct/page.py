@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.analyses import memory, theme
+from sampledash.analyses import choices, memory, theme
 from sampledash.analyses.correct import pictures, result, words
 from sampledash.analyses.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
 from sampledash.correction import LABELS, Correction
@@ -232,7 +232,7 @@ def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Foll
     def of_m(m: int) -> live.Frame:
         return frame(q.at(replace(s, m=m)))
 
-    gammas = {text.gamma(x): partial(of_gamma, x) for x in sliders.LADDERS["gamma"] if x}
+    gammas = {text.gamma(x): partial(of_gamma, x) for x in choices.LADDERS["gamma"] if x}
     steps = map(int, sliders.steps_up_to("m", most))
     sizes = {count(m): partial(of_m, m) for m in steps}
     every = []

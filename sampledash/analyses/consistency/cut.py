@@ -1,0 +1,93 @@
+"""What lists that end early tell: exact values and orders on all items, and nothing of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from sampledash.analyses.consistency.result import SEED
+from sampledash.analyses.consistency.words import say
+from sampledash.analyses.source import Source
+from sampledash.comparison.means import mean_range
+from sampledash.comparison.order import TIED
+from sampledash.comparison.significance import significance
+from sampledash.metrics import Metric
+from sampledash.report.escape import system_name
+from sampledash.report.numbers import bare_points, p_value, points
+
+
+@dataclass(frozen=True)
+class Known:
+    """Exact means or the ranges they lie in, and the differences of those that are exact."""
+
+    means: pd.DataFrame  # metric, system, exact, low, high
+    tests: pd.DataFrame  # metric, better, worse, difference, interval, p, p_holm, paired
+
+    def of(self, metric: Metric) -> pd.DataFrame:
+        """The means of one metric, the best system first."""
+        rows = self.means[self.means["metric"] == str(metric)]
+        return rows.sort_values("high", ascending=False, kind="stable")
+
+
+def compute(source: Source, metrics: Sequence[Metric]) -> Known:
+    """Means of every metric and system; tests of the metrics that are exact for all."""
+    rows, tests = [], [pd.DataFrame()]
+    for metric in metrics:
+        for ranks in source.sets:
+            low, high = mean_range(metric, ranks)
+            rows.append((str(metric), ranks.system, low if low == high else np.nan, low, high))
+        try:
+            table = significance(metric, source.sets, np.random.default_rng(SEED))
+        except ValueError:  # it needs ranks that are not known, or counts are fractions
+            continue
+        tests.append(table.assign(metric=str(metric))[["metric", *table.columns]])
+    columns = ["metric", "system", "exact", "low", "high"]
+    return Known(pd.DataFrame(rows, columns=columns), pd.concat(tests, ignore_index=True))
+
+
+def sentence(known: Known, metric: Metric, k: int) -> str:
+    """The values of a metric on all items, or what it lacks."""
+    rows = known.of(metric)
+    names, values = list(map(system_name, rows["system"])), rows["exact"].tolist()
+    if rows["exact"].isna().any():
+        ranges = map(say.range, rows["low"], rows["high"])
+        phrases = [f"{name} has {each}" for name, each in zip(names, ranges, strict=True)]
+        return say.exact_values(metric, k, phrases, complete=False)
+    signs = ["tied" if before - after <= TIED else "behind" for before, after in pairwise(values)]
+    columns = zip(["first", *signs], names, values, strict=True)
+    systems = [{"place": place, "name": name, "value": x} for place, name, x in columns]
+    return say.exact_values(metric, k, systems, complete=True)
+
+
+def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
+    """What the lists leave open."""
+    exact = known.means.groupby("metric", sort=False)["exact"].count()
+    open_metrics = [str(x) for x in metrics if exact[str(x)] < len(known.of(x))]
+    return say.lists_end_early(k, open_metrics)
+
+
+def means_table(known: Known) -> pd.DataFrame:
+    """Exact values or their ranges, as printed."""
+    means = known.means
+    columns = {
+        "Metric": means["metric"],
+        "System": means["system"].map(system_name),
+        "On all items": list(map(say.range, means["low"], means["high"])),
+    }
+    return pd.DataFrame(columns)
+
+
+def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
+    """Differences that are exact, as printed."""
+    columns = {
+        "Metric": tests["metric"],
+        "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),
+        "Difference": tests["difference"].map(points),
+        "95 % interval": [" to ".join(map(bare_points, x)) for x in tests["interval"]],
+        "p, Holm": tests["p_holm"].map(p_value),
+    }
+    return pd.DataFrame(columns)

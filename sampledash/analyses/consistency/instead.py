@@ -1,0 +1,213 @@
+"""What to do instead of sampling: every design at one price, which a slider sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sampledash.analyses import choices, memory, theme
+from sampledash.analyses.consistency.result import Focus
+from sampledash.analyses.consistency.words import say
+from sampledash.comparison.designs import FULL, STOPPED, Designs, designs
+from sampledash.correction import as_correction
+from sampledash.report.escape import system_name
+from sampledash.report.numbers import bare_points, count, in_runs, short_count
+from sampledash.stopping import mean_stopping_cost
+from sampledash.types import Progress
+
+BUDGETS = choices.LADDERS["budget"]
+CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
+SAMPLED = CORRECTIONS[0]
+ORDER = "best order"
+BEST = f"{STOPPED}, {ORDER}"
+_MOST_ITEMS = 10**6  # of the snippet, which lists them
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What every design makes of some budgets, in scores per instance and system."""
+
+    by_price: Mapping[int, Designs]
+
+    def error(self, budget: int) -> dict[str, float]:
+        """Root mean squared error of each design, averaged over the systems likewise."""
+        return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
+
+    def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
+        """The rows of each design, one a system; without those that reach not one instance."""
+        errors = self.by_price[budget].errors.dropna()
+        return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
+
+    def reached(self, budget: int, design: str, column: str) -> float:
+        """Instances reached, or scores spent, of a design; the mean over the systems."""
+        return float(self.by_design(budget)[design][column].mean())
+
+
+def _mean_root(values: Any) -> float:
+    return float(np.sqrt((values**2).mean()))
+
+
+def most_of(focus: Focus) -> int:
+    """Scores that rank all candidates of any instance."""
+    return max(each.max_negatives for each in focus.sets)
+
+
+def ladder(focus: Focus, *budgets: int) -> list[int]:
+    """These budgets and those of the slider, up to all negatives."""
+    return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
+
+
+def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = None) -> Priced:
+    """The designs at some budgets."""
+    q, most = focus.result.question, most_of(focus)
+    for budget in budgets:
+        if not 1 <= budget <= most:
+            raise ValueError(
+                f"the price is {budget} scores per instance: take a whole number from 1 to {most}, "
+                "for which all candidates of the longest list can be ranked"
+            )
+    options: Any = {key: x for key, x in q.options.items() if key != "correction"}
+    proxies = {}
+    if focus.metric.k is not None or focus.metric.share is not None:
+        proxies[ORDER] = [
+            mean_stopping_cost(focus.metric, x, order="best").mean for x in focus.sets
+        ]
+    by_price = {}
+    for done, price in enumerate(budgets):
+        if progress:
+            progress(done / len(budgets))
+        # Beyond the ladder each correction would take seconds.
+        names = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
+
+        def make(price: int = price, names: tuple[str, ...] = names) -> Designs:
+            return designs(
+                focus.metric, focus.sets, price, corrections=names, proxies=proxies, **options
+            )
+
+        plain = {**options, "scheme": q.protocol.scheme}
+        key = "designs", q.source.key, focus.metric, *focus.systems, price, repr(plain)
+        by_price[price] = memory.cached(key, make, shared=focus.shared)
+    return Priced(by_price)
+
+
+# ------------------------------------------------------------------------------------------- words
+
+
+def sentence(focus: Focus, priced: Priced, m: int) -> str:
+    """What the price of m negatives buys."""
+    errors, whole = priced.error(m), _instances(focus)
+    corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
+    best = min(corrected, key=errors.__getitem__, default=None)
+    design = STOPPED if STOPPED in errors else FULL if FULL in errors else None
+    instances, scores = 0, 0
+    if design is not None:
+        instances, scores = (
+            round(priced.reached(m, design, column)) for column in ("instances", "scores")
+        )
+    off = {"sampled": errors[SAMPLED], "exact": None if design is None else errors[design]}
+    off["corrected"] = None if best is None else errors[best]
+    stopped = design == STOPPED
+    return say.instead(focus.metric, m, off, best, stopped, instances, whole, scores)
+
+
+def _instances(focus: Focus) -> int:
+    return round(float(np.mean([each.n_instances for each in focus.sets])))
+
+
+def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The designs at a budget: as printed, the same rows at each, and whole."""
+    errors, orders = priced.by_price[budget]
+    better, worse = focus.ordered(focus.pair)
+    marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
+    chances = dict(zip(marked["design"], marked["probability"], strict=True))
+    known = priced.by_design(budget)
+
+    def row(design: str) -> list[str]:
+        if design not in known:  # it reaches not one instance
+            return ["–"] * 5
+        rows, off = known[design], _mean_root(known[design]["rmse"])
+        errors = (bare_points(_mean_root(rows[x])) for x in ("bias", "standard_error"))
+        # Of a tied pair there is no true order to show: its chances are NaN.
+        shown = "always" if chances[design] == 1 and not off else in_runs(chances[design])
+        return [count(round(rows["instances"].mean())), *errors, bare_points(off), shown]
+
+    names = list(priced.by_price[min(priced.by_price)].errors["design"].unique())
+    shows = f"Shows {focus.label(focus.pair, system_name)}"
+    printed = pd.DataFrame(
+        [[name, *row(name)] for name in names],
+        columns=["Design", "Instances", "Bias, points", "Std. error", "Off by", shows],
+    )
+    wide = orders.assign(pair=orders["better"] + " > " + orders["worse"])
+    wide = wide.pivot(index="design", columns="pair", values="probability").reset_index()
+    return printed, errors.merge(wide, on="design") if len(orders) else errors
+
+
+def snippet(focus: Focus, price: int) -> str:
+    """The reader's own loop, ready to paste and to run."""
+    size = min(max(int(each.n.max()) for each in focus.sets), _MOST_ITEMS)
+    users = _instances(focus)
+    return f"""import numpy as np
+import sampledash as sd
+
+items = np.arange({size:_})  # all candidates, by number
+# Of each user: label, relevant item or several, and all candidates.
+users = [(user, user % len(items), items) for user in range({users:_})]
+
+def score(user, some):  # one number for each of some items, higher is better
+    return np.cos((user + 1) * some)
+
+budget = max({price:_} * len(users), len(items))  # for at least one user
+run = sd.evaluate(users, {{"mine": score}}, k={focus.metric.k}, chunk=32, budget=budget)
+print(run)
+print(sd.mean_of_sample("{focus.metric}", run.sets[0], len(users)))"""
+
+
+# ----------------------------------------------------------------------------------------- picture
+
+
+def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
+    """Error against cost, a line a design; the budget is marked."""
+    c, budgets = theme.look(dark), [b for b in priced.by_price if b in BUDGETS]
+    errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
+    names, colors, lines, data = [], [], [], []
+    for design in errors.columns[(errors > 0).any()]:
+        if design in (FULL, STOPPED, BEST):
+            line: dict[str, Any] = {"color": c.muted if design == FULL else c.ink, "width": 3}
+            line |= {"dash": "dot", "width": 2} if design == BEST else {}
+        else:
+            line = theme.correction_line(as_correction(design).name, dark)
+            line |= {"dash": "dot"} if design == CORRECTIONS[-1] else {}
+        y = errors[design].where(errors[design] > 0).to_numpy()
+        data.append(theme.curve(budgets, y, line, design, customdata=budgets))
+        names.append(ORDER if design == BEST else str(design))
+        colors.append(line["color"])
+        lines.append(y)
+    finite = np.concatenate([y[np.isfinite(y)] for y in lines])
+    low, top = float(finite.min()) / 1.6, float(finite.max()) * 1.6
+    ends = [float(np.log10(budgets[0])) - 0.05, float(np.log10(budgets[-1])) + 0.05]
+    notes = theme.names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
+    now = priced.error(budget)
+    for name, color in zip(names, colors, strict=True):
+        # What is exact has no place on a log axis: below it.
+        off = 100 * now.get(name, 0.0) or low / 10
+        look = {"color": color, "size": 9}
+        data.append(theme.dots([budget], [off], look, name="", hoverinfo="skip"))
+    up = np.log10([low, top]).tolist()
+    ticks = [10.0**e for e in range(int(np.floor(up[0])), int(np.ceil(up[1])) + 1)]
+    return theme.figure(
+        data,
+        dark=dark,
+        height=400,
+        title=f"Error of {focus.metric} against its price",
+        annotations=notes,
+        shapes=[theme.upright(budget, c.ink)],
+        revision=f"designs-{focus.metric}",
+        xaxis=theme.log_axis(
+            ends, budgets, short_count, title={"text": "scores per instance (log scale)"}
+        ),
+        yaxis=theme.log_axis(up, ticks, "{:g} %".format, title={"text": "off by (log scale)"}),
+    )

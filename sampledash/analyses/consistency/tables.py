@@ -1,0 +1,125 @@
+"""The tables of Consistency as the page prints them, cells as text; names of systems escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from sampledash.analyses.consistency import words
+from sampledash.analyses.consistency.result import Focus
+from sampledash.report.escape import escaped, system_name
+from sampledash.report.numbers import bare_points, count, in_runs, p_value, percent, plus_minus
+
+Bounds = Mapping[int, tuple[float, float]]  # by pair
+
+
+def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
+    """Chance of the true order in one run, the metric in focus first, with its bounds."""
+    r, x = focus.result, focus.x
+    columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
+    for y in [x, *(y for y in range(len(r.metrics)) if y != x)]:
+        columns[str(r.metrics[y])] = [in_runs(float(r.chances[y, pair])) for pair in pairs]
+        if y == x and bounds:
+            columns["if shared"] = [
+                " to ".join(dict.fromkeys(map(in_runs, bounds[pair]))) for pair in pairs
+            ]
+    return pd.DataFrame(columns)
+
+
+def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
+    """Chance in one run of every pair and metric, and the bounds that were asked for, unrounded."""
+    columns = ["metric", "correction", "better", "worse", "probability"]
+    table = focus.result.verdict[columns].copy()
+    if bounds:
+        rows = [focus.x * focus.result.pairs + pair for pair in bounds]
+        table[["low", "high"]] = np.nan
+        table.loc[rows, ["low", "high"]] = list(bounds.values())
+    return table
+
+
+def significance(tests: pd.DataFrame) -> pd.DataFrame:
+    """Difference of each pair, its interval over other instances, and its p-values."""
+    columns = {
+        "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),
+        "Difference, points": tests["difference"].map(bare_points),
+        "95 % interval": [" to ".join(map(bare_points, ends)) for ends in tests["interval"]],
+        "p": tests["p"].map(p_value),
+        "p, Holm": tests["p_holm"].map(p_value),
+        "Redrawn": tests["probability"].map(in_runs),
+    }
+    return pd.DataFrame(columns)
+
+
+def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
+    """Negatives and instances that each pair in focus needs, and its chance now."""
+    r = focus.result
+    columns = {
+        "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
+        f"Negatives for {100 * probability:.0f} %": needed["m"].map(words.needed),
+        f"Instances at m = {count(r.m)}": needed["instances"].map(words.needed),
+        "Chance now": list(map(in_runs, r.chances[focus.x, focus.pairs])),
+    }
+    return pd.DataFrame(columns)
+
+
+def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The rows of a metric before all others."""
+    chosen = table["metric"] == metric
+    return pd.concat([table[chosen], table[~chosen]])
+
+
+def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
+    """Means of the runs that were made beside their exact distribution, one metric first."""
+    rows = first(table, metric)
+    columns = {
+        "Metric": rows["metric"],
+        "System": rows["system"].map(system_name),
+        f"{count(made)} runs": plus_minus(rows["mean_of_runs"], rows["std_of_runs"]),
+        "Exact law": plus_minus(rows["expected_sampled"], rows["std_of_mean"]),
+    }
+    return pd.DataFrame(columns)
+
+
+def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Share of the runs that show the true order, beside its exact chance, one metric first."""
+    rows = first(table, metric)
+    sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})  # no share: a tie
+    columns = {
+        "Metric": rows["metric"],
+        "True order": rows["better"].map(system_name) + sign + rows["worse"].map(system_name),
+        "Runs": rows["share_of_runs"].map(percent),
+        "Exact chance": rows["probability"].map(percent),
+    }
+    return pd.DataFrame(columns)
+
+
+def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFrame:
+    """Tables 1-3 as the papers print them, the metric in focus first, and no metric cut in two."""
+    r, size = focus.result, len(focus.result.systems)
+    order = [focus.x, *(y for y in range(len(r.metrics)) if y != focus.x)]
+    shown = order[: max(1, most // size)]
+    rows = pd.concat([table.iloc[y * size : (y + 1) * size] for y in shown]).head(most)
+    columns = {
+        "Metric": rows["metric"],
+        "System": rows["system"].map(escaped),
+        "Exact": rows["exact"].map(percent),
+        f"{what}, m = {count(r.m)}": plus_minus(rows["expected_sampled"], rows["std_of_mean"]),
+    }
+    return pd.DataFrame(columns)
+
+
+def flips(focus: Focus, table: pd.DataFrame) -> pd.DataFrame:
+    """Where the order of pairs changes: the marked pair and the metric in focus first."""
+    first_system, second_system = focus.result.names(focus.pair)
+    marked = (table["first"] == first_system) & (table["second"] == second_system)
+    rows = table.iloc[np.lexsort((~marked, table["metric"] != str(focus.metric)))]
+    columns = {
+        "Metric": rows["metric"],
+        "Correction": rows["correction"],
+        "Pair": rows["first"].map(system_name) + ", " + rows["second"].map(system_name),
+        "Order changes at m": rows["flips"].map(words.flip_list),
+        "Right from m": ["–" if pd.isna(m) else count(m) for m in rows["right_from"]],
+    }
+    return pd.DataFrame(columns)
