@@ -40,7 +40,7 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Point masses, or uniform distributions on 1..j, and the means of each of them: one row each."""
+    """Point masses, or uniform distributions on 1..j: a row holds the means under one of them."""
 
     samplings: tuple[Sampling, ...]
     #: For each sampling, functions of the sampled rank (m + 1, functions); None: all probabilities.
