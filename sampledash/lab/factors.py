@@ -305,7 +305,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 def logistic(
     relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
-    """Return factors that minimise :class:`LogisticLoss`, starting from two least-squares sweeps."""
+    """Return factors that minimise :class:`LogisticLoss`, after two sweeps of least squares."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)

@@ -20,7 +20,7 @@ Codes = NDArray[np.int32]
 Ratings = NDArray[np.float32]
 Times = NDArray[np.int64]
 
-LARGEST_RATING = 10**9  # squares of ratings, and their sums, are then accurate
+LARGEST_RATING = 10**9  # squares of ratings, and their sums, do not overflow
 
 # Parameters of the synthetic data set.
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
