@@ -54,7 +54,7 @@ def digest_of(
     for array in (*columns, whole):
         if array is None:
             state.update(b"|")
-        elif np.all(array == array[0]):  # most columns, most of the time
+        elif np.all(array == array[0]):  # a constant column, the usual case
             state.update(b"=" + array[0].tobytes())
         else:
             state.update(b"#")
@@ -122,7 +122,7 @@ class RankCounts:
         return {}
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
-        if keep.dtype == bool and np.all(keep):  # most of the time
+        if keep.dtype == bool and np.all(keep):  # the usual case
             return self
         columns: list[Any] = [None if x is None else x[keep] for x in self.arrays]
         return RankCounts(*columns)

@@ -232,7 +232,7 @@ def proxy_cost(
     *,
     tolerance: float = 0.0,
 ) -> int:
-    """Return the number of candidates looked at in the order of a proxy until one is decided.
+    """Return the number of candidates looked at in proxy order until the instance is decided.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ Shape = Literal["non-increasing"]
 
 _ROOM = 1 << 22  # entries of a matrix of probabilities, up to which every place is checked
 _HEAD = 64  # places at the top that are always on the grid
-_RATIO = 1.03  # of neighbouring places, counted from either end
+_RATIO = 1.03  # ratio of neighbouring places, counted from either end
 _STEP = 0.1  # between neighbouring places in arcsin(sqrt(p)), times sqrt(m)
 _FINER = 4  # how much finer the grid is on which places are checked
 _SPLIT = 8  # pieces into which a stretch between two places is cut in search of a minimum

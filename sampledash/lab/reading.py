@@ -50,7 +50,7 @@ _MEANINGS: dict[Role, _Meaning] = {
 _LABELLED: tuple[Role, Role] = ("user", "item")
 _HEADLESS = ("user", "item", "rating", "timestamp")  # names of columns without a header
 _TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")  # a typed header of RecBole
-#: Units of times since 1970, in a second; _FROM and _TO limit the seconds to 1973 to 2128.
+#: Number of each unit in a second. Times since 1970 in 1973..2128 are _FROM to _TO seconds.
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FROM, _TO = 1e8, 5e9
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
