@@ -1,4 +1,4 @@
-"""Input checks: one sentence that names the parameter, the value and the remedy."""
+"""Input checks: an error is one sentence that names the parameter, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash.types import Flags, Ints
 
-#: Most candidates: sums over them and products with ranks then keep every whole number.
+#: Largest n: sums over n and products with ranks are then exact whole numbers.
 LARGEST_N = 10**12
-#: Most instances that rows stand for together: their number is a whole one in floating point.
+#: Most instances in all rows together: their number is then exact in floating point.
 MOST_INSTANCES = 10**15
-#: Whole numbers below it have a sum in 64 bits.
+#: The sum of two whole numbers below this limit fits into 64 bits.
 TOO_LARGE = 2**62
 
 _MOST = float(np.finfo(float).max)
 
-#: A number as it is written everywhere: with the digits 0 to 9. Python alone reads others too.
+#: A number written with the digits 0 to 9. Python's ``float`` would read other digits too.
 NUMERAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 class Remedy(NamedTuple):
-    """An argument that helps, or (without a value) a function of the library.
+    """An argument that avoids an error, or (without a value) a function of the library.
 
-    The value ``...`` stands for what the reader has to fill in.
+    The value ``...`` represents a value that the reader has to fill in.
     """
 
     name: str
     value: Any = None
 
     def in_python(self) -> str:
-        """As Python is written, after a space and in brackets."""
+        """Return the remedy as Python code in brackets, after a space."""
         if self.value is None:
             return f" (in Python: {self.name})"
         value = f'"{self.value}"' if isinstance(self.value, str) else self.value
@@ -44,9 +44,9 @@ class Remedy(NamedTuple):
 
 
 class Refusal(ValueError):
-    """An error of which the parts are text and remedies; each surface words the remedies.
+    """An error made of text and remedies; Python, command line and pages word remedies differently.
 
-    As text the error is as Python needs it. ``facts`` become attributes.
+    ``str`` gives the wording for Python. ``facts`` become attributes.
     """
 
     def __init__(self, *parts: str | Remedy, **facts: Any) -> None:
@@ -55,12 +55,12 @@ class Refusal(ValueError):
         vars(self).update(facts)
 
     def worded(self, remedy: Callable[[Remedy], str]) -> str:
-        """The text, with remedies as ``remedy`` words them."""
+        """Return the text, with each remedy worded by the function ``remedy``."""
         return "".join(x if isinstance(x, str) else remedy(x) for x in self.parts)
 
 
 def shown(value: Any) -> str:
-    """A value as it appears in a message: short, and quoted when it is text."""
+    """Return a value as it appears in a message: short, and quoted when it is text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -73,23 +73,23 @@ def shown(value: Any) -> str:
 
 
 def counted(number: float, noun: str, plural: str = "") -> str:
-    """A number with its noun: "1 query", "3,000 queries"."""
+    """Return a number with its noun: "1 query", "3,000 queries"."""
     return f"{int(number):,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def exact(value: float) -> str:
-    """The shortest text of a number that reads back as the same one."""
+    """Return the shortest text of a number that reads back as the same number."""
     text = f"{value:.15g}"
     return text if float(text) == value else repr(value)
 
 
 def is_numeral(text: str) -> bool:
-    """Whether a text is a number and nothing else, spaces around it aside."""
+    """Return whether a text is a number and nothing else, except for spaces around it."""
     return re.fullmatch(NUMERAL, text.strip()) is not None
 
 
 def not_a_number(value: Any) -> str:
-    """What to say of a value that is no number."""
+    """Return the message about a value that is not a number."""
     other = isinstance(value, str) and any(x.isnumeric() and not x.isascii() for x in value)
     rule = ": numbers are written with the digits 0 to 9" if other else ""
     return f"{shown(value)} is not a number{rule}"
@@ -106,7 +106,7 @@ def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def several(name: str, values: Any, what: str) -> list[Any]:
-    """Return ``values`` as a list of at least one; text is not taken letter by letter."""
+    """Return ``values`` as a list of at least one value; refuse text, which would give letters."""
     try:
         if isinstance(values, str):
             raise TypeError
@@ -120,13 +120,13 @@ def several(name: str, values: Any, what: str) -> list[Any]:
 
 
 def of_kind(name: str, value: object, kind: Any, what: str, remedy: str) -> None:
-    """Refuse what is no ``kind``."""
+    """Refuse a value that is not of type ``kind``."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a {what}, got {shown(value)}: {remedy}")
 
 
 def text(name: str, value: object) -> str:
-    """Return a name, or what is parsed, as text; a number is read by its digits."""
+    """Return text as it is and a number as its digits; refuse anything else."""
     if not isinstance(value, str | Number | np.generic):
         raise ValueError(f"{name} must be text, got {shown(value)}: write it between quotes")
     return str(value)
@@ -140,13 +140,13 @@ def flag(name: str, value: object) -> bool:
 
 
 def function(name: str, value: object) -> None:
-    """Refuse what cannot be called; ``None`` stands for no function."""
+    """Refuse a value that cannot be called; ``None`` means no function and is allowed."""
     if value is not None and not callable(value):
         raise ValueError(f"{name} must be a function, got {shown(value)}")
 
 
 def generator(rng: object) -> None:
-    """Refuse anything but a source of randomness."""
+    """Refuse anything but a random number generator of numpy."""
     of_kind("rng", rng, np.random.Generator, "numpy generator", "numpy.random.default_rng(1)")
 
 
@@ -156,9 +156,9 @@ def integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
 
 
 def _odd(values: ArrayLike, kind: type | tuple[type, ...]) -> list[Any]:
-    """Those of ``values`` that are of another kind, as they were given.
+    """Return those of ``values`` that are of another kind, in their original form.
 
-    In an array [1, "three"] is text, and whole numbers beyond 2**63 are objects.
+    They are looked up in the input, because numpy turns [1, "three"] into an array of text.
     """
     given = np.asarray(values, dtype=object).ravel().tolist()
     return [v for v in given if isinstance(v, bool) or not isinstance(v, kind)]
@@ -176,7 +176,7 @@ def integers(
             raise ValueError(f"{name} must be a whole number, got {shown(odd[0])}")
         raise ValueError(f"{name} is too large: {shown(max(array.ravel().tolist(), key=abs))}")
     if array.dtype.kind == "f":
-        if array.itemsize < 4:  # whose numbers end at 65,504
+        if array.itemsize < 4:  # float16 ends at 65,504, below TOO_LARGE
             array = array.astype(np.float64)
         bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < TOO_LARGE))
         if np.any(bad):
@@ -197,7 +197,7 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return a copy of ``values`` as finite floats; text, true and false are no numbers."""
     array = array_of(name, values)
     if array.dtype.kind in "iuf":
-        with np.errstate(over="ignore"):  # of longer floats: refused below
+        with np.errstate(over="ignore"):  # longer floats may overflow: refused below
             result: NDArray[np.float64] = array.astype(np.float64)
     else:
         if odd := _odd(values, (Real, Decimal)):
@@ -213,7 +213,7 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def flags(name: str, values: ArrayLike) -> Flags:
-    """Return a copy of ``values`` as true and false."""
+    """Return a copy of ``values`` as booleans."""
     array = np.array(array_of(name, values))
     if array.dtype != bool:
         odd = [x for x in array.ravel().tolist() if not isinstance(x, bool)]
@@ -222,13 +222,13 @@ def flags(name: str, values: ArrayLike) -> Flags:
 
 
 def length(name: str, array: NDArray[Any], rows: int, each: str) -> None:
-    """Refuse all but ``rows`` values: give ``each``."""
+    """Refuse any number of values other than ``rows``; the message asks for ``each``."""
     if array.shape != (rows,):
         raise ValueError(f"{name} has shape {array.shape}: give {each}")
 
 
 def rows(name: str, values: ArrayLike, what: str) -> int:
-    """How many ``values`` there are: at least one."""
+    """Return the number of ``values``; refuse none."""
     size = array_of(name, values).size
     if size == 0:
         raise ValueError(f"{name} is empty: give at least one {what}")
@@ -238,7 +238,7 @@ def rows(name: str, values: ArrayLike, what: str) -> int:
 def column(
     name: str, values: ArrayLike, check: Callable[..., NDArray[Any]], rows: int, each: str
 ) -> NDArray[Any]:
-    """Checked values, one for each row; a single one stands for all: give ``each``."""
+    """Return checked values, one for each row; a single value is repeated."""
     array = array_of(name, values)
     if array.ndim:
         length(name, array, rows, each)
@@ -256,7 +256,7 @@ def labels(name: str, values: ArrayLike) -> NDArray[Any]:
 
 def _hashable(value: object) -> bool:
     try:
-        hash(value)  # of a tuple all it holds
+        hash(value)  # a tuple hashes all it holds
     except TypeError:
         return False
     return True
@@ -295,7 +295,7 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
 
 
 def real(name: str, value: Any, *, low: float, high: float = _MOST, above: bool = False) -> float:
-    """Return a float in ``low..high``, finite unless these say else; ``above``: above ``low``."""
+    """Return a float in ``low..high``, finite if both ends are; ``above`` excludes ``low``."""
     try:
         given = np.asarray(value)
         if given.ndim or given.dtype.kind not in "iufO":
@@ -321,13 +321,13 @@ def confidence(value: Any) -> float:
 
 
 def written(name: str, text: str, *, low: float, high: float = _MOST, above: bool = False) -> float:
-    """:func:`real` from its text."""
+    """Parse a number from its text and check it as :func:`real` does."""
     number: float | str = float(text) if is_numeral(text) else text
     return real(name, number, low=low, high=high, above=above)
 
 
 def total(name: str, counts: NDArray[np.float64]) -> None:
-    """Refuse counts whose sum is no number that shares can be taken of."""
+    """Refuse counts whose sum is too small or too large to compute shares."""
     with np.errstate(over="ignore"):
         whole = float(counts.sum())
     if not 1 / MOST_INSTANCES <= whole <= MOST_INSTANCES:
@@ -337,6 +337,6 @@ def total(name: str, counts: NDArray[np.float64]) -> None:
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> None:
-    """Refuse what is none of ``options``."""
+    """Refuse a value that is not among ``options``."""
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")

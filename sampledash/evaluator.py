@@ -1,8 +1,8 @@
-"""Rank the relevant items of an evaluation exactly, looking at no more candidates than needed.
+"""Rank the relevant items of an evaluation exactly, scoring no more candidates than needed.
 
-See :mod:`sampledash.stopping` for why stopping when k candidates are above loses nothing, and for
-what it costs. Relevant items are scored first; then the others in chunks, until k of them are
-strictly above the best relevant item or none is left.
+:mod:`sampledash.stopping` explains why stopping at k candidates above loses nothing, and what it
+costs. Relevant items are scored first. Then the other candidates are scored in chunks, until k of
+them are strictly above the best relevant item or none is left.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ Labels = NDArray[Any]
 
 
 class Decided(NamedTuple):
-    """What stopping when decided tells about one instance.
+    """Result of stopping when decided for one instance.
 
     Attributes
     ----------
     ranks
-        Rank of each relevant item, in the order they were given, with ties the best it may have;
-        ``None`` beyond k.
+        Rank of each relevant item, in the given order, with ties its best possible rank; ``None``
+        beyond k.
     ties
-        Irrelevant candidates tied with each, 0 beyond k.
+        Number of irrelevant candidates tied with each relevant item, 0 beyond k.
     scored
         Irrelevant candidates that were scored; the scores of the relevant items come on top.
     """
@@ -55,13 +55,13 @@ def rank_until_decided(
     order: np.random.Generator | ArrayLike | None = None,
     chunk: int = 256,
 ) -> Decided:
-    """Exact ranks within the first k of one instance, stopping as soon as they are decided.
+    """Return exact ranks within the first k of one instance, and stop as soon as they are decided.
 
     Parameters
     ----------
     score
-        Called with an array of items, returns one number each, higher is better. Or an iterable of
-        chunks of scores: the first of the relevant items, the next of all other candidates.
+        Function of an array of items that returns one number each, higher is better. Or an iterable
+        of chunks of scores: the first for the relevant items, the next for all other candidates.
     relevant
         The relevant item, or several.
     candidates
@@ -71,9 +71,9 @@ def rank_until_decided(
         Cutoff: metrics cut at k or before are exact.
     order
         A generator: random order; a number for each candidate, such as the score of a cheap proxy:
-        highest first; ``None``: as listed. Every order gives the same ranks, at another cost.
+        highest first; ``None``: as listed. Every order gives the same ranks, at a different cost.
     chunk
-        How many candidates are scored at a time: at most so many are scored in vain.
+        How many candidates are scored at a time: at most so many are scored unnecessarily.
 
     Returns
     -------
@@ -129,9 +129,9 @@ def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int)
 
 
 class _Found(NamedTuple):
-    """How many others are above and tied with the relevant items, from the best one on."""
+    """Numbers of candidates above and tied with the relevant items, ordered from the best item."""
 
-    above: Any  # a number, or one for each of several items
+    above: Any  # a number, or one for each of several relevant items
     tied: Any
     scored: int
     stopped: bool
@@ -140,16 +140,16 @@ class _Found(NamedTuple):
 def _looked(
     own: NDArray[Any], chunks: Iterable[NDArray[Any]], k: int, others: Labels | None = None
 ) -> _Found:
-    """Count what is above and tied, until k are above the best; ``own`` falls."""
+    """Count candidates above and tied until k are above the best; ``own`` scores are decreasing."""
     best, least = own.item(0), own.item(-1)
-    # One item alone is compared and counted as a number: that takes half the time.
+    # A single relevant item is compared as a number instead of an array: it takes half the time.
     several = len(own) > 1
     each, axis = (own[:, None], 1) if several else (best, None)
     above: Any = np.zeros(len(own), dtype=np.int64) if several else 0
     tied, scored = above, 0
     for scores in chunks:
         scored += len(scores)
-        top = scores.item(scores.argmax())  # of NaN the first
+        top = scores.item(scores.argmax())  # argmax finds the first NaN
         if top < least:
             continue
         if top != top:
@@ -167,7 +167,7 @@ def _looked(
 
 
 def _decided(counts: _Found, order: Ints, k: int) -> Decided:
-    """In the order that the relevant items were given."""
+    """Return the result, with relevant items in the given order."""
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
     ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
     within = (ranks <= k).tolist()
@@ -179,12 +179,12 @@ def _decided(counts: _Found, order: Ints, k: int) -> Decided:
 
 
 def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
-    """Labels of items, one dimension of at least one, each once; and where each is."""
+    """Check that labels are distinct, at least one; return them and the index of each."""
     items = np.atleast_1d(checks.array_of(name, given))
     if not items.size:
         raise ValueError(f"{name} is empty: give at least one item")
     listed, places = items.tolist(), {}
-    with suppress(TypeError):  # labels that cannot be looked up
+    with suppress(TypeError):  # labels that cannot be hashed
         places = dict(zip(listed, range(len(items)), strict=True)) if items.ndim == 1 else {}
     if not places:
         raise ValueError(
@@ -201,7 +201,7 @@ def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
 
 
 def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
-    """Where the relevant items are among the candidates."""
+    """Return the indices of the relevant items among the candidates."""
     wanted = items.tolist()
     for item in wanted:
         if item not in pool:
@@ -215,14 +215,14 @@ def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
 
 
 def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
-    """From the highest score of a proxy on, equal ones as listed."""
+    """Return the items from the highest proxy score to the lowest, equal scores as listed."""
     scores = checks.numbers(name, proxy)
     checks.length(name, scores, len(items), f"one number for each of {len(items)} candidates")
     return items[np.argsort(-scores, kind="stable")]
 
 
 def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray[Any]:
-    """Scores as an array of numbers, one for each item, of which there are ``size`` if known."""
+    """Check that scores are numbers, ``size`` of them where it is known; return an array."""
     array = scores if type(scores) is np.ndarray else np.asarray(scores)
     if array.ndim != 1 or (size is not None and len(array) != size):
         shape = "one dimension" if size is None else f"one number for each of {size} {of}"
@@ -233,9 +233,9 @@ def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray
 
 
 def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
-    """Scores of the relevant items from the best on, and which item each is of."""
+    """Return the scores of the relevant items from the best down, and the index of each item."""
     own = _numbers(scores, len(items), "score of the relevant items", "of them")
-    order = len(own) - 1 - own[::-1].argsort(kind="stable")[::-1]  # of equal ones as given
+    order = len(own) - 1 - own[::-1].argsort(kind="stable")[::-1]  # equal scores as given
     own = own[order]
     if own.item(0) != own.item(0):  # NaN is sorted last
         item = checks.shown(items[order[0]])
@@ -246,7 +246,7 @@ def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
 def _chunks(
     score: Callable[[Labels], ArrayLike], others: Labels, chunk: int, room: float
 ) -> Iterator[NDArray[Any]]:
-    """Scores of the others, chunk by chunk, while there is room for a chunk."""
+    """Yield the scores of the other candidates in chunks, while the budget has room for a chunk."""
     end = len(others) if room >= len(others) else int(room // chunk) * chunk
     for start in range(0, end, chunk):
         items = others[start : start + chunk]
@@ -255,14 +255,14 @@ def _chunks(
 
 @dataclass(eq=False, repr=False)
 class Evaluation:
-    """Users of which all ranks are decided so far: what :func:`evaluate` returns and goes on from.
+    """Users whose ranks are all decided so far: :func:`evaluate` returns and continues it.
 
     Attributes
     ----------
     k
         Metrics cut at k or before are exact.
     seed
-        Decides the order of the users and that of their candidates.
+        Determines the order of the users and of their candidates.
     systems
         Names of the recommenders.
     users
@@ -270,8 +270,8 @@ class Evaluation:
     finished
         Labels of the users that are finished: a random sample of all of them.
     scored
-        Irrelevant candidates that were scored for them, for each system; the scores of the relevant
-        items come on top, as they do where negatives are sampled.
+        Number of irrelevant candidates scored for these users, for each system. The scores of the
+        relevant items come on top, as they do where negatives are sampled.
     """
 
     k: int = 0
@@ -280,8 +280,8 @@ class Evaluation:
     users: int = 0
     finished: list[Any] = field(default_factory=list)
     scored: list[int] = field(default_factory=list)
-    #: Of each user the candidates and the relevant items; of each system how many are above and
-    #: tied with these.
+    #: For each user the numbers of candidates and of relevant items; for each system and user how
+    #: many candidates are above and tied with the relevant items.
     _sizes: list[tuple[int, int]] = field(default_factory=list)
     _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
     _asked: str = ""  # digest of what is evaluated
@@ -295,8 +295,8 @@ class Evaluation:
     def sets(self) -> list[RankSet]:
         """Rank sets of the finished users, one for each system.
 
-        Where ``beyond`` is true the rank is not known: ``ranks`` then holds k + 1 (of several k +
-        2, ...), the best that it may be.
+        Where ``beyond`` is true the rank is not known: ``ranks`` then holds the best possible rank,
+        k + 1 (and k + 2, ... for more relevant items of one user).
         """
         if not self.finished:
             raise ValueError("no user is finished: there are no ranks")
@@ -315,7 +315,7 @@ class Evaluation:
 
     @property
     def csv(self) -> str:
-        """The same as the text of a file of ranks, for ``read_rank_sets`` and the dashboard."""
+        """The rank sets as the text of a CSV file, for ``read_rank_sets`` and the dashboard."""
         text = StringIO()
         rows = writer(text, lineterminator="\n")
         rows.writerow(["system", "instance", "rank", "ties", "n_candidates"])
@@ -327,9 +327,9 @@ class Evaluation:
         return text.getvalue()
 
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
-        """Draw places for relevant items of one user that share a block with irrelevant ones.
+        """Draw places for relevant items of one user that are tied with each other and with others.
 
-        No range of one of them alone describes that block: one of its orders stands for all.
+        No rank and number of ties of a single item describe such a block, so its order is drawn.
         """
         shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[:-1] > 0)
         for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
@@ -352,34 +352,34 @@ def evaluate(
     progress: Progress | None = None,
     resume: Evaluation | None = None,
 ) -> Evaluation:
-    """Exact ranks within the first k of many users, as many as a budget allows.
+    """Return exact ranks within the first k for as many users as a budget allows.
 
     Parameters
     ----------
     users
-        For each user a label, the relevant item or several, and all candidates, relevant ones
+        For each user a label, the relevant item or several, and all candidates, relevant items
         included.
     systems
         For each recommender ``score(label, items)``, which returns one number for each item.
     k
         Cutoff: metrics cut at k or before are exact for the users that are finished.
     budget
-        Scores of irrelevant candidates that may be spent, for all systems together and since the
-        beginning; ``None``: as many as it takes. At least what the dearest user may cost. Those of
-        the relevant items come on top, one for each of them and system.
+        Largest number of scores of irrelevant candidates, over all systems and since the beginning;
+        ``None``: no limit. It must cover the largest possible cost of any user. Scores of relevant
+        items come on top, one for each relevant item and system.
     seed
-        Users are taken in random order, the same for all systems, and so are their candidates.
+        Seed of the random order of the users and of their candidates, the same for all systems.
     chunk
         How many candidates are scored at a time.
     proxy
-        A cheap ``score(label, items)``: candidates are looked at from its highest on.
+        A cheap ``score(label, items)``: candidates are looked at from its highest score down.
     progress
         Called with the share of the users, or of the budget, that is done.
     resume
-        An evaluation to go on with, or an empty one, ``Evaluation()``: it is added to, user by
-        user, so that it holds what was finished even if a score fails. Other labels, relevant
-        items, numbers of candidates, names of systems, k or seed than before are refused, and a
-        proxy where there was none; that a function gives other scores now cannot be noticed.
+        An evaluation to continue, or an empty one, ``Evaluation()``. Finished users are added to it
+        one by one, so that it keeps them even if a score fails. Labels, relevant items, numbers of
+        candidates, names of systems, k, seed and whether there is a proxy must be the same as
+        before; a function that now gives different scores cannot be noticed.
 
     Returns
     -------
@@ -392,22 +392,22 @@ def evaluate(
 
     Notes
     -----
-    The first user that the budget does not last for is left out, whatever was scored of it. So
-    means over the finished users are unbiased: let x and c be value and cost of users in random
-    order and T the one that crosses the budget. Given which users the first T are, any whose cost
-    could have crossed it was last with equal chance and the others came in any order: the
-    expectation of the mean of the first T - 1 is that of the first x, the mean of all users (for a
-    budget of at least the dearest user; Murthy, Sankhya 1957). Had that user been kept, those who
-    cost more, which is hits, would be too frequent. :func:`~sampledash.mean_of_sample` gives the
-    interval.
+    The first user that exceeds the budget is left out, with all its scores. So means over the
+    finished users are unbiased: let x and c be the value and cost of users in random order, and T
+    the index of the user that crosses the budget. Given the set of the first T users, each whose
+    cost could have crossed the budget was last with equal probability, and the others came in any
+    order: the expected mean of the first T - 1 values is the expected first x, the mean of all
+    users (if the budget covers the most expensive user; Murthy, Sankhya 1957). If the user were
+    kept, users who cost more, that is hits, would be too frequent.
+    :func:`~sampledash.mean_of_sample` gives the interval.
 
-    An evaluation that goes on scores the user that was left out anew, and is then the same as one
-    that had the larger budget from the beginning.
+    A continued evaluation scores the user that was left out again. Its result is the same as with
+    the larger budget from the beginning.
 
-    The bookkeeping takes some 2 µs a chunk and 20 µs a user, and 1 ms for each list of 10,000
-    candidates, which users may share: less than a twentieth of the whole where the scores of a
-    chunk take 0.15 ms or longer, as those of a network do, but a sixth to a half of it where a
-    chunk is a product of 256 by 64 numbers. Such scores are cheap: rank everything.
+    The bookkeeping takes some 2 µs per chunk and 20 µs per user, and 1 ms per list of 10,000
+    candidates, which users may share. This is less than a twentieth of the total time where the
+    scores of a chunk take 0.15 ms or longer, as those of a network do, but a sixth to a half where
+    a chunk is a product of 256 by 64 numbers. Such scores are cheap: rank everything.
 
     Examples
     --------
@@ -485,7 +485,7 @@ def evaluate(
 
 
 def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
-    """Scores that may be spent; at least those of one user, whoever comes first."""
+    """Return how many scores may be spent; refuse a budget below the cost of any one user."""
     if budget is None:
         return np.inf
     budget = checks.integer("budget", budget, low=1)
@@ -503,7 +503,7 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
 
 
 def _digest(users: Sequence[Any], proxied: bool) -> str:
-    """What an evaluation can be told from another by before anything is scored."""
+    """Return a digest that identifies an evaluation before anything is scored."""
     state = sha256(repr(proxied).encode())
     for label, items, candidates in users:
         state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())
@@ -520,9 +520,9 @@ class _Lists:
         self.places: dict[Any, int] = {}
 
     def of(self, candidates: ArrayLike, relevant: ArrayLike) -> tuple[Labels, Labels]:
-        """All candidates but the relevant items, and these.
+        """Return all candidates except the relevant items, in random order, and the relevant items.
 
-        What many users share is shuffled once, and each begins behind a relevant item of its own.
+        A list that many users share is shuffled once; a user's order starts at its relevant item.
         """
         if candidates is not self.given:
             pool = np.atleast_1d(checks.array_of("candidates", candidates))

@@ -1,4 +1,4 @@
-"""True ranks of one recommender: an immutable value, reduced once to counts."""
+"""True ranks of one recommender: an immutable object that is reduced once to counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ByDigest:
     """Equality and hash by a ``digest`` of the contents."""
 
     def _hold(self, *values: object) -> None:
-        """Set the fields in their order; arrays are read-only from here on."""
+        """Set the fields in their order and make arrays read-only."""
         for field, value in zip(fields(self), values, strict=False):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -45,16 +45,16 @@ class ByDigest:
 def digest_of(
     head: str, columns: Iterable[NDArray[Any] | None], labels: NDArray[Any] | None
 ) -> str:
-    """SHA-256 of a text, of number columns of one length, and of labels."""
+    """Return the SHA-256 of a text, of number columns of one length, and of labels."""
     state = hashlib.sha256(head.encode())
     whole = None
     if labels is not None and labels.dtype.kind in "iu" and labels.max() < 2**63:
-        # Of larger ones, which 64 bits with a sign do not hold, the text counts.
+        # Larger labels do not fit into int64: their text is hashed below.
         whole = labels.astype(np.int64, copy=False)
     for array in (*columns, whole):
         if array is None:
             state.update(b"|")
-        elif np.all(array == array[0]):  # most columns, most of the time
+        elif np.all(array == array[0]):  # a constant column, the usual case
             state.update(b"=" + array[0].tobytes())
         else:
             state.update(b"#")
@@ -66,10 +66,10 @@ def digest_of(
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Distinct relevant items of a rank set and how often each occurs: what is computed on.
+    """Distinct relevant items of a rank set and how often each occurs: the input of computations.
 
-    One array entry for each: the ``position``-th of ``relevant`` items has ``above`` of
-    ``negatives`` irrelevant ones certainly above it and ``tied`` more tied with it.
+    Each array has one entry per distinct item: the ``position``-th of ``relevant`` items has
+    ``above`` of ``negatives`` irrelevant items strictly above it and ``tied`` more tied with it.
     """
 
     above: Ints
@@ -85,7 +85,7 @@ class RankCounts:
 
     @property
     def instances(self) -> float:
-        """How many instances these are."""
+        """Number of instances."""
         return float(self.count[self.position == 1].sum())
 
     @property
@@ -95,7 +95,7 @@ class RankCounts:
 
     @property
     def columns(self) -> list[NDArray[Any]]:
-        """What tells one from another."""
+        """The arrays in which distinct items differ."""
         mass = [] if self.mass is None else [self.mass]
         return [self.position, self.relevant, self.tied, self.negatives, self.above, *mass]
 
@@ -106,9 +106,9 @@ class RankCounts:
 
     @cached_property
     def populations(self) -> dict[int, int]:
-        """Candidates of an instance, if its other relevant items are left out: by the position.
+        """Rounded mean number of candidates for each position.
 
-        The rounded mean.
+        The other relevant items of an instance are not counted.
         """
         sizes = {}
         for j in self.positions:
@@ -118,11 +118,11 @@ class RankCounts:
 
     @cached_property
     def known(self) -> dict[Hashable, RankCounts]:
-        """What was made of these for one purpose or another; it ends with them."""
+        """Cache of results computed from these counts; it lives as long as they do."""
         return {}
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
-        if keep.dtype == bool and np.all(keep):  # most of the time
+        if keep.dtype == bool and np.all(keep):  # the usual case
             return self
         columns: list[Any] = [None if x is None else x[keep] for x in self.arrays]
         return RankCounts(*columns)
@@ -130,7 +130,7 @@ class RankCounts:
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
     """Number the labels 0, 1, 2 ... in the order of first appearance."""
-    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # nothing to look for
+    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # all distinct
         return np.arange(len(labels)), len(labels)
     listed = labels.tolist()
     distinct = dict.fromkeys(listed)
@@ -141,12 +141,12 @@ def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int:
-    """The whole number next to a weighted mean, the larger of two."""
+    """Return the weighted mean rounded to the nearest whole number, halves up."""
     return int(np.floor(np.average(values, weights=weights) + 0.5))
 
 
 def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
-    """Whole numbers from 0 in the order of the values, and how many may occur, below 2^31."""
+    """Return whole numbers from 0 in the order of the values, and their upper limit below 2^31."""
     if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
         values = np.unique(values, return_inverse=True)[1]
     low = int(values.min())
@@ -154,33 +154,33 @@ def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Distinct rows of a table, increasing: the first of each kind, and the kind of every row."""
+    """Return the first row of each kind of distinct rows, sorted, and the kind of every row."""
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
-        if np.any(column != column[:1]):  # few columns, most of the time
+        if np.any(column != column[:1]):  # skip constant columns, usually most of them
             code, among = _numbered(column)
             if size >= 2**31:
                 key, size = _numbered(key)
             key, size = key * among + code, size * among
     if size > 4 * len(key):
         return np.unique(key, return_index=True, return_inverse=True)[1:]
-    first = np.full(size, -1)  # few enough to be counted without sorting
-    first[key[::-1]] = np.arange(len(key))[::-1]  # the last one written is the first row
+    first = np.full(size, -1)  # few enough keys to avoid sorting
+    first[key[::-1]] = np.arange(len(key))[::-1]  # the last write is that of the first row
     occurs = first >= 0
     return first[occurs], (np.cumsum(occurs) - 1)[key]
 
 
 def all_of(parts: Sequence[RankCounts]) -> RankCounts:
-    """The items of several, one after the other."""
+    """Return the items of all parts, one part after the other."""
     several = zip(*(part.arrays for part in parts), strict=True)
     columns: list[Any] = [None if x[0] is None else np.concatenate(x) for x in several]
     return RankCounts(*columns)
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Items that have a law of their own among those of several rank sets, and where they are.
+    """Return items of several rank sets with distinct sampled-rank distributions, and the indices.
 
-    Their counts are summed; ``relevant`` means nothing.
+    Counts of equal items are summed; ``relevant`` of the result is meaningless.
     """
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
@@ -190,7 +190,7 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 
 
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
-    """Every relevant item alone, the others among its negatives: so TOPK and ATOP are defined."""
+    """Make each relevant item an instance, with the others as negatives, as TOPK and ATOP need."""
     alone = np.ones_like(counts.position)
     return replace(
         counts,
@@ -210,17 +210,17 @@ class RankSet(ByDigest):
     system
         Name of the recommender.
     ranks
-        Rank of each relevant item among its candidates, integers from 1; with ties the best one.
-        Where ``beyond`` is true, no rank but the best that it may be.
+        Rank of each relevant item among its candidates, integers from 1; with ties the best
+        possible rank, and also where ``beyond`` is true.
     n
-        Candidates, relevant items included, at most 10^12: one number, or one per row (the same
-        within an instance).
+        Candidates, relevant items included, at most 10^12: one number, or one per row (equal within
+        an instance).
     instances
-        Label of the user or query of each row. Rows with one label are its relevant items; without
-        labels every row is an instance of its own.
+        Label of the user or query of each row. Rows with the same label are its relevant items;
+        without labels every row is an instance of its own.
     ties
-        Irrelevant items tied with the relevant one: their order is random, and ``ranks`` is the
-        best that can happen.
+        Number of irrelevant items tied with the relevant item: their order is random, and ``ranks``
+        is the best possible rank.
     mass_above
         Share of the sampling weight that lies above the item, in 0..1: 0 where no irrelevant item
         is ranked above, 1 where every one is. The popularity scheme reads it; uniform schemes
@@ -228,7 +228,7 @@ class RankSet(ByDigest):
     counts
         How many instances a row stands for, positive; the same within an instance.
     beyond
-        Whether the rank is not known but to be no better than the one in ``ranks``: 11 for an item
+        Whether the rank is only known to be no better than the one in ``ranks``: 11 for an item
         that a list of the first 10 misses.
     provenance
         Where the ranks come from, in words: data, split, recommender, seed. Exports carry it;
@@ -243,10 +243,10 @@ class RankSet(ByDigest):
     -----
     Arrays are copied and read-only. Equality and hash go by ``digest`` (SHA-256 of the contents).
 
-    Several items of one instance that lie beyond 10 have the places 11, 12, ... as their best ones,
-    and so in ``ranks``. A metric with a cutoff before all of these is exact; what needs the ranks
-    themselves, sampling among it, is refused, and :func:`~sampledash.mean_range` says in which
-    range a metric without a cutoff lies.
+    Several items of one instance that lie beyond 10 have 11, 12, ... as their best possible ranks,
+    and so in ``ranks``. A metric with a cutoff before all of these ranks is exact. Whatever needs
+    the ranks themselves, such as sampling, is refused; :func:`~sampledash.mean_range` returns the
+    range of a metric without a cutoff.
     """
 
     system: str
@@ -315,7 +315,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Where no irrelevant item lies above, or every one, the share above is certain."""
+        """Check that the share above is 0 where no irrelevant item is above, 1 where all are."""
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -328,7 +328,7 @@ class RankSet(ByDigest):
                 )
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
-        """Rows by instance and rank, with the position and number of relevant items of each."""
+        """Return the order of rows by instance and rank; position and number of relevant items."""
         rows = len(self.ranks)
         codes, distinct = codes_of(self.instances)
         if distinct == rows:
@@ -340,7 +340,7 @@ class RankSet(ByDigest):
         sizes = np.diff(np.r_[starts, rows])
         position = np.arange(rows) - np.repeat(starts, sizes) + 1
         relevant = np.repeat(sizes, sizes)
-        if self.beyond.any():  # each behind the ones before it and what is tied with them
+        if self.beyond.any():  # put each after the items before it and the ties of those
             least = self.ranks[order] - position + self.ties[order]
             above, at = np.unique(least, return_inverse=True)
             most = np.maximum.accumulate(code * len(above) + at) % len(above)
@@ -352,7 +352,7 @@ class RankSet(ByDigest):
         return order, position, relevant
 
     def _check_instances(self, order: Ints, code: Ints, relevant: Ints) -> None:
-        """Rows of one instance must describe one list."""
+        """Check that the rows of one instance are consistent with one list."""
         same = code[1:] == code[:-1]
         columns = (self.ranks, self.ties, self.n, self.counts)
         rank, tied, n, count = (column[order] for column in columns)
@@ -426,9 +426,9 @@ class RankSet(ByDigest):
         return int(self.ranks[self.beyond].min()) - 1 if self.beyond.any() else None
 
     def completed(self, best: bool) -> RankSet:
-        """As if what lies beyond a list were at once behind it, or at the end of all candidates.
+        """Return the set with ranks ``beyond`` replaced by their best or worst possible values.
 
-        ``mass_above`` is left out: it is that of the true ranks.
+        ``mass_above`` is left out, because it belongs to the true ranks.
         """
         ranks = np.array(self.ranks)
         if not best:
@@ -439,7 +439,7 @@ class RankSet(ByDigest):
         return self._without_mass(ranks)
 
     def without_mass(self) -> RankSet:
-        """Leave ``mass_above`` out, which only the popularity scheme reads."""
+        """Return the set without ``mass_above``, which only the popularity scheme reads."""
         return self if self.mass_above is None else self._without_mass(self.ranks, self.beyond)
 
     def _without_mass(self, ranks: Ints, beyond: Flags | None = None) -> RankSet:
@@ -447,9 +447,9 @@ class RankSet(ByDigest):
         return RankSet(self.system, ranks, self.n, beyond=beyond, **columns)
 
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
-        """Refuse ranks that lie beyond a list, but for a metric that is cut before its end.
+        """Refuse ranks that lie beyond a list, unless the metric's cutoff is before them.
 
-        ``what``: needs every rank, where it is not about a metric.
+        Without a metric, ``what`` names the computation that needs every rank.
         """
         if (largest := self.largest_cutoff) is None:
             return
@@ -492,7 +492,7 @@ class RankSet(ByDigest):
         return {}
 
     def rows(self, ties: Ties = "expected") -> RankCounts:
-        """Every relevant item for itself, sorted by instance and position."""
+        """Return one entry per relevant item, sorted by instance and position."""
         order, position, relevant = self._order
         above, negatives = self.ranks[order] - position, self.n[order] - relevant
         tied, mass = self.ties[order], None if self.mass_above is None else self.mass_above[order]
@@ -502,15 +502,15 @@ class RankSet(ByDigest):
 
 
 _TABLE = 1 << 22  # entries of a matrix held at a time
-_ROUNDED = 1e-6  # how far a share that is certain may be off
-_SEED = 0  # of the draws below, so that the same ranks come back each time
+_ROUNDED = 1e-6  # rounding error allowed in a share that must be 0 or 1
+_SEED = 0  # of the draws below, so that repeated calls give the same ranks
 
 
 def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
-    """Places for relevant items of one list that are tied with each other, drawn once.
+    """Draw places, always the same, for relevant items of one list that are tied with each other.
 
-    ``ties`` counts the others of a tied block, relevant ones among them; items that share none
-    with another keep theirs, which is then of irrelevant ones.
+    ``ties`` counts the other items of a tied block, relevant or not. An item that is not tied with
+    another relevant item keeps its rank and ties, all of which are then irrelevant items.
     """
     order = np.lexsort((ranks, lists))
     fresh = (np.diff(lists[order]) != 0) | (np.diff(ranks[order]) != 0)
@@ -526,7 +526,7 @@ def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
 
 
 def first_items(ranks: RankSet) -> RankCounts:
-    """The first relevant item of each instance, in the order of the rows."""
+    """Return the best relevant item of each instance, in the order of the sorted rows."""
     rows = ranks.rows()
     return rows[rows.position == 1]
 
@@ -538,7 +538,7 @@ def require_ranks(value: object) -> None:
 
 
 def require_several(value: object) -> None:
-    """Refuse a single rank set where a list of them is meant, what is none, and equal names."""
+    """Refuse anything but a list of rank sets with distinct names."""
     if isinstance(value, RankSet | Iterator):
         given = (
             f"the one of {value.system!r}" if isinstance(value, RankSet) else checks.shown(value)
@@ -555,9 +555,9 @@ def require_several(value: object) -> None:
 
 
 def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:
-    """Share of relevant items with a true rank of at most each place: increasing, in 0..1.
+    """Return the share of relevant items with a true rank up to each place: increasing, in 0..1.
 
-    A tied item counts with the share of its orders that put it there.
+    A tied item counts with the share of the tie orders that put it up to the place.
     """
     at = np.floor(np.asarray(places, dtype=np.float64))
     atoms = ranks.counted(ties)

@@ -1,4 +1,4 @@
-"""Sampled ranks of one recommender: what is left of an evaluation on sampled negatives."""
+"""Sampled ranks of one recommender: the result of an evaluation on sampled negatives."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from sampledash.sampling import Sampling, weighted_pmf_sums
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Flags, Floats, Ints
 
-#: Chance that m seems to go with the rank where it does not, at most.
+#: Level of the test of whether m correlates with the rank: its rate of false positives, at most.
 LEVEL = 1e-3
-#: Explanations of an m that goes with the rank.
+#: Explanations of an m that correlates with the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
-#: Chance below which ranges no longer count on one rank distribution for every m.
+#: p-value of this test below which ranges no longer assume one rank distribution for every m.
 DOUBTFUL = 0.05
-_STRATUM = 50.0  # instances of neighbouring n that are compared with one another, about
-_ENOUGH = 50.0  # instances that are a stratum of their own
-_NEAR = 1.5  # between the n, or the m, of a stratum, where it has enough instances
-_FAR = 4.0  # between them at most; m may differ by more, where negatives are dropped
-#: Most places 1..m+1 that are counted, for each m that occurs.
+_STRATUM = 50.0  # instances of neighbouring n that the test compares with one another, about
+_ENOUGH = 50.0  # instances that are enough for a stratum
+_NEAR = 1.5  # largest ratio of the n, or the m, in a stratum that has enough instances
+_FAR = 4.0  # largest ratio of n in any stratum; m may differ by more, since negatives are dropped
+#: Most places 1..m+1 that are counted, summed over each m that occurs.
 MOST_PLACES = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """How often each sampled rank occurred: all that an estimate depends on."""
+    """How often each sampled rank occurred: an estimate depends on nothing else."""
 
     n: int
     scheme: Scheme
@@ -40,15 +40,15 @@ class Outcomes:
     #: For each m the weight of the instances with 0..m negatives above the relevant item, shape
     #: (m + 1,); or (runs, m + 1) for one sample per run.
     counts: tuple[Floats, ...]
-    #: Whether what was drawn decided m, so that the numbers of instances per m are an outcome too.
+    #: Whether the draw decided m, so that the numbers of instances per m are an outcome too.
     adaptive: bool = False
-    design_effect: float = 1.0  # how many instances are worth one, at worst
-    #: Fewest and most candidates of an instance, where they differ; ``n`` is their mean.
+    design_effect: float = 1.0  # how many instances are worth one independent instance, at worst
+    #: Smallest and largest n of an instance, where they differ; ``n`` is the mean.
     extremes: tuple[int, ...] = ()
 
     @property
     def at_extremes(self) -> tuple[Outcomes, ...]:
-        """The same as if all instances had the fewest candidates, and the most."""
+        """The outcomes as if all instances had the smallest n, and as if all had the largest."""
         return tuple(replace(self, n=n, extremes=()) for n in self.extremes or (self.n,))
 
     @property
@@ -58,20 +58,20 @@ class Outcomes:
 
     @property
     def total(self) -> Floats:
-        """Instances: a number, or one per run."""
+        """Number of instances: one number, or one per run."""
         return np.asarray(sum(c.sum(axis=-1) for c in self.counts))
 
     @property
     def shares(self) -> Floats:
-        """Share of each outcome, side by side for all m: shape (..., outcomes)."""
+        """Share of each outcome, concatenated over all m: shape (..., outcomes)."""
         return np.concatenate(self.counts, axis=-1) / self.total[..., None]
 
     def by_m(self, values: Floats) -> list[Floats]:
-        """A value of each outcome, apart for each m."""
+        """Split values of the outcomes into one array for each m."""
         return np.split(values, np.cumsum([m + 1 for m in self.m])[:-1], axis=-1)
 
     def require_possible(self, chance: Floats) -> None:
-        """Refuse what was observed although no true rank gives it a ``chance``, (outcomes,)."""
+        """Refuse observed outcomes whose ``chance``, (outcomes,), is 0 at every true rank."""
         for m, counts, here in zip(self.m, self.counts, self.by_m(chance), strict=True):
             bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (here <= 0)
             if np.any(bad):
@@ -95,20 +95,20 @@ class SampledRankSet(ByDigest):
         Candidates the negatives were drawn from, the relevant item included, at most 10^12: one
         number, or one per entry.
     m
-        Sampled negatives: one number, or one per entry; at most 10^7, and the different ones
-        together.
+        Sampled negatives: one number, or one per entry. The sum of m + 1 over the different values
+        is at most 10^7.
     scheme
-        How they were drawn, ``"without-replacement"`` or ``"with-replacement"``.
+        How the negatives were drawn, ``"without-replacement"`` or ``"with-replacement"``.
     instances
-        Label of the user or query of each entry; without labels every entry is its own.
+        Label of the user or query of each entry; without labels every entry is an instance.
     counts
-        Weight of each entry, at least 0: how many instances it stands for; also fractional.
+        Weight of each entry, at least 0: how many instances it represents; may be fractional.
     adaptive
-        Whether what was drawn for an instance decided how many negatives it got, as where more are
-        drawn until one ranks above the item. ``False``: m was set beforehand, though it may differ
-        between instances, also by what goes with the rank. ``None``: not known. Where m goes with
-        the rank, by a test that errs in at most 1 of 1,000 samples (:func:`chance_if_set`), ranges
-        then hold in both cases, and estimates are given for both: ``readings``.
+        Whether the draw for an instance decided how many negatives it got, for example if more are
+        drawn until one ranks above the item. ``False``: m was set beforehand; it may still differ
+        between instances, even in correlation with the rank. ``None``: not known. If m correlates
+        with the rank, by a test that errs in at most 1 of 1,000 samples (:func:`chance_if_set`),
+        ranges then hold in both cases, and estimates are given for both: ``readings``.
 
     Raises
     ------
@@ -118,7 +118,7 @@ class SampledRankSet(ByDigest):
     Notes
     -----
     Arrays are copied and read-only. Equality and hash go by ``digest`` (SHA-256 of the contents).
-    Sampled ranks alone do not tell the true ones: see :func:`~sampledash.bounds`.
+    Sampled ranks alone do not determine the true ranks: see :func:`~sampledash.bounds`.
     """
 
     system: str
@@ -178,7 +178,7 @@ class SampledRankSet(ByDigest):
                 "RankSet; else give the m that was used"
             )
         if size.min() == 2 and np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
-            i = int(np.argmax(odd))  # the one other item is above or not, whenever it is drawn
+            i = int(np.argmax(odd))  # every draw is the one other item
             raise ValueError(
                 f"sampled_rank {where} is {rank[i]}, which cannot occur with n = 2 and m = "
                 f"{drawn[i]}: it is 1 or {drawn[i] + 1}; check n and m"
@@ -229,22 +229,22 @@ class SampledRankSet(ByDigest):
 
     @property
     def readings(self) -> tuple[SampledRankSet, ...]:
-        """The set under each explanation that is open: itself where there is a single one.
+        """The set under each possible explanation of m: usually the set itself.
 
-        Else m goes with the rank and ``adaptive`` does not say why: m may have been set beforehand
-        by something that goes with the rank (first), or what was drawn may have decided it. No
-        sample can tell which.
+        There are two if m correlates with the rank and ``adaptive`` does not say why: m was set
+        beforehand by something that correlates with the rank (first), or the draw decided m
+        (second). No sample can tell which.
         """
         return self.read_at(LEVEL)
 
     def read_at(self, level: float) -> tuple[SampledRankSet, ...]:
-        """The readings, where m goes with the rank at this level of the test."""
+        """Return the readings, with the test of m against the rank at this level."""
         if self.adaptive is not None or self.chance_if_set >= level:
             return (self,)
         return replace(self, adaptive=False), replace(self, adaptive=True)
 
     def require_set(self, what: str, instead: str) -> None:
-        """Refuse what is valid only where m was set beforehand: what to do ``instead``."""
+        """Refuse ``what`` unless m was set beforehand; the error advises to do ``instead``."""
         if self.readings[-1].adaptive:
             reason = "what was drawn decided its m (as adaptive says)"
             if self.adaptive is None:
@@ -260,17 +260,17 @@ class SampledRankSet(ByDigest):
 
     @cached_property
     def chance_if_set(self) -> float:
-        """Chance of so much dependence of m on the rank if m was set independently of it."""
+        """p-value of the test of whether m is independent of the rank (:func:`chance_if_set`)."""
         used = self.counts > 0
         weight = self.counts[used] / self.design_effect
         return chance_if_set(self.n[used], self.m[used], self.sampled_ranks[used] - 1, weight)
 
     @cached_property
     def design_effect(self) -> float:
-        """How many entries are worth one instance, where several carry its label: at worst.
+        """How many entries are worth one independent instance, at worst, where labels repeat.
 
-        Entries of one instance may be alike. If they are copies of each other, the sample is as
-        good as one of (sum of weights)² / (sum of squared weights of the labels) instances.
+        Entries with one label may be alike. If they are copies of each other, the sample is worth
+        (sum of weights)² / (sum of squared weights of the labels) independent instances.
         """
         if self.instances is None:
             return 1.0
@@ -285,16 +285,16 @@ class SampledRankSet(ByDigest):
 
     @cached_property
     def population(self) -> int:
-        """Candidates of one instance: n, or its mean over instances, rounded."""
+        """Number of candidates: n, or its rounded mean over instances."""
         return rounded_mean(self.n, self.counts)
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """How often each sampled rank occurred, for each m from the fewest on."""
+        """How often each sampled rank occurred, for each m in increasing order."""
         return self._outcomes(self.counts > 0)
 
     def _outcomes(self, here: Flags | Ints, most: int | None = None) -> Outcomes:
-        """Outcomes of some instances, with negatives beyond ``most`` dropped at random."""
+        """Return outcomes of some instances, with negatives beyond ``most`` dropped at random."""
         n, m, weight = self.n[here], self.m[here], self.counts[here]
         above, counts = self.sampled_ranks[here] - 1, []
         drawn = m if most is None else np.minimum(m, most)
@@ -323,19 +323,19 @@ class SampledRankSet(ByDigest):
 
     @cached_property
     def strata(self) -> tuple[Outcomes, ...]:
-        """Outcomes apart for instances of nearly equal n, and of nearly equal m where that matters.
+        """Outcomes by stratum: instances of nearly equal n, and of nearly equal m where m matters.
 
-        Each stratum is a plain sample with a rank distribution of its own. Where a dependence of m
-        on the rank is not ruled out and m was set beforehand, strata differ in m too. An instance
-        then counts with as many negatives as that with the fewest in its stratum, as if the others
-        had been dropped at random.
+        Each stratum is a simple sample with its own rank distribution. If m was set beforehand and
+        may correlate with the rank, strata differ in m too. Each instance of a stratum is then
+        reduced to the smallest m of the stratum, as if further negatives had been dropped at
+        random.
         """
         used = np.flatnonzero(self.counts > 0)
         level = LEVEL if self.adaptive is None else DOUBTFUL
         apart = not self.adaptive and self.chance_if_set < level
         strata = []
         for here in _groups(used, self.n, self.counts, _FAR):
-            # From the most negatives down: a few instances with few then cost the others nothing.
+            # From the largest m down: a few instances with a small m then do not reduce the others.
             parts = _groups(here, 1 / self.m, self.counts, np.inf) if apart else [here]
             for part in parts:
                 most = int(self.m[part].min()) if apart else None
@@ -346,9 +346,9 @@ class SampledRankSet(ByDigest):
 
 
 def _groups(here: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
-    """Instances ``here`` in groups of neighbouring sizes, from the smallest on.
+    """Return the instances ``here`` in groups of neighbouring sizes, in increasing order.
 
-    A group ends where the next size is not near and there are enough instances, or is far.
+    A group ends where the next size is far, or not near and the group has enough instances.
     """
     logs, place = np.unique(np.log(np.asarray(sizes)[here]), return_inverse=True)
     totals = np.bincount(place, weights[here])
@@ -363,37 +363,36 @@ def _groups(here: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[I
 
 
 def _distinct(values: Ints) -> Ints:
-    """Different numbers, rising; told faster where all are the same."""
+    """Return the distinct values in increasing order, with a fast path where all are equal."""
     return values[:1] if values.min() == values.max() else np.unique(values)
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Candidates that stand for instances of a ``mean`` number, up to ``m`` of them drawn."""
+    """Return the n that represents instances: their mean, large enough for ``m`` negatives."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 
 def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
-    """Chance of so much dependence of what was drawn on m if m is independent of the rank.
+    """Return the p-value of a test of whether m is independent of the rank; 1 if it has no power.
 
-    Each instance with n candidates and m negatives, ``above`` of them above its item, stands for
-    ``weight`` instances. 1 where nothing can be tested.
+    Each instance with n candidates and m negatives, ``above`` of them above its item, represents
+    ``weight`` instances.
 
-    If m is independent of the rank among instances of the same n, then dropping negatives at random
-    until all instances have as few as the one with the fewest leaves counts above the item that are
-    independent of m. An evaluation that draws on while nothing ranks above the item makes these
-    counts small where m is large; an m that was set beforehand by something that goes with the rank
-    makes them small or large there.
+    Drop negatives at random until all instances of the same n have the smallest m among them. If m
+    is independent of the rank, the numbers of negatives left above the item are independent of m.
+    An evaluation that draws more negatives while none ranks above the item makes these numbers
+    small where m is large. If m was set beforehand by something that correlates with the rank, they
+    are small or large there.
 
-    The test is that of Cochran, Mantel & Haenszel: two scores of the count above (its mean, and
+    The test is that of Cochran, Mantel & Haenszel: two scores of the number above (its mean, and
     whether it is 0) are correlated with the midrank of m, among instances of the same or
-    neighbouring n, and held against all permutations. Each instance takes its share of every
-    outcome of the dropping, the mean over all of them, so that the answer is the same every time;
-    the scatter allowed for is that of one, which is larger, so that nothing is flagged more often
-    than stated. Where m follows n (all candidates there are, or a share of them) nothing is
-    flagged: m was set by n.
+    neighbouring n, and compared with all permutations. Each score is the mean over all ways to drop
+    negatives, so that the result is reproducible. The variance is that of a single random way,
+    which is larger, so that the error rate is not above the stated level. Where m follows n (all
+    candidates, or a share of them), the p-value is 1: m was set by n.
 
-    Where few instances have another m than the rest, the sum of their scores is not normal: its
-    tail is then bounded by Bernstein's inequality, with the largest contribution of an instance,
+    Where few instances have another m than the rest, the sum of their scores is not normal. Its
+    tail is then bounded by Bernstein's inequality with the largest contribution of an instance,
     which makes no difference where all contributions are small.
 
     References
@@ -428,15 +427,15 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # Where a single negative is left both scores say the same.
+    # Where a single negative is left, both scores are equivalent.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
         return 1.0
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
-    # The largest contribution of an instance: its midrank times its score, which is a mean of what
-    # is left above of the fewest, or none of them.
+    # The largest contribution of an instance is its midrank times its score, at an extreme of the
+    # scores: the largest or smallest share left above (with one or more left), or none left.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
@@ -446,7 +445,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
 
 
 def _follows(n: Ints, m: Ints) -> bool:
-    """Whether each n has one m, which rises or falls with n."""
+    """Return whether each n has a single m, which only increases or only decreases with n."""
     pairs = np.unique(np.stack([n, m]), axis=1)
     steps = np.diff(pairs[1])
     alone = bool(np.all(np.diff(pairs[0]) > 0))
@@ -454,7 +453,7 @@ def _follows(n: Ints, m: Ints) -> bool:
 
 
 def _strata(n: Ints, weight: Floats) -> Ints:
-    """Number of the stratum of each instance: equal n together, neighbours up to some size."""
+    """Return the stratum of each instance: equal n together, neighbouring n up to some size."""
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)
     before = np.cumsum(sizes) - sizes
@@ -463,9 +462,9 @@ def _strata(n: Ints, weight: Floats) -> Ints:
 
 
 def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
-    """Share of the stratum with a smaller m and half of those with this one, up to a constant.
+    """Return the share of the stratum with a smaller m plus half of those with equal m.
 
-    Both are sorted.
+    The result is shifted by a constant in each stratum. Instances are sorted by stratum and m.
     """
     group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)

@@ -1,15 +1,15 @@
-r"""Stop when decided: what it costs to know a metric with a cutoff exactly, and how to do it.
+r"""Stop when decided: the cost of an exact metric with a cutoff, if scoring stops early.
 
-A metric cut at k looks at an item within the first k places only. As soon as k irrelevant
+A metric cut at k depends on relevant items within the first k places only. As soon as k irrelevant
 candidates are ranked strictly above the best relevant item of an instance, all of its relevant
-items are beyond k, and the metric is decided: 0. Where it stays undecided all candidates are looked
-at, and the ranks are known. Nothing is estimated.
+items are beyond k, and the metric is decided: 0. Where it stays undecided, all candidates are
+looked at and the ranks are known. Nothing is estimated.
 
 **The cost.** Let K of the N irrelevant candidates be strictly above the best relevant item. In
-random order the number T looked at until the k-th of these K is found is that of inverse sampling
-without replacement (the negative hypergeometric law). The K + 1 gaps before, between and behind the
-marked candidates are exchangeable and hold N - K others together, so each holds (N - K)/(K + 1) on
-average. T is k marked ones and k gaps:
+random order, the number T looked at until the k-th of these K is found follows inverse sampling
+without replacement (the negative hypergeometric distribution). The K + 1 gaps before, between and
+behind the K candidates are exchangeable and hold the N - K others together, so each gap holds
+(N - K)/(K + 1) on average. T counts k of the K candidates and k gaps:
 
 .. math::
 
@@ -17,19 +17,19 @@ average. T is k marked ones and k gaps:
     \operatorname{var}[T] = \frac{k\,(N + 1)(N - K)(K + 1 - k)}{(K + 1)^2 (K + 2)}
     \qquad (K \ge k),
 
-and T = N where K < k. For one relevant item at rank r among n that is k n / r beyond the cutoff
-and n - 1 within. Candidates tied with a relevant item are not above it: what is decided holds for
-every order in which ties may fall, and ``ties`` of a rank set stay known. Any other order is as
-exact; in that of a cheap proxy the k above come early.
+and T = N where K < k. For one relevant item at rank r among n, E[T] is k n / r beyond the cutoff
+and n - 1 within it. Candidates tied with a relevant item are not above it: the decision holds for
+every order of the ties, and ``ties`` of a rank set stay known. Any other order of the candidates is
+as exact; in the order of a cheap proxy, the k candidates above come early.
 
-A metric without a cutoff is never decided but is within a tolerance once it cannot be larger: with
-a candidates above the best relevant item, AP, RR and NDCG are at most what they would be if all
-relevant items came next (:func:`deciding_cutoff`).
+A metric without a cutoff is never decided, but it is known up to a tolerance once it cannot exceed
+the tolerance: with a candidates above the best relevant item, AP, RR and NDCG are largest if all
+relevant items come next (:func:`deciding_cutoff`).
 
 References
 ----------
 Haldane, On a method of estimating frequencies, Biometrika 1945 (inverse sampling); Johnson, Kemp &
-Kotz, Univariate Discrete Distributions, section 6.2.2 (negative hypergeometric law).
+Kotz, Univariate Discrete Distributions, section 6.2.2 (negative hypergeometric distribution).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Cost(NamedTuple):
 def deciding_cutoff(
     metric: Metric | str, n: int, *, relevant: int = 1, tolerance: float = 0.0
 ) -> int | None:
-    """How many candidates above the best relevant item decide the metric, up to a tolerance.
+    """Return how many candidates above the best relevant item decide the metric.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def deciding_cutoff(
     relevant
         Relevant items of the instance.
     tolerance
-        How large the metric of an instance that is no longer looked at may be, in 0..1.
+        How large the metric of an instance may still be when scoring stops, in 0..1.
 
     Returns
     -------
     The number of irrelevant candidates, which is the cutoff k where the tolerance is 0; ``None``
-    if the n there are do not decide it.
+    if even all n candidates do not decide the metric.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def deciding_cutoff(
 
 
 def _tolerance(metric: Metric, tolerance: float) -> float:
-    """The tolerance, where a metric can be decided with it."""
+    """Return the tolerance; refuse one with which the metric is never decided."""
     if metric.linear:
         raise ValueError(
             f"{metric} is never decided: every candidate counts the same in it; a few random "
@@ -110,7 +110,7 @@ def _tolerance(metric: Metric, tolerance: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _deciding(metric: Metric, relevant: int, negatives: int, tolerance: float) -> int:
-    """:func:`deciding_cutoff`; one more than there are if none decides."""
+    """Return :func:`deciding_cutoff`, or ``negatives`` + 1 if no number decides the metric."""
     cut = metric.cut(negatives + relevant - 1)
     last = negatives + 1 if cut is None else min(cut, negatives + 1)
     if metric.on_lattice:
@@ -131,18 +131,18 @@ def stopping_cost(
     relevant: int = 1,
     tolerance: float = 0.0,
 ) -> Cost:
-    """Candidates looked at in random order until the metric of an instance is decided.
+    """Return the number of candidates looked at in random order until an instance is decided.
 
     Parameters
     ----------
     metric
         A metric with a cutoff, or its text.
     rank
-        Rank of the best relevant item, with ties the best it may have: any shape.
+        Rank of the best relevant item, with ties its best possible rank: any shape.
     n
         Candidates, relevant items included: one number, or one per rank.
     relevant
-        Relevant items of the instance: the rank of the best one alone decides how long to look.
+        Relevant items of the instance; the rank of the best of them alone determines the cost.
     tolerance
         As in :func:`deciding_cutoff`.
 
@@ -170,9 +170,9 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Number looked at by how many are above the best relevant item: mean, variance and least."""
+    """Return mean, variance and minimum of the cost, given the number above the best item."""
     allowed = _tolerance(metric, tolerance)
-    # The share of TOPK is one of the list; any other cutoff is the same in every list.
+    # The cutoff of TOPK depends on the length of the list; other cutoffs are equal in all lists.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
     first, at = unique_rows([relevant, lists])
     pairs = zip(relevant[first].tolist(), lists[first].tolist(), strict=True)
@@ -188,7 +188,7 @@ def _moments(
 def mean_stopping_cost(
     metric: Metric | str, ranks: RankSet, *, tolerance: float = 0.0, order: Order = "random"
 ) -> Cost:
-    """Mean over the instances of the candidates looked at until each is decided.
+    """Return the mean over instances of the candidates looked at until each is decided.
 
     Parameters
     ----------
@@ -197,13 +197,13 @@ def mean_stopping_cost(
     ranks
         True ranks.
     order
-        ``"random"``; or ``"best"``: those above the relevant item first, which is the least that
-        the order of a proxy can cost (for the order of a given one see :func:`proxy_cost`).
+        ``"random"``; or ``"best"``: candidates above the relevant item first, the smallest cost
+        that a proxy can reach (for the cost with a given proxy see :func:`proxy_cost`).
 
     Returns
     -------
-    The expected mean per instance, and its standard deviation over independent random orders. All
-    of full ranking is the mean of n - |R|.
+    The expected mean per instance, and its standard deviation over independent random orders. For
+    comparison, full ranking costs the mean of n - |R|.
 
     Examples
     --------
@@ -232,19 +232,19 @@ def proxy_cost(
     *,
     tolerance: float = 0.0,
 ) -> int:
-    """Candidates looked at in the order of a proxy until the metric of one instance is decided.
+    """Return the number of candidates looked at in proxy order until the instance is decided.
 
     Parameters
     ----------
     metric, tolerance
         As in :func:`stopping_cost`.
     scores
-        What the recommender gives each candidate, higher is better: shape (n,).
+        Score of the recommender for each candidate, higher is better: shape (n,).
     proxy
-        What a cheaper one gives the same candidates: they are looked at from its highest score on,
-        equal ones as listed.
+        Score of a cheaper recommender for each candidate: candidates are looked at from the highest
+        proxy score to the lowest, those with equal scores in the given order.
     relevant
-        Index of the relevant item among the candidates, or several.
+        Index of the relevant item among the candidates, or several indices.
 
     Examples
     --------

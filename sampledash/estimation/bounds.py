@@ -1,6 +1,6 @@
-"""What no estimator can know: every value of a metric that sampled ranks or a table allow.
+"""Bounds on a metric: every value that the sampled ranks, or a printed table, allow.
 
-And so of what stopping when decided costs, from the sampled ranks of a pilot run.
+No estimator can narrow them. The cost of stopping when decided has bounds from a pilot run too.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
-_CONSTRAINTS = 200  # cumulative shares of one number of negatives that are constrained, at most
+_CONSTRAINTS = 200  # most cumulative shares that are constrained, for each number of negatives
 _MOST_DECIMALS = 12
-_ERRORS = 2.0  # standard errors that a printed mean may be off
+_ERRORS = 2.0  # standard errors by which a printed mean may differ from its expected value
 
 
 def bounds(
@@ -58,36 +58,36 @@ def bounds(
         ``"non-increasing"``: only distributions in which no rank is more frequent than a better
         one. An assumption about the system, not a finding.
     tolerance
-        How far the share of sampled ranks up to each t = 1..m may be from the observed one, in
-        0..1: what infinitely many instances could tell is at a tolerance near 0. ``None``: as far
-        as the sampling error of these instances goes, at 95 %.
+        How far the share of sampled ranks up to each t = 1..m may be from the observed share, in
+        0..1. A tolerance near 0 shows what infinitely many instances could tell. ``None`` allows
+        for the sampling error of these instances, at 95 %.
 
     Returns
     -------
-    The two bounds, in the metric's units. Within sampling error they are about the metric of the
-    instances at hand, also with a shape, which their own ranks need not show; at a tolerance about
-    that of the distribution.
+    The two bounds, in the metric's units. Without a tolerance they hold for the metric of the
+    instances at hand, even with a shape, which the ranks of these instances need not follow. With
+    a tolerance they hold for the metric of the rank distribution.
 
     Raises
     ------
     ValueError
-        If no rank distribution is that near to the sample, or the sample contradicts the shape; for
-        a shape or a tolerance where what was drawn decided m.
+        If no rank distribution is within the tolerance of the sample, or the sample contradicts the
+        shape; if a shape or a tolerance is given although the draw decided m.
 
     Notes
     -----
-    The sampled ranks fix m + 1 means of the rank distribution, which has n - 1 free numbers; what
-    the bounds leave open no estimator can close, only an assumption. Adding bounds of two systems
-    at a tolerance is exact for their difference, for nothing ties one to the other.
+    The sampled ranks fix m + 1 means of the rank distribution, which has n - 1 free numbers. No
+    estimator can narrow the bounds; only an assumption can. At a tolerance the bounds of a
+    difference follow exactly from those of the two systems, whose distributions vary independently.
 
-    With a tolerance this is a linear programme, exact to 1e-8 over all ranks; with m above 200 it
-    constrains 200 of the m shares, so that the bounds are slightly wider than they could be and
-    still hold. Without one, see :mod:`sampledash.estimation.confidence`.
+    With a tolerance the bounds solve a linear programme, exact to 1e-8 over all ranks. With m above
+    200 the programme constrains 200 of the m shares: the bounds still hold but are slightly wider
+    than necessary. Without a tolerance, see :mod:`sampledash.estimation.confidence`.
 
-    Instances with nearly the same n are a stratum with a rank distribution of its own; within it
-    the bounds allow for any n between its fewest and its most, so that they hold at each instance's
-    own n. Where m goes with the rank and ``adaptive`` does not say why, they hold whether m was set
-    beforehand or what was drawn decided it.
+    Instances with nearly the same n form a stratum with its own rank distribution. Within a stratum
+    the bounds allow for any n between its smallest and its largest, so that they hold at each
+    instance's own n. Where m correlates with the rank and ``adaptive`` does not say why, the bounds
+    hold whether m was set beforehand or the draw decided m.
     """
     metric, both = _checked(metric, srs, versus, shape)
     if tolerance is None:
@@ -114,7 +114,7 @@ def require_sampled(name: str, value: object) -> None:
 def _checked(
     metric: Metric | str, srs: SampledRankSet, versus: SampledRankSet | None, shape: Shape | None
 ) -> tuple[Metric, list[SampledRankSet]]:
-    """The metric, and one set or two."""
+    """Check the arguments; return the metric and a list of one or two sets."""
     metric = as_metric(metric)
     _check_shape(shape)
     require_sampled("srs", srs)
@@ -130,7 +130,7 @@ def _check_shape(shape: Shape | None) -> None:
 
 
 def difference(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Range of the first minus the second, where nothing ties one to the other; or of the only."""
+    """Return the range of the first value minus the second, or of the only value."""
     if len(ranges) == 1:
         return ranges[0]
     (low, high), (least, most) = ranges
@@ -138,7 +138,7 @@ def difference(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range | None:
-    """The range; None where what it follows from contradicts the shape."""
+    """Return the range that ``make`` computes, or None if the sample contradicts the shape."""
     try:
         return make()
     except ValueError:
@@ -148,12 +148,12 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """How many exclude 0."""
+    """Return how many ranges exclude 0."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
 def ahead(spans: Sequence[Range | None]) -> int | None:
-    """Place of the system whose range lies above all others, None if there is none."""
+    """Return the index of the system whose range lies above all others, or None."""
     known = [span for span in spans if span is not None]
     if len(known) < 2 or len(known) < len(spans):
         return None
@@ -169,13 +169,13 @@ def confidence_range(
     shape: Shape | None,
     confidence: float,
 ) -> tuple[float, float]:
-    """Range of the metric of one set, or of the difference to another, at a confidence.
+    """Return the confidence interval of the metric of one set, or of its difference to another set.
 
-    Where nearly all sampled ranks of a stratum are one and the same, chi-squares say nothing: exact
-    binomial limits of the shares take their place, for each such stratum on its own. Where the
-    negatives are all other items the sampled ranks are the ranks, and the metric is known. Where m
-    goes with the rank and nobody said why, the range spans those of both explanations, and does so
-    without a word already where the dependence is merely likely.
+    Where nearly all sampled ranks of a stratum are equal, the chi-square approximation fails: exact
+    binomial limits of the shares replace it for that stratum. Where the negatives are all other
+    items, the sampled ranks are the true ranks and the metric is known. Where m correlates with the
+    rank for an unknown reason, the range spans the ranges of both readings. Without a shape it does
+    so, without a message, as soon as a test at the 5 % level finds the correlation.
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -196,9 +196,9 @@ def confidence_range(
 def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
-    """The range of sets of which each has a single reading."""
+    """Return the range for sets that have a single reading each."""
     linear = metric.linear and not any(one.adaptive for one in sets)
-    needless = linear and shape is None  # only what shows no such ranks is refused
+    needless = linear and shape is None  # no fit needed; strata of equal ranks are still checked
     fits, alike = [], []
     for one, sign in zip(sets, (1.0, -1.0), strict=False):
         each_fit = [None] * len(one.strata) if needless else best_fits(metric, one, shape)
@@ -212,7 +212,7 @@ def _as_read(
     for one, observed, weight in alike:
         span = _within_limits(metric, observed, shape, each, one.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
-    if linear:  # a shape that is not contradicted tells nothing more
+    if linear:  # a shape that fits the sample does not narrow it
         return interval_of_mean([one.strata for one in sets], confidence)
     if fits:
         ends.append(profile_interval(fits, each))
@@ -221,19 +221,19 @@ def _as_read(
 
 
 def possible_range(metric: Metric, srs: SampledRankSet) -> Range:
-    """Range of the metric whatever the ranks."""
+    """Return the range of the metric over all possible ranks."""
     return _over_strata(srs, [worst_and_best(metric, one) for one in srs.strata])
 
 
 def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
-    """Range of the mean over all instances."""
+    """Return the range of the mean over all instances, given the range of each stratum."""
     shares = [float(one.total) / srs.n_instances for one in srs.strata]
     low, high = np.asarray(shares) @ np.asarray(ranges)
     return float(low), float(high)
 
 
 def constrained(m: int) -> Ints:
-    """Which sampled ranks t = 1..m have a constraint on the share up to them: at most 200."""
+    """Return the sampled ranks t in 1..m, at most 200, up to which the share is constrained."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -243,7 +243,7 @@ def constrained(m: int) -> Ints:
 def _up_to(
     metric: Metric, observed: Outcomes, shape: Shape | None, places: Callable[[Floats], Ints]
 ) -> tuple[Columns, list[Floats]]:
-    """Columns that show the shares up to some places, and those observed for each m."""
+    """Return columns that predict the shares up to some places, and the observed shares per m."""
     readings, shares = [], []
     for m, counts in zip(observed.m, observed.counts, strict=True):
         up_to = np.arange(1, m + 2)[:, None] <= places(counts)
@@ -281,9 +281,9 @@ def _hull(ranges: Sequence[Range]) -> Range:
 def _within_limits(
     metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
 ) -> Range:
-    """Bounds by Clopper-Pearson limits of the cumulative shares about each sampled rank seen."""
-    # With a shape they are those of the distribution that ranks come from: half of the chance to
-    # miss is left to the ranks of these instances, which scatter about it.
+    """Return bounds from Clopper-Pearson limits of the shares up to each observed sampled rank."""
+    # With a shape the limits hold for the distribution that ranks are drawn from: half of the error
+    # probability is kept for the difference between it and the ranks of these instances.
     half = (1 + confidence) / 2
     level = confidence if shape is None else half
 
@@ -331,7 +331,7 @@ def bounds_from_table(
     *,
     instances: float | None = None,
 ) -> tuple[float, float]:
-    r"""Smallest and largest exact metric of a system of which only sampled values are printed.
+    r"""Smallest and largest exact metric of a system for which only sampled values are printed.
 
     Parameters
     ----------
@@ -355,25 +355,25 @@ def bounds_from_table(
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
     instances
-        How many instances the printed means are over: every value may then be off its expectation
-        by two standard errors besides its rounding. ``None``: only by its rounding.
+        How many instances the printed means average over: each value may then differ from its
+        expected value by two standard errors and its rounding. ``None``: by its rounding only.
 
     Returns
     -------
-    The two bounds, in 0..1. With ``instances`` they are about the metric of these instances, which
-    may be two standard errors off that of a distribution of the ``shape``.
+    The two bounds, in 0..1. With ``instances`` they hold for the metric of these instances, which
+    may differ by two standard errors from that of a distribution with the ``shape``.
 
     Raises
     ------
     ValueError
-        If a value is no printed metric, or no ranks can produce the values together: it names the
-        value and the range that the others leave it.
+        If a value is no printed metric, or no ranks can produce the values together: the message
+        names a value and the range that the other values leave it.
 
     Notes
     -----
-    Ranges over every rank distribution whose *expected* sampled metrics round to the printed ones.
-    The printed run has scattered about its expectation, a mean v over U instances by a standard
-    deviation of at most :math:`\sqrt{v (1 - v) / U}`: give ``instances`` to allow for it.
+    The bounds cover every rank distribution whose *expected* sampled metrics round to the printed
+    ones. The printed run differs from its expected value: a mean v over U instances has a standard
+    deviation of at most :math:`\sqrt{v (1 - v) / U}`. Give ``instances`` to allow for it.
     """
     wanted = as_metric(metric)
     size = checks.integer("n", n, low=2)
@@ -396,23 +396,23 @@ def _printed_range(
     shape: Shape | None,
     over: float,
 ) -> tuple[float, float]:
-    """Range of the metric for one system's values, ``observed`` or ``versus``; ``over`` instances.
+    """Return the range of the metric for the printed values of one system, ``over`` instances.
 
-    Values that no ranks can produce are refused: which one, and what the others leave it.
+    Refuse values that no ranks can produce: name one, and the range that the other values leave it.
     """
     metrics, values, half = _printed(name, observed, decimals)
     half += _error(values, over)
     shown = [one.of_one(np.arange(sampling.m + 1), sampling.m) for one in metrics]
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
-        """All distributions that show the values, apart from a ``free`` one."""
+        """Return the programme of all distributions that show the values, except value ``free``."""
         columns = Columns((sampling,), (np.column_stack(shown),), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
         return Programme(columns, values - room, values + room)
 
     span = programme(shape).mean_range()
     if span is not None:
-        if shape is None:  # any distribution may be that of the instances
+        if shape is None:  # the distribution is that of the instances
             return span
         below, above = _error(np.array(span), over).tolist()
         return max(span[0] - below, 0.0), min(span[1] + above, 1.0)
@@ -440,14 +440,14 @@ def _printed_range(
 
 
 def _error(values: Floats, instances: float) -> Floats:
-    """Two standard errors of means of values in 0..1, at most."""
+    """Return two standard errors of each mean: the largest possible for values in 0..1."""
     return np.asarray(_ERRORS * np.sqrt(values * (1 - values) / instances))
 
 
 def _printed(
     name: str, observed: object, decimals: int | Mapping[str, int]
 ) -> tuple[list[Metric], Floats, Floats]:
-    """Printed values, checked one by one: their metrics, values, and half their last digits."""
+    """Check printed values; return their metrics, the values, and half a unit of the last digit."""
     if not isinstance(observed, Mapping) or not observed:
         raise ValueError(
             f"{name} must hold printed values by name, such as {{'HR@10': 0.6624}}, got "
@@ -482,10 +482,10 @@ def _printed(
 
 @dataclass(frozen=True)
 class _Cost(Metric):
-    """Number of candidates that are looked at: it falls with the rank, as metrics do."""
+    """Expected number of candidates looked at, as a metric: it decreases with the rank."""
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Between the ranks too, as sums over them need."""
+        """Return the cost; ``above`` may lie between ranks, as sums over ranks need."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))
@@ -507,27 +507,27 @@ def stopping_range(
     pilot
         Sampled ranks of a pilot run, one relevant item per instance.
     instances
-        How many instances there are in all, of which those of the pilot are a random sample;
-        ``None``: the pilot was run on all of them; infinity: on some of any number.
+        Number of all instances, of which those of the pilot are a random sample; ``None``: the
+        pilot was run on all of them; infinity: there is no limit to their number.
     confidence
         Level of the range, strictly between 0 and 1.
 
     Returns
     -------
-    Smallest and largest mean per instance, in random order: times the instances it is the cost of
-    the exact metric, of at most n - 1 for each.
+    Smallest and largest mean per instance, in random order. The mean times the number of instances
+    is the cost of the exact metric, at most n - 1 for each instance.
 
     Raises
     ------
     ValueError
-        If the metric has no cutoff, or what :func:`~sampledash.bounds` refuses.
+        If the metric has no cutoff, or for sampled ranks that :func:`~sampledash.bounds` refuses.
 
     Notes
     -----
-    The cost falls with the rank as a metric does, and so has the bounds of one: sampled ranks leave
-    open who is just within k and who just beyond. That the other instances may differ from those of
-    the pilot adds the normal error of a sample of values between k and n - 1 with this mean, which
-    is at its largest if no other value occurs; either error is allowed half of the risk.
+    The cost decreases with the rank as a metric does, so it is bounded like a metric: sampled ranks
+    do not tell which ranks are just within k and which just beyond. If instances outside the pilot
+    exist, the range adds a normal sampling error: the largest that values between k and n - 1 with
+    this mean can have, when no value lies in between. Each error gets half of the risk.
 
     Examples
     --------

@@ -1,67 +1,67 @@
-r"""Which values of a metric the sampled ranks do not contradict, sampling error included.
+r"""Confidence intervals of a metric: the values that the sampled ranks do not contradict.
 
-With :math:`\hat p_s` the share of instances of sampled rank s and A the law, the *misfit* of a
-rank distribution is :math:`d^T C^{-1} d`, :math:`d = \hat p - \pi^T A`, C the covariance of
-:math:`\hat p`. With :math:`\hat\pi` the distribution of least misfit, the interval holds every
-value of the metric that a distribution :math:`\pi` near to it has:
+Let :math:`\hat p_s` be the share of instances with sampled rank s, :math:`A_{rs}` the probability
+of s at true rank r, and C the covariance of :math:`\hat p`. The *misfit* of a rank distribution is
+:math:`d^T C^{-1} d`, :math:`d = \hat p - \pi^T A`. With :math:`\hat\pi` the distribution of least
+misfit, the interval holds every value of the metric that a distribution :math:`\pi` near it has:
 
 .. math:: \pi \cdot M, \quad (\pi - \hat\pi)^T A C^{-1} A^T (\pi - \hat\pi) \le z^2,
 
-z = 1.96 for 95 %. For each value the least distance is convex: its slope is zero where the sampled
-ranks cannot tell, and steep outside. So only the error of the one functional that matters for this
-metric is paid for, not that of m + 1 cumulative shares at once.
+z = 1.96 for 95 %. The least distance is a convex function of the metric's value: flat where the
+sampled ranks cannot tell values apart, and steep outside. So the interval pays only for the error
+of the one functional that matters for this metric, not for m + 1 cumulative shares at once.
 
-Without a shape, :math:`\pi` is the distribution of the instances' own ranks. These are fixed, so
-that only the draw of the negatives scatters, instance by instance:
+Without a shape, :math:`\pi` is the distribution of the instances' own ranks. These ranks are fixed,
+so that only the draw of the negatives is random, independently for each instance:
 
 .. math:: C = \frac{1}{U} \sum_r \pi_r (\mathrm{diag}(A_r) - A_r A_r^T),
 
 which is less than the multinomial covariance :math:`(\mathrm{diag}(q) - q q^T)/U`, about half of
-it at the top ranks. Where instances differ in their number of negatives, those of one number have
-ranks of their own that scatter about the common :math:`\pi`; this is added.
+it at the top ranks. Where m differs between instances, the ranks of the instances with one m vary
+about the common :math:`\pi`; the variance of these ranks is added to C.
 
-Instances whose n differs, or whose m goes with the rank, have no common :math:`\pi`. They are
-divided into strata of nearly equal n, and m, each with a distribution of its own, and the interval
-holds every weighted sum of metrics at which the squared distances of the strata add up to no more
-than :math:`z^2`. Within a stratum the law and the metric lie between those at its fewest and at its
-most candidates, for a given share of items above, so that mixtures of both stand for any n between.
+Instances whose n differs, or whose m correlates with the rank, have no common :math:`\pi`. They are
+divided into strata of nearly equal n, and m, each with its own distribution. The interval holds
+every weighted sum of metrics at which the squared distances of the strata add up to at most
+:math:`z^2`. Within a stratum, for a given share of items above, A and the metric lie between their
+values at the smallest and at the largest n, so that mixtures of both represent any n between.
 
-A shape is an assumption about the distribution that ranks come from, which the ranks of some
-hundred instances do not show themselves. There C is multinomial, and the metric of the instances at
-hand scatters about that of the distribution. Of that scatter their sampled ranks tell a part,
-:math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the mean metric of instances of
+A shape is an assumption about the distribution that ranks are drawn from; the ranks of some hundred
+instances do not follow it themselves. Here C is multinomial, and the metric of the instances at
+hand varies about that of the distribution. Their sampled ranks explain a part of this variation,
+:math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the mean metric of instances with
 sampled rank s; the rest enters the misfit as one more squared error.
 
-Where the draw itself decided how many negatives there are, by a rule that looks at nothing but what
-was drawn, the chance of m and sampled rank s has a factor that is the same for every true rank,
-:math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`, so that the shares of sampled ranks *at one m*
-tell nothing without the rule. The likelihood does, for h cancels in its ratios: with
+Where the draw decided the number of negatives, by a rule that depends on nothing but what was
+drawn, the probability of m and sampled rank s has a factor that is the same for every true rank,
+:math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`. So the shares of sampled ranks *at one m* tell
+nothing unless the rule is known. The likelihood does, because h cancels in its ratios: with
 :math:`\ell(\pi) = \sum_u \log (\pi^T A^{(m_u)})_{s_u}` the interval holds every value of the metric
 that some :math:`\pi` with :math:`2 (\ell(\hat\pi) - \ell(\pi)) \le z^2` has, to second order about
 the maximum.
 
 AUC and ATOP are linear in the number of items above: the sampled share of items above is unbiased
-(section 4.4.1 of Krichene & Rendle), and no shape adds to it. The true ranks are fixed, so an
-instance with share x adds the variance :math:`x(1-x)\,c/m`, c = 1 with replacement and
+(section 4.4.1 of Krichene & Rendle), and a shape does not narrow the interval. The true ranks are
+fixed, so an instance with share x adds the variance :math:`x(1-x)\,c/m`, c = 1 with replacement and
 (n-1-m)/(n-2) without; x(1-x) is estimated without bias by :math:`s(m-s) / (m(m-c))`, s the drawn
-items above. The interval is Wilson's, for as many draws as would give that variance if all
-instances were alike; for a difference the ends are combined as Newcombe does.
+items above. The interval is Wilson's, for the number of draws that would give this variance if all
+instances had the same share; for a difference the ends are combined by Newcombe's method.
 
 Notes
 -----
-By duality the upper end is an estimate that is never too low, the least over vectors b with
-:math:`A b \ge M` at every rank, and its normal error. As b is chosen after the sample the coverage
-has no proof. Simulated for the distributions that are hardest to tell from the recommenders and
-smooth distributions of ``tests/benchmarks/bounds.py``, 95 % intervals missed the metric in 2 % of
-runs on average and in 12 % at worst; for those themselves hardly ever. Distances from the sample
-itself would be shorter by a few percent and miss up to 23 %. No interval that holds for every
-distribution can be much narrower: ``tests/benchmarks/bounds.py``.
+By duality the upper end is an estimate that is never too low in expectation plus its normal error,
+minimised over vectors b with :math:`A b \ge M` at every rank. As b is chosen after the sample, the
+coverage has no proof. In simulations of the distributions that are hardest to tell from the
+recommenders and smooth distributions of ``tests/benchmarks/bounds.py``, 95 % intervals missed the
+metric in 2 % of runs on average and in 12 % at worst; for the recommenders and smooth distributions
+themselves hardly ever. With distances from the sample instead of the best fit, intervals would be a
+few percent shorter and miss up to 23 %. No valid interval can be much narrower (same benchmark).
 
-Where what was drawn decided m, simulated for two rules and the ranks that are hardest to tell from
-others (``tests/benchmarks/bounds.py``), the metric of the instances was missed in up to 7 % of
-runs, for other ranks hardly ever. A shape is refused there: with it 8 to 36 % of intervals missed
-where ranks are equally likely up to some rank. The best fit is then at an edge, and how far the
-metric of the instances is off that of their distribution depends on the rule.
+Where the draw decided m, simulations of two rules and the ranks that are hardest to tell from
+others (``tests/benchmarks/bounds.py``) missed the metric of the instances in up to 7 % of runs, for
+other ranks hardly ever. A shape is refused there: with a shape 8 to 36 % of intervals missed where
+ranks are equally likely up to some rank. The best fit then lies on the boundary, and the difference
+between the metric of the instances and that of their distribution depends on the rule.
 
 References
 ----------
@@ -92,31 +92,31 @@ from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
 _LEAST = 5.0  # instances in a cell, so that a squared error is nearly chi-square
-_CELLS = 200  # at most, for each number of negatives
-_ALL_CELLS = 4000  # for all of them together, about
-_RARE = 0.025  # chance of more than the limit of a rare event
-_STIFF = 1e2  # weight of the equation of the probabilities, in largest entries of the others
+_CELLS = 200  # most cells for each number of negatives
+_ALL_CELLS = 4000  # most cells for all numbers of negatives together, about
+_RARE = 0.025  # error probability of the exact limit of a rare event
+_STIFF = 1e2  # weight of the equation that all weights sum to 1, in largest entries of the others
 _FAINT = 1e-3  # weight of the equation that pulls the metric
-_USUAL = 0.05  # standard error of a metric in extents of its values, to begin with
+_USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30
-_VANISHING = 1e-10  # added to a variance that vanishes, where negatives are all other items
-_ABSURD = 1e-6  # chance below which a shape counts as contradicted
-_NEARLY = 1e-3  # to the largest log-likelihood of all instances together
+_VANISHING = 1e-10  # added to a variance, which is 0 where the negatives are all other items
+_ABSURD = 1e-6  # p-value below which a shape counts as contradicted
+_NEARLY = 1e-3  # largest gap to the maximum log-likelihood of all instances together
 _ROUNDING = 1e-9
-_EXACT = 1e-6  # standard error below which the metric of the instances counts as known
-_CLOSE = 1e-5  # of the distance, at the ends of the interval
+_EXACT = 1e-6  # range below which the metric of the instances counts as known
+_CLOSE = 1e-5  # relative precision of the distance at the ends of the interval
 _STEPS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Shares of sampled ranks, joined into cells that hold enough instances to scatter normally."""
+    """Shares of sampled ranks, joined into cells with enough instances for a normal error."""
 
     starts: Ints  # first outcome of each cell, counted over all numbers of negatives
-    share: Floats  # of the instances with the cell's number of negatives
-    size: Floats  # how many instances these are worth
-    outcomes: int  # how many there are
-    instances: float  # how many all are worth
+    share: Floats  # share of the cell among the instances with its number of negatives
+    size: Floats  # effective number of the instances with its number of negatives
+    outcomes: int  # number of outcomes
+    instances: float  # effective number of all instances
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:
@@ -135,23 +135,23 @@ class Cells:
 
     @property
     def floor(self) -> Floats:
-        """Least variance of a share where few instances are in a cell: (cells,)."""
+        """Return the least variance of each share, 0 for cells with enough instances: (cells,)."""
         # Two standard errors then reach as far as the exact limit of a rare event.
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Sums over the outcomes of each cell, of the first columns: shape (places, cells)."""
+        """Return sums of the first ``outcomes`` columns over each cell: shape (places, cells)."""
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
 
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
-    """First sampled rank (from 0) of each cell: neighbours until ``least`` instances are in."""
-    # A stretch that no instance fell into is a cell of its own: it tells which true ranks there are
-    # not. What is joined is lost to the bounds, which grow a little and stay valid.
+    """Return the first sampled rank (from 0) of each cell; a cell holds ``least`` or more."""
+    # A stretch of sampled ranks without an instance is a cell of its own: it rules true ranks out.
+    # Joining loses information: the bounds grow a little and stay valid.
     finest = np.arange(len(counts))
-    if len(counts) > _CELLS:  # as a law's width, which grows with the square root of p(1-p)
+    if len(counts) > _CELLS:  # in proportion to the binomial width, sqrt(p(1-p))
         wide = len(counts) * np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)[:-1]) ** 2
         finest = np.unique(wide.astype(np.int64))
     totals = np.add.reduceat(counts, finest)
@@ -168,29 +168,29 @@ def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
 
 
 def all_alike(observed: Outcomes) -> bool:
-    """Whether all instances are in a single cell, for each number of negatives."""
+    """Return whether all instances are in a single cell, for each number of negatives."""
     return bool(np.count_nonzero(Cells.of(observed).share) == len(observed.m))
 
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """Standardised shares of what was observed, and what the places of a grid would show."""
+    """Standardised shares: those observed, and those that each place of a grid predicts."""
 
-    rows: Floats  # shares in standard errors: (cells, places)
-    observed: Floats  # the same for the sample: (cells,)
-    values: Floats  # their mean plus the offset is the exact metric of the instances
+    rows: Floats  # predicted shares in standard errors: (cells, places)
+    observed: Floats  # observed shares in standard errors: (cells,)
+    values: Floats  # metric of each place: weighted mean + offset is the metric of the instances
     offset: float
-    extremes: tuple[float, float]  # of that, also such as no distribution of a shape has
+    extremes: tuple[float, float]  # smallest and largest metric of any ranks, whatever the shape
     weights: Floats  # rank distribution that fits best: (places,)
-    scatter: float = 0.0  # variance of it; 0 where the distribution may be that of the instances
-    #: Whether distances are losses of it, which count from ``observed``, less that of the best fit;
-    #: else they count from the best fit.
+    scatter: float = 0.0  # variance of the instances' metric about the distribution's; 0: no shape
+    #: Whether squared distances are twice the loss of log-likelihood: they are then measured from
+    #: ``observed``, minus that of the best fit; otherwise they are measured from the best fit.
     likelihood: bool = False
-    weight: float = 1.0  # of its metric in the sum that an interval is for
+    weight: float = 1.0  # weight of its metric in the sum that an interval is for
 
     @cached_property
     def aim(self) -> Floats:
-        """What distances count from: (cells,)."""
+        """Return the point from which distances are measured: (cells,)."""
         return self.observed if self.likelihood else self.rows @ self.weights
 
     @cached_property
@@ -199,8 +199,8 @@ class ChiSquareFit:
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
-        """Metric and squared distance where half the distance less ``pull`` times it is least."""
-        # A row of small weight with a distant goal is a pull, but for the square of that weight.
+        """Return metric and squared distance that minimise squared distance / 2 - pull * metric."""
+        # A row of small weight w with the distant target pull / w adds this pull, and a term w².
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
@@ -214,10 +214,10 @@ class ChiSquareFit:
 def best_fits(
     metric: Metric, srs: SampledRankSet, shape: Shape | None
 ) -> tuple[ChiSquareFit | None, ...]:
-    """The best fit to each stratum: most likely where what was drawn decided m, else the nearest.
+    """Return each stratum's best fit: the most likely if the draw decided m, else of least misfit.
 
-    None where nearly all its sampled ranks are alike, of which chi-squares say nothing. Refuses a
-    shape that the sampled ranks contradict: its bounds would be narrow and wrong.
+    A fit is None where nearly all sampled ranks of the stratum are equal and chi-squares fail. A
+    shape that the sampled ranks contradict is refused: its bounds would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
@@ -262,16 +262,16 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
 
 
 def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
-    """Exact value of the last rank and of the first, at any n that occurs."""
+    """Return the exact metric of the last rank and of the first, at the most extreme n."""
     ends = np.array([metric.worst_and_best(one.n) for one in observed.at_extremes])
     return float(ends.min()), float(ends.max())
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """What the places of a grid show, and the share of all ranks that each stands for.
+    """Return the rows of the places of a grid, and the share of all ranks that each represents.
 
-    Where n differs, places among the fewest candidates and among the most: for a share of items
-    above, mixtures of the two show what any n between shows, with any metric between theirs.
+    Where n differs, the places are those at the smallest and at the largest n: for a given share of
+    items above, mixtures of the two represent any n between, with any metric between theirs.
     """
     parts = [_places(one.samplings, metric, shape) for one in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -293,18 +293,19 @@ def _places(
 def _of_instances(
     cells: Cells, table: Floats, lengths: Floats, extremes: tuple[float, float]
 ) -> ChiSquareFit:
-    """Misfit of the distribution of the instances' own ranks."""
+    """Fit the distribution of the instances' own ranks."""
     law = cells.joined(table)
-    # The best fit has few atoms, too few to tell how much of the scatter is between ranks.
+    # The best fit has too few atoms to tell the variance between ranks: use a smooth fit for it.
     seen = cells.share * cells.size
     near = lengths
-    for _ in range(_SMOOTHING):  # expectation maximisation: what is near is alike
+    for _ in range(_SMOOTHING):  # expectation maximisation, stopped while smooth
         near = near * ((seen / np.maximum(law.T @ near, 1e-300)) @ law.T)
         near = near / near.sum()
     q = near @ law
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
-    # Drawn from few items a rare rank may be certain: the floor in proportion to what is drawn.
+    # Where most items are drawn, a rare sampled rank may be certain at its true rank: scale the
+    # floor by the share of the variance that is due to the draw.
     left = (q - np.diag(between)) / (q + _VANISHING)
     own = np.diag_indices(len(q))
     scatter[own] = np.maximum(scatter[own], cells.floor * left)
@@ -316,11 +317,11 @@ def _of_instances(
 
 
 def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float]) -> ChiSquareFit:
-    """Misfit of the distribution that the instances' ranks come from."""
+    """Fit the distribution that the ranks of the instances are drawn from."""
     law = cells.joined(table).T
     rows, observed, weights, chance = _multinomial(cells, law)
     joint = weights @ cells.joined(table[:, cells.outcomes :])
-    # Told by sampled rank s: the mean metric of its instances, weighted by the instances of its m.
+    # Mean metric of the instances with each sampled rank, times the share of instances with its m.
     metric_of = cells.size / cells.instances * joint / chance
     left = float(weights @ table[:, -2]) - float(metric_of @ joint)
     values, offset = table[:, -1] - metric_of @ law, float(metric_of @ cells.share)
@@ -329,7 +330,7 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Rows and shares in multinomial standard errors of the fit; its weights and chances."""
+    """Return rows and shares in multinomial standard errors, and the fit's weights and chances."""
     least = cells.floor * cells.size
     chance = np.maximum(cells.share, 1 / cells.size)
     for _ in range(3):
@@ -341,7 +342,7 @@ def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Flo
 
 
 def nonnegative(rows: Floats, observed: Floats) -> Floats:
-    """Non-negative weights of least squared distance, with the sum 1."""
+    """Return the non-negative weights with sum 1 of least squared distance to ``observed``."""
     stiff = _STIFF * max(float(np.abs(rows).max()), 1.0)
     left = np.vstack([rows, np.full(rows.shape[1], stiff)])
     right = np.append(observed, stiff)
@@ -350,7 +351,7 @@ def nonnegative(rows: Floats, observed: Floats) -> Floats:
 
 
 def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
-    """Fit the most likely distribution; squared distances are losses of likelihood, twice."""
+    """Fit the most likely distribution; squared distances are twice the loss of log-likelihood."""
     seen = [np.flatnonzero(counts) for counts in outcomes.counts]
     counts = np.concatenate([c[s] for c, s in zip(outcomes.counts, seen, strict=True)])
     readings = tuple(np.eye(m + 1)[:, s] for m, s in zip(outcomes.m, seen, strict=True))
@@ -361,7 +362,7 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     weights = _most_likely_exactly(law, counts / counts.sum(), size)
     chance = weights @ law
     root = np.sqrt(size * counts / counts.sum())
-    # Laws of neighbouring ranks are alike: few directions hold all distances.
+    # Neighbouring ranks predict nearly the same shares: few directions hold all distances.
     turned, scale, rows = np.linalg.svd(root[:, None] * (law / chance).T, full_matrices=False)
     large = scale > _ROUNDING * scale[0]
     shown, observed = scale[large, None] * rows[large], 2 * root @ turned[:, large]
@@ -370,17 +371,17 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
 
 
 def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
-    """Weights of the places: Newton's steps, each a problem of least squares."""
+    """Return the most likely weights of the places, by Newton steps that are least squares."""
     root = np.sqrt(share)
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # By its slopes no distribution is likelier by more.
+        # The gradient bounds how much more likely any other distribution can be.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
         aim /= aim.sum()
-        # Not all the way: an outcome that has become all but impossible would blow up the next one.
+        # Not the full step: an outcome with a probability near 0 would blow up the next step.
         length, reached = 0.9, float(share @ np.log(chance))
         while length > _ROUNDING:
             tried = (1 - length) * weights + length * aim
@@ -392,23 +393,23 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
 
 
 def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[float, float]:
-    """Range of the weighted sum of the exact metrics of independent samples.
+    """Return the confidence interval of the weighted sum of the metrics of independent samples.
 
-    It holds the sum with a confidence in 0..1, above 0; a difference has a weight below 0.
+    The confidence is in 0..1, above 0; for a difference the second weight is negative.
 
     Notes
     -----
-    At an end of the range the slope of each sample's squared distance is in proportion to its
-    weight: a single number, the pull, is sought, and each sample answers alone.
+    At an end of the interval the slope of each sample's squared distance is proportional to its
+    weight. So only one number, the pull, is searched, and each sample is solved on its own.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
-    if extent <= _EXACT:  # whatever the ranks, as where a cutoff holds all candidates
+    if extent <= _EXACT:  # equal for all ranks, as where the cutoff holds all candidates
         value = sum(fit.weight * float(fit.extremes[0]) for fit in fits)
         return value, value
 
     def at(pull: float) -> tuple[float, float]:
-        """The sum, and the distance of all samples from their best fits."""
+        """Return the weighted sum, and the distance of all samples from their best fits."""
         value = squared = 0.0
         for fit in fits:
             own, part = fit.pulled(fit.weight * pull)
@@ -445,8 +446,8 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Range of the mean over these instances, where its expectation lies in ``low..high``."""
-    # By the inequality of Chernoff and Hoeffding, which holds for any values between two ends.
+    """Return the range of the mean over these instances if its expectation is in ``low..high``."""
+    # The Chernoff-Hoeffding inequality holds for any distribution of values between two ends.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
 
@@ -464,7 +465,7 @@ def mean_of_some(
 def interval_of_mean(
     samples: Sequence[Sequence[Outcomes]], confidence: float
 ) -> tuple[float, float]:
-    """Interval of AUC of one sample, or of the difference of two, each by its strata."""
+    """Return the interval of AUC of one sample (a list of strata), or of a difference of two."""
     z = float(ndtri((1 + confidence) / 2))
     parts = [_wilson(strata, z) for strata in samples]
     if len(parts) == 1:
@@ -476,28 +477,28 @@ def interval_of_mean(
 
 
 def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
-    """Mean share of drawn items below the relevant one, between the ends of its interval."""
+    """Return low end, mean and high end of the share of drawn items below the relevant one."""
     total = float(sum(one.total for one in strata))
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
-    # Summed over instances: their shares, the variance of these as sampled, and what it would be,
-    # in units of share (1 - share), if all instances were alike.
+    # Sums over instances: of the shares, of the estimated variances of these, and of the variances
+    # if all instances had the same share, in units of share (1 - share).
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
         if SCHEMES[strata[0].scheme].distinct:
             part = (n - 1 - m) / max(n - 2, 1)
         share += float(counts @ (1 - s / m))
-        if m == part:  # one draw of an instance does not tell its share
+        if m == part:  # one draw does not tell the variance: at most 0.25
             variance, alike = variance + size * 0.25, alike + size
         else:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # One instance more that might be at the middle: a sample without scatter is still a sample.
+    # One more instance with the share 1/2, so that a sample without any variance has an error too.
     variance += 0.25 * alike / size
-    # Instances that differ scatter less than if all had the mean share.
+    # Instances with different shares vary less than if all had the mean share.
     spread = share * (1 - share)
     much = z**2 * (min(alike, variance / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)

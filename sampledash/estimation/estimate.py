@@ -1,11 +1,11 @@
-r"""The exact metric, estimated from sampled ranks, with its interval; and full cutoffs.
+r"""Estimates of the exact metric from sampled ranks, with intervals; and cutoffs of the full list.
 
-An estimate is a smooth function :math:`\theta` of the shares of the sampled ranks. With slope
-:math:`\psi_s = \partial \theta / \partial \hat p_s` its variance over |D| instances is, to first
-order, that of :math:`\psi` over the observed shares, divided by |D| (the delta method). The slope
-of the learned vectors passes through their prior, that of the prior through every iteration.
+An estimate is a smooth function :math:`\theta` of the shares of the sampled ranks, with derivatives
+:math:`\psi_s = \partial \theta / \partial \hat p_s`. Its variance over |D| instances is, to first
+order, the variance of :math:`\psi` over the observed shares, divided by |D| (the delta method). The
+derivatives of a learned vector include those of its prior, through every iteration of the prior.
 
-That scatter is what resampling the instances would show, not how far the estimate is from the
+This variance is what resampling the instances would show, not the distance of the estimate from the
 truth: the interval also spans what the sampled ranks leave open (:func:`~sampledash.bounds`).
 """
 
@@ -38,7 +38,7 @@ def _rows() -> dict[str, Learned | vectors.Vector]:
     return {**LEARNED, **vectors.VECTORS}
 
 
-#: Every estimator that is no correction.
+#: Every estimator that is not a correction, by name.
 METHODS = Live(_rows)
 OVERSHOOT = (
     "entries of a corrected vector lie outside 0 to 100 % where that lessens its bias, and then so "
@@ -55,12 +55,12 @@ class Estimate:
     Attributes
     ----------
     value
-        The estimate; outside 0..1 where :attr:`reason` says why.
+        The estimate. It may lie outside 0..1; :attr:`reason` then says why.
     low, high
-        Where the exact metric lies, as far as the sampled ranks can tell, under either reading.
+        Interval of the exact metric, as far as the sampled ranks can tell, under either reading.
     readings
-        Empty but where m goes with the rank and ``adaptive`` does not say why. Then the estimate if
-        m was set beforehand, and if what was drawn decided m; ``value`` is the middle of the two.
+        Empty, unless m correlates with the rank and ``adaptive`` does not say why. Then two
+        estimates, if m was set beforehand and if the draw decided m; ``value`` is their mean.
     """
 
     value: float
@@ -105,14 +105,14 @@ class Compared:
 
 
 def outside(value: float) -> str:
-    """Why an estimate lies outside 0..1, as means of a corrected vector can; empty where not."""
+    """Return why an estimate lies outside 0..1, as a corrected mean can, or an empty text."""
     if -_ROUNDING <= value <= 1 + _ROUNDING:
         return ""
     return f"{'below 0 %' if value < 0 else 'above 100 %'}, as no metric is: {OVERSHOOT}"
 
 
 def as_method(method: Correction | str) -> Correction | str:
-    """The name of an estimator, or a correction; refuses a text that is neither."""
+    """Return the name of an estimator, or a correction; refuse a text that is neither."""
     if not isinstance(method, str):
         return as_correction(method)
     plain = method.strip().lower().replace("_", "-")
@@ -149,34 +149,33 @@ def estimate(
     confidence
         Chance that the interval holds the exact metric, in 0..1.
     rng
-        For resampling the instances; ``None`` gives the same interval every time.
+        Generator to resample the instances; ``None`` gives the same interval every time.
 
     Returns
     -------
     Estimate
-        ``.value``, ``.low`` and ``.high``, in the metric's units; its text is in percent.
+        ``.value``, ``.low`` and ``.high``, in the metric's units; ``str`` gives percent.
 
     Raises
     ------
     ValueError
         If the method is not understood, a sampled rank is impossible or the confidence is out of
-        range; where what was drawn decided m, for methods other than ``"mle"`` and
-        ``"monotone-mle"``.
+        range; if the draw decided m, for methods other than ``"mle"`` and ``"monotone-mle"``.
 
     Notes
     -----
-    The interval holds what the sampled ranks leave open, however many instances there are: it is
+    The interval spans what the sampled ranks leave open, however many instances there are: it is
     wide for metrics of the first few ranks, and no method makes it narrower. Estimates of different
     systems can be in the right order although their intervals overlap.
 
-    Where an instance has another number of negatives, distributions use all instances together;
-    vectors are fitted for each number and averaged by weight. Where what was drawn decided that
-    number, only ``"mle"`` and ``"monotone-mle"`` are right: the rule cancels in the likelihood,
-    while the law at each m, which all others rest on, is no longer that of the sampled rank. Where
-    that number was set beforehand by something that goes with the rank, the instances of each have
-    a distribution of their own. A sample cannot tell these two apart: see ``readings``.
+    Where m differs between instances, rank distributions are learned from all instances together;
+    vectors are fitted for each m and averaged by weight. Where the draw decided m, only ``"mle"``
+    and ``"monotone-mle"`` are right: the stopping rule cancels in the likelihood, but it changes
+    the distribution of the sampled rank at each m, on which all other methods rest. Where m was set
+    beforehand by something that correlates with the rank, the instances with each m have their own
+    rank distribution. A sample cannot tell these two cases apart: see ``readings``.
 
-    Instances with nearly the same number of candidates are estimated by themselves.
+    Each stratum, the instances with nearly the same number of candidates, is estimated separately.
     """
     values = by_reading(metric, srs, method)
     low, high = interval(metric, srs, method, confidence, rng)
@@ -192,14 +191,14 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
 def by_reading(
     metric: Metric | str, srs: SampledRankSet, method: Correction | str
 ) -> tuple[float, ...]:
-    """The estimate under each reading that is open: a single one, or m set beforehand and not."""
+    """Return an estimate for each reading of m: one, or both set beforehand and decided by draw."""
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
     return tuple(_of_strata(metric, one, method) for one in srs.readings)
 
 
 def _of_strata(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
-    """Mean of the estimates of each stratum."""
+    """Return the mean of the estimates of the strata, weighted by their instances."""
 
     def learned(place: int, prior: DistributionMethod) -> rank_distribution.RankDistribution:
         return rank_distribution.by_stratum(srs, prior)[place]
@@ -238,7 +237,7 @@ def points(
 
 
 def _prior(method: str) -> DistributionMethod:
-    """The rank distribution that an estimator learns."""
+    """Return the name of the rank distribution that an estimator learns."""
     row = METHODS[method]
     return cast(DistributionMethod, row.prior if isinstance(row, vectors.Vector) else method)
 
@@ -256,16 +255,16 @@ def interval(
     *,
     shape: Shape | None = None,
 ) -> tuple[float, float]:
-    """Interval that holds the exact metric with a stated confidence, whatever the true ranks.
+    """Return an interval that holds the exact metric at a confidence, whatever the true ranks.
 
-    With a ``method``, as for :func:`estimate`, it also spans the scatter of that estimate over
-    instances: from its derivatives (delta method), or, given ``rng``, from 200 bootstrap samples,
-    which agree. With a ``shape`` it is narrower, and only as honest as that assumption.
+    With a ``method``, as for :func:`estimate`, the interval also spans the sampling error of that
+    estimate over instances: by the delta method or, given ``rng``, from 200 bootstrap samples; the
+    two agree. A ``shape`` makes the interval narrower, and valid only if that assumption holds.
 
-    An interval from the scatter of an estimator alone does not hold the exact metric with any
-    confidence: its bias does not shrink with the number of instances. The exact metric is that of
-    the instances at hand; what others would have, :func:`~sampledash.significance` asks. Coverage
-    and its limits: :mod:`sampledash.estimation.confidence`.
+    The sampling error of an estimator alone gives no valid interval: the estimator's bias does not
+    shrink with the number of instances. The exact metric is that of the instances at hand; for
+    other instances, see :func:`~sampledash.significance`. Coverage and its limits:
+    :mod:`sampledash.estimation.confidence`.
     """
     metric = as_metric(metric)
     values = () if method is None else by_reading(metric, srs, method)
@@ -304,9 +303,9 @@ def compare(
     srs, versus
         Sampled ranks of the two systems.
     shape
-        ``"non-increasing"``: both rank distributions are assumed to be.
+        ``"non-increasing"``: both rank distributions are assumed to be non-increasing.
     confidence
-        Of the interval of the difference.
+        Confidence of the interval of the difference.
 
     Returns
     -------
@@ -321,8 +320,8 @@ def compare(
 
     Notes
     -----
-    The two samples count as independent, also where the systems rank the same instances. They then
-    tend to do well on the same ones, and the interval is wider than it need be.
+    The two samples are treated as independent, even where the systems rank the same instances.
+    Systems tend to do well on the same instances, so the interval is then wider than necessary.
 
     Undecided is the usual answer for a metric of the top ranks without an assumption: the sampled
     ranks do not tell where in the first n/m ranks an item stands.
@@ -333,7 +332,7 @@ def compare(
 
 
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
-    """Values of outcomes by what is a sample of its own: all, if what was drawn decided m."""
+    """Split values of outcomes into samples: one for each m, or only one if the draw decided m."""
     return [values] if outcomes.adaptive else outcomes.by_m(values)
 
 
@@ -358,7 +357,7 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Derivatives of the estimate in the shares that occur, as :meth:`Learner.slopes`."""
+    """Return derivatives of the estimate in the shares, as :meth:`Learner.slopes` does."""
     plan = as_method(method)
     if isinstance(plan, Correction):
         return _corrected(plan, metric, outcomes)
@@ -371,7 +370,7 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Derivatives of a learned vector's mean: those of the shares, and through its prior."""
+    """Return derivatives of a learned vector's mean in the shares, directly and via its prior."""
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
     part = gamma or 0.0
@@ -406,10 +405,10 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
 
     Notes
     -----
-    The law of the sampled rank is that with replacement. With density :math:`a p^{a-1}` the chance
-    of a sampled rank up to k is a sum of beta functions that telescopes to
-    :math:`\prod_{j=k}^m j / (j + a)`, and :math:`p^a` is the chance of a share up to p. A mapping
-    that suits one system does not suit another: see :func:`matching_cutoff`.
+    The sampled rank is assumed to be drawn with replacement. With density :math:`a p^{a-1}` the
+    probability of a sampled rank up to k is a sum of beta functions that telescopes to
+    :math:`\prod_{j=k}^m j / (j + a)`, and :math:`p^a` is the probability of a share up to p. A
+    mapping that is right for one system is wrong for another: see :func:`matching_cutoff`.
 
     References
     ----------
@@ -435,7 +434,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     ranks
         True ranks, one relevant item per instance and no ties.
     m
-        Negatives. Without replacement, instances with fewer have all theirs drawn.
+        Sampled negatives. Without replacement, an instance with fewer has all of them drawn.
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
 

@@ -1,12 +1,12 @@
 """Smallest and largest mean over a family of rank distributions, by linear programming.
 
-Every rank distribution is a mixture of point masses, every non-increasing one a mixture of uniform
-distributions on 1..j. Each of these has its *place*, the rank or j, and is a column of the
-programme: means of some functions of the sampled rank, and of the exact metric.
+Every rank distribution is a mixture of point masses; every non-increasing one is a mixture of
+uniform distributions on 1..j. Each component has a *place*, the rank or j, and is a column of the
+programme: its means of some functions of the sampled rank, and of the exact metric.
 
 Only few places carry weight in a solution, and its dual values tell which place would improve it.
-So the programme begins with the places of a grid and takes in whatever place its dual values ask
-for, until none does: the result is that of the programme over all places.
+So the programme begins with the places of a grid and adds every place that would improve the
+solution, until there is none (column generation). The result is the optimum over all places.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from sampledash.types import Floats, Ints
 
 Shape = Literal["non-increasing"]
 
-_ROOM = 1 << 22  # entries of laws up to which every place is looked at
+_ROOM = 1 << 22  # entries of a matrix of probabilities, up to which every place is checked
 _HEAD = 64  # places at the top that are always on the grid
-_RATIO = 1.03  # between neighbouring places, seen from either end
+_RATIO = 1.03  # ratio of neighbouring places, counted from either end
 _STEP = 0.1  # between neighbouring places in arcsin(sqrt(p)), times sqrt(m)
-_FINER = 4  # how much finer the grid is on which certificates are checked
+_FINER = 4  # how much finer the grid is on which places are checked
 _SPLIT = 8  # pieces into which a stretch between two places is cut in search of a minimum
-#: How far a dual value may ask for more: the error of the result is not larger.
+#: Tolerance of the dual constraints: the error of the result is not larger.
 _ENOUGH = 1e-9
 _ROUNDS = 60
 #: The solver's finest tolerance, and what to fall back on where simplex steps break down.
@@ -40,14 +40,14 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Point masses, or uniform distributions on 1..j, and what they show: each a row here."""
+    """Point masses, or uniform distributions on 1..j: a row holds the means under one of them."""
 
     samplings: tuple[Sampling, ...]
-    #: For each sampling functions of the sampled rank, (m + 1, functions), None for the law itself.
+    #: For each sampling, functions of the sampled rank (m + 1, functions); None: all probabilities.
     readings: tuple[Floats | None, ...]
     metric: Metric  # its exact mean is the last entry of a row
     shape: Shape | None
-    joint: bool = False  # whether there are means of each function times the metric, of its square
+    joint: bool = False  # whether rows hold means of function * metric and of metric² too
 
     @property
     def n(self) -> int:
@@ -56,11 +56,11 @@ class Columns:
 
     @cached_property
     def grid(self) -> Ints:
-        """Where to begin: places of the first programme, and ends of the panels of sums."""
+        """Places of the first programme, which are also the ends of the panels of sums."""
         return self._grid(1)
 
     def _grid(self, finer: int) -> Ints:
-        """Places so dense that every law is resolved; the cutoff and the next are among them."""
+        """Return places that resolve every sampled-rank distribution, the cutoff and cutoff + 1."""
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
         rising = np.round(np.geomspace(1, n, int(np.log(n) / np.log(ratio)) + 2))
@@ -73,11 +73,11 @@ class Columns:
 
     @cached_property
     def every_place(self) -> bool:
-        """Whether there is room for the rows of all n places."""
+        """Whether the rows of all n places fit into memory."""
         return self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
 
     def _rows(self, above: Floats) -> Floats:
-        """Rows of point masses; ``above`` may lie between the ranks."""
+        """Return rows of point masses; ``above`` may lie between the ranks."""
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
             rows = [p if reading is None else p @ reading for _, p in s.laws(above)]
@@ -88,7 +88,7 @@ class Columns:
         return np.column_stack([*parts, exact])
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
-        """Sums of rows over stretches of ranks, ``first`` exclusive; no metric jumps within."""
+        """Return sums of rows over the ranks first + 1..last, where the metric must not jump."""
         above, weights, starts = panels(first, last)
         return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
 
@@ -117,7 +117,7 @@ class Columns:
 
     @cached_property
     def _checked(self) -> tuple[Ints, Floats]:
-        """Places that are looked at for a minimum, and their rows."""
+        """Places that are checked for a minimum, and their rows."""
         if not self.every_place:
             places = self._grid(_FINER)
             return places, self.at(places)
@@ -128,10 +128,10 @@ class Columns:
         return places, rows
 
     def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
-        """Places where a combination of a row's entries has a minimum below ``level``; its values.
+        """Return places, and values, where a combination of row entries has a minimum below level.
 
-        Where there is no room for every place it looks at a grid with 40 to the width of a law, and
-        from its minima at ever nearer ones.
+        Where not every place fits into memory, the search looks at a grid with 40 places to the
+        width of a sampled-rank distribution, and refines each minimum of the grid.
         """
         places, rows = self._checked
         values = rows @ combination
@@ -140,7 +140,7 @@ class Columns:
         if self.every_place:
             lowest = lowest[values[lowest] < level]
             return places[lowest], values[lowest]
-        # Between two places the value may still fall by about what it differs from its neighbours.
+        # Between grid places the value may be lower by about its difference from its neighbours.
         depth = np.minimum(np.where(np.isinf(left), right, left), right) - values
         lowest = lowest[values[lowest] < level + np.abs(depth[lowest])]
         ends = np.r_[places[0], places, places[-1]]
@@ -162,7 +162,7 @@ class Columns:
 
 
 class Programme:
-    """Rank distributions with the means of some functions in given ranges, (functions,) each."""
+    """All rank distributions whose means of some functions are in ranges, (functions,) each."""
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high
@@ -170,16 +170,16 @@ class Programme:
         self._rows = columns.at(columns.grid)
 
     def mean_range(self, entry: int = -1) -> tuple[float, float] | None:
-        """Smallest and largest mean of one function of the sampled rank, or of the metric.
+        """Return the smallest and largest mean of one function, or of the metric (entry -1).
 
-        ``None`` where no distribution is in range.
+        Return ``None`` where no distribution is in range.
         """
         cost, ends = np.zeros(len(self.low) + 1), []
         for sign in (1.0, -1.0):
             cost[entry] = sign
             solution = self._column_generation(cost)
             if solution is None and np.all(self.nearest()[1] == 0):
-                # The first places could not do it, those that came nearest can.
+                # The first places were infeasible; the nearest distribution added feasible ones.
                 solution = self._column_generation(cost)
             if solution is None:
                 return None
@@ -188,9 +188,9 @@ class Programme:
         return clipped(*ends, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """What the distribution shows that leaves the ranges least, in the sum of the distances.
+        """Return the means of the distribution with the least sum of distances from the ranges.
 
-        And by how much it leaves each range: below 0 under it, above 0 over it.
+        Return also each distance: negative below the range, positive above it.
         """
         solution = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
         if solution is None:
@@ -203,13 +203,13 @@ class Programme:
     def _column_generation(
         self, cost: Floats, relaxed: bool = False
     ) -> tuple[float, scipy.optimize.OptimizeResult] | None:
-        """Smallest value, not above that over all places, and the solution over some of them."""
+        """Return a lower limit of the smallest cost over all places, and a solution over some."""
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
             if result.status != 0:
                 return None
             dual = result.eqlin.marginals
-            # What a place costs beyond what the dual values pay for it.
+            # Coefficients of the reduced cost of a place, but for the dual value of the sum 1.
             beyond = cost - np.append(dual[:-1], 0.0)
             places, values = self.columns.price(beyond, dual[-1] - _ENOUGH)
             new = np.setdiff1d(places, self._places)
@@ -225,7 +225,7 @@ class Programme:
         return float(result.fun) - lacking, result
 
     def _solved(self, cost: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
-        """Weights x of the places and shown y with rows'x - y = 0, sum x = 1, low <= y <= high."""
+        """Find weights x of the places and means y: rows'x - y = 0, sum x = 1, low <= y <= high."""
         size, functions = len(self._places), len(self.low)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]
         limits = [np.tile([0.0, np.inf], (size, 1)), np.column_stack([self.low, self.high])]
@@ -249,6 +249,6 @@ class Programme:
 
 
 def clipped(low: float, high: float, worst: float, best: float) -> tuple[float, float]:
-    """A range, where rounding has put its ends beyond what is possible or each other."""
+    """Return a range whose ends are possible and in order, which rounding may have violated."""
     low = min(max(low, worst), best)
     return low, min(max(high, low), best)

@@ -1,26 +1,26 @@
 r"""Distribution of the true rank, estimated from sampled ranks.
 
-``"mle"`` is the most likely one, by expectation maximisation:
+``"mle"`` is the most likely distribution, by expectation maximisation:
 
 .. math:: \pi_r \leftarrow \pi_r \sum_s A_{rs} \, \hat p_s / (\pi^T A)_s
 
-with :math:`\hat p_s` the observed share of sampled rank s + 1 and A its law; instances with another
-number of negatives only add columns to A. There are far more ranks than sampled ranks, so that the
-likelihood does not settle the distribution: run to convergence it collapses to a few atoms. The
-number of iterations is what keeps it smooth.
+with :math:`\hat p_s` the observed share of sampled rank s + 1 and :math:`A_{rs}` its probability at
+true rank r; instances with another m only add columns to A. There are far more ranks than sampled
+ranks, so the likelihood does not determine the distribution: run to convergence, it collapses to a
+few atoms. Stopping after a number of iterations keeps it smooth.
 
-``"monotone-mle"`` is the same of a mixture of uniforms on 1..j, which is non-increasing: a system
+``"monotone-mle"`` is the most likely mixture of uniforms on 1..j, which is non-increasing: a system
 worth using puts the item nearer to the top. It is nearer to the truth after 50 than after 200
-iterations; begun from that of all compared systems together, 10 suffice.
+iterations. Started from the distribution of all compared systems together, 10 iterations suffice.
 
 ``"mes"`` is the distribution x of largest entropy that nearly reproduces what was sampled:
 
 .. math:: \min_x \sum_s c_s ((x^T A)_s - \hat p_s)^2 - \eta H(x),
 
 :math:`c_s = (m + 1) \hat p_s` and :math:`\eta = 0.01`. The minimum has the form
-:math:`x \propto \exp(A v)`, with one unknown for each sampled rank that occurs. In them the problem
-is smooth and strictly concave, and Newton's method ends after about six steps at the exact minimum.
-Mirror descent over the ranks is far from it after 400 steps.
+:math:`x \propto \exp(A v)`, with one unknown in v for each sampled rank that occurs. The dual
+problem in v is smooth and strictly concave, and Newton's method reaches the exact minimum in about
+six steps. Mirror descent over the ranks is far from the minimum after 400 steps.
 
 References
 ----------
@@ -48,38 +48,38 @@ from sampledash.types import Floats, Ints
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
 SHAPED: DistributionMethod = "monotone-mle"  # what pages and commands show unless asked otherwise
-MOST_RANKS = 10**7  # that a probability is written out for
+MOST_RANKS = 10**7  # largest n for which a probability of every rank is written out
 EVERY_RANK = 4_000  # candidates up to which every rank is a node
 _FINE = 200  # steps of a non-increasing distribution: at every rank up to here
-_STEPS = 300  # and as many beyond
+_STEPS = 300  # number of steps beyond _FINE
 
-_OWN_ITERATIONS = 10  # begun from the distribution of all compared systems
+_OWN_ITERATIONS = 10  # when started from the distribution of all compared systems
 _ETA = 0.01  # weight of the entropy
-_DIFFERENCE = 1e-4  # share of a count by which derivatives change it
-_NEWTON = 200  # steps at most
+_DIFFERENCE = 1e-4  # relative change of a count in numerical derivatives
+_NEWTON = 200  # most Newton steps
 _CLOSE = 1e-12  # Newton decrement after which one more step is exact
 _TINY = np.finfo(float).tiny
-# So many instances have the mean n within this factor, for one distribution.
+# One distribution needs n within a factor _NEAR of the mean n for a share _MOST of the instances.
 _NEAR, _MOST = 1.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The true ranks 1..n as nodes with laws: every rank where n is small, else panels of ranks.
+    """The true ranks 1..n as nodes: every rank where n is small, else nodes of panels of ranks.
 
-    Where the unknown distribution is smooth between neighbouring ranks, 16 nodes stand for a whole
-    panel of ranks, and what is found at the nodes tells every rank by interpolation.
+    Where the unknown distribution is smooth between neighbouring ranks, 16 nodes represent a whole
+    panel of ranks, and interpolation between the nodes gives every rank.
     """
 
     n: int
     scheme: Scheme
-    ends: Ints  # items above before which each panel ends, the last n
+    ends: Ints  # items above at which each panel ends (exclusive); the last is n
     starts: Ints  # first node of each panel
     above: Floats  # irrelevant items above, at each node
-    ranks: Floats  # that the node stands for, n in all
+    ranks: Floats  # number of ranks that each node represents, n in all
 
     def panel(self, i: int) -> tuple[int, int, slice]:
-        """Items above at the first rank of a panel and before which it ends, and its nodes."""
+        """Return the items above at which a panel begins and ends (exclusive), and its nodes."""
         first, end, start = int(self.ends[i - 1]) if i else 0, int(self.ends[i]), self.starts[i]
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
 
@@ -89,11 +89,11 @@ class Support:
 
     @cached_property
     def step(self) -> Ints:
-        """Which of :func:`step_ends` each node comes before."""
+        """Index in :func:`step_ends` of the first step that each node lies before: (nodes,)."""
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
-        """Means of what is given at the nodes, (nodes, ...), over the ranks up to each step end."""
+        """Return the mean of values at the nodes, (nodes, ...), over the ranks up to each step."""
         ends, size = step_ends(self.n), len(self.above)
         share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
         return np.asarray((np.cumsum(share @ values, axis=0).T / ends).T)
@@ -109,7 +109,7 @@ def _law(support: Support, m: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
-    """Law of the outcomes under the uniforms up to each step: shape (steps, outcomes)."""
+    """Return outcome probabilities under uniform ranks up to each step: shape (steps, outcomes)."""
     rows = np.concatenate([support.under_uniforms(support.law(m)) for m in drawn], axis=1)
     rows.setflags(write=False)
     return rows
@@ -117,7 +117,7 @@ def _step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
 
 @lru_cache(maxsize=8)
 def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
-    """Nodes for laws of up to m negatives; panels end at each of ``steps`` and after ``cut``."""
+    """Return nodes for up to m negatives; panels end at every step if ``steps``, and at ``cut``."""
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:
         ends = np.array(quadrature.panel_ends(Sampling(n, m, scheme), quadrature.DENSITY, stops))
@@ -131,7 +131,7 @@ def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) 
 
 @lru_cache(maxsize=8)
 def step_ends(n: int) -> Ints:
-    """Where a non-increasing distribution may step down: after these many ranks, about 500."""
+    """Return the ranks, about 500, after which a non-increasing distribution may step down."""
     every = n <= _FINE + _STEPS
     ends = np.arange(1, (n if every else _FINE) + 1)
     if not every:
@@ -142,8 +142,8 @@ def step_ends(n: int) -> Ints:
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
-    """Probability per rank at (ranks,) ``above``, of the ``density`` (..., nodes) of a panel."""
-    # What is interpolated is its logarithm.
+    """Return the probability per rank at ``above`` (ranks,), from the ``density`` (..., nodes)."""
+    # The logarithm of the density is interpolated.
     apart, gap = at[:, None] - at, above[:, None] - at
     np.fill_diagonal(apart, 1.0)
     gap[gap == 0] = 1e-300
@@ -153,7 +153,7 @@ def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
     lost = np.any(density <= _TINY, axis=-1, keepdims=True)
     if not np.any(lost):
         return np.asarray(smooth)
-    # Below the smallest float the logarithm is lost; nothing of weight is there.
+    # Below the smallest float the logarithm is lost: linear interpolation is enough there.
     hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
     return np.where(lost, density @ hat, smooth)
 
@@ -163,16 +163,16 @@ class RankDistribution:
     """Estimated probabilities of the true ranks, held at few nodes where n is large."""
 
     support: Support
-    mass: Floats  # of the ranks each node stands for, sums to 1: (nodes,), or (runs, nodes)
+    mass: Floats  # probability of each node's ranks, sums to 1: (nodes,), or (runs, nodes)
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Nodes that resolve the metric's cutoff: their items above, ranks and mass."""
+        """Return nodes that resolve the metric's cutoff: their items above, ranks and mass."""
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
         first, end, here = s.panel(int(np.searchsorted(s.ends, cut)))
         if cut == end:
             return s.above, s.ranks, self.mass
-        # The panel that the cutoff divides is summed in two parts, interpolated.
+        # The cutoff divides a panel: interpolate to the nodes of its two parts.
         above, ranks, _ = quadrature.panels([first, cut], [cut, end])
         inside = interpolated(s.above[here], self.mass[..., here] / s.ranks[here], above) * ranks
 
@@ -183,15 +183,15 @@ class RankDistribution:
         return spliced(s.above, above), spliced(s.ranks, ranks), spliced(self.mass, inside)
 
     def expected(self, metric: Metric | str) -> Floats:
-        """Mean of the exact metric over the distribution: a number, or one per run."""
+        """Return the mean of the exact metric over the distribution: a number, or one per run."""
         metric, n = as_metric(metric), self.support.n
         above, _, mass = self.at(metric)
-        # The mass sums to 1 but for rounding.
+        # Clip the mean, because the mass sums to 1 only up to rounding.
         exact = mass @ metric.of_one(above, n - 1)
         return np.asarray(np.clip(exact, *metric.worst_and_best(n)))
 
     def probabilities(self) -> Floats:
-        """Probability of each rank 1..n, at most 10,000,000: shape (n,), for one distribution."""
+        """Return the probability of each rank 1..n, at most 10,000,000: shape (n,), for one run."""
         s = self.support
         if s.n > MOST_RANKS:
             raise ValueError(
@@ -210,7 +210,7 @@ class RankDistribution:
 
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:
-    """One or several sets as a tuple, refusing what cannot be pooled."""
+    """Return one or several sets as a tuple; refuse sets that cannot be pooled."""
     if isinstance(sets, SampledRankSet) or not isinstance(sets, Sequence):
         sets = (sets,)
     every = tuple(sets)
@@ -230,7 +230,7 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
 
 
 def obstacle(sets: Sequence[SampledRankSet]) -> str:
-    """Why no single distribution over ranks stands for the instances; empty where one does."""
+    """Return why no single rank distribution can represent the instances, or an empty text."""
     for one in sets:
         if not one.adaptive and one.chance_if_set < LEVEL:
             return (
@@ -250,7 +250,7 @@ def obstacle(sets: Sequence[SampledRankSet]) -> str:
 
 
 def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
-    """What several sets observed, in a population of their mean size."""
+    """Return the summed outcomes of several sets, with the mean n of these sets."""
     counts: dict[int, Floats] = {}
     for one in sets:
         for m, seen in zip(one.outcomes.m, one.outcomes.counts, strict=True):
@@ -277,29 +277,28 @@ def rank_distribution(
         ``"mle"``: most likely, by expectation maximisation; ``"mes"``: maximum entropy with squared
         error; ``"monotone-mle"``: most likely among the non-increasing ones.
     iterations
-        Of ``"mle"`` (default 100) and ``"monotone-mle"`` (default 50): they are what keeps the
+        Of ``"mle"`` (default 100) and ``"monotone-mle"`` (default 50): a small number keeps the
         estimate smooth. ``"mes"`` is solved exactly and takes none.
 
     Returns
     -------
-    Probability of each rank 1..n, shape (n,), read-only; n is that of the instances. Where it
-    differs, instances of one set with nearly the same n have a distribution over the ranks up to
-    their mean n, and the result is the mean of these, up to the largest n. Several sets are pooled
-    at their mean n.
+    Probability of each rank 1..n, shape (n,), read-only; n is that of the instances. Where n
+    differs within a set, each stratum of nearly the same n has a distribution over the ranks up to
+    its mean n, and the result is the mean of these, up to the largest n. Several sets are pooled at
+    their mean n.
 
     Raises
     ------
     ValueError
-        If n is above 10,000,000, a sampled rank is impossible, or the sets do not fit together, as
-        where several are pooled whose n differs much or whose m goes with the rank. For ``"mes"``
-        where what was drawn decided m; for every method where m goes with the rank and ``adaptive``
-        does not say why.
+        If n is above 10,000,000, a sampled rank is impossible, or the sets cannot be pooled, for
+        example because n differs much or m correlates with the rank. For ``"mes"`` if the draw
+        decided m; for every method if m correlates with the rank and ``adaptive`` does not say why.
 
     Notes
     -----
-    The sampled ranks settle m + 1 averages of this distribution, not its shape: two estimates can
-    differ widely at the first few ranks and fit equally well. Metrics of it are better known than
-    its entries; see :func:`~sampledash.bounds` for how well.
+    The sampled ranks determine m + 1 averages of this distribution, not its shape: two estimates
+    can differ widely at the first few ranks and fit equally well. Metrics over the distribution are
+    better determined than its entries; see :func:`~sampledash.bounds` for how well.
 
     References
     ----------
@@ -325,7 +324,7 @@ def rank_distribution(
 def by_stratum(
     srs: SampledRankSet, method: DistributionMethod, iterations: int | None = None
 ) -> tuple[RankDistribution, ...]:
-    """Estimate the distribution of each stratum of a set by itself."""
+    """Estimate the distribution of each stratum of a set separately."""
     require_valid([srs], method)
     return tuple(Learner(one, method).distribution(iterations) for one in srs.strata)
 
@@ -336,7 +335,7 @@ def fitted(
     *,
     iterations: int | None = None,
 ) -> RankDistribution:
-    """Estimate as :func:`rank_distribution` does, held at nodes: any n."""
+    """Estimate as :func:`rank_distribution` does, but only at nodes, which works for any n."""
     _check_iterations(method, iterations)
     every = together(sets)
     require_valid(every, method)
@@ -357,7 +356,7 @@ def _check_iterations(method: DistributionMethod, iterations: int | None) -> Non
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
-    """Refuse an estimator that is wrong where what was drawn decided m."""
+    """Refuse an estimator that is wrong where the draw decided m."""
     valid = [name for name, row in LEARNED.items() if row.cancels]
     if method not in valid:
         for one in sets:
@@ -373,14 +372,14 @@ def _fitted(
 
 
 def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistribution, ...]:
-    """Estimate systems that are compared, each non-increasing and begun from their common one.
+    """Estimate a non-increasing distribution of each compared system, starting from a common one.
 
     The systems share what the sample cannot tell: their common distribution is learned first (50
-    iterations), and 10 more on the system's own sampled ranks tell it apart. A system is drawn
-    towards those it is compared with. On movielens-xyz at m = 100 the pair and metric that are most
-    often in the wrong order are right in 88 % of the runs, against 80 % with one corrected vector
-    for all and 61 % with distributions of their own; Recall@1..50 is off by 2.8 %, against 3.2 and
-    3.1 %.
+    iterations), and 10 more iterations on a system's own sampled ranks tell it apart. This pulls a
+    system towards those it is compared with. On movielens-xyz at m = 100 the pair and metric that
+    are most often in the wrong order are right in 88 % of the runs, against 80 % with one corrected
+    vector for all systems and 61 % with separate distributions; the error of Recall@1..50 is 2.8 %,
+    against 3.2 and 3.1 %.
     """
     every = together(sets)
     if reason := obstacle(every):
@@ -391,7 +390,7 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 def side_by_side(whole: Outcomes, each: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
     """Estimate as :func:`fitted_side_by_side` does, from all outcomes and those of each system."""
     common, distributions = Learner(whole, SHAPED).weights(), []
-    for one in each:  # in the population and with the numbers of negatives of all
+    for one in each:  # with the n and the numbers of negatives of all systems together
         own = dict(zip(one.m, one.counts, strict=True))
         counts = tuple(own.get(m, np.zeros(m + 1)) for m in whole.m)
         model = Learner(replace(whole, counts=counts), SHAPED)
@@ -401,7 +400,7 @@ def side_by_side(whole: Outcomes, each: Sequence[Outcomes]) -> tuple[RankDistrib
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """What a method makes of the shares of outcomes; nodes have a panel that ends at ``cut``."""
+    """A method that learns a distribution from outcomes; a panel of its nodes ends at ``cut``."""
 
     outcomes: Outcomes
     method: DistributionMethod
@@ -413,13 +412,13 @@ class Learner:
 
     @cached_property
     def support(self) -> Support:
-        """The nodes: with panels that end where a non-increasing distribution may step down."""
+        """The nodes; panels end where a non-increasing distribution may step down."""
         o = self.outcomes
         return support_of(o.n, o.m[-1], o.scheme, steps=self._row.stepped, cut=self.cut)
 
     @cached_property
     def laws(self) -> Floats:
-        """Law of the outcomes at each node, or under each uniform: (hypotheses, outcomes)."""
+        """Outcome probabilities of each hypothesis, a node or a uniform: (hypotheses, outcomes)."""
         o = self.outcomes
         if self._row.stepped:
             rows = _step_rows(self.support, o.m)
@@ -429,7 +428,7 @@ class Learner:
         return rows
 
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
-        """Weight of each hypothesis: shape (hypotheses,), or (runs, hypotheses)."""
+        """Learn the weight of each hypothesis: shape (hypotheses,), or (runs, hypotheses)."""
         steps = iterations or self._row.iterations
         return self._row.weights(self, steps, self.start if start is None else start)
 
@@ -442,7 +441,7 @@ class Learner:
         return np.full(size, 1 / size)
 
     def mass(self, weights: Floats) -> Floats:
-        """Probability of the ranks each node stands for: shape (..., nodes)."""
+        """Return the probability of the ranks that each node represents: shape (..., nodes)."""
         if not self._row.stepped:
             return weights
         density = np.cumsum((weights / step_ends(self.support.n))[..., ::-1], axis=-1)[..., ::-1]
@@ -451,20 +450,20 @@ class Learner:
     def distribution(
         self, iterations: int | None = None, start: Floats | None = None
     ) -> RankDistribution:
-        """The estimate."""
+        """Learn the rank distribution."""
         mass = self.mass(self.weights(iterations, start))
         mass.setflags(write=False)
         return RankDistribution(self.support, mass)
 
     def slopes(self, value: Floats) -> Floats:
-        """Derivatives in the shares of a number whose slope in the mass is ``value``, (nodes,)."""
-        # Up to one number for each m: the shares of its instances are always 1 together.
+        """Return derivatives in the shares, given derivatives ``value`` in the mass, (nodes,)."""
+        # Determined up to a constant for each m, because the shares of one m have a fixed sum.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
         return self._differences(value)
 
     def _differences(self, value: Floats) -> Floats:
-        """Derivatives by differences, where the estimator brings none."""
+        """Return derivatives by central differences, for a method without a formula."""
         counts = np.concatenate(self.outcomes.counts)
         used = np.flatnonzero(counts)
         steps = _DIFFERENCE * np.diag(counts)[used]
@@ -481,7 +480,7 @@ class Learner:
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
-    """Weights of hypotheses whose laws are ``rows``: (hypotheses,), or (runs, hypotheses)."""
+    """Return weights of hypotheses with outcome probabilities ``rows``: ([runs,] hypotheses)."""
     many = np.atleast_2d(shares)
     used = np.any(many > 0, axis=0)
     seen = np.ascontiguousarray(rows[:, used])
@@ -497,7 +496,7 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
 def most_likely_slopes(
     rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
 ) -> Floats:
-    """Derivatives of ``value @ most_likely(...)`` in the shares, back through the iterations."""
+    """Return derivatives of ``value @ most_likely(...)`` in the shares, by backpropagation."""
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
     weights, trail, slope = start, [], np.zeros(len(share))
@@ -515,18 +514,18 @@ def most_likely_slopes(
 
 
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
-    """Shares within each m, and the weight of their squared errors: shapes (..., outcomes)."""
+    """Return shares within each m and weights of their squared errors: shapes (..., outcomes)."""
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
-        share = counts / size  # where m was set beforehand every m has its instances
+        share = counts / size  # not by 0: m was set beforehand, so each m has instances
         shares.append(share)
         weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
     return np.concatenate(shares, axis=-1), np.concatenate(weights, axis=-1)
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Mass of each node, (nodes,), by the weights of the squared errors of the shares."""
+    """Return the mass of each node, (nodes,), given the weights of the shares' squared errors."""
     used = weights > 0
     root = np.sqrt(weights[used])
     # Unknowns z = v / root: the Hessian's eigenvalues are then at least eta / 2.
@@ -567,7 +566,7 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    if row.stepped:  # its mean under each uniform
+    if row.stepped:  # mean of the value under each uniform
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
     return most_likely_slopes(learner.laws, shares, learner.start, steps, value)
@@ -583,7 +582,7 @@ def _largest_entropy(learner: Learner, iterations: int, start: Floats) -> Floats
 
 
 def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
-    """By the conditions of the minimum, which hold on after a small change of the shares."""
+    """Return derivatives by implicit differentiation of the conditions of the minimum."""
     outcomes, rows = learner.outcomes, learner.laws
     shares, errors = _squared_errors(outcomes)
     mass, used = learner.weights(), errors > 0
@@ -602,16 +601,16 @@ def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Learned:
-    """How a rank distribution is learned from sampled ranks: an estimator."""
+    """An estimator: how a rank distribution is learned from sampled ranks."""
 
     label: str  # on the pages, and in a link
-    #: Weights of the hypotheses from a learner, a number of iterations and the weights to begin at.
+    #: Weights of the hypotheses from a learner, a number of iterations and the initial weights.
     weights: Callable[[Learner, int, Floats], Floats]
-    #: Derivatives in the shares of what has the given slope in the mass; None: by differences.
+    #: Derivatives in the shares, from a learner and derivatives in the mass; None: by differences.
     slopes: Callable[[Learner, Floats], Floats] | None = None
-    iterations: int = 0  # unless a call says otherwise; 0: solved exactly
+    iterations: int = 0  # default; 0: solved exactly
     stepped: bool = False  # hypotheses are uniforms on 1..j, the distribution is non-increasing
-    cancels: bool = False  # a rule that stops by what was drawn cancels
+    cancels: bool = False  # whether a stopping rule that depends on the draw cancels
 
 
 #: Every way to learn a rank distribution; a new estimator is a row here.

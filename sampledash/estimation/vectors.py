@@ -1,11 +1,11 @@
 r"""Corrected metrics whose prior is learned from the sampled ranks themselves.
 
-Every one of them is a vector over the sampled rank that minimises
+Each corrected metric is a vector over the sampled rank that minimises
 
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
 with w the learned distribution :math:`\pi` of the true rank. Bias-variance (eq. 25 of Krichene &
-Rendle) takes :math:`v = \gamma \pi`, MN the same :math:`v = 1 / |D|` for every rank.
+Rendle) takes :math:`v = \gamma \pi`; MN takes :math:`v = 1 / |D|` for every rank.
 
 References
 ----------
@@ -41,9 +41,9 @@ _TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True)
 class Vector:
-    """How a vector is made of a learned rank distribution: an estimator."""
+    """An estimator: how a vector is computed from a learned rank distribution."""
 
-    label: str  # on the pages, and in a link; "" where they do not offer the vector
+    label: str  # on the pages, and in a link; "": the pages do not offer the vector
     prior: DistributionMethod
     #: Weight of the variance for one set, and for several; None: 1 / |D| for every rank.
     gammas: tuple[float, float] | None = (0.01, 0.1)
@@ -62,8 +62,8 @@ VECTORS: dict[str, Vector] = {
 class LearnedFit(Fit):
     """A corrected metric with a learned prior: one value for each sampled rank.
 
-    ``correction`` holds the prior and the weight of the variance. Fitted anew it gives the same
-    values, except for the method ``"mn"``, which counts the variance of every rank alike.
+    ``correction`` holds the prior and the weight of the variance. Fitting it again gives the same
+    values, except for the method ``"mn"``, which gives the variance of every rank the same weight.
     """
 
     method: VectorMethod = "bv-mle"
@@ -92,17 +92,17 @@ def fit_learned(
         Weight of the variance, in 0..1 and above 0; 0.01 for one set, 0.1 for several. Not for
         ``"mn"``, where the number of instances takes its place.
     m
-        Which number of negatives the vector is for; may be left out where there is only one.
+        Number of negatives that the vector is for; may be left out where all instances have one m.
 
     Raises
     ------
     ValueError
-        If n is above 10,000,000, an argument is out of range, or what was drawn decided m.
+        If n is above 10,000,000, an argument is out of range, or the draw decided m.
 
     Notes
     -----
-    A vector learned from one system has less bias, but two systems with their own vectors are
-    compared less reliably than two that share one: its errors cancel in the difference.
+    A vector learned from one system has less bias. But two systems are compared more reliably if
+    they share one vector than with a vector each: the shared errors cancel in the difference.
     """
     checks.choice("method", method, VECTORS)
     metric, every = as_metric(metric), rank_distribution.together(sets)
@@ -137,7 +137,7 @@ def fit_learned(
 
 
 def default_gamma(method: str, sets: int = 1) -> float | None:
-    """Weight of the variance in a vector of one set, or of several; None where it takes none."""
+    """Return the weight of the variance in a vector of one or several sets; None for MN."""
     gammas = VECTORS[method].gammas
     return gammas and gammas[sets > 1]
 
@@ -145,7 +145,7 @@ def default_gamma(method: str, sets: int = 1) -> float | None:
 def learned_values(
     metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
-    """The vector over the sampled rank, (m + 1,); ``gamma`` is ``None`` for MN."""
+    """Return the vector over the sampled rank, (m + 1,); ``gamma`` is ``None`` for MN."""
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else pmf(s.scheme, m, above, s.n - 1 - above)
@@ -154,16 +154,16 @@ def learned_values(
 
 
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
-    """Function that solves the normal equations for a right side (m + 1,) or (m + 1, metrics).
+    """Return a solver of the normal equations for a right side (m + 1,) or (m + 1, metrics).
 
-    With the right side ``rows.T @ (bias * target)`` it gives the vector of least bias² and variance
-    with these weights at the nodes, whose laws are ``rows``, (nodes, m + 1). Sampled ranks that
-    cannot occur get what lies between their neighbours.
+    For the right side ``rows.T @ (bias * target)`` the solution is the vector of least bias² and
+    variance, weighted by ``bias`` and ``variance`` at the nodes. ``rows``, (nodes, m + 1), are the
+    sampled-rank distributions at the nodes. Values of impossible sampled ranks are interpolated.
     """
     noise = variance @ rows
     seen = noise > _TINY
     scale = 1 / np.sqrt(noise[seen])
-    some = rows[:, seen] * scale  # unknowns of equal noise, as in ``least_squares``
+    some = rows[:, seen] * scale  # scaled to unknowns of equal noise, as in ``least_squares``
     matrix = some.T @ ((bias - variance)[:, None] * some)
     matrix.flat[:: len(matrix) + 1] += 1
     places = np.arange(len(seen))
@@ -172,7 +172,7 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
         columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
         try:
             solution = np.linalg.solve(matrix, columns)
-        except np.linalg.LinAlgError:  # all items are drawn and one vector is as good as another
+        except np.linalg.LinAlgError:  # all items are drawn: many vectors are equally good
             solution = np.linalg.pinv(matrix, hermitian=True) @ columns
         every = [np.interp(places, places[seen], scale * column) for column in solution.T]
         return np.stack(every, axis=1).reshape(moment.shape)
@@ -199,18 +199,18 @@ def gamma_table(
     instances
         Number of instances |D| that the corrected metric is averaged over, above 0.
     ranks
-        Distribution of the true rank that the system is believed to have: n weights, as
-        :func:`~sampledash.rank_distribution` gives them. The vectors themselves are fitted to the
-        uniform prior.
+        Distribution of the true rank that the system is assumed to have: n weights, as
+        :func:`~sampledash.rank_distribution` gives them. The vectors are fitted to the uniform
+        prior, not to this distribution.
     gammas
         Values in 0..1, above 0.
 
     Returns
     -------
-    One row per γ, in the order given, with γ = 1/|D| added in front: ``gamma``; ``bias``, what the
-    mean over the instances is off by in expectation; ``variance`` of that mean over the draw of
-    negatives; ``mse``, bias² + variance; ``largest`` entry of the vector; ``condition`` of the
-    matrix that is solved.
+    One row per γ, in the order given, with γ = 1/|D| added in front: ``gamma``; ``bias``, the
+    expected error of the mean over the instances; ``variance`` of that mean over the draw of
+    negatives; ``mse``, bias² + variance; ``largest`` entry of the vector; ``condition`` number of
+    the matrix that is solved.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def gamma_table(
     Notes
     -----
     The best γ is that of the row with the smallest ``mse``. For ranks distributed as the prior
-    assumes, the mean is unbiased at every γ: what decides is how far the ranks are from uniform.
+    assumes, the mean is unbiased at every γ: the bias depends on how far ranks are from uniform.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -242,7 +242,7 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Items above and mass of every rank, or of the nodes that stand for them."""
+    """Return items above and mass of every rank, or of the nodes that represent the ranks."""
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The experiments of the papers, to be run on anyone's interactions.
+"""The experiments of the papers, which run on any interactions.
 
 References
 ----------
@@ -30,16 +30,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Experiment:
-    """How recommenders were compared.
+    """The settings of a comparison of recommenders.
 
     Attributes
     ----------
     split
-        Text of the rule by which interactions were split.
+        Text of the rule by which interactions are split.
     recommenders
-        Their texts by the name of the system.
+        Text of each recommender, by the name of the system.
     least_rating
-        Lowest rating of what is relevant; ``None``: everything held out.
+        Lowest rating of a relevant item; ``None``: every held-out item is relevant.
     each_pair
         Whether each relevant item is an instance of its own, as in Steck's means (section 2.3).
     """
@@ -50,7 +50,7 @@ class Experiment:
     each_pair: bool = False
 
     def run(self, data: Interactions, seed: int = 0) -> Part[list[RankSet]]:
-        """Train and rank one recommender after the other; yields the share done."""
+        """Train the recommenders and rank with each of them in turn; yield the share done."""
         parts, sets = split(data, self.split), []
         steps = np.linspace(0, 1, len(self.recommenders) + 1).tolist()
         for step, (name, text) in enumerate(self.recommenders.items()):
@@ -63,12 +63,12 @@ class Experiment:
 def ranked(
     parts: Split, system: str, text: str, *, least_rating: float | None = None, seed: int = 0
 ) -> Part[RankSet]:
-    """Train the recommender of a text and rank the test part; yields the share done.
+    """Train the recommender that a text names and rank the test part; yield the share done.
 
     Raises
     ------
     ValueError
-        If the text is none, or what it names cannot learn from these interactions.
+        If the text names no recommender, or one that cannot learn from these interactions.
     """
     mine = parse_recommender(text)
     model = yield from within(mine.train(parts.training, seed), 0, 0.5)
@@ -83,7 +83,7 @@ def ranked(
     return (yield from within(ranking, 0.5, 1))
 
 
-#: Section 6 and 9 of Krichene & Rendle, and Table 2 of Steck.
+#: Sections 6 and 9 of Krichene & Rendle, and Table 2 of Steck.
 EXPERIMENTS = {
     "krichene": Experiment("last 1", OF_THE_PAPERS),
     "steck": Experiment(
@@ -96,15 +96,15 @@ EXPERIMENTS = {
 
 
 def pairs(ranks: RankSet) -> RankSet:
-    """The same with each relevant item as an instance of its own: all weigh equally."""
+    """Return the rank set with each relevant item as its own instance, all with equal weight."""
     return RankSet(ranks.system, ranks.ranks, ranks.n, ties=ranks.ties, provenance=ranks.provenance)
 
 
 class Point(NamedTuple):
-    """AllRank-Regression with one value of the knob that a sweep moves.
+    """Results of AllRank-Regression with one value of the knob that a sweep varies.
 
-    ``ranks`` holds every relevant pair as an instance: ATOP, Recall and TOPK at any cutoff come
-    from it. ``rmse`` is that of all held-out ratings, relevant or not.
+    ``ranks`` holds every relevant pair as an instance; ATOP, Recall and TOPK at any cutoff are
+    computed from it. ``rmse`` is the error over all held-out ratings, relevant or not.
     """
 
     value: float
@@ -113,13 +113,13 @@ class Point(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """How far a sweep is: the share done, 0 to 1, and the points there are."""
+    """Progress of a sweep: the share done, 0 to 1, and the points computed so far."""
 
     share: float
     points: tuple[Point, ...]
 
 
-#: Where Steck's figures look: weights and imputed values, the notes' optimum among them.
+#: Values in Steck's figures: weights and imputed ratings, including the paper's optimum.
 GRIDS: dict[str, tuple[float, ...]] = {
     "wm": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     "rm": (-2.0, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0),
@@ -135,22 +135,22 @@ def sweep(
     least_rating: float | None = None,
     seed: int = 0,
 ) -> Generator[Sweep, None, tuple[Point, ...]]:
-    """Train AllRank-Regression again and again, as for Steck's Figures 1 to 3.
+    """Train AllRank-Regression with a series of values of a knob, as for Steck's Figures 1 to 3.
 
     Parameters
     ----------
     parts
         Rated interactions, split; the test part is ranked.
     knob
-        ``"wm"``, the weight of what is missing (Figure 2), or ``"rm"``, its rating (Figure 1).
+        ``"wm"``, the weight of missing ratings (Figure 2), or ``"rm"``, their value (Figure 1).
     values
-        Of the knob, in the order of training; by default those of :data:`GRIDS`.
+        Values of the knob, in the order of training; by default those of :data:`GRIDS`.
     knobs
-        The others, by name; by default Steck's.
+        Values of the other knobs, by name; by default Steck's.
     least_rating
         Lowest relevant rating; by default the highest in training.
     seed
-        Of the first factors.
+        Seed of the initial factors.
 
     Yields
     ------
@@ -159,12 +159,12 @@ def sweep(
     Raises
     ------
     ValueError
-        If there are no ratings, a value is none, or nothing is relevant.
+        If there are no ratings, a value of a knob is invalid, or nothing is relevant.
 
     Notes
     -----
-    From one r_m to the next the factors are kept and solved twice more: ATOP is then within some
-    0.001 of a training from the start. A new w_m moves them too far, and each begins anew.
+    From one r_m to the next the factors are kept and solved two more times: ATOP is then within
+    some 0.001 of a new training. A new w_m changes the factors too much: training starts again.
     """
     plain = recommender("AllRank-Regression", **(knobs or {}))
     made = [recommender(plain.name, **{**plain.knobs, knob: x}) for x in values or GRIDS[knob]]
@@ -204,20 +204,19 @@ def _with_points(part: Part[T], points: tuple[Point, ...]) -> Generator[Sweep, N
 
 
 class Toy(NamedTuple):
-    """Users of two genres who rate only what they like, and a recommender of their movies.
+    """Fans of two genres who rate only movies that they like, and a recommender for them.
 
     Attributes
     ----------
     ratings
-        Users × movies (8, 8): the first four like horror and four movies of it, the others
-        romance. 5 where one is rated; NaN where none is: of the liked movies each user knows three.
+        Users × movies (8, 8): the first four users like the first four movies, horror; the others
+        like romance. 5 for a rated movie, else NaN: each user knows three of the liked movies.
     predicted
-        Users × movies (8, 8): 5 for what the recommender believes is liked, otherwise 1.
+        Users × movies (8, 8): 5 for movies that the recommender believes are liked, otherwise 1.
     rmse_observed, rmse_all
-        Error of the prediction on the ratings, and on all pairs if a movie of the other genre
-        would be rated 1.
+        Error of the prediction on the ratings, and on all pairs if the other genre were rated 1.
     atop
-        ATOP of the rated movies among all eight, ties in the middle.
+        ATOP of the rated movies among all eight, with expected values over ties.
     """
 
     ratings: Floats
@@ -228,21 +227,21 @@ class Toy(NamedTuple):
 
 
 def toy(known: int) -> Toy:
-    """Table 1 of Steck, and a recommender that knows the genre of so many of the eight users.
+    """Return Table 1 of Steck with a recommender that knows the genre of ``known`` of eight users.
 
-    Of the others it predicts 5 stars for everything. With 0 it is the useless constant, with 8 the
-    oracle of genres: on the ratings both are without error.
+    For the other users it predicts 5 stars for everything. With 0 it is the useless constant, with
+    8 the oracle of genres: on the observed ratings neither has an error.
 
     Raises
     ------
     ValueError
-        If ``known`` is no whole number in 0..8.
+        If ``known`` is not a whole number in 0..8.
     """
     known = checks.integer("known", known, low=0, high=8)
     user, movie = np.ogrid[:8, :8]
     liked = (user < 4) == (movie < 4)
     ratings = np.where(liked & ((user + movie) % 4 > 0), 5.0, np.nan)
-    # One of each genre in turn.
+    # Users of the two genres alternate.
     order = np.argsort(np.arange(8) % 4, kind="stable")[:known]
     predicted = np.full((8, 8), 5.0)
     predicted[order] = np.where(liked[order], 5.0, 1.0)

@@ -1,8 +1,7 @@
-"""Matrix factorisations over all pairs of a user and an item, those never observed included.
+"""Matrix factorisations over all pairs of a user and an item, including unobserved pairs.
 
-One solver of weighted least squares serves the whole family (iALS, AllRank, observed ratings
-only); where all weights are equal its minimum has a closed form, and the logistic loss is
-minimised by L-BFGS.
+One solver of weighted least squares serves iALS, AllRank and observed ratings only. Where all
+weights are equal the minimum has a closed form (an SVD). The logistic loss is minimised by L-BFGS.
 
 References
 ----------
@@ -25,7 +24,7 @@ from scipy.linalg import get_lapack_funcs
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Numbers that a block of rows gathers: 4 to 8 MiB, and some hundredths of a second.
+#: Numbers in a block of rows: 4 to 8 MiB, and some hundredths of a second of work.
 BLOCK = 2**19
 #: Standard deviation of the factors at the start.
 INITIAL = 0.1
@@ -38,9 +37,9 @@ class WeightedLoss:
     .. math:: \sum_{u,i} W_{ui} (R_{ui} - p_u \cdot q_i)^2 + \sum_u \rho_u |p_u|^2
               + \sum_i \rho_i |q_i|^2
 
-    where R is 0 and W is ``missing`` for a pair that was not observed, and W is ``observed`` for
-    one that was. The ridge ρ of a row is λ = ``ridge``, or with ``per_pair`` λ times the sum of the
-    row's weights, as λ counts for every pair in Steck's loss (tr W̃ in his eq. 15 and 19).
+    where R is 0 and W is ``missing`` for an unobserved pair, and W is ``observed`` for an observed
+    pair. The ridge ρ of a row is λ = ``ridge``, or with ``per_pair`` λ times the sum of the row's
+    weights, because in Steck's loss λ applies to every pair (tr W̃ in eq. 15 and 19).
     """
 
     observed: float
@@ -49,18 +48,18 @@ class WeightedLoss:
     per_pair: bool
 
     def ridges(self, observed: Any, columns: int) -> Floats:
-        """Ridge of rows with so many ``observed`` of so many ``columns``."""
+        """Return the ridges of rows with ``observed`` observed pairs each out of ``columns``."""
         weight = self.missing * columns + (self.observed - self.missing) * observed
         return self.ridge * (weight if self.per_pair else np.ones(len(observed)))
 
 
 def _blocks(lengths: Any, d: int) -> Iterator[Any]:
-    """Rows of like length together, the empty ones left out: few places are filled in vain."""
+    """Yield blocks of non-empty rows of similar length, so that little padding is needed."""
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     while len(order):
         size = 1
-        while size < len(order):  # twice as many while they fit
+        while size < len(order):  # double the block while it fits
             more = min(2 * size, len(order))
             if more * d * max(d, lengths[order[more - 1]]) > BLOCK:
                 break
@@ -70,41 +69,41 @@ def _blocks(lengths: Any, d: int) -> Iterator[Any]:
 
 
 def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores, float]]:
-    r"""Exact minimum over one side's factors while the other's are fixed (Steck, eq. 15-19).
+    r"""Minimise the loss over one side's factors while the other's are fixed (Steck, eq. 15-19).
 
     Parameters
     ----------
     rows
         Observed values, CSR (n, m): of users × items, or of items × users.
     fixed
-        Factors (m, d) of the other side; computed in their precision.
+        Factors (m, d) of the other side; their precision is used.
     loss
-        What is minimised.
+        The loss to minimise.
 
     Yields
     ------
-    The share done, after a few hundredths of a second each.
+    The share done, every few hundredths of a second.
 
     Returns
     -------
     Factors (n, d), and the loss at the minimum without the ridge of ``fixed``: it is
-    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, b the right-hand side. A row without an observation
-    has the zero vector for its minimum, also where no weight makes its system singular.
+    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, b the right-hand side. The minimum of a row without
+    observations is the zero vector, which is used even where zero weights make its system singular.
     """
     (n, m), d, kind = rows.shape, fixed.shape[1], fixed.dtype
     lengths = np.diff(rows.indptr)
     ridges = loss.ridges(lengths, m).astype(kind)
     everywhere = loss.missing * (fixed.T @ fixed)
-    padded = np.vstack([fixed, np.zeros((1, d), kind)])  # row m fills the shorter rows up
+    padded = np.vstack([fixed, np.zeros((1, d), kind)])  # row m pads the shorter rows
     solved = np.zeros((n, d), kind)
     value = loss.observed * float(np.square(rows.data, dtype=np.float64).sum())
-    (solve,), done = get_lapack_funcs(("posv",), (fixed,)), 0  # faster than a stack's solve
+    (solve,), done = get_lapack_funcs(("posv",), (fixed,)), 0  # faster than a batched solve
     for block in _blocks(lengths, d):
         place = np.arange(lengths[block[-1]])
         filled = place < lengths[block, None]
         at = np.minimum(rows.indptr[block, None] + place, rows.nnz - 1)
         factors = padded.take(np.where(filled, rows.indices[at], m), axis=0)
-        values = rows.data[at].astype(kind)  # those beyond a row meet factors of zeros
+        values = rows.data[at].astype(kind)  # padded values are multiplied by 0
         system = factors.transpose(0, 2, 1) @ factors
         system *= loss.observed - loss.missing
         system += everywhere
@@ -130,22 +129,22 @@ def weighted_als(
     start: Factors | None = None,
     dtype: Any = np.float32,
 ) -> Part[Factors]:
-    """Alternate exact half steps, users first, from random factors of the items.
+    """Minimise by alternating exact half steps, users first, from random factors of the items.
 
     Parameters
     ----------
     values
         Observed values, CSR of users × items.
     loss
-        What is minimised; it falls with every half step.
+        The loss to minimise; it decreases with every half step.
     d
         Length of the factors.
     sweeps
         How often both sides are solved.
     seed
-        Of the first factors.
+        Seed of the initial factors.
     start
-        Begin with these factors of the items instead of random ones.
+        Model whose item factors replace the random initial ones.
     dtype
         Precision of the factors.
     """
@@ -165,7 +164,7 @@ def weighted_als(
 
 
 def _product(matrix: Any, dense: Scores) -> Part[Scores]:
-    """A sparse matrix (CSR) times a dense one, by blocks of rows."""
+    """Return a sparse matrix (CSR) times a dense one, computed by blocks of rows."""
     product = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
     parts = 1 + matrix.nnz * dense.shape[1] // (16 * BLOCK)
     cuts = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, parts + 1)).tolist()
@@ -176,16 +175,16 @@ def _product(matrix: Any, dense: Scores) -> Part[Scores]:
 
 
 def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
-    r"""Factors of least loss where every pair weighs 1: a soft-thresholded SVD.
+    r"""Return the factors of least loss where every pair has weight 1: a soft-thresholded SVD.
 
-    Of :math:`\sum_{u,i} (R_{ui} - p_u \cdot q_i)^2 + \lambda (|p_u|^2 + |q_i|^2)` with U users
-    and N items the minimum keeps the singular vectors of R and lowers its singular values σ to
-    :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
+    The loss is :math:`\sum_{u,i} (R_{ui} - p_u \cdot q_i)^2 + \lambda (|p_u|^2 + |q_i|^2)` with U
+    users and N items. Its minimum keeps the singular vectors of R and lowers the singular values σ
+    to :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
 
     Notes
     -----
-    A randomised range finder with 20 columns to spare and 4 power steps (Halko, Martinsson &
-    Tropp, SIAM Review 2011) finds the d largest: svds cannot be left midway.
+    A randomised range finder with 20 extra columns and 4 power steps (Halko, Martinsson & Tropp,
+    SIAM Review 2011) finds the d largest; scipy's ``svds`` cannot be interrupted.
     """
     n_users, n_items = values.shape
     sides, steps = (values, values.T.tocsr()), 10
@@ -215,7 +214,7 @@ class LogisticLoss:
               + \tfrac{\lambda}{2} (|p_u|^2 + |q_i|^2)\}, \qquad z_{ui} = p_u \cdot q_i
 
     where Y and W are 1 for a pair in ``relevant`` (CSR, users × items) and otherwise Y is 0 and W
-    is ``missing``. The print lacks the λ before its penalty.
+    is ``missing``. The printed equation lacks the λ of the penalty.
     """
 
     relevant: Any
@@ -223,13 +222,13 @@ class LogisticLoss:
     ridge: float
 
     def split(self, parameters: Scores) -> tuple[Scores, Scores]:
-        """Factors of users and items, views of one vector."""
+        """Return the factors of users and of items, as views of one vector."""
         n_users, n_items = self.relevant.shape
         rows = parameters.reshape(n_users + n_items, -1)
         return rows[:n_users], rows[n_users:]
 
     def value_and_gradient(self, parameters: Scores) -> Part[tuple[float, Scores]]:
-        """The loss and its gradient, by blocks of users; in the precision of the parameters."""
+        """Return the loss and its gradient, by blocks of users, in the parameters' precision."""
         n_users, n_items = self.relevant.shape
         gradient = np.zeros_like(parameters)
         (users, items), (by_user, by_item) = self.split(parameters), self.split(gradient)
@@ -243,7 +242,7 @@ class LogisticLoss:
             softplus = np.log(whole)  # log1p(small) is not vectorised
             softplus += np.maximum(z, 0)
             slope = np.where(z < 0, small, 1)
-            slope /= whole  # the chance of being relevant
+            slope /= whole  # the predicted probability of being relevant
             own = (1 - self.missing) * softplus[relevant] - z[relevant]
             value += self.missing * float(softplus.sum(axis=1).sum(dtype=np.float64))
             value += float(own.sum(dtype=np.float64))
@@ -266,7 +265,7 @@ class LogisticLoss:
 def least_by_gradient(
     evaluate: Callable[[Scores], Part[tuple[float, Scores]]], start: Scores, *, steps: int
 ) -> Part[Scores]:
-    """Minimise by L-BFGS, ten pairs remembered, halving a step until the loss falls enough."""
+    """Minimise by L-BFGS with ten stored pairs; halve a step until the loss decreases enough."""
     x, pairs = start, deque[tuple[Scores, Scores]](maxlen=10)
     value, gradient = yield from within(evaluate(x), 0.0, 1 / (steps + 1))
     for step in range(1, steps + 1):
@@ -278,7 +277,7 @@ def least_by_gradient(
             trial = yield from within(evaluate(x + direction), low, high, value)
             if trial[0] <= value + 1e-4 * slope:
                 break
-            if -slope <= 1e-9 * abs(value):  # what is left is rounding
+            if -slope <= 1e-9 * abs(value):  # further gains are rounding errors
                 return x
             direction, slope, low = direction / 2, slope / 2, high
         change = trial[1] - gradient
@@ -290,7 +289,7 @@ def least_by_gradient(
 
 
 def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> Scores:
-    """The inverse Hessian, as the pairs of steps and changes tell it, times the gradient."""
+    """Return the L-BFGS inverse Hessian (from pairs of step and change) times the gradient."""
     product, weights = gradient.copy(), []
     for step, change in reversed(pairs):
         weights.append((step @ product) / (step @ change))
@@ -306,7 +305,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 def logistic(
     relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
-    """Factors that minimise :class:`LogisticLoss`, from two sweeps of least squares on."""
+    """Return factors that minimise :class:`LogisticLoss`, after two sweeps of least squares."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)

@@ -1,6 +1,6 @@
-"""Who interacted with what: an immutable value that splits, recommenders and ranking share.
+"""Interactions of users with items: an immutable object for splits, recommenders and ranking.
 
-And a small world of users and items to begin with, drawn anew from its seed.
+Also a small synthetic data set to begin with, drawn from a seed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Codes = NDArray[np.int32]
 Ratings = NDArray[np.float32]
 Times = NDArray[np.int64]
 
-LARGEST_RATING = 10**9  # squares of such ratings, and sums of these, are no trouble
+LARGEST_RATING = 10**9  # squares of ratings, and their sums, do not overflow
 
-# Of the small world.
+# Parameters of the synthetic data set.
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
 _FEWEST, _MORE, _MOST = 10, 40, 300  # interactions of a user: exponential above the fewest
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
-_TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0  # weights in the logarithm of the chance to be taken
-_IN_SERIES = 0.4  # share of the items
-_STAGES = 6  # in which tastes stand still
+_TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0  # weights in the log-probability of taking an item
+_IN_SERIES = 0.4  # share of the items that belong to a series
+_STAGES = 6  # periods of constant tastes
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -38,16 +38,16 @@ class Interactions(ByDigest):
     Parameters
     ----------
     users, items
-        Labels, text or whole numbers, of shape (n_users,) and (n_items,): each its own. A label
-        without an interaction is allowed: an item nobody took is a candidate all the same.
+        Distinct labels, text or whole numbers, of shape (n_users,) and (n_items,). A label without
+        an interaction is allowed: an item that nobody took is still a candidate.
     user, item
-        Of each interaction the index of its user and of its item, shape (size,).
+        Index of the user and of the item of each interaction, shape (size,).
     rating
-        Of each interaction its rating, finite; ``None`` where all that is known is that it took
-        place (implicit feedback).
+        Rating of each interaction, finite; ``None`` for implicit feedback, where only the fact of
+        an interaction is known.
     time
-        Of each interaction its place in time, a whole number in any unit; equal ones keep the
-        order of the file. ``None``: the order of the file is all that is known.
+        Time of each interaction, a whole number in any unit; interactions at equal times keep the
+        order of the file. ``None``: only the order of the file is known.
 
     Raises
     ------
@@ -132,7 +132,7 @@ class Interactions(ByDigest):
         return digest_of(f"{self.size} {' '.join(tables)}", columns, None)
 
     def take(self, which: ArrayLike) -> Interactions:
-        """Some of the interactions, by a mask or by their indices; labels keep their numbers."""
+        """Return some interactions, by a mask or by their indices; labels keep their indices."""
         taken = object.__new__(Interactions)
         columns = (self.user, self.item, self.rating, self.time)
         at = checks.array_of("which", which)
@@ -146,7 +146,7 @@ class Interactions(ByDigest):
 
     @cached_property
     def in_time(self) -> NDArray[np.int64]:
-        """The interactions from the first in time to the last, equal times in their order."""
+        """Indices of the interactions in the order of time, equal times in their order."""
         if self.time is None:
             return np.arange(self.size)
         return np.argsort(self.time, kind="stable")
@@ -159,7 +159,7 @@ def require_interactions(value: object) -> None:
 
 
 def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Different labels in the order of first appearance, and of each the index in these."""
+    """Return distinct labels in the order of first appearance, and each label's index in them."""
     code, many = codes_of(labels)
     table = np.empty(many, labels.dtype)
     table[code[::-1]] = labels[::-1]
@@ -167,7 +167,7 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _table(name: str, labels: ArrayLike) -> NDArray[Any]:
-    """Labels, each its own."""
+    """Return a list of labels; refuse repeated labels."""
     names = checks.labels(name, labels)
     if names.ndim != 1:
         raise ValueError(f"{name} must be a list of labels, got {checks.shown(labels)}")
@@ -181,29 +181,29 @@ def _table(name: str, labels: ArrayLike) -> NDArray[Any]:
 
 
 def synthetic(seed: int = 0) -> Interactions:
-    """Draw ratings of 1,500 users for 1,200 items, some 75,000, with their places in time.
+    """Draw some 75,000 ratings with times, of 1,500 users for 1,200 items.
 
     Parameters
     ----------
     seed
-        The same seed gives the same world.
+        The same seed gives the same data.
 
     Raises
     ------
     ValueError
-        If the seed is no whole number from 0.
+        If the seed is not a whole number of at least 0.
 
     Notes
     -----
-    A tenth of the items have nearly half of the interactions, as in MovieLens 1M. What a user takes
-    is drawn by popularity, by a taste, which moves as time goes by, and by the series that were
-    begun: a model of factors learns tastes, one of neighbours sees the series.
+    A tenth of the items have nearly half of the interactions, as in MovieLens 1M. The items that a
+    user takes depend on popularity, on the user's taste, which drifts over time, and on the series
+    that the user has begun: factor models learn the tastes, neighbour models the series.
     """
     rng = np.random.default_rng(checks.integer("seed", seed, low=0))
     popularity = rng.normal(scale=_SKEW, size=_ITEMS)
     kind = rng.normal(size=(_ITEMS, _TASTES))
     series = rng.integers(0, _SERIES, _ITEMS)
-    part = rng.random(_ITEMS) < _IN_SERIES  # of a series; the others stand alone
+    part = rng.random(_ITEMS) < _IN_SERIES  # whether an item belongs to its series
     taste, drift = rng.normal(size=(2, _USERS, _TASTES))
     sizes = np.minimum(_FEWEST + rng.exponential(_MORE, _USERS).astype(int), _MOST)
     begun, taken = (np.zeros((_USERS, many), dtype=bool) for many in (_SERIES, _ITEMS))
@@ -211,7 +211,7 @@ def synthetic(seed: int = 0) -> Interactions:
     for stage in range(_STAGES):
         fit = (_TASTE * taste + _DRIFT * drift * stage / (_STAGES - 1)) @ kind.T
         chance = popularity + fit + _BEGUN * part * begun[:, series]
-        # The largest of these, one after the other, are draws by exp(chance) without repetition.
+        # Gumbel trick: the largest sums are draws without replacement, with weights exp(chance).
         chance += rng.gumbel(size=chance.shape)
         chance[taken] = -np.inf
         many = (sizes * (stage + 1)) // _STAGES - (sizes * stage) // _STAGES

@@ -1,4 +1,4 @@
-"""What training gives: models that score every item for a block of users, and its progress."""
+"""Trained models, which score every item for a block of users, and the progress of training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class TrainingProgress(NamedTuple):
-    """How far a training is: the share done, 0 to 1, and the loss where one is minimised."""
+    """Progress of a training: the share done, 0 to 1, and the loss where one is minimised."""
 
     share: float
     loss: float | None = None
@@ -31,14 +31,14 @@ class Model(Protocol):
         """Scores (stop - start, n_items) of all items for the users ``start`` to ``stop``."""
 
 
-#: Work under way: it can be left at any step, a few hundredths of a second each, and returns
-#: its result at the end.
+#: A computation as a generator: it can be abandoned at any step, a few hundredths of a second
+#: each, and returns its result at the end.
 Part = Generator[TrainingProgress, None, T]
 Training = Part[Model]
 
 
 def finish(part: Part[T]) -> T:
-    """Do all of a work at once and return its result."""
+    """Run a computation to its end and return its result."""
     remedy = "give what rank or the train of a recommender returned"
     checks.of_kind("part", part, Generator, "generator", remedy)
     while True:
@@ -49,7 +49,7 @@ def finish(part: Part[T]) -> T:
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """A part whose shares go from ``low`` to ``high`` of the whole; ``loss`` is the last known."""
+    """Run a part and map its shares to ``low``..``high``; yield ``loss`` where it yields none."""
     while True:
         try:
             share, own = next(part)
@@ -60,7 +60,7 @@ def within(part: Part[T], low: float, high: float, loss: float | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """Scores are inner products of factors of users (n_users, d) and of items (n_items, d)."""
+    """Model whose scores are inner products of factors: users (n_users, d), items (n_items, d)."""
 
     users: Scores
     items: Scores
@@ -72,10 +72,10 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class ItemWeights:
-    """A score is the sum, over the items a user took, of their weights for the candidate.
+    """Model whose score is the sum of the candidate's weights over the items that the user took.
 
-    ``history`` is the matrix of users × items (CSR); of the weights, items × candidates, the
-    ``blocks`` hold some columns each, dense or sparse, in their order.
+    ``history`` is the matrix of users × items (CSR). The weights, items × candidates, are split
+    into ``blocks`` of columns, dense or sparse, in order.
     """
 
     history: Any
@@ -91,7 +91,7 @@ class ItemWeights:
 
 @dataclass(frozen=True, eq=False)
 class OneList:
-    """The same scores (n_items,) for every user."""
+    """Model with the same scores (n_items,) for every user."""
 
     values: Floats
 
@@ -102,7 +102,7 @@ class OneList:
 
 @dataclass(frozen=True)
 class Chance:
-    """Uniform random scores of ``n_items``, a user's the same in every block."""
+    """Model with uniform random scores of ``n_items``, reproducible for each user and seed."""
 
     n_items: int
     seed: int

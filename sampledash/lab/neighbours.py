@@ -1,4 +1,4 @@
-"""Item-based recommenders: what a user took votes for items that others took along with it.
+"""Item-based recommenders: items that a user took vote for items that other users took with them.
 
 References
 ----------
@@ -17,21 +17,21 @@ from scipy.sparse import csr_array, vstack
 from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Pairs of interactions that a block of co-occurrence counts goes through: some hundredths of
-#: a second.
+#: Pairs of interactions that are counted for a block of co-occurrences: some hundredths of a
+#: second of work.
 PAIRS = 2**22
 #: Numbers in a dense block.
 BLOCK = 2**21
-#: Rows of a dense matrix that are worked on at once.
+#: Rows of a dense matrix that are updated at once.
 STRIPE = 1024
-#: Columns that stay together: where a block of them fits the cache, scores take half the time.
+#: Columns in a block of weights: a block that fits the cache halves the time of scoring.
 WIDTH = 512
-#: Bytes that the weights between items may take.
+#: Largest size in bytes of the weights between items.
 LARGEST = 2**30
 
 
 def _ones(history: Any) -> Any:
-    """The same pairs, each with the value 1."""
+    """Return the matrix with all stored values replaced by 1."""
     ones = np.ones(history.nnz, np.float32)
     return csr_array((ones, history.indices, history.indptr), history.shape)
 
@@ -45,9 +45,9 @@ def _check_size(n: int, size: int, remedy: str = "") -> None:
 
 
 def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
-    """How many users took both of two items, by blocks of rows (CSR, float32, exact).
+    """Yield how many users took both of two items, by blocks of rows (CSR, float32, exact).
 
-    ``taken`` is the CSR of users × items of ones. Yields the rows, their counts, the share done.
+    ``taken`` is the CSR of users × items of ones. A step yields rows, their counts, the share done.
     """
     by_item = taken.T.tocsr()
     work = np.cumsum(by_item @ np.diff(taken.indptr).astype(np.float64))
@@ -62,25 +62,25 @@ def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
 def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     r"""Sharpened cosine between items (Krichene & Rendle, eq. 27-30).
 
-    :math:`s_{ij} = (C_{ij} / \sqrt{n_i n_j})^q` of C users who took both; a candidate i gets
-    :math:`\sum_j s''_{ij}` over the items j that the user took, where each row of s'' has the
-    Euclidean length 1.
+    :math:`s_{ij} = (C_{ij} / \sqrt{n_i n_j})^q`, with C users who took both items. A candidate i
+    gets the score :math:`\sum_j s''_{ij}` over the items j that the user took, where each row of
+    s'' is s scaled to the Euclidean length 1.
 
     Parameters
     ----------
     history
-        Who took what, CSR of users × items; the values play no part.
+        Interactions, CSR of users × items; the values are ignored.
     q
         Exponent.
     k
-        Neighbours of an item that it votes for; infinite is every item.
+        Number of nearest neighbours that an item votes for; infinite means every item.
 
     Notes
     -----
-    As matched with the ranks of the paper: the denominator of eq. 30 is not applied; without a
-    limit s_ii counts in the length of row i; with one an item is no neighbour of its own, and
-    s_ij is kept where i is one of the k nearest of j. Neighbours are compared exactly, by
-    :math:`C_{ij}^2 / n_i`, and equal ones by the number of the item, that of its first appearance.
+    These choices reproduce the ranks of the paper: the denominator of eq. 30 is not applied;
+    without a limit k, s_ii counts in the length of row i; with a limit, an item is not its own
+    neighbour, and s_ij is kept where i is one of the k nearest neighbours of j. Neighbours are
+    compared exactly, by :math:`C_{ij}^2 / n_i`; among equal neighbours the smaller index wins.
     """
     taken = _ones(history)
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
@@ -88,7 +88,7 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
     whole: list[Any] = [np.empty((n, part.stop - part.start)) for part in _columns(n) if dense]
     for rows, block, share in cooccurrence(taken):
-        # s is symmetric: row j holds what j gives each candidate.
+        # s is symmetric: row j holds the votes of item j for each candidate.
         if np.isfinite(k):
             block = _nearest(block, counts, rows.start, int(k))
         own = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
@@ -113,15 +113,15 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
 
 
 def _columns(n: int) -> list[slice]:
-    """Blocks of columns."""
+    """Return slices that split n columns into blocks."""
     return [slice(start, min(start + WIDTH, n)) for start in range(0, n, WIDTH)]
 
 
 def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
-    """Of rows ``first`` and on of the counts C_ji those i of the k largest C_ji² / n_i, j left out.
+    """Keep the k largest C_ji² / n_i, i ≠ j, in each row j of counts C; rows begin at ``first``.
 
-    Squares and their quotients are equal in double precision where the fractions are, and only
-    there, below some 10⁵ users of one item.
+    In double precision, two of these fractions are equal exactly where the true fractions are, up
+    to some 10⁵ users of one item.
     """
     near = block.toarray().astype(np.float64)
     near **= 2
@@ -137,17 +137,17 @@ def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
 
 
 def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
-    r"""The item weights that rebuild each user's history without its own item (Steck, WWW 2019).
+    r"""Learn item weights that predict each item of a history from the others (Steck, WWW 2019).
 
-    The minimum of :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a zero diagonal:
-    :math:`B_{ij} = -P_{ij} / P_{jj}` for i ≠ j, :math:`P = (X^T X + \lambda I)^{-1}` (his eq. 8).
+    They minimise :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a zero diagonal of B:
+    :math:`B_{ij} = -P_{ij} / P_{jj}` for i ≠ j, :math:`P = (X^T X + \lambda I)^{-1}` (eq. 8).
 
     Parameters
     ----------
     history
-        Who took what, CSR of users × items; the values play no part.
+        Interactions, CSR of users × items; the values are ignored.
     ridge
-        λ.
+        The ridge λ.
     """
     taken = _ones(history)
     n = taken.shape[1]
@@ -169,7 +169,7 @@ def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
 
 
 def _invert(matrix: Scores) -> Part[None]:
-    """Invert a positive definite matrix in its place, by Gauss-Jordan steps of whole blocks."""
+    """Invert a positive definite matrix in place, by Gauss-Jordan steps on blocks."""
     n, width = len(matrix), 128
     for start in range(0, n, width):
         block = slice(start, stop := min(start + width, n))

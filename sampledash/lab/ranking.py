@@ -1,8 +1,8 @@
-"""Full ranking: every relevant item among all its candidates, from blocks of scores.
+"""Full ranking: the rank of every relevant item among all its candidates, from blocks of scores.
 
-Nothing is sorted. For an item with the score t, 1 + #(score > t) is its best rank and
-#(score = t) − 1 others are tied with it; what the user has seen is counted the same way and taken
-off.
+Nothing is sorted. For an item with score t, 1 + #(score > t) is its best rank and #(score = t) − 1
+other items are tied with it. Items that the user has seen are counted in the same way and
+subtracted.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from sampledash.types import Ints
 ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
 
-_BLOCK = 4 * 2**20  # bytes of scores at a time: some hundredths of a second of most models
-_FEWEST = 16  # users at a time where a row is longer, so that models still multiply matrices,
-_LARGEST = 64 * 2**20  # up to so many bytes
-_COMPARED = 2**18  # scores compared at a time, which the cache of a processor holds
+_BLOCK = 4 * 2**20  # bytes of scores in a block: some hundredths of a second for most models
+_FEWEST = 16  # least users in a block where rows are long, so that models still multiply matrices,
+_LARGEST = 64 * 2**20  # unless the block would have more bytes than this
+_COMPARED = 2**18  # scores compared at a time, which fit the cache of a processor
 
 
 class _Counted(NamedTuple):
-    """Of each relevant item, by user: the counts among its candidates."""
+    """User, best rank, ties and number of candidates of each relevant item, sorted by user."""
 
     user: Ints
     rank: Ints
@@ -51,42 +51,42 @@ def rank(
     recommender: str = "",
     seed: int | None = None,
 ) -> Part[RankSet]:
-    """Rank what a split holds out, among all candidates of its user, as a generator.
+    """Rank the held-out items of a split among all candidates of their user, as a generator.
 
     Parameters
     ----------
     scores_of
         Scores of the users ``start..stop`` for all items, shape (stop - start, n_items).
     split
-        What was learned from, what is held out, and whether seen items are candidates.
+        Training and held-out interactions, and whether seen items are candidates.
     system
         Name of the recommender.
     part
         Which held-out part is ranked.
     least_rating
-        Only interactions rated so at least are relevant; ``None``: all.
+        Lowest rating of a relevant interaction; ``None``: all are relevant.
     recommender, seed
         Text of the recommender and the seed it was trained with, for the provenance.
 
     Yields
     ------
-    Its progress, ten times a second or more often with most models.
+    The progress, ten times a second or more often with most models.
 
     Returns
     -------
-    One instance for each user with relevant items, labelled as the user is; with ``provenance``.
+    One instance for each user with relevant items, with the label of the user and ``provenance``.
 
     Raises
     ------
     ValueError
-        If a score is not a number, the shape of the scores is another one, nothing is relevant, or
-        a user has no candidate but one relevant item.
+        If a score is not a number, the scores have the wrong shape, nothing is relevant, or a user
+        has no candidates other than one relevant item.
 
     Notes
     -----
-    A relevant item is a candidate even where the user has seen it before. Items that nobody took in
-    training are candidates too. The order of relevant items of one user that are tied with each
-    other is drawn once (always with the same seed).
+    A relevant item is a candidate even if the user has seen it before. Items that nobody took in
+    training are candidates too. If relevant items of one user are tied with each other, their order
+    is drawn once, always with the same seed.
     """
     made = "make one with sampledash.split(interactions, rule)"
     checks.of_kind("split", split, Split, "Split", made)
@@ -117,7 +117,7 @@ def rank(
 
 
 def require_candidates(split: Split, held: Interactions) -> None:
-    """Raise a ValueError if the split leaves a held-out item nothing to be ranked among."""
+    """Raise a ValueError if a held-out item of the split has no other candidate."""
     if not split.exclude_seen:
         return
     taken = np.diff(_without(split.training.matrix, held.matrix).indptr)
@@ -138,22 +138,22 @@ def ranks_from_scores(
     system: str = "scores",
     instances: ArrayLike | None = None,
 ) -> RankSet:
-    """Return the ranks of relevant items by the scores that a model gives all items.
+    """Return the ranks of relevant items, given the scores of a model for all items.
 
     Parameters
     ----------
     scores
         Array or sparse array of shape (n_users, n_items), or a function of ``start`` and ``stop``
-        that returns the scores of these users, shape (stop - start, n_items). An entry that a
-        sparse array lacks is the score 0.
+        that returns the scores of these users, shape (stop - start, n_items). An entry missing from
+        a sparse array is the score 0.
     relevant
-        What is relevant: an array of one item for each user, shape (n_users,); or for each user a
+        The relevant items: an array of one item for each user, shape (n_users,); or for each user a
         sequence of items, which may be empty; or a boolean or sparse array (n_users, n_items) that
-        is true or not zero there. Items are columns of the scores, from 0.
+        is true or nonzero at relevant items. Items are columns of the scores, from 0.
     seen
-        Items that are no candidates of the user, in the same forms; a relevant one stays a
-        candidate. ``None``: all items are, but those with the score −inf, by which frameworks mark
-        what is none.
+        Items that are not candidates of the user, in the same forms; a relevant item stays a
+        candidate. ``None``: all items are candidates except those with the score −inf, with which
+        frameworks mark items that are not candidates.
     system
         Name of the recommender.
     instances
@@ -205,7 +205,7 @@ def ranks_from_scores(
 def _count(
     scores_of: ScoresOf, relevant: csr_array, seen: csr_array | None, n_items: int
 ) -> Part[_Counted]:
-    """Best rank, ties and candidates of each relevant item, by blocks of users."""
+    """Count best rank, ties and candidates of each relevant item, by blocks of users."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
@@ -233,16 +233,16 @@ def _count(
             row, theirs = _seen_scores(scores, others, user[first:last], start)
             rank[first:last] -= np.bincount(row[theirs > threshold[row]], minlength=last - first)
             ties[first:last] -= np.bincount(row[theirs == threshold[row]], minlength=last - first)
-            if masked:  # and so taken off twice
+            if masked:  # seen items with −inf were subtracted twice
                 n[first:last] += np.bincount(row[theirs == -np.inf], minlength=last - first)
         yield TrainingProgress(stop / users)
-    if len(user) > np.count_nonzero(np.diff(ends)):  # of some several
+    if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
         rank, ties = draw_shared_ties(user, rank, ties)
     return _Counted(user, rank, ties, n)
 
 
 def _users_at_once(n_items: int) -> int:
-    """How many users' scores are asked for at a time, as many at any speed: sums round alike."""
+    """Return the number of users per block; it depends on n_items only, so rounding is the same."""
     row = 4 * n_items
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
 
@@ -250,7 +250,7 @@ def _users_at_once(n_items: int) -> int:
 def _checked(
     scores: object, shape: tuple[int, int] | None, start: int
 ) -> tuple[NDArray[Any], bool]:
-    """A block of scores, and whether some of them is −inf; of another shape or NaN is refused."""
+    """Return a block of scores and whether any is −inf; refuse a wrong shape or NaN."""
     block = np.asarray(scores)
     if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
@@ -261,7 +261,7 @@ def _checked(
         raise ValueError(f"scores must be numbers, got the type {block.dtype}")
     if block.dtype.kind != "f":
         return block, False
-    lowest = block.min(initial=np.inf)  # NaN where any is
+    lowest = block.min(initial=np.inf)  # NaN if any score is NaN
     if np.isnan(lowest):
         u, i = np.argwhere(np.isnan(block))[0].tolist()
         raise ValueError(
@@ -281,12 +281,12 @@ def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
 
 
 def _users_of(pairs: csr_array) -> Ints:
-    """The row of each entry."""
+    """Return the row (user) of each stored entry."""
     return np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
 
 
 def _without(seen: csr_array, relevant: csr_array) -> csr_array:
-    """What is seen and not relevant; both with sorted indices."""
+    """Return the seen items that are not relevant; both arrays have sorted indices."""
     keys, wanted = (_users_of(pairs) * pairs.shape[1] + pairs.indices for pairs in (seen, relevant))
     at = np.searchsorted(keys, wanted)
     at = at[np.append(keys, -1)[at] == wanted]
@@ -301,7 +301,7 @@ def _without(seen: csr_array, relevant: csr_array) -> csr_array:
 def _seen_scores(
     scores: NDArray[Any], seen: csr_array, user: Ints, start: int
 ) -> tuple[Ints, NDArray[Any]]:
-    """Scores of what the users of relevant items have seen, and of which of these each is."""
+    """Return indices of relevant items, and scores of the items that their users have seen."""
     begin, size = seen.indptr[user].astype(np.int64), np.diff(seen.indptr)[user]
     row = np.repeat(np.arange(len(user)), size)
     at = np.arange(len(row)) + np.repeat(begin - (np.cumsum(size) - size), size)
@@ -309,12 +309,12 @@ def _seen_scores(
 
 
 def _is_matrix(given: object) -> bool:
-    """Whether it has an entry for each user and item."""
+    """Return whether the value is a matrix of users × items."""
     return issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2)
 
 
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
-    """Items of users in any of the forms that are taken, as a pattern with sorted indices."""
+    """Return users' items, in any accepted form, as a sparse matrix of ones with sorted indices."""
     if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")

@@ -25,16 +25,16 @@ from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]
 Role = Literal["user", "item", "rating", "time"]
-Chosen = dict[Role, str | None]  # names of columns; None: the usual ones, "": none
+Chosen = dict[Role, str | None]  # names of columns; None: the usual names, "": no such column
 
 
 class _Meaning(NamedTuple):
-    """What a column is: what it holds, what to say of it, what to write, its usual names."""
+    """A role of a column: its kind of values, its description, its remedy and its usual names."""
 
     holds: Holds
     means: str
     write: str
-    names: str  # compared as bare ones
+    names: str  # in the normal form of :func:`~sampledash.readers.columns.bare`
 
 
 _MEANINGS: dict[Role, _Meaning] = {
@@ -48,9 +48,9 @@ _MEANINGS: dict[Role, _Meaning] = {
                      "a whole number or a date, in every row, or leave the column out", TIMES),
 }  # fmt: skip
 _LABELLED: tuple[Role, Role] = ("user", "item")
-_HEADLESS = ("user", "item", "rating", "timestamp")  # what columns without names are called
-_TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")  # a header of RecBole
-#: Times since 1970 by what they count, from 1973 to 2128.
+_HEADLESS = ("user", "item", "rating", "timestamp")  # names of columns without a header
+_TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")  # a typed header of RecBole
+#: Number of each unit in a second. Times since 1970 in 1973..2128 are _FROM to _TO seconds.
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FROM, _TO = 1e8, 5e9
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
@@ -58,16 +58,16 @@ _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep s
 
 @dataclass(frozen=True, eq=False)
 class OpenedInteractions:
-    """A parsed file of interactions, from which they are made in one way or another.
+    """A parsed file, from which interactions are selected with different options.
 
-    Parsing is most of the work: a page keeps this while the reader corrects what was understood.
-    ``columns`` are all names there are, ``chosen`` those that were read, by what they are.
+    Parsing is most of the work: a page keeps this object while the user changes the options.
+    ``columns`` are the names of all columns, ``chosen`` the names of those that were read, by role.
     """
 
     facts: Facts
     columns: tuple[str, ...]
     chosen: Mapping[Role, str]
-    interactions: Interactions  # as they stand in the file
+    interactions: Interactions  # all interactions of the file
 
     def read(
         self,
@@ -78,7 +78,7 @@ class OpenedInteractions:
         per_user: int = 1,
         per_item: int = 1,
     ) -> tuple[Interactions, Facts]:
-        """Choose among them, and say what was done; options as in :func:`read_interactions`."""
+        """Select interactions, with notes in the facts; options as in :func:`read_interactions`."""
         checks.choice("duplicates", duplicates, get_args(Duplicates))
         chosen, notes = self.interactions, []
         again = _repeats(chosen, keep_first=duplicates == "first")
@@ -139,34 +139,34 @@ def read_interactions(
     per_user: int = 1,
     per_item: int = 1,
 ) -> Interactions:
-    """Read who interacted with what.
+    """Read interactions of users with items from a file.
 
     Parameters
     ----------
     source
         Path or binary buffer: MovieLens (``.dat``, ``u.data``, ``ratings.csv``), NCF (``.rating``),
         RecBole (``.inter``), or any CSV, TSV, semicolon-separated or Parquet table with a row for
-        each interaction; text in UTF-8, packed with gzip or not. At most 256 MiB unpacked and ten
-        million rows.
+        each interaction; text in UTF-8, compressed with gzip or not. At most 256 MiB uncompressed
+        and ten million rows.
     name
-        What to call the file in messages; default its own name.
+        Name of the file in messages; by default its own name.
     user, item, rating, time
-        Names of the columns; default the usual ones. ``""``: there is none. Without a header line
-        the columns are called user, item, rating and timestamp in the order in which MovieLens has
-        them.
+        Names of the columns; by default the usual names. ``""``: there is no such column. Without a
+        header line the columns are called user, item, rating and timestamp, in the order that
+        MovieLens uses.
     duplicates
         Which of several interactions of one user with one item count: the ``"last"`` or
-        ``"first"`` in time (in the file, where there is none), or ``"all"``.
+        ``"first"`` in time (in the file, where there are no times), or ``"all"``.
     implicit
-        Leave out the ratings: that an interaction took place is what counts.
+        Leave out the ratings: only the fact of an interaction counts.
     least_rating
         Leave out interactions with a lower rating.
     per_user, per_item
-        Leave out users and items with fewer interactions, until none has (the k-core).
+        Leave out users and items with fewer interactions, repeatedly until none is left (k-core).
 
     Returns
     -------
-    Interactions in the order of the file; labels are whole numbers where all are written so.
+    Interactions in the order of the file; labels are whole numbers if all are written as such.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def open_interactions(
     rating: str | None = None,
     time: str | None = None,
 ) -> OpenedInteractions:
-    """Parse a file without choosing among its interactions; arguments as in the reader."""
+    """Parse a file without selecting interactions; arguments as in :func:`read_interactions`."""
     data, called = limits.load(source, name, _BYTES)
     columns: Chosen = {"user": user, "item": item, "rating": rating, "time": time}
     chosen: Chosen = {x: y if y is None else checks.text(x, y) for x, y in columns.items()}
@@ -236,7 +236,7 @@ def open_interactions(
 def _source_of(
     name: str, kind: str, headers: Sequence[str], *, chosen: Chosen, **text: Any
 ) -> Layout:
-    """Find the columns that mean something: the chosen ones, else the first by usual names."""
+    """Find the column of each role: the chosen column, else the first with a usual name."""
     cells_of.refuse_repeated(headers, name)
     known = [cells_of.bare(header) for header in headers]
     roles: list[Any] = [None] * len(headers)
@@ -245,7 +245,7 @@ def _source_of(
         if wanted is None:
             usual = (known.index(n) for n in meaning.names.split() if n in known)
             column = next((i for i in usual if roles[i] is None), None)
-            if column is not None:  # rating and Rating, say
+            if column is not None:  # refuse, for example, both rating and Rating
                 cells_of.refuse_repeated([x for x in known if x == known[column]], name)
         elif wanted == "":
             column = None
@@ -278,7 +278,7 @@ def _listed(headers: Sequence[str]) -> str:
 
 
 def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame, list[str]]:
-    """Parse separated text, with a header line or as MovieLens writes it, without."""
+    """Parse separated text, with a header line or, as in MovieLens, without."""
     limits.check_utf8(data, name)
     limits.check_lines(data, name)
     start = next(line for line in cells_of.stream(data) if line.strip())
@@ -304,7 +304,7 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
 
 
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
-    """Names of the columns, and whether the first line gives them: it has no numbers then."""
+    """Return the names of the columns, and whether the first line is a header (has no numbers)."""
     numeric = [checks.is_numeral(cell) for cell in cells]
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
         typed = [_TYPED.fullmatch(cell) for cell in cells]
@@ -322,7 +322,7 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
 
 
 def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Numbers or dates as whole numbers that grow with time; more than one unit is refused."""
+    """Return numbers or dates as whole numbers that increase with time; refuse mixed units."""
     numeric = pd.api.types.is_numeric_dtype(cells.dtype)
     if not numeric and len(cells) and np.isnan(cells_of.parsed(cells)).all():
         codes, distinct = pd.factorize(cells)
@@ -370,7 +370,7 @@ _READ: dict[Role, Callable[..., Any]] = {
 
 
 def _doubts(name: str, found: Mapping[Role, Any]) -> tuple[str, ...]:
-    """What may be wrong."""
+    """Return warnings about ratings and times that may be wrong."""
     doubts, rating, time = [], found.get("rating"), found.get("time")
     if rating is not None and len(rating) and np.ptp(rating) == 0:
         doubts.append(f"Every rating of {name} is {rating[0]:g}: they tell nothing.")
@@ -381,7 +381,7 @@ def _doubts(name: str, found: Mapping[Role, Any]) -> tuple[str, ...]:
 
 
 def _repeats(found: Interactions, *, keep_first: bool) -> Flags:
-    """Interactions of a user with an item that have another one, which counts."""
+    """Return which interactions are repeats of another interaction, the one that counts."""
     order = found.in_time if keep_first else found.in_time[::-1]
     pair = found.user.astype(np.int64) * found.n_items + found.item
     counts = np.zeros(found.size, dtype=bool)
@@ -390,7 +390,7 @@ def _repeats(found: Interactions, *, keep_first: bool) -> Flags:
 
 
 def _core(found: Interactions, per_user: int, per_item: int) -> Flags:
-    """What is left when users and items with few interactions go, until none has few."""
+    """Return which interactions are left after repeatedly removing rare users and items: k-core."""
     current = np.ones(found.size, dtype=bool)
     while True:
         users = np.bincount(found.user[current], minlength=found.n_users) >= per_user
@@ -402,7 +402,7 @@ def _core(found: Interactions, per_user: int, per_item: int) -> Flags:
 
 
 def _occurring(found: Interactions) -> Interactions:
-    """With the labels that occur only."""
+    """Return the interactions with only the labels that occur."""
     tables_, codes = [], []
     for labels, code in ((found.users, found.user), (found.items, found.item)):
         here = np.bincount(code, minlength=len(labels)) > 0

@@ -1,4 +1,4 @@
-"""Recommenders as data: a name and its knobs, whose text parses back, and how each is trained."""
+"""Recommenders as data: a name with knobs, a text that can be parsed, and a training function."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ STECK = "Steck, KDD 2010"
 
 @dataclass(frozen=True)
 class Knob:
-    """A number that a recommender is trained with.
+    """A hyperparameter of a recommender.
 
     Attributes
     ----------
     name, default, about
-        As its text has it; the paper's value; what it does, in a few words.
+        Name in the recommender's text; the paper's value; a short description.
     low, high
         Smallest and largest value.
     whole
-        Whether it is a whole number.
+        Whether the value is a whole number.
     unlimited
-        Whether it may also be ``all``: infinite.
+        Whether the value may also be ``all``, which means infinite.
     """
 
     name: str
@@ -46,40 +46,40 @@ class Knob:
     unlimited: bool = False
 
     def read(self, text: str) -> float:
-        """Value of a text, or a ValueError that names the knob."""
+        """Return the value that a text gives, or raise a ValueError that names the knob."""
         if self.unlimited and text.lower() == "all":
             return np.inf
         return self.check(float(text) if checks.is_numeral(text) else text)
 
     def check(self, value: Any) -> float:
-        """The value if it is one, or a ValueError that names the knob."""
+        """Return the value if it is valid, or raise a ValueError that names the knob."""
         if self.unlimited and value == np.inf:
             return np.inf
         number = checks.real(self.name, value, low=self.low, high=self.high)
         return checks.integer(self.name, number, low=int(self.low)) if self.whole else number
 
     def write(self, value: float) -> str:
-        """Text of a value."""
+        """Return the text of a value."""
         return "all" if value == np.inf else checks.exact(value)
 
 
 @dataclass(frozen=True)
 class Family:
-    """A family of recommenders: what it is, where it is from, its knobs, and how it is trained."""
+    """A family of recommenders: its description, source, knobs and training function."""
 
     name: str
     about: str
     source: str
-    train: Callable[..., Training]  # of interactions, the seed, and the knobs by name
+    train: Callable[..., Training]  # takes interactions, the seed, and the knobs by name
     knobs: tuple[Knob, ...] = ()
     rated: bool = False  # whether it learns from the values of ratings
 
 
 @dataclass(frozen=True)
 class Recommender:
-    """A recommender to be trained: a kind, and a value for each of its knobs.
+    """An untrained recommender: the name of its family, and a value for each knob.
 
-    Make one with :func:`recommender` or :func:`parse_recommender`, which reads ``str`` back.
+    Make one with :func:`recommender` or with :func:`parse_recommender`, the inverse of ``str``.
     """
 
     name: str
@@ -91,23 +91,23 @@ class Recommender:
 
     @property
     def kind(self) -> Family:
-        """What it is."""
+        """The family of the recommender."""
         return FAMILIES[self.name]
 
     @property
     def knobs(self) -> Mapping[str, float]:
-        """Its values by name."""
+        """The values of the knobs by name."""
         return {k.name: x for k, x in zip(self.kind.knobs, self.values, strict=True)}
 
     def train(self, interactions: Interactions, seed: int = 0) -> Training:
-        """Learn from interactions, as a generator that can be left at any step.
+        """Train on interactions, as a generator that can be abandoned at any step.
 
         Parameters
         ----------
         interactions
-            What to learn from; items and users without one have scores too.
+            Training data; items and users without an interaction get scores too.
         seed
-            Of everything random: the same seed gives the same model.
+            Seed of all random numbers: the same seed gives the same model.
 
         Yields
         ------
@@ -120,8 +120,8 @@ class Recommender:
         Raises
         ------
         ValueError
-            At once if it learns from ratings and there are none; while training if the weights
-            between all items do not fit.
+            At once if the recommender learns from ratings and there are none; during training if
+            the weights between all items do not fit into memory.
         """
         require_interactions(interactions)
         seed = checks.integer("seed", seed, low=0)
@@ -134,7 +134,7 @@ class Recommender:
 
 
 def recommender(name: str, **knobs: float) -> Recommender:
-    """Make a recommender; knobs that are not given have their paper's value.
+    """Return a recommender; knobs that are not given have the paper's value.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def parse_recommender(text: str) -> Recommender:
     Raises
     ------
     ValueError
-        Naming what is wrong with it.
+        Naming the part of the text that is wrong.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def parse_recommender(text: str) -> Recommender:
 
 
 def _with(matrix: Any, data: Any) -> Any:
-    """Other values for the same pairs."""
+    """Return the sparse matrix with other values at the same pairs."""
     return csr_array((np.asarray(data, np.float32), matrix.indices, matrix.indptr), matrix.shape)
 
 
@@ -206,7 +206,7 @@ def _least_squares(
 def _ials(
     data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
 ) -> Training:
-    # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² and a constant.
+    # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
     matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
     return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
 
@@ -221,13 +221,13 @@ def regression(
     wm: float = 0.0,
     start: Factors | None = None,
 ) -> Part[Factors]:
-    """AllRank-Regression with these knobs, also from given factors on; R̂ is rm and the score."""
+    """Train AllRank-Regression, optionally from given factors; the prediction is rm + score."""
     matrix = _with(data.matrix, data.matrix.data - rm)
     return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps, start)
 
 
 def _relevant(data: Interactions) -> Any:
-    """The pairs of the highest rating, or all where nothing is rated, as ones (CSR)."""
+    """Return the pairs with the highest rating, or all if there are no ratings, as ones (CSR)."""
     if data.rating is None:
         return _with(data.matrix, np.ones(data.matrix.nnz))
     pairs = data.matrix.tocoo()
@@ -267,7 +267,7 @@ def _count(data: Interactions) -> Floats:
 def _mean(data: Interactions) -> Floats:
     count = _count(data)
     mean = np.bincount(data.item, data.rating, data.n_items) / np.maximum(count, 1)
-    mean[count == 0] = mean[count > 0].min() - 1  # what nobody rated comes last
+    mean[count == 0] = mean[count > 0].min() - 1  # unrated items come last
     return mean
 
 
@@ -300,7 +300,7 @@ def _sweeps(default: int) -> Knob:
     return Knob("sweeps", default, "times that both sides are solved", 1, 1000, whole=True)
 
 
-#: Every kind of recommender by its name.
+#: Every family of recommenders by its name.
 FAMILIES = {
     kind.name: kind
     for kind in (
@@ -364,5 +364,5 @@ FAMILIES = {
     )
 }  # fmt: skip
 
-#: The recommenders of Krichene & Rendle, by their name there.
+#: The recommenders of Krichene & Rendle, by their names in the paper.
 OF_THE_PAPERS = {"X": "iALS d=16 alpha=0.2 reg=10", "Y": "itemCF q=3 k=all", "Z": "itemCF q=1 k=10"}

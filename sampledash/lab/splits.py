@@ -1,4 +1,4 @@
-"""Which interactions are learned from, which tune, and which test: rules as text that parses."""
+"""Splits of interactions into training, validation and test parts, by rules that texts give."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _FORM = re.compile(
 
 @dataclass(frozen=True)
 class SplitRule:
-    """How interactions are split; its text parses back.
+    """A rule by which interactions are split; :func:`parse_split` reads its text.
 
     Attributes
     ----------
     how
-        ``"last"`` or ``"random"``: so many interactions of each user are held out, the last ones
-        in time or random ones. ``"latest"``: so many percent of all interactions, the last ones.
+        ``"last"`` or ``"random"``: some interactions of each user are held out, the last in time or
+        random ones. ``"latest"``: a percentage of all interactions is held out, the last in time.
     amount
-        How many of each user, or how many percent.
+        The number of held-out interactions of each user, or the percentage.
     halved
-        Whether what is held out is cut at random into halves, for validation and test.
+        Whether held-out interactions are divided at random into halves, for validation and test.
     seed
-        Of the random choices; ``None`` where there are none.
+        Seed of the random choices; ``None`` where there are none.
     exclude_seen
-        Whether a user's training items are left out of his candidates.
+        Whether a user's training items are left out of the user's candidates.
     """
 
     how: How
@@ -68,17 +68,17 @@ class SplitRule:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Interactions in two or three parts with one table of labels.
+    """Interactions in two or three parts with the same labels of users and items.
 
     Attributes
     ----------
     training, validation, test
-        Interactions to learn from, to choose parameters by (``None``: none were set aside), and
-        to test on.
+        Interactions to learn from, to choose parameters with (``None``: no such part), and to test
+        on.
     text
-        The rule and its seed, which parses back: ``"last 1"``.
+        Text of the rule with its seed, such as ``"last 1"``.
     exclude_seen
-        Whether a user's training items are left out of his candidates (Krichene & Rendle,
+        Whether a user's training items are left out of the user's candidates (Krichene & Rendle,
         section 9) or stay among them (Steck, section 6).
     data
         Digest of the interactions that were split.
@@ -93,18 +93,18 @@ class Split:
 
 
 def parse_split(text: str) -> SplitRule:
-    """Return the rule of its text.
+    """Return the rule that a text describes.
 
     Parameters
     ----------
     text
         ``"last 1"``, ``"random 1 seed=0"``, ``"last 5 halved seed=0"`` or ``"latest 10%"``; with
-        ``seen=kept`` at its end a user's training items stay among his candidates.
+        ``seen=kept`` at the end a user's training items stay among the candidates.
 
     Raises
     ------
     ValueError
-        If the text is no rule.
+        If the text is not a rule.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
     Parameters
     ----------
     interactions
-        What to split.
+        The interactions to split.
     rule
         A rule or its text, as :func:`parse_split` takes it.
 
@@ -142,15 +142,15 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
     Raises
     ------
     ValueError
-        If the rule is none, or leaves nothing to learn from or to test.
+        If the rule is invalid, or leaves nothing to learn from or to test.
 
     Notes
     -----
-    A user with no more interactions than are held out of each stays in training and is not tested.
-    By ``latest``, users without an interaction before are not tested, since nothing is known of
-    them. Interactions at one time are in the order of the file, also where ``latest`` cuts them.
-    The halves of ``halved`` are of all that is held out, as in section 6.1 of Steck (2010), so
-    that not every user is tested.
+    A user with no more interactions than the number held out stays in training and is not tested.
+    With ``latest``, users without an earlier interaction are not tested, since nothing is known
+    about them. Interactions at equal times keep the order of the file, also where ``latest`` cuts
+    between them. ``halved`` divides the held-out interactions of all users together, as in section
+    6.1 of Steck (2010), so that not every user is tested.
     """
     require_interactions(interactions)
     rule = rule if isinstance(rule, SplitRule) else parse_split(rule)
@@ -183,12 +183,12 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
 
 def _kept(size: int, percent: float) -> int:
-    """How many of all are before the last so many percent, one at least."""
+    """Return how many interactions come before the last ``percent``, at least one."""
     return max(size - max(round(size * percent / 100), 1), 1)
 
 
 def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Generator) -> Flags:
-    """Of each interaction whether it is among those of its user that are held out."""
+    """Return for each interaction whether it is held out."""
     order: Ints = interactions.in_time if rule.how == "last" else rng.permutation(interactions.size)
     user = interactions.user[order]
     by_user = np.argsort(user, kind="stable")
@@ -200,7 +200,7 @@ def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Genera
 
 
 def _why(interactions: Interactions, rule: SplitRule) -> str:
-    """Why nothing is left to test, and what to do."""
+    """Return why nothing is left to test, and what to do."""
     if rule.how == "latest":
         return "nobody in it has an earlier interaction; take a larger share, or last 1"
     most = int(np.bincount(interactions.user).max())

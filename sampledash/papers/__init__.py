@@ -1,1 +1,1 @@
-"""What two papers print, as data, and each number held against the core."""
+"""The printed numbers of two papers, as data, compared with what the package computes."""

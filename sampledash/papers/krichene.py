@@ -1,8 +1,8 @@
-"""What Krichene & Rendle print: the cells of Tables 1-4 and what the text states.
+"""The printed results of Krichene & Rendle: the cells of Tables 1-4 and statements of the text.
 
-Beside each cell stands what the core computes: expectations, not runs. The mean, the standard
-deviation and the chance of the right order follow from the laws of the sampled ranks. The print
-holds the scatter of 1,000 or 100 runs, which is what a difference is measured against.
+Each cell is compared with an exactly computed value, not with runs. The mean, the standard
+deviation and the probability of the right order follow from the distributions of the sampled ranks.
+The printed numbers have the sampling error of 1,000 or 100 runs, which a difference may not exceed.
 
 References
 ----------
@@ -40,17 +40,17 @@ _HERE = Path(__file__).parent
 METRICS_34 = ("Recall@10", "NDCG@10", "AP", "AUC")
 #: Columns of Tables 3 and 4, in Table 3 after "exact": texts of corrections.
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01", "BV 0.001")
-#: X, Y and Z with the ties of Z kept: they are redrawn in every run, as the paper did.
+#: X, Y and Z with the ties of Z kept: they are redrawn in every run, as in the paper.
 MOVIELENS = "movielens-xyz-ties"
-#: What the equations of the paper assume.
+#: The scheme that the equations of the paper assume.
 WITH: Scheme = "with-replacement"
 _WITHOUT: Scheme = "without-replacement"
 _N = 10_000  # candidates in Figures 1, 3 and 4
 _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
 _DRAWN = 99  # negatives in section 4.2
-_CLOSE = 0.005  # what a reader of Figure 2 cannot tell apart
+_CLOSE = 0.005  # a difference that a reader of Figure 2 cannot see
 
-#: A number counts as matched up to this many standard errors, and the print's rounding.
+#: A number matches if it differs by at most this many standard errors plus the rounding in print.
 ERRORS = 2.0
 
 RERUN = (
@@ -69,9 +69,9 @@ SCALED_AND_TIED = f"{RANK_ESTIMATE}; and {TIES_OF_Z}"
 
 
 class Reproduction(NamedTuple):
-    """What reproduces a table, and how it is printed.
+    """The settings that reproduce a table, and its number of decimals.
 
-    ``scheme`` drew the ``m`` negatives of each of the ``runs``; corrections were fitted to sampling
+    ``scheme`` draws the ``m`` negatives of each of the ``runs``; corrections are fitted to sampling
     with replacement, at the mean n of the ranks in ``example``.
     """
 
@@ -91,11 +91,11 @@ SETTINGS = {
 
 
 def cells(table: int) -> pd.DataFrame:
-    """The cells of a table in the order of print.
+    """Return the cells of a table in the printed order.
 
-    Named as ``"Table 3, AP, X, BV 0.1"``; the ``row`` is a system ``"X"`` or a pair ``"XY"``, the
-    ``column`` ``"exact"`` or a correction. The numbers in the ``text`` are ``printed`` and
-    ``printed_std`` (NaN where there is none).
+    A ``cell`` has a name such as ``"Table 3, AP, X, BV 0.1"``; its ``row`` is a system ``"X"`` or a
+    pair ``"XY"``, its ``column`` is ``"exact"`` or a correction. ``printed`` and ``printed_std``
+    (NaN where there is none) are the numbers in its ``text``.
     """
     if table not in SETTINGS:
         raise ValueError(f"table must be 1, 2, 3 or 4, got {table!r}")
@@ -110,20 +110,20 @@ def cells(table: int) -> pd.DataFrame:
 
 
 def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFrame:
-    """Compute every cell of a table exactly and hold it against the print.
+    """Compute every cell of a table exactly and compare it with the printed number.
 
-    ``load`` gives the bundled rank sets by name: :func:`sampledash.example`. To :func:`cells` come
-    ``ours`` and ``our_std`` (exact standard deviation of one run) in the units of the cell;
-    ``difference`` from the printed number and the largest one ``allowed``: rounding and two
-    standard errors of the print, of the mean over its runs, of a count of right runs or, for an
-    exact mean, of one random order of the ties; whether every number of the cell is ``matched``;
-    and, where not, the ``reason``.
+    ``load`` gives the bundled rank sets by name: :func:`sampledash.example`. The result has the
+    columns of :func:`cells` and ``ours`` and ``our_std`` (exact standard deviation of one run) in
+    the units of the cell; the ``difference`` from the printed number and the largest difference
+    ``allowed``: rounding and two standard errors of the mean over runs, of a count of right runs
+    or, for an exact mean, of one random order of the ties; whether every number of the cell
+    ``matched``; and, if not, the ``reason``.
     """
     frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
     systems, names = [ranks.system for ranks in sets], frame["metric"].unique().tolist()
     metrics, scale = [parse_metric(name) for name in names], 100.0 if table == 3 else 1.0
-    half = 0.5 * 10.0**-setting.decimals  # how far rounding may have moved a number
+    half = 0.5 * 10.0**-setting.decimals  # largest rounding error of a printed number
     columns, parts = frame.groupby("column", sort=False), []
     for done, (column, cell) in enumerate(columns, start=1):
         recipe = None if column == "exact" else str(column)
@@ -136,7 +136,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
         else:
             at = [systems.index(x) for x in cell["row"]], [names.index(x) for x in cell["metric"]]
             if column == "exact":
-                # Beyond all negatives only the order of the ties is left to chance.
+                # With more draws than negatives, only the order of the ties is random.
                 beyond, error = max(ranks.max_negatives for ranks in sets) + 1, np.zeros(len(cell))
                 if any(ranks.has_ties for ranks in sets):
                     error = np.sqrt(moments_of_means(metrics, sets, beyond, protocol)[1])[at]
@@ -146,7 +146,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
                 ours, std = scale * means[at], scale * np.sqrt(variances)[at]
                 error = cell["printed_std"].to_numpy() / np.sqrt(runs)
         difference, allowed = ours - cell["printed"], half + ERRORS * error + 1e-9
-        # A standard deviation from so many runs of a nearly normal mean has an error of its own.
+        # The printed standard deviation of a nearly normal mean has a sampling error too.
         spread = half + ERRORS * std / np.sqrt(2 * (runs - 1))
         matched = (difference.abs() <= allowed) & ~((std - cell["printed_std"]).abs() > spread)
         held = {"difference": difference, "allowed": allowed, "matched": matched}
@@ -159,7 +159,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
 
 
 def _reason(table: int, cell: Any) -> str:
-    """Why a cell may not match."""
+    """Return why a cell may not match."""
     if table == 3 and cell.column == "exact" and cell.row == "X":
         return RERUN
     if table == 3 and cell.metric == "AUC":
@@ -168,16 +168,16 @@ def _reason(table: int, cell: Any) -> str:
     return ""
 
 
-#: Of each statement our number and whether it holds, and what else the text names.
+#: For each statement our number and whether the statement holds; other values that the text names.
 Values = Mapping[str, Any]
 
 
 def statements(paper: str, values: Values) -> pd.DataFrame:
-    """Put our numbers, by name, to the statements of a paper.
+    """Return a table of the statements of a paper with our numbers, given by name.
 
-    The text beside this module holds ``[name] where: quote``, then what our number is after
-    ``ours:``, then perhaps ``note:``, under which reading the statement holds or why it does not;
-    wrapped lines are indented, and ``$x`` stands for the number x.
+    The text file beside this module holds blocks ``[name] where: quote``. After ``ours:`` follows
+    what our number is, and after an optional ``note:`` under which reading the statement holds or
+    why it does not. Wrapped lines are indented, and ``$x`` is replaced by the number x.
     """
     rows, text = [], (_HERE / f"{paper}.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n(?=\[)", text.strip()):
@@ -195,8 +195,8 @@ def check_text(
 ) -> pd.DataFrame:
     """Check the statements about the figures, the toy example and the experiment.
 
-    ``load`` is as for :func:`match`, whose Tables 3 and 4 are ``tables``
-    where they are at hand.
+    ``load`` is as for :func:`match`; ``tables`` may hold Tables 3 and 4 if :func:`match` has
+    already computed them.
     """
     report = progress or (lambda share: None)
     known = dict(tables or {})
@@ -219,7 +219,7 @@ def _most(values: Floats) -> float:
 
 
 def _metrics() -> Values:
-    """Section 3.1 and Figure 1."""
+    """Check section 3.1 and Figure 1."""
     ap, ndcg, auc, recall = map(parse_metric, ("AP", "NDCG", "AUC", "Recall@10"))
     first, step = (float(np.ptp(auc([r, r + 1], _N))) for r in (1, 100))
     ranks = np.arange(1, 101)
@@ -238,12 +238,12 @@ def _metrics() -> Values:
 
 
 def _sampled() -> Values:
-    """Figure 3, zoomed into the top 1,000 ranks as printed."""
+    """Check Figure 3, zoomed into the top 1,000 ranks as printed."""
     ranks, auc = np.arange(1, 1001), parse_metric("AUC")
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        for scheme in (WITH, _WITHOUT):  # by the law, not by the closed form that assumes it
+        for scheme in (WITH, _WITHOUT):  # by summing: the closed form assumes no bias
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
     return {
@@ -254,16 +254,16 @@ def _sampled() -> Values:
 
 
 def _largest_bias(m: int) -> float:
-    """Largest difference of expected sampled from exact AP in Figure 3."""
+    """Return the largest difference between expected sampled and exact AP in Figure 3."""
     ranks = np.arange(1, 1001)
     return _most(expected("AP", ranks, Sampling(_N, m, WITH)) - parse_metric("AP")(ranks, _N))
 
 
 def _one_negative() -> Values:
-    """Section 4.4.4: m = 1."""
+    """Check section 4.4.4: m = 1."""
     ranks, one = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
     lines = [expected(name, ranks, one) for name in ("AP", "NDCG", "AUC", "Recall@1")]
-    # What is left after the straight line through the ends.
+    # Difference from the straight line through the ends.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
     return {
         "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
@@ -273,7 +273,7 @@ def _one_negative() -> Values:
 
 
 def _corrections() -> Values:
-    """Section 5.1 to 5.4; AP, n = 10,000 and m = 100 as in Figure 4."""
+    """Check sections 5.1 to 5.4 with AP, n = 10,000 and m = 100 as in Figure 4."""
     sampling, ranks = Sampling(_N, 100, WITH), np.arange(1, _N + 1)
     fits = {
         gamma: correction("bias-variance", gamma=gamma).fit("AP", sampling)
@@ -306,14 +306,14 @@ def _corrections() -> Values:
 
 
 def _turns(values: Floats) -> int:
-    """How often a vector turns from falling to rising or back."""
+    """Return how often a vector changes between decreasing and increasing."""
     steps = np.diff(values)
     steps = steps[np.abs(steps) > 1e-12]
     return int(np.sum(steps[1:] * steps[:-1] < 0))
 
 
 def _sizes() -> Values:
-    """Section 5.5: the squared bias of eq. 21's minimum over m and n."""
+    """Check section 5.5: the squared bias of eq. 21's minimum over m and n."""
     by_m = [_least_bias(1000, m) for m in (2, 4, 8, 16)]
     by_n = [_least_bias(n, 8) for n in (250, 500, 1000, 2000)]
     raw = [_largest_bias(m) for m in (10, 100, 1000)]
@@ -325,14 +325,14 @@ def _sizes() -> Values:
 
 
 def _least_bias(n: int, m: int) -> float:
-    """Least mean squared bias of AP over ranks 1..n, relative to its mean square."""
+    """Return the least mean squared bias of AP over ranks 1..n, relative to its mean square."""
     exact = parse_metric("AP")(np.arange(1, n + 1), n)
     bias, _ = correction("least-squares").fit("AP", Sampling(n, m, WITH)).risk()
     return bias / float(np.mean(exact**2))
 
 
 def _toy(abc: Sequence[RankSet]) -> Values:
-    """Section 4.2 and Figure 2: recommenders A, B and C."""
+    """Check section 4.2 and Figure 2: recommenders A, B and C."""
     names, protocol = ("AUC", "AP", "NDCG", "Recall@10"), Protocol.of({"scheme": WITH})
     metrics, (auc, ap, ndcg, recall) = [parse_metric(name) for name in names], range(4)
     exact = exact_means(metrics, abc, protocol)
@@ -345,7 +345,7 @@ def _toy(abc: Sequence[RankSet]) -> Values:
     unmoved = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
     orders, ndcg_orders = ([order(row) for row in means[:, :, x]] for x in (ap, ndcg))
     lines = means[:, :, recall]
-    # C ahead, and A and B, which the exact metric ties, no longer to be told apart.
+    # Wrong unless C is ahead and A and B, which are equal by the exact metric, look equal.
     apart = np.abs(lines[:, 0] - lines[:, 1]) >= _CLOSE
     wrong = (lines[:, 2] <= lines[:, :2].max(axis=1)) | apart
     same = {order(means[0, :, x]) for x in (auc, ap, ndcg)}
@@ -375,9 +375,9 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 
 
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
-    """Section 6.1 and Figure 5."""
+    """Check section 6.1 and Figure 5."""
     x, z = by["X"], by["Z"]
-    # The worst of ten, twenty or a hundred buckets: with ties read pessimistically the same.
+    # Pessimistic ties give the same number in the worst of ten, twenty or a hundred buckets.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]
@@ -399,7 +399,7 @@ def _best_first(means: pd.Series[float]) -> str:
 
 
 def _experiment(table: pd.DataFrame) -> Values:
-    """Sections 6.2 and 6.3 up to Figure 6."""
+    """Check sections 6.2 and 6.3 up to Figure 6."""
     ours, printed = _by_column(table), _by_column(table, "printed")
     exact, raw, fitted = ours["exact"], ours["uncorrected"], list(CORRECTIONS[1:])
     orders = ours.groupby("metric").agg(_best_first)

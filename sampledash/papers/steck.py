@@ -1,12 +1,12 @@
-"""What Steck (KDD 2010) states in numbers and formulas, as far as it needs no ratings.
+"""The numbers and formulas of Steck (KDD 2010), as far as they need no ratings.
 
-His rank N is the best one; here ranks count from 1, the best, as everywhere. What his measures
-look at is the share x = (r - 1) / (N - 1) of the other items that are ranked above a relevant one:
-TOPK and ATOP are metrics like the others, :class:`sampledash.Metric`.
+In the paper rank N is the best; here ranks count from 1, the best, as in the whole package. The
+paper's measures depend on the share x = (r - 1) / (N - 1) of the other items that are ranked above
+a relevant item: TOPK and ATOP are metrics like the others, :class:`sampledash.Metric`.
 
-Ranked among m = Ñ - 1 sampled others an item counts in TOPK(j/m) when at most j of them are above
-it, which is when T, the (j+1)-th smallest of m positions drawn from 1..N-1, is at least r: it is
-Recall@T, with E[T] = (j + 1) N / Ñ.
+Ranked among m = Ñ - 1 sampled others, an item counts in TOPK(j/m) if at most j of them are above
+it. This is so if T, the (j+1)-th smallest of m positions drawn from 1..N-1, is at least r: the
+sampled TOPK is Recall@T, with E[T] = (j + 1) N / Ñ.
 
 References
 ----------
@@ -32,13 +32,13 @@ from sampledash.schemes import Scheme
 from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"
-#: Table 3, models of Netflix: TOPK at 0 %, 0.2 % and 2 % (in %), from 1,000 sampled others. It
-#: takes ratings and trained models: no cell is recomputed.
+#: Table 3, models of Netflix: TOPK at 0 %, 0.2 % and 2 % (in %), from 1,000 sampled others. No
+#: cell is recomputed, because that needs ratings and trained models.
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
 
 
 class Trained(NamedTuple):
-    """A row of Table 2: what was trained, by what text here, and the printed ATOP of each half."""
+    """A row of Table 2: the objective, its recommender here, and the printed ATOP of each half."""
 
     objective: str
     system: str
@@ -47,23 +47,23 @@ class Trained(NamedTuple):
     test: float
 
 
-#: Table 2, MovieLens 1M: ATOP on the two halves of what is held out. Its λ tuned for RMSE is 0.06.
+#: Table 2, MovieLens 1M: ATOP on the two held-out halves. The paper's λ tuned for RMSE is 0.06.
 TABLE_2 = tuple(
     Trained(*row)
     for row in pd.read_csv(Path(__file__).with_suffix(".csv")).itertuples(index=False, name=None)
 )
 
-#: A cell of Table 2 matches within its rounding and two of its standard deviations, below 0.005.
+#: A cell of Table 2 matches within its rounding plus two standard deviations, each below 0.005.
 ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """ATOP on the test half, as printed and of the bundled ranks.
+    """Compare the printed ATOP on the test half with that of the bundled ranks.
 
     Returns
     -------
-    A row for each training: ``objective``, ``recommender`` (its text), ``validation`` and
-    ``printed`` of the two halves, ``ours``, and whether it ``matched`` within :data:`ALLOWED`.
+    A row for each training: ``objective``, ``recommender`` (its text), the paper's ``validation``
+    and ``printed`` (test) ATOP, ``ours``, and whether it ``matched`` within :data:`ALLOWED`.
     """
     sets = {ranks.system: ranks for ranks in load("movielens-steck")}
     table = pd.DataFrame(TABLE_2).rename(columns={"test": "printed"})
@@ -74,14 +74,14 @@ def match_table_2(load: Load) -> pd.DataFrame:
 def observed_means(
     values: Floats, chance: ArrayLike, repeats: int, rng: np.random.Generator
 ) -> Floats:
-    """Means of a user's measures over the relevant items that happen to be observed.
+    """Return means of a user's measures over relevant items that are randomly observed.
 
-    ``values`` are those of each relevant item, shape (measures, items), whose rating is observed
-    with a ``chance`` above 0. The means have shape (repeats, measures), NaN where nothing was
-    observed: such a user is not in the test set.
+    ``values`` are the measures of each relevant item, shape (measures, items). The rating of an
+    item is observed with probability ``chance``, above 0. The means have shape (repeats, measures),
+    NaN where nothing was observed: such a user is not in the test set.
 
-    Whether irrelevant ratings are observed plays no part: ranks are among all items. So his second
-    assumption, that they go missing more often, is not needed for the theorem.
+    It does not matter whether irrelevant ratings are observed, because ranks are among all items.
+    So the paper's second assumption, that they are missing more often, is not needed.
     """
     seen = (rng.random((repeats, values.shape[1])) < np.asarray(chance)).astype(np.float64)
     number = seen.sum(axis=1, keepdims=True)
@@ -89,17 +89,17 @@ def observed_means(
 
 
 def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> pd.DataFrame:
-    """A small world in which eq. 6-7 can be watched, or their assumption be violated.
+    """Simulate a user to check eq. 6-7, or to show what happens if their assumption is violated.
 
     If the relevant ratings are missing at random, the measures of the observed relevant items,
     ranked among *all* items, estimate those of all relevant items without bias. A user's relevant
-    items stand at the ranks 1, 3, 7, 13, ... of 1,000; on average a third is observed, the
-    best-ranked one so many ``times`` as often as the worst, in between evenly; 1 is at random.
+    items have the ranks 1, 3, 7, 13, ... of 1,000. On average a third is observed, the best-ranked
+    item ``times`` as often as the worst, with even steps in between; ``times`` = 1 is at random.
 
     Returns
     -------
-    A row for TOPK and one for ATOP: ``measure``, its ``complete`` mean over all relevant items, the
-    ``observed`` one over the repetitions, and how many standard errors that is ``off``.
+    A row for TOPK and one for ATOP: ``measure``, its ``complete`` mean over all relevant items, its
+    ``observed`` mean over the repetitions, and the difference in standard errors, ``off``.
     """
     ranks, measures = [1 + i + i**2 for i in range(20)], ["TOPK@0.05", "ATOP"]
     worst = 2 / 3 / (1 + times)
@@ -119,11 +119,11 @@ def check_steck(load: Load) -> pd.DataFrame:
 
 
 def _measures() -> Values:
-    # Table 1: four horror and four romance movies; a user's four relevant ones tie.
+    # Table 1: four horror and four romance movies; the four movies relevant to a user tie.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # TOPK is constant up to each of the shares 1/(N-1), 2/(N-1), ...
+    # TOPK is constant between the shares 0, 1/(N-1), 2/(N-1), ...
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     atop, recall, precision = (
         parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")
@@ -148,17 +148,17 @@ def _missing() -> Values:
 
 
 def _sampled(x: RankSet) -> Values:
-    """Section 2.3, with the ranks of recommender X where it takes some."""
+    """Check section 2.3, with the ranks of recommender X where ranks are needed."""
     exact = mean("TOPK@0", x)
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    off = [  # by the law, not by the closed form that assumes it
+    off = [  # by summing: the closed form assumes no bias
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    at = 1 + 2 * (n - 1) // m  # where two of the sampled others seem to stand: eq. 20
+    at = 1 + 2 * (n - 1) // m  # the rank that eq. 20 estimates from two sampled others above
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
         "unbiased": (y := np.max(np.abs(off)), y < 1e-12),
@@ -171,13 +171,13 @@ def _sampled(x: RankSet) -> Values:
 
 
 def _areas() -> Values:
-    """Eq. 8 and 9: his ranks are n + 1 - r, and a perfect list of 4 relevant items has AUC 1."""
+    """Check eq. 8-9; the paper's ranks are n + 1 - r; a perfect list of 4 relevant has AUC 1."""
     n = 30
     his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
     printed, right = (his + 10) / pairs, (his - 10) / pairs
     one = float(parse_metric("AUC")(7, n))
-    printed_9 = one + 4 / (2 * (n - 1))  # of one relevant item: its ATOP is its AUC
-    # Put right, AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻).
+    printed_9 = one + 4 / (2 * (n - 1))  # for one relevant item ATOP is equal to AUC
+    # Corrected, eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻).
     extra = 2 / 3_880
     little = extra * 0.9 - extra / 2
     return {
@@ -190,7 +190,7 @@ def _areas() -> Values:
 
 
 def _numbers() -> Values:
-    """Section 6: what follows from printed numbers."""
+    """Check section 6: conclusions from printed numbers."""
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))  # Netflix: all items, sampled
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
