@@ -87,7 +87,8 @@ def ladder(
 
     ``key`` names the value in the session and the address, and its steps in ``LADDERS``;
     ``default`` is given where the value is no shared choice. The bound is a step too, and the value
-    stays above that of another number, whose field the browser asks: no end of a slider is an error.
+    stays above that of another number, whose field the browser asks, so that no end of a slider is
+    an error.
     """
     default = state.DEFAULTS[key] if default is None else default
     with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
