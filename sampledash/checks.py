@@ -221,10 +221,10 @@ def flags(name: str, values: ArrayLike) -> Flags:
     return array
 
 
-def length(name: str, array: NDArray[Any], rows: int, each: str) -> None:
-    """Refuse any number of values other than ``rows``; the message asks for ``each``."""
+def length(name: str, array: NDArray[Any], rows: int, needed: str) -> None:
+    """Refuse any number of values other than ``rows``; the message asks for ``needed``."""
     if array.shape != (rows,):
-        raise ValueError(f"{name} has shape {array.shape}: give {each}")
+        raise ValueError(f"{name} has shape {array.shape}: give {needed}")
 
 
 def rows(name: str, values: ArrayLike, what: str) -> int:
@@ -236,12 +236,12 @@ def rows(name: str, values: ArrayLike, what: str) -> int:
 
 
 def column(
-    name: str, values: ArrayLike, check: Callable[..., NDArray[Any]], rows: int, each: str
+    name: str, values: ArrayLike, check: Callable[..., NDArray[Any]], rows: int, needed: str
 ) -> NDArray[Any]:
     """Return checked values, one for each row; a single value is repeated."""
     array = array_of(name, values)
     if array.ndim:
-        length(name, array, rows, each)
+        length(name, array, rows, needed)
     return np.broadcast_to(check(name, values), rows)
 
 

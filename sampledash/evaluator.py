@@ -111,15 +111,15 @@ def rank_until_decided(
         pool = _by_proxy("order", pool, order)
     pool, places = _items("candidates", pool)
     others = np.delete(pool, _places(items, places))
-    own, best_first = _scored(items, score(items))
-    counts = _looked(own, _chunks(score, others, chunk, len(others)), k, others)
+    relevant_scores, best_first = _scored(items, score(items))
+    counts = _looked(relevant_scores, _chunks(score, others, chunk, len(others)), k, others)
     return _decided(counts, best_first, k)
 
 
 def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int) -> Decided:
-    own, best_first = _scored(items, next(chunks, ()))
-    rest = (_numbers(each, None, "a chunk of scores", "") for each in chunks)
-    counts = _looked(own, (each for each in rest if len(each)), k)
+    relevant_scores, best_first = _scored(items, next(chunks, ()))
+    rest = (_numbers(chunk, None, "a chunk of scores", "") for chunk in chunks)
+    counts = _looked(relevant_scores, (scores for scores in rest if len(scores)), k)
     if counts.scored > total or (not counts.stopped and counts.scored < total):
         raise ValueError(
             f"score holds {counts.scored} scores of other candidates, but there are {total}: give "
@@ -138,14 +138,17 @@ class _Found(NamedTuple):
 
 
 def _looked(
-    own: NDArray[Any], chunks: Iterable[NDArray[Any]], k: int, others: Labels | None = None
+    relevant_scores: NDArray[Any],
+    chunks: Iterable[NDArray[Any]],
+    k: int,
+    others: Labels | None = None,
 ) -> _Found:
-    """Count candidates above and tied until k are above the best; ``own`` scores are decreasing."""
-    best, least = own.item(0), own.item(-1)
+    """Count candidates above and tied until k are above the best; ``relevant_scores`` decrease."""
+    best, least = relevant_scores.item(0), relevant_scores.item(-1)
     # A single relevant item is compared as a number instead of an array: it takes half the time.
-    several = len(own) > 1
-    each, axis = (own[:, None], 1) if several else (best, None)
-    above: Any = np.zeros(len(own), dtype=np.int64) if several else 0
+    several = len(relevant_scores) > 1
+    compared, axis = (relevant_scores[:, None], 1) if several else (best, None)
+    above: Any = np.zeros(len(relevant_scores), dtype=np.int64) if several else 0
     tied, scored = above, 0
     for scores in chunks:
         scored += len(scores)
@@ -159,10 +162,10 @@ def _looked(
                 f"score of candidate {which} is NaN: leave items without a score out of the "
                 "candidates, or give them -inf"
             )
-        above = above + np.count_nonzero(scores > each, axis=axis)
+        above = above + np.count_nonzero(scores > compared, axis=axis)
         if (above[0] if several else above) >= k:
             return _Found(above, tied, scored, True)
-        tied = tied + np.count_nonzero(scores == each, axis=axis)
+        tied = tied + np.count_nonzero(scores == compared, axis=axis)
     return _Found(above, tied, scored, False)
 
 
@@ -234,13 +237,13 @@ def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray
 
 def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
     """Return the scores of the relevant items from the best down, and the index of each item."""
-    own = _numbers(scores, len(items), "score of the relevant items", "of them")
-    order = len(own) - 1 - own[::-1].argsort(kind="stable")[::-1]  # equal scores as given
-    own = own[order]
-    if own.item(0) != own.item(0):  # NaN is sorted last
+    values = _numbers(scores, len(items), "score of the relevant items", "of them")
+    order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]  # equal scores as given
+    values = values[order]
+    if values.item(0) != values.item(0):  # NaN is sorted last
         item = checks.shown(items[order[0]])
         raise ValueError(f"score of relevant item {item} is NaN: it has no rank")
-    return own, order
+    return values, order
 
 
 def _chunks(
@@ -305,7 +308,7 @@ class Evaluation:
         position = np.arange(len(user)) - np.repeat(np.cumsum(relevant) - relevant, relevant) + 1
         labels, sets = np.asarray(self.finished)[user], []
         for name, counts in zip(self.systems, self._found, strict=True):
-            above, ties = (np.hstack(each) for each in zip(*counts, strict=True))
+            above, ties = (np.hstack(column) for column in zip(*counts, strict=True))
             ranks = above + position
             self._draw_shared(user, ranks, above, ties)
             beyond = ranks > self.k
@@ -319,11 +322,16 @@ class Evaluation:
         text = StringIO()
         rows = writer(text, lineterminator="\n")
         rows.writerow(["system", "instance", "rank", "ties", "n_candidates"])
-        for each in self.sets:
-            known = zip(each.ranks.tolist(), each.beyond.tolist(), strict=True)
+        for rank_set in self.sets:
+            known = zip(rank_set.ranks.tolist(), rank_set.beyond.tolist(), strict=True)
             ranks = [f">{self.k}" if beyond else rank for rank, beyond in known]
-            columns = each.instances.tolist(), ranks, each.ties.tolist(), each.n.tolist()
-            rows.writerows((each.system, *row) for row in zip(*columns, strict=True))
+            columns = (
+                rank_set.instances.tolist(),
+                ranks,
+                rank_set.ties.tolist(),
+                rank_set.n.tolist(),
+            )
+            rows.writerows((rank_set.system, *row) for row in zip(*columns, strict=True))
         return text.getvalue()
 
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
@@ -464,19 +472,19 @@ def evaluate(
             counts = []
             for score in systems.values():
                 ask = partial(score, label)
-                own, _ = _scored(items, ask(items))
-                each = _looked(own, _chunks(ask, others, chunk, left), k, others)
-                left -= each.scored
-                if not each.stopped and each.scored < len(others):  # there was no room for a chunk
+                relevant_scores, _ = _scored(items, ask(items))
+                count = _looked(relevant_scores, _chunks(ask, others, chunk, left), k, others)
+                left -= count.scored
+                if not count.stopped and count.scored < len(others):  # no room for a chunk
                     break
-                counts.append(each)
+                counts.append(count)
         except ValueError as error:
             raise ValueError(f"user {checks.shown(label)}: {error}") from error
         if len(counts) < len(names):
             break
-        for system, each in enumerate(counts):
-            run._found[system].append((each.above, each.tied))
-            run.scored[system] += each.scored
+        for system, count in enumerate(counts):
+            run._found[system].append((count.above, count.tied))
+            run.scored[system] += count.scored
         run._sizes.append((len(others) + len(items), len(items)))
         run.finished.append(label)
     if progress is not None:

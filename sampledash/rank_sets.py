@@ -112,8 +112,8 @@ class RankCounts:
         """
         sizes = {}
         for j in self.positions:
-            here = self.position == j
-            sizes[j] = rounded_mean(self.negatives[here], self.count[here]) + 1
+            at_position = self.position == j
+            sizes[j] = rounded_mean(self.negatives[at_position], self.count[at_position]) + 1
         return sizes
 
     @cached_property
@@ -278,8 +278,8 @@ class RankSet(ByDigest):
         rows = checks.rows(f"ranks {where}", ranks, "rank")
 
         def column(name: str, values: ArrayLike, check: Callable[..., NDArray[Any]]) -> Any:
-            each = f"one value for each of the {rows} ranks"
-            return checks.column(f"{name} {where}", values, check, rows, each)
+            needed = f"one value for each of the {rows} ranks"
+            return checks.column(f"{name} {where}", values, check, rows, needed)
 
         size = column("n", n, checks.candidates)
         rank = column("ranks", ranks, lambda _, values: checks.ranks(f"rank {where}", values, size))
@@ -479,13 +479,13 @@ class RankSet(ByDigest):
         ``"pessimistic"`` last.
         """
         checks.choice("ties", ties, get_args(Ties))
-        how = ties if self.has_ties else "expected"
-        if how not in self._counts:
-            rows = self.rows(how)
+        tie_rule = ties if self.has_ties else "expected"
+        if tie_rule not in self._counts:
+            rows = self.rows(tie_rule)
             first, inverse = unique_rows(rows.columns)
             count = np.bincount(inverse, rows.count).astype(np.float64)
-            self._counts[how] = replace(rows[first], count=count)
-        return self._counts[how]
+            self._counts[tie_rule] = replace(rows[first], count=count)
+        return self._counts[tie_rule]
 
     @cached_property
     def _counts(self) -> dict[str, RankCounts]:
@@ -545,13 +545,13 @@ def require_several(value: object) -> None:
         )
         raise ValueError(f"sets must be a list of rank sets, got {given}")
     names: set[str] = set()
-    for each in checks.several("sets", value, "rank set"):
-        require_ranks(each)
-        if each.system in names:
+    for rank_set in checks.several("sets", value, "rank set"):
+        require_ranks(rank_set)
+        if rank_set.system in names:
             raise ValueError(
-                f"system {each.system!r} occurs twice: give each rank set its own name"
+                f"system {rank_set.system!r} occurs twice: give each rank set its own name"
             )
-        names.add(each.system)
+        names.add(rank_set.system)
 
 
 def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:

@@ -72,8 +72,8 @@ class Outcomes:
 
     def require_possible(self, chance: Floats) -> None:
         """Refuse observed outcomes whose ``chance``, (outcomes,), is 0 at every true rank."""
-        for m, counts, here in zip(self.m, self.counts, self.by_m(chance), strict=True):
-            bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (here <= 0)
+        for m, counts, chances in zip(self.m, self.counts, self.by_m(chance), strict=True):
+            bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chances <= 0)
             if np.any(bad):
                 raise ValueError(
                     f"sampled_rank {int(np.argmax(bad)) + 1} cannot occur with n = {self.n} and "
@@ -158,10 +158,10 @@ class SampledRankSet(ByDigest):
                 f"instance as its m, with scheme {DEFAULT_SCHEME!r}"
             )
 
-        each = f"each of the {rows} sampled ranks"
-        one = f"one number, or one for {each}"
-        size = checks.column(f"n {where}", n, checks.candidates, rows, one)
-        drawn = checks.column(f"m {where}", m, partial(checks.integers, low=1), rows, one)
+        every_rank = f"each of the {rows} sampled ranks"
+        needed = f"one number, or one for {every_rank}"
+        size = checks.column(f"n {where}", n, checks.candidates, rows, needed)
+        drawn = checks.column(f"m {where}", m, partial(checks.integers, low=1), rows, needed)
         places = int((_distinct(drawn) + 1).sum(dtype=np.float64))
         if places > MOST_PLACES:
             raise ValueError(
@@ -190,7 +190,7 @@ class SampledRankSet(ByDigest):
                 f"{size[i] - 1} negatives: give a smaller m, a larger n or the other scheme"
             )
         weight = checks.numbers(f"counts {where}", np.ones(rows) if counts is None else counts)
-        checks.length(f"counts {where}", weight, rows, f"one weight for {each}")
+        checks.length(f"counts {where}", weight, rows, f"one weight for {every_rank}")
         if np.any(weight < 0):
             raise ValueError(
                 f"counts {where} must be finite and at least 0, got {weight[weight < 0][0]:g}: "
@@ -201,7 +201,7 @@ class SampledRankSet(ByDigest):
         checks.total(f"counts {where}", weight)
         labels = None if instances is None else checks.labels(f"instances {where}", instances)
         if labels is not None:
-            checks.length(f"instances {where}", labels, rows, f"one label for {each}")
+            checks.length(f"instances {where}", labels, rows, f"one label for {every_rank}")
         if adaptive is not None and not isinstance(adaptive, bool | np.bool_):
             raise ValueError(
                 f"adaptive {where} must be True, False or None, got {checks.shown(adaptive)}"
@@ -293,10 +293,10 @@ class SampledRankSet(ByDigest):
         """How often each sampled rank occurred, for each m in increasing order."""
         return self._outcomes(self.counts > 0)
 
-    def _outcomes(self, here: Flags | Ints, most: int | None = None) -> Outcomes:
+    def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
         """Return outcomes of some instances, with negatives beyond ``most`` dropped at random."""
-        n, m, weight = self.n[here], self.m[here], self.counts[here]
-        above, counts = self.sampled_ranks[here] - 1, []
+        n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
+        above, counts = self.sampled_ranks[instances] - 1, []
         drawn = m if most is None else np.minimum(m, most)
         sizes = tuple(_distinct(drawn).tolist())
         for size in sizes:
@@ -334,9 +334,9 @@ class SampledRankSet(ByDigest):
         level = LEVEL if self.adaptive is None else DOUBTFUL
         apart = not self.adaptive and self.chance_if_set < level
         strata = []
-        for here in _groups(used, self.n, self.counts, _FAR):
+        for group in _groups(used, self.n, self.counts, _FAR):
             # From the largest m down: a few instances with a small m then do not reduce the others.
-            parts = _groups(here, 1 / self.m, self.counts, np.inf) if apart else [here]
+            parts = _groups(group, 1 / self.m, self.counts, np.inf) if apart else [group]
             for part in parts:
                 most = int(self.m[part].min()) if apart else None
                 if SCHEMES[self.scheme].distinct and not self.adaptive:
@@ -345,13 +345,13 @@ class SampledRankSet(ByDigest):
         return tuple(strata)
 
 
-def _groups(here: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
-    """Return the instances ``here`` in groups of neighbouring sizes, in increasing order.
+def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
+    """Return the ``instances`` in groups of neighbouring sizes, in increasing order.
 
     A group ends where the next size is far, or not near and the group has enough instances.
     """
-    logs, place = np.unique(np.log(np.asarray(sizes)[here]), return_inverse=True)
-    totals = np.bincount(place, weights[here])
+    logs, place = np.unique(np.log(np.asarray(sizes)[instances]), return_inverse=True)
+    totals = np.bincount(place, weights[instances])
     before, starts = np.cumsum(totals) - totals, [0]
     while starts[-1] < len(logs):
         first, start = logs[starts[-1]] + 1e-9, starts[-1]
@@ -359,7 +359,7 @@ def _groups(here: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[I
         enough = np.searchsorted(before, before[start] + _ENOUGH)
         starts.append(int(min(max(near, enough), distant)))
     group = np.searchsorted(starts, place, side="right")
-    return [here[group == i] for i in range(1, len(starts))]
+    return [instances[group == i] for i in range(1, len(starts))]
 
 
 def _distinct(values: Ints) -> Ints:

@@ -162,8 +162,8 @@ def stopping_cost(
     relevant = checks.integer("relevant", relevant, low=1, high=int(size.min()) - 1)
     last = size - relevant + 1
     ranks, last = np.broadcast_arrays(checks.ranks("rank", rank, last), last)
-    each = np.full(ranks.size, relevant)
-    mean, variance, _ = _moments(metric, ranks.ravel() - 1, last.ravel() - 1, each, tolerance)
+    repeated = np.full(ranks.size, relevant)
+    mean, variance, _ = _moments(metric, ranks.ravel() - 1, last.ravel() - 1, repeated, tolerance)
     return Cost(mean.reshape(ranks.shape), np.sqrt(variance).reshape(ranks.shape))
 
 

@@ -93,14 +93,15 @@ def bounds(
     if tolerance is None:
         return confidence_range(metric, srs, versus, shape, 0.95)
     allowed = checks.real("tolerance", tolerance, low=0, high=1)
-    for one in both:
-        one.require_set("a tolerance", "leave it out")
+    for sampled in both:
+        sampled.require_set("a tolerance", "leave it out")
     return difference(
         [
             _over_strata(
-                one, [_at_tolerance(metric, x, shape, allowed, one.system) for x in one.strata]
+                sampled,
+                [_at_tolerance(metric, x, shape, allowed, sampled.system) for x in sampled.strata],
             )
-            for one in both
+            for sampled in both
         ]
     )
 
@@ -179,16 +180,16 @@ def confidence_range(
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
-    if all(SCHEMES[one.scheme].distinct and np.all(one.m == one.n - 1) for one in sets):
+    if all(SCHEMES[s.scheme].distinct and np.all(s.m == s.n - 1) for s in sets):
         means = [float(np.average(metric(s.sampled_ranks, s.n), weights=s.counts)) for s in sets]
         return difference([(value, value) for value in means])
     if shape is not None:
-        for one in sets:
-            one.require_set(f"shape {shape!r}", "leave shape out")
+        for sampled in sets:
+            sampled.require_set(f"shape {shape!r}", "leave shape out")
     level = DOUBTFUL if shape is None else LEVEL
     ranges = [
         _as_read(metric, read, shape, confidence)
-        for read in product(*(one.read_at(level) for one in sets))
+        for read in product(*(s.read_at(level) for s in sets))
     ]
     return _hull(ranges)
 
@@ -197,37 +198,37 @@ def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
     """Return the range for sets that have a single reading each."""
-    linear = metric.linear and not any(one.adaptive for one in sets)
+    linear = metric.linear and not any(s.adaptive for s in sets)
     needless = linear and shape is None  # no fit needed; strata of equal ranks are still checked
     fits, alike = [], []
-    for one, sign in zip(sets, (1.0, -1.0), strict=False):
-        each_fit = [None] * len(one.strata) if needless else best_fits(metric, one, shape)
-        for observed, fit in zip(one.strata, each_fit, strict=True):
+    for srs, sign in zip(sets, (1.0, -1.0), strict=False):
+        each_fit = [None] * len(srs.strata) if needless else best_fits(metric, srs, shape)
+        for observed, fit in zip(srs.strata, each_fit, strict=True):
             if fit is not None:
                 fits.append(replace(fit, weight=sign * fit.weight))
             elif not needless or all_alike(observed):
-                alike.append((one, observed, sign * float(observed.total) / one.n_instances))
-    each = 1 - (1 - confidence) / max(len(alike) + bool(fits), 1)
+                alike.append((srs, observed, sign * float(observed.total) / srs.n_instances))
+    part_confidence = 1 - (1 - confidence) / max(len(alike) + bool(fits), 1)
     ends = []
-    for one, observed, weight in alike:
-        span = _within_limits(metric, observed, shape, each, one.system)
+    for srs, observed, weight in alike:
+        span = _within_limits(metric, observed, shape, part_confidence, srs.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
     if linear:  # a shape that fits the sample does not narrow it
-        return interval_of_mean([one.strata for one in sets], confidence)
+        return interval_of_mean([s.strata for s in sets], confidence)
     if fits:
-        ends.append(profile_interval(fits, each))
-    possible = difference([possible_range(metric, one) for one in sets])
+        ends.append(profile_interval(fits, part_confidence))
+    possible = difference([possible_range(metric, s) for s in sets])
     return clipped(sum(low for low, _ in ends), sum(high for _, high in ends), *possible)
 
 
 def possible_range(metric: Metric, srs: SampledRankSet) -> Range:
     """Return the range of the metric over all possible ranks."""
-    return _over_strata(srs, [worst_and_best(metric, one) for one in srs.strata])
+    return _over_strata(srs, [worst_and_best(metric, stratum) for stratum in srs.strata])
 
 
 def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
     """Return the range of the mean over all instances, given the range of each stratum."""
-    shares = [float(one.total) / srs.n_instances for one in srs.strata]
+    shares = [float(stratum.total) / srs.n_instances for stratum in srs.strata]
     low, high = np.asarray(shares) @ np.asarray(ranges)
     return float(low), float(high)
 
@@ -257,8 +258,10 @@ def _at_tolerance(
 ) -> Range:
     spans, nearest = [], np.inf
     for observed in stratum.at_extremes:
-        columns, each = _up_to(metric, observed, shape, lambda counts: constrained(len(counts) - 1))
-        shares = np.concatenate(each)
+        columns, shares_by_m = _up_to(
+            metric, observed, shape, lambda counts: constrained(len(counts) - 1)
+        )
+        shares = np.concatenate(shares_by_m)
         programme = Programme(columns, shares - tolerance, shares + tolerance)
         if (span := programme.mean_range()) is not None:
             spans.append(span)
@@ -402,7 +405,7 @@ def _printed_range(
     """
     metrics, values, half = _printed(name, observed, decimals)
     half += _error(values, over)
-    shown = [one.of_one(np.arange(sampling.m + 1), sampling.m) for one in metrics]
+    shown = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in metrics]
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
         """Return the programme of all distributions that show the values, except value ``free``."""

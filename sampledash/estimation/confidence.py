@@ -263,7 +263,7 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
 
 def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
     """Return the exact metric of the last rank and of the first, at the most extreme n."""
-    ends = np.array([metric.worst_and_best(one.n) for one in observed.at_extremes])
+    ends = np.array([metric.worst_and_best(outcomes.n) for outcomes in observed.at_extremes])
     return float(ends.min()), float(ends.max())
 
 
@@ -273,7 +273,7 @@ def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple
     Where n differs, the places are those at the smallest and at the largest n: for a given share of
     items above, mixtures of the two represent any n between, with any metric between theirs.
     """
-    parts = [_places(one.samplings, metric, shape) for one in observed.at_extremes]
+    parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
     return rows, lengths / len(parts)
 
@@ -307,8 +307,8 @@ def _of_instances(
     # Where most items are drawn, a rare sampled rank may be certain at its true rank: scale the
     # floor by the share of the variance that is due to the draw.
     left = (q - np.diag(between)) / (q + _VANISHING)
-    own = np.diag_indices(len(q))
-    scatter[own] = np.maximum(scatter[own], cells.floor * left)
+    diagonal = np.diag_indices(len(q))
+    scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
     root = cholesky(scatter, lower=True)
     shown = solve_triangular(root, law.T, lower=True)
     observed = solve_triangular(root, cells.share, lower=True)
@@ -412,8 +412,8 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         """Return the weighted sum, and the distance of all samples from their best fits."""
         value = squared = 0.0
         for fit in fits:
-            own, part = fit.pulled(fit.weight * pull)
-            value, squared = value + fit.weight * own, squared + part
+            metric_value, part = fit.pulled(fit.weight * pull)
+            value, squared = value + fit.weight * metric_value, squared + part
         return value, squared**0.5
 
     def end(sign: float) -> float:
@@ -471,14 +471,14 @@ def interval_of_mean(
     if len(parts) == 1:
         low, _, high = parts[0]
         return low, high
-    (low, here, high), (least, there, most) = parts
-    below, above = np.hypot(here - low, most - there), np.hypot(high - here, there - least)
-    return float(here - there - below), float(here - there + above)
+    (low, mean, high), (least, there, most) = parts
+    below, above = np.hypot(mean - low, most - there), np.hypot(high - mean, there - least)
+    return float(mean - there - below), float(mean - there + above)
 
 
 def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     """Return low end, mean and high end of the share of drawn items below the relevant one."""
-    total = float(sum(one.total for one in strata))
+    total = float(sum(x.total for x in strata))
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]

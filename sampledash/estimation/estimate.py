@@ -194,7 +194,7 @@ def by_reading(
     """Return an estimate for each reading of m: one, or both set beforehand and decided by draw."""
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
-    return tuple(_of_strata(metric, one, method) for one in srs.readings)
+    return tuple(_of_strata(metric, reading, method) for reading in srs.readings)
 
 
 def _of_strata(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
@@ -204,8 +204,8 @@ def _of_strata(metric: Metric | str, srs: SampledRankSet, method: Correction | s
         return rank_distribution.by_stratum(srs, prior)[place]
 
     strata = enumerate(srs.strata)
-    values = [points(metric, one, method, partial(learned, place)) for place, one in strata]
-    return float(np.average(values, weights=[one.total for one in srs.strata]))
+    values = [points(metric, stratum, method, partial(learned, place)) for place, stratum in strata]
+    return float(np.average(values, weights=[stratum.total for stratum in srs.strata]))
 
 
 def points(
@@ -232,8 +232,8 @@ def points(
         for m in outcomes.m
     ]
     shares = outcomes.shares
-    each = np.concatenate(values, axis=1).reshape(shares.shape)
-    return np.asarray(np.sum(shares * each, axis=-1))
+    outcome_values = np.concatenate(values, axis=1).reshape(shares.shape)
+    return np.asarray(np.sum(shares * outcome_values, axis=-1))
 
 
 def _prior(method: str) -> DistributionMethod:
@@ -274,14 +274,14 @@ def interval(
     if rng is not None:
         checks.generator(rng)
     worst, best = possible_range(metric, srs)
-    for one, value in zip(srs.readings, values, strict=True):
+    for reading, value in zip(srs.readings, values, strict=True):
         variance = 0.0
-        for x in one.strata:
+        for x in reading.strata:
             if rng is None:
                 error = standard_error(metric, x, method)
             else:
                 error = float(np.std(points(metric, _resampled(x, rng), method), ddof=1))
-            variance += (error * float(x.total) / one.n_instances) ** 2
+            variance += (error * float(x.total) / reading.n_instances) ** 2
         reach = float(ndtri((1 + confidence) / 2)) * variance**0.5
         low, high = max(min(low, value - reach), worst), min(max(high, value + reach), best)
     return low, high
@@ -339,19 +339,19 @@ def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
 def _resampled(outcomes: Outcomes, rng: np.random.Generator) -> Outcomes:
     """Draw instances with replacement: counts (runs, m + 1) for each number of negatives."""
     drawn = []
-    for one in _samples(outcomes, np.concatenate(outcomes.counts)):
-        total = one.sum()
+    for counts in _samples(outcomes, np.concatenate(outcomes.counts)):
+        total = counts.sum()
         size = max(1, round(float(total)))
-        drawn.append(rng.multinomial(size, one / total, _RUNS) * (total / size))
+        drawn.append(rng.multinomial(size, counts / total, _RUNS) * (total / size))
     return replace(outcomes, counts=tuple(outcomes.by_m(np.concatenate(drawn, axis=1))))
 
 
 def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction | str) -> float:
     """Standard deviation of :func:`point` over the choice of instances."""
     slope, variance = slopes(as_metric(metric), outcomes, method), 0.0
-    each = _samples(outcomes, np.concatenate(outcomes.counts))
-    for counts, here in zip(each, _samples(outcomes, slope), strict=True):
-        off = here - float(counts @ here) / float(counts.sum())
+    samples = _samples(outcomes, np.concatenate(outcomes.counts))
+    for counts, sample_slope in zip(samples, _samples(outcomes, slope), strict=True):
+        off = sample_slope - float(counts @ sample_slope) / float(counts.sum())
         variance += float(counts @ off**2)
     return float(np.sqrt(variance) / outcomes.total)
 

@@ -146,13 +146,13 @@ class Columns:
         ends = np.r_[places[0], places, places[-1]]
         at, value = places[lowest], values[lowest]
         low, high = ends[lowest], ends[lowest + 2]
-        each = np.arange(len(at))
+        index = np.arange(len(at))
         while len(at) and np.any(high - low > 2):
             step = np.maximum((high - low) // _SPLIT, 1)
             tried = np.minimum(low[:, None] + step[:, None] * np.arange(_SPLIT + 2), high[:, None])
             seen = (self.at(tried.ravel()) @ combination).reshape(tried.shape)
             best = np.argmin(seen, axis=1)
-            at, value = tried[each, best], seen[each, best]
+            at, value = tried[index, best], seen[index, best]
             low, high = np.maximum(at - step, low), np.minimum(at + step, high)
             done = step == 1
             low[done], high[done] = at[done], at[done]

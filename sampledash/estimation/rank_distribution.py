@@ -169,15 +169,15 @@ class RankDistribution:
         """Return nodes that resolve the metric's cutoff: their items above, ranks and mass."""
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
-        first, end, here = s.panel(int(np.searchsorted(s.ends, cut)))
+        first, end, nodes = s.panel(int(np.searchsorted(s.ends, cut)))
         if cut == end:
             return s.above, s.ranks, self.mass
         # The cutoff divides a panel: interpolate to the nodes of its two parts.
         above, ranks, _ = quadrature.panels([first, cut], [cut, end])
-        inside = interpolated(s.above[here], self.mass[..., here] / s.ranks[here], above) * ranks
+        inside = interpolated(s.above[nodes], self.mass[..., nodes] / s.ranks[nodes], above) * ranks
 
         def spliced(whole: Floats, part: Floats) -> Floats:
-            before, after = whole[..., : here.start], whole[..., here.stop :]
+            before, after = whole[..., : nodes.start], whole[..., nodes.stop :]
             return np.concatenate([before, part, after], axis=-1)
 
         return spliced(s.above, above), spliced(s.ranks, ranks), spliced(self.mass, inside)
@@ -200,12 +200,12 @@ class RankDistribution:
             )
         density = self.mass / s.ranks
         result = np.empty(s.n)
-        for first, end, here in map(s.panel, range(len(s.ends))):
-            if here.stop - here.start == end - first:
-                result[first:end] = density[here]
+        for first, end, nodes in map(s.panel, range(len(s.ends))):
+            if nodes.stop - nodes.start == end - first:
+                result[first:end] = density[nodes]
             else:
                 above = np.arange(first, end, dtype=np.float64)
-                result[first:end] = interpolated(s.above[here], density[here], above)
+                result[first:end] = interpolated(s.above[nodes], density[nodes], above)
         return np.asarray(result / result.sum())
 
 
@@ -216,14 +216,14 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
     every = tuple(sets)
     if not every:
         raise ValueError("sets is empty: give at least one SampledRankSet")
-    for one in every:
-        if not isinstance(one, SampledRankSet):
+    for srs in every:
+        if not isinstance(srs, SampledRankSet):
             raise ValueError(
-                f"sets holds {checks.shown(one)}: give SampledRankSets; true ranks need no estimate"
+                f"sets holds {checks.shown(srs)}: give SampledRankSets; true ranks need no estimate"
             )
-        if one.scheme != every[0].scheme:
+        if srs.scheme != every[0].scheme:
             raise ValueError(
-                f"scheme of system {one.system!r} is {one.scheme!r}, of {every[0].system!r} "
+                f"scheme of system {srs.system!r} is {srs.scheme!r}, of {every[0].system!r} "
                 f"{every[0].scheme!r}: pool sets drawn in the same way"
             )
     return every
@@ -231,15 +231,15 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
 
 def obstacle(sets: Sequence[SampledRankSet]) -> str:
     """Return why no single rank distribution can represent the instances, or an empty text."""
-    for one in sets:
-        if not one.adaptive and one.chance_if_set < LEVEL:
+    for srs in sets:
+        if not srs.adaptive and srs.chance_if_set < LEVEL:
             return (
-                f"m of system {one.system!r} goes with the rank, and the instances of each m may "
+                f"m of system {srs.system!r} goes with the rank, and the instances of each m may "
                 "have a rank distribution of their own: give a set for each m, or adaptive=True "
                 "if what was drawn decided m"
             )
-    n = np.concatenate([one.n for one in sets])
-    weights = np.concatenate([one.counts for one in sets])
+    n = np.concatenate([s.n for s in sets])
+    weights = np.concatenate([s.counts for s in sets])
     near = np.abs(np.log(n / np.average(n, weights=weights))) <= np.log(_NEAR)
     if weights[near].sum() < _MOST * weights.sum():
         return (
@@ -252,12 +252,12 @@ def obstacle(sets: Sequence[SampledRankSet]) -> str:
 def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
     """Return the summed outcomes of several sets, with the mean n of these sets."""
     counts: dict[int, Floats] = {}
-    for one in sets:
-        for m, seen in zip(one.outcomes.m, one.outcomes.counts, strict=True):
+    for srs in sets:
+        for m, seen in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
             counts[m] = counts.get(m, 0.0) + seen
     drawn, scheme = tuple(sorted(counts)), sets[0].scheme
-    sizes = [one.n_instances for one in sets]
-    n = population_of(scheme, rounded_mean([one.population for one in sets], sizes), drawn[-1])
+    sizes = [s.n_instances for s in sets]
+    n = population_of(scheme, rounded_mean([s.population for s in sets], sizes), drawn[-1])
     return Outcomes(n, scheme, drawn, tuple(counts[m] for m in drawn))
 
 
@@ -326,7 +326,7 @@ def by_stratum(
 ) -> tuple[RankDistribution, ...]:
     """Estimate the distribution of each stratum of a set separately."""
     require_valid([srs], method)
-    return tuple(Learner(one, method).distribution(iterations) for one in srs.strata)
+    return tuple(Learner(stratum, method).distribution(iterations) for stratum in srs.strata)
 
 
 def fitted(
@@ -359,9 +359,9 @@ def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
     """Refuse an estimator that is wrong where the draw decided m."""
     valid = [name for name, row in LEARNED.items() if row.cancels]
     if method not in valid:
-        for one in sets:
+        for srs in sets:
             names = " or ".join(map(repr, valid))
-            one.require_set(f"{str(method)!r}", f"use {names}, where it cancels")
+            srs.require_set(f"{str(method)!r}", f"use {names}, where it cancels")
 
 
 @lru_cache(maxsize=32)
@@ -384,15 +384,15 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
     every = together(sets)
     if reason := obstacle(every):
         raise ValueError(reason)
-    return side_by_side(pooled(every), [one.outcomes for one in every])
+    return side_by_side(pooled(every), [s.outcomes for s in every])
 
 
-def side_by_side(whole: Outcomes, each: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
+def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
     """Estimate as :func:`fitted_side_by_side` does, from all outcomes and those of each system."""
     common, distributions = Learner(whole, SHAPED).weights(), []
-    for one in each:  # with the n and the numbers of negatives of all systems together
-        own = dict(zip(one.m, one.counts, strict=True))
-        counts = tuple(own.get(m, np.zeros(m + 1)) for m in whole.m)
+    for outcomes in by_system:  # with the n and the numbers of negatives of all systems together
+        counts_by_m = dict(zip(outcomes.m, outcomes.counts, strict=True))
+        counts = tuple(counts_by_m.get(m, np.zeros(m + 1)) for m in whole.m)
         model = Learner(replace(whole, counts=counts), SHAPED)
         distributions.append(model.distribution(_OWN_ITERATIONS, common))
     return tuple(distributions)

@@ -175,21 +175,21 @@ def sweep(
     points: tuple[Point, ...] = ()
     model = None
     for number, mine in enumerate(made):
-        own = dict(mine.knobs)
+        knob_values = dict(mine.knobs)
         if knob == "rm" and model is not None:
-            own["sweeps"] = 2
-        work = regression(training, seed, **own, start=model if knob == "rm" else None)
+            knob_values["sweeps"] = 2
+        work = regression(training, seed, **knob_values, start=model if knob == "rm" else None)
         low, high = number / len(made), (number + 1) / len(made)
         model = yield from _with_points(within(work, low, low + 0.8 * (high - low)), points)
-        name = f"{knob}={own[knob]:g}"
+        name = f"{knob}={knob_values[knob]:g}"
         ranking = rank(
             model.scores, parts, system=name, least_rating=top, recommender=str(mine), seed=seed
         )
         ranks = yield from _with_points(within(ranking, low + 0.8 * (high - low), high), points)
         predicted = np.einsum("ij,ij->i", model.users[test.user], model.items[test.item])
-        error = predicted + own["rm"] - test.rating
+        error = predicted + knob_values["rm"] - test.rating
         rmse = float(np.sqrt(np.mean(np.square(error, dtype=np.float64))))
-        points = (*points, Point(own[knob], pairs(ranks), rmse))
+        points = (*points, Point(knob_values[knob], pairs(ranks), rmse))
         yield Sweep(high, points)
     return points
 

@@ -153,11 +153,11 @@ def weighted_als(
     factors: list[Any] = [None, (first if start is None else start.items).astype(dtype)]
     value = None
     for step in range(steps):
-        own, other = step % 2, 1 - step % 2
+        side, other = step % 2, 1 - step % 2
         fixed = factors[other]
-        part = half_step(sides[own], fixed, loss)
-        factors[own], least = yield from within(part, step / steps, (step + 1) / steps, value)
-        ridges = loss.ridges(np.diff(sides[other].indptr), sides[own].shape[0])
+        part = half_step(sides[side], fixed, loss)
+        factors[side], least = yield from within(part, step / steps, (step + 1) / steps, value)
+        ridges = loss.ridges(np.diff(sides[other].indptr), sides[side].shape[0])
         value = least + float(ridges @ np.square(fixed, dtype=np.float64).sum(axis=1))
     yield TrainingProgress(1.0, value)
     return Factors(*factors)
@@ -243,9 +243,9 @@ class LogisticLoss:
             softplus += np.maximum(z, 0)
             slope = np.where(z < 0, small, 1)
             slope /= whole  # the predicted probability of being relevant
-            own = (1 - self.missing) * softplus[relevant] - z[relevant]
+            relevant_loss = (1 - self.missing) * softplus[relevant] - z[relevant]
             value += self.missing * float(softplus.sum(axis=1).sum(dtype=np.float64))
-            value += float(own.sum(dtype=np.float64))
+            value += float(relevant_loss.sum(dtype=np.float64))
             rest = slope[relevant] - 1
             slope *= self.missing
             slope[relevant] = rest

@@ -77,11 +77,11 @@ class Interactions(ByDigest):
     ) -> None:
         tables = [_table(name, labels) for name, labels in (("users", users), ("items", items))]
         size = checks.rows("user", user, "interaction")
-        each = f"one value for each of the {size:,} interactions"
+        needed = f"one value for each of the {size:,} interactions"
         codes = []
         for name, values, table in zip(("user", "item"), (user, item), tables, strict=True):
             code = checks.integers(name, values, low=0, high=len(table) - 1)
-            checks.length(name, code, size, each)
+            checks.length(name, code, size, needed)
             codes.append(code.astype(np.int32))
         stars = None if rating is None else checks.numbers("rating", rating).astype(np.float32)
         if stars is not None and (largest := np.abs(stars).max(initial=0.0)) > LARGEST_RATING:
@@ -91,7 +91,7 @@ class Interactions(ByDigest):
         when = None if time is None else checks.integers("time", time, low=-checks.TOO_LARGE)
         for name, column in (("rating", stars), ("time", when)):
             if column is not None:
-                checks.length(name, column, size, each)
+                checks.length(name, column, size, needed)
         self._hold(*tables, *codes, stars, when)
 
     def __len__(self) -> int:

@@ -52,10 +52,10 @@ def within(part: Part[T], low: float, high: float, loss: float | None = None) ->
     """Run a part and map its shares to ``low``..``high``; yield ``loss`` where it yields none."""
     while True:
         try:
-            share, own = next(part)
+            share, part_loss = next(part)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
-        yield TrainingProgress(low + (high - low) * share, loss if own is None else own)
+        yield TrainingProgress(low + (high - low) * share, loss if part_loss is None else part_loss)
 
 
 @dataclass(frozen=True, eq=False)

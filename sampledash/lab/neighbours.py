@@ -91,8 +91,8 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
         # s is symmetric: row j holds the votes of item j for each candidate.
         if np.isfinite(k):
             block = _nearest(block, counts, rows.start, int(k))
-        own = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
-        block.data = (block.data / np.sqrt(counts[own] * counts[block.indices])) ** q
+        voter = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
+        block.data = (block.data / np.sqrt(counts[voter] * counts[block.indices])) ** q
         squares += np.bincount(block.indices, block.data**2, minlength=n)
         if dense:
             for columns, weights in zip(_columns(n), whole, strict=True):

@@ -226,9 +226,9 @@ def _count(
             n[first:last] -= np.count_nonzero(scores == -np.inf, axis=1)[user[first:last] - start]
         for a in range(first, last, at_once):
             b = min(a + at_once, last)
-            theirs, own = scores[user[a:b] - start], threshold[a - first : b - first, None]
-            rank[a:b] = np.count_nonzero(theirs > own, axis=1) + 1
-            ties[a:b] = np.count_nonzero(theirs == own, axis=1) - 1
+            theirs, score = scores[user[a:b] - start], threshold[a - first : b - first, None]
+            rank[a:b] = np.count_nonzero(theirs > score, axis=1) + 1
+            ties[a:b] = np.count_nonzero(theirs == score, axis=1) - 1
         if others is not None:
             row, theirs = _seen_scores(scores, others, user[first:last], start)
             rank[first:last] -= np.bincount(row[theirs > threshold[row]], minlength=last - first)
@@ -345,12 +345,12 @@ def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
     return pattern
 
 
-def _rank_set(system: str, found: _Counted, labels: NDArray[Any], provenance: str = "") -> RankSet:
+def _rank_set(system: str, counts: _Counted, labels: NDArray[Any], provenance: str = "") -> RankSet:
     return RankSet(
         system,
-        found.rank,
-        found.n,
-        instances=labels[found.user],
-        ties=found.ties,
+        counts.rank,
+        counts.n,
+        instances=labels[counts.user],
+        ties=counts.ties,
         provenance=provenance,
     )

@@ -202,8 +202,8 @@ def open_interactions(
     if kind == "text":
         table, cells, notes = _text(data, called, chosen)
     else:
-        own = partial(_source_of, chosen=chosen)
-        table, cells = tables.parquet_table(data, called, own, ("user", "item", "time"))
+        source_of = partial(_source_of, chosen=chosen)
+        table, cells = tables.parquet_table(data, called, source_of, ("user", "item", "time"))
         notes = []
     values: dict[Role, Any] = {}
     for role, meaning in _MEANINGS.items():
@@ -309,7 +309,7 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
         typed = [_TYPED.fullmatch(cell) for cell in cells]
         return [
-            cell if own is None else own[1] for cell, own in zip(cells, typed, strict=True)
+            cell if match is None else match[1] for cell, match in zip(cells, typed, strict=True)
         ], True
     names, left = [], list(_HEADLESS)
     for place, (cell, number) in enumerate(zip(cells, numeric, strict=True)):
@@ -369,9 +369,9 @@ _READ: dict[Role, Callable[..., Any]] = {
 }
 
 
-def _doubts(name: str, found: Mapping[Role, Any]) -> tuple[str, ...]:
+def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
     """Return warnings about ratings and times that may be wrong."""
-    doubts, rating, time = [], found.get("rating"), found.get("time")
+    doubts, rating, time = [], values.get("rating"), values.get("time")
     if rating is not None and len(rating) and np.ptp(rating) == 0:
         doubts.append(f"Every rating of {name} is {rating[0]:g}: they tell nothing.")
     if time is not None and (time == 0).any() and time.max() >= _FROM:
@@ -380,34 +380,39 @@ def _doubts(name: str, found: Mapping[Role, Any]) -> tuple[str, ...]:
     return tuple(doubts)
 
 
-def _repeats(found: Interactions, *, keep_first: bool) -> Flags:
+def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
     """Return which interactions are repeats of another interaction, the one that counts."""
-    order = found.in_time if keep_first else found.in_time[::-1]
-    pair = found.user.astype(np.int64) * found.n_items + found.item
-    counts = np.zeros(found.size, dtype=bool)
+    order = interactions.in_time if keep_first else interactions.in_time[::-1]
+    pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item
+    counts = np.zeros(interactions.size, dtype=bool)
     counts[order[np.unique(pair[order], return_index=True)[1]]] = True
     return ~counts
 
 
-def _core(found: Interactions, per_user: int, per_item: int) -> Flags:
+def _core(interactions: Interactions, per_user: int, per_item: int) -> Flags:
     """Return which interactions are left after repeatedly removing rare users and items: k-core."""
-    current = np.ones(found.size, dtype=bool)
+    current = np.ones(interactions.size, dtype=bool)
     while True:
-        users = np.bincount(found.user[current], minlength=found.n_users) >= per_user
-        items = np.bincount(found.item[current], minlength=found.n_items) >= per_item
-        left = current & users[found.user] & items[found.item]
+        users = np.bincount(interactions.user[current], minlength=interactions.n_users) >= per_user
+        items = np.bincount(interactions.item[current], minlength=interactions.n_items) >= per_item
+        left = current & users[interactions.user] & items[interactions.item]
         if left.sum() == current.sum():
             return left
         current = left
 
 
-def _occurring(found: Interactions) -> Interactions:
+def _occurring(interactions: Interactions) -> Interactions:
     """Return the interactions with only the labels that occur."""
     tables_, codes = [], []
-    for labels, code in ((found.users, found.user), (found.items, found.item)):
-        here = np.bincount(code, minlength=len(labels)) > 0
-        tables_.append(labels[here])
-        codes.append((np.cumsum(here) - 1)[code])
-    if not found.size:
-        return found
-    return Interactions(tables_[0], tables_[1], codes[0], codes[1], found.rating, found.time)
+    for labels, code in (
+        (interactions.users, interactions.user),
+        (interactions.items, interactions.item),
+    ):
+        occurs = np.bincount(code, minlength=len(labels)) > 0
+        tables_.append(labels[occurs])
+        codes.append((np.cumsum(occurs) - 1)[code])
+    if not interactions.size:
+        return interactions
+    return Interactions(
+        tables_[0], tables_[1], codes[0], codes[1], interactions.rating, interactions.time
+    )

@@ -152,10 +152,10 @@ def recommender(name: str, **knobs: float) -> Recommender:
         names = ", ".join(FAMILIES)
         raise ValueError(f"unknown recommender {checks.shown(name)}: known are {names}")
     kind = FAMILIES[known[plain]]
-    own = [knob.name for knob in kind.knobs]
+    knob_names = [knob.name for knob in kind.knobs]
     for knob in knobs:
-        if knob not in own:
-            has = f"has {', '.join(own)}" if own else "has no knobs"
+        if knob not in knob_names:
+            has = f"has {', '.join(knob_names)}" if knob_names else "has no knobs"
             raise ValueError(f"unknown knob {knob!r}: {kind.name} {has}")
     values = (knob.check(knobs.get(knob.name, knob.default)) for knob in kind.knobs)
     return Recommender(kind.name, tuple(map(float, values)))

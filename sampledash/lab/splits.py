@@ -119,10 +119,10 @@ def parse_split(text: str) -> SplitRule:
         )
     if share := match["share"]:
         return SplitRule("latest", float(share), exclude_seen=not match["late_kept"])
-    how: Any = match["how"]
+    kind: Any = match["how"]
     seed = None if match["seed"] is None else int(match["seed"])
     seen_stay = match["kept"] is not None
-    return SplitRule(how, int(match["each"]), match["halved"] is not None, seed, not seen_stay)
+    return SplitRule(kind, int(match["each"]), match["halved"] is not None, seed, not seen_stay)
 
 
 def split(interactions: Interactions, rule: SplitRule | str) -> Split:

@@ -261,14 +261,14 @@ def _largest_bias(m: int) -> float:
 
 def _one_negative() -> Values:
     """Check section 4.4.4: m = 1."""
-    ranks, one = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
-    lines = [expected(name, ranks, one) for name in ("AP", "NDCG", "AUC", "Recall@1")]
+    ranks, sampling = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
+    lines = [expected(name, ranks, sampling) for name in ("AP", "NDCG", "AUC", "Recall@1")]
     # Difference from the straight line through the ends.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
     return {
         "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
         "near": (x := max(map(_most, left)), x < 1e-12),
-        "flat": (x := np.ptp(expected("Recall@2", ranks, one)), x == 0),
+        "flat": (x := np.ptp(expected("Recall@2", ranks, sampling)), x == 0),
     }
 
 

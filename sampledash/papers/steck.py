@@ -175,16 +175,16 @@ def _areas() -> Values:
     n = 30
     his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
     printed, right = (his + 10) / pairs, (his - 10) / pairs
-    one = float(parse_metric("AUC")(7, n))
-    printed_9 = one + 4 / (2 * (n - 1))  # for one relevant item ATOP is equal to AUC
+    auc = float(parse_metric("AUC")(7, n))
+    printed_9 = auc + 4 / (2 * (n - 1))  # for one relevant item ATOP is equal to AUC
     # Corrected, eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻).
     extra = 2 / 3_880
     little = extra * 0.9 - extra / 2
     return {
         "eq_8": (printed, printed <= 1),
         "perfect": f"{right:g}",
-        "eq_9": (printed_9, printed_9 == one),
-        "one": f"{one:.4f}",
+        "eq_9": (printed_9, printed_9 == auc),
+        "one": f"{auc:.4f}",
         "negligible": (little, abs(little) < 0.001),
     }
 
