@@ -84,7 +84,7 @@ def _part(progress: Progress, x: int, parts: int) -> Progress:
 
 
 def _ends(row: asked.Row) -> tuple[float, ...]:
-    """Return the ranges without and with the assumption that ranks fall off; NaN if contradicted."""
+    """Return ranges without and with the assumption that ranks fall off (NaN if contradicted)."""
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 
 

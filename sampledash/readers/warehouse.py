@@ -334,7 +334,7 @@ def _instances(ranks: Table) -> Any:
     return ranks["count"].sum() if "count" in ranks.columns else ranks.count()
 
 
-# ------------------------------------------------------------------------------------- what is run
+# ------------------------------------------------------------------------------------ run queries
 
 
 def rank_scores(

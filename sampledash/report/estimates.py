@@ -51,7 +51,7 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 
 
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
-    """Return a word of :data:`VERDICTS`: do the ranges decide every pair, if ranks fall off?"""
+    """Return a word of :data:`VERDICTS`: do ranges decide every pair, and by which assumption?"""
     if decided(free) == len(free):
         return "decided"
     return "if falling" if decided(falling) == len(falling) else "cannot tell"
