@@ -1,8 +1,8 @@
 """The command line, such as ``sampledash check ranks.csv --metric Recall@10 --m 100``.
 
-A command is a function from its arguments to an answer (:mod:`~sampledash.command_line.streams`),
-which :mod:`~sampledash.command_line.options` says where to find. Numbers, tables and sentences are
-those of the dashboard, which begins with negatives drawn without replacement.
+A command is a function from its arguments to an answer (:mod:`~sampledash.command_line.streams`);
+:mod:`~sampledash.command_line.options` names its module. Numbers, tables and sentences are those of
+the dashboard, which draws negatives without replacement by default.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = answer.code
         if not answer.saved:
             save(args.command, answer, args.form, args.output)
-        if args.command in FILES and args.form != "json":  # what reads the file wants rows only
+        if args.command in FILES and args.form != "json":  # standard output has rows only
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
         return code
     except (ValueError, MemoryError) as error:
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         why = why or "the memory does not suffice for this file"
     except KeyboardInterrupt:
         why, failure = "stopped; nothing is written", STOPPED
-    except BrokenPipeError:  # who reads has seen enough
+    except BrokenPipeError:  # the program that reads the output has stopped
         return code
     except OSError as error:
         why = (
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _option(remedy: Remedy) -> str:
-    """A remedy as an option of the command line, which has none for a function."""
+    """Return a remedy as an option of the command line; empty for a remedy that is a function."""
     if remedy.value is None:
         return ""
     value = {True: "", ...: " FILE"}.get(remedy.value, f" {remedy.value}")
@@ -71,7 +71,7 @@ def _option(remedy: Remedy) -> str:
 
 
 def _check_paths(args: Namespace) -> None:
-    """Refuse a path without a name, and to write into what is read."""
+    """Refuse empty paths, and an output that is, or lies in, a file or folder that is read."""
     read = [("FILE", path) for path in args.files]
     read += [(f"--{name}", getattr(args, name, None)) for name in ("relevant", "seen", "qrels")]
     for name, path in (*read, ("--output", args.output)):

@@ -1,4 +1,4 @@
-"""``correct`` and ``table``: vectors, and what sampled ranks or printed values allow."""
+"""``correct`` and ``table``: vectors, estimates from sampled ranks, ranges from printed values."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
-_READINGS = ("estimate_if_set", "estimate_if_drawn")  # where m goes with the rank
+_READINGS = ("estimate_if_set", "estimate_if_drawn")  # if m depends on the rank
 
 
 def correct(args: argparse.Namespace, progress: Progress) -> Answer:
-    """The vector of a correction; or of files of sampled ranks, estimates and their ranges."""
+    """Return the vector of a correction; or, for files of sampled ranks, estimates and ranges."""
     metrics = metrics_of(args)
     if args.files:
         return _estimates(metrics, args, progress)
@@ -79,17 +79,17 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
 
 
 def _part(progress: Progress, x: int, parts: int) -> Progress:
-    """Progress of one part of several."""
+    """Return a function that reports the progress of part ``x`` as progress of all parts."""
     return lambda done: progress((x + done) / parts)
 
 
 def _ends(row: asked.Row) -> tuple[float, ...]:
-    """The ranges without and with the assumption that ranks fall off; NaN where that is refused."""
+    """Return ranges without and with the assumption that ranks fall off (NaN if contradicted)."""
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 
 
 def table(args: argparse.Namespace, progress: Progress) -> Answer:
-    """The range of the real metric that the sampled values of a printed table allow."""
+    """Return the range of the real metric that the sampled values of a printed table allow."""
     if len(args.files) > 1:
         raise ValueError("a table is one file: give the other by itself")
     data, name = load(*opened(args.files[0]))

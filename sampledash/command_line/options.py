@@ -1,4 +1,4 @@
-"""The commands, their options and their parsers; what a command needs is imported when it runs."""
+"""The commands, their options and their parsers; the code of a command is imported when it runs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
 
-FILES = ("rank", "count")  # what they write is read again: CSV unless told otherwise
-_DATA = "sampledash/data"  # of a clone, in which the examples run
+FILES = ("rank", "count")  # commands that write files of ranks: CSV by default
+_DATA = "sampledash/data"  # in a clone of the repository, where the examples run
 _FORMS = ("json", "csv", "markdown", "latex")
 
 
 class Command(NamedTuple):
-    """A command: what it does, an example that runs as it stands, its options, and its function.
+    """A command: what it does, an example that runs as it stands, its options, and its module.
 
-    The function of a name is in the module of :mod:`sampledash.command_line` beside it.
+    The module is in :mod:`sampledash.command_line`; its function has the name of the command.
     """
 
     about: str
@@ -28,7 +28,7 @@ class Command(NamedTuple):
     module: str
 
 
-#: What argparse is told of each option, by name; ``flag`` where the flag has another name.
+#: Settings of each option for argparse, by name; ``flag`` if the flag differs from the name.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"},
     "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"},
@@ -125,14 +125,14 @@ COMMANDS = {
 
 
 _SECRET = "pass|pwd|token|secret|key|credential|signature|auth"
-# In a URL the password before the host and the value of a parameter that is called a secret.
+# In a URL: the password before the host, and the value of a parameter that is named as a secret.
 _SECRETS = re.compile(
     rf"://[^\s/@:]*:([^\s/@]+)@|[?&;][\w.-]*(?:{_SECRET})[\w.-]*=([^\s&;]+)", re.I
 )
 
 
 def masked(text: str, *words: str) -> str:
-    """Replace in a text the secrets that URLs among the words hold, also where it unquotes them."""
+    """Mask in a text the secrets of the URLs among the words, also if the text unquotes them."""
     secrets = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
     for secret in secrets.union(map(unquote, secrets), map(unquote_plus, secrets)):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
@@ -141,12 +141,12 @@ def masked(text: str, *words: str) -> str:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """One sentence: the usage is what --help says."""
+        """Exit with one sentence, without the usage, which --help shows."""
         self.exit(2, f"{self.prog}: {masked(message, message)}; see {self.prog} --help\n")
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+    """Return the parser of all commands."""
     root = _Parser(
         prog="sampledash", description="Check, plan and correct metrics on sampled negatives."
     )

@@ -1,6 +1,6 @@
 """``rank`` and ``count``: scores to true ranks, ranks to a histogram.
 
-Files are read into memory; folders of Parquet, and all with ``--engine``, are left to an engine.
+Files are read into memory; an engine processes folders, URLs, and everything with ``--engine``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sampledash.types import Progress
 
 
 def rank(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Scores, runs or lists of recommendations, and the relevant items → true ranks."""
+    """Return true ranks from scores, runs or lists of recommendations, and the relevant items."""
     pairs = (args.relevant, args.seen)
     if url := _engine(args, *pairs):
         engine = warehouse.connect(url)
@@ -48,9 +48,9 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def count(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Ranks as a histogram: one row for each distinct system, n, rank and ties.
+    """Return a histogram of ranks: one row for each distinct system, n, rank and ties.
 
-    Instances with several relevant items are kept as they are.
+    Instances with several relevant items keep their own rows.
     """
     if url := _engine(args):
         engine = warehouse.connect(url)
@@ -73,14 +73,14 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
-    """The URL of the engine that is asked for, or DuckDB where a folder or a URL is read."""
+    """Return the URL of the engine: the given one, DuckDB for a folder or URL, otherwise None."""
     given = [each for each in (*args.files, *others) if each]
     folders = [each for each in given if Path(each).is_dir() or "://" in each]
     return args.engine or (warehouse.DUCKDB if folders else None)
 
 
 def _only(args: argparse.Namespace) -> str:
-    """The one table that an engine reads, with what it says itself."""
+    """Return the one table that an engine reads; refuse more tables and options of the readers."""
     _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")
@@ -89,7 +89,7 @@ def _only(args: argparse.Namespace) -> str:
 
 
 def _refuse_unused(args: argparse.Namespace, where: str) -> None:
-    """Refuse options of the readers of ranks where none of them reads."""
+    """Refuse options of the readers of ranks if none of these readers is used."""
     usual = vars(parser().parse_args(["rank", "-"]))
     if given := [name for name in READING if getattr(args, name) != usual[name]]:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")
@@ -98,7 +98,7 @@ def _refuse_unused(args: argparse.Namespace, where: str) -> None:
 def _kept(
     engine: object, table: warehouse.Table, args: argparse.Namespace, name: str, said: list[str]
 ) -> Answer:
-    """What an engine finds: written by it, or small enough for a text."""
+    """Return the result of an engine: written as Parquet by the engine, or fetched as a table."""
     if args.output is not None and args.output.endswith(".parquet"):
         with aside(args.output) as part:
             warehouse.save(engine, table, part, name)

@@ -15,7 +15,7 @@ from sampledash.types import Progress
 
 
 def serve(args: argparse.Namespace, progress: Progress) -> Answer:
-    """The dashboard, until it is stopped."""
+    """Run the dashboard until it is stopped."""
     beside = Path(__file__).resolve().parents[2]
     places = (
         beside,
@@ -34,12 +34,12 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
         options["baseUrlPath"] = args.base_path
     sys.argv = ["streamlit", "run", str(app)]
     sys.argv += [f"--server.{name}={value}" for name, value in options.items()]
-    runpy.run_module("streamlit", run_name="__main__")  # in this process, which is what one stops
+    runpy.run_module("streamlit", run_name="__main__")  # in the process that the user stops
     return Answer(text="")
 
 
 def results(given: list[str]) -> list[str]:
-    """Files of ranks, and those in folders; a folder of parts of one table is one."""
+    """Return the files, and the files in folders; a folder with parts of one table is one file."""
     paths: list[str] = []
     for each in given:
         path = Path(each).absolute()

@@ -1,4 +1,4 @@
-"""What commands read, how answers are written, never half of a file, and progress."""
+"""Input and output of commands: sources, answers (never half of a file is written), progress."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from sampledash.report.tables import as_csv, as_latex, as_markdown, printed
 
 RIGHT, WRONG, BAD_INPUT, STOPPED = 0, 1, 2, 130
 TABLES = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
-_PATIENCE = 1.0  # seconds without a word of progress
+_PATIENCE = 1.0  # seconds until progress is shown
 
 
 def rank_sets(args: argparse.Namespace) -> list[RankSet]:
-    """True ranks of the files, or of standard input for ``-``."""
+    """Return the true ranks of the files, or of standard input for ``-``."""
     return read([opened(each) for each in args.files], args)
 
 
 def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[RankSet]:
-    """True ranks of opened sources."""
+    """Return the true ranks of opened sources."""
     how = {"instances": args.instances, "runs": args.runs, "censored": args.censored}
     qrels = None if args.qrels is None else opened(args.qrels)
     try:
@@ -56,7 +56,7 @@ def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[R
 
 
 def opened(path: str) -> tuple[Any, str]:
-    """A source for the readers and its name; ``-`` is standard input."""
+    """Return a source for the readers and its name; ``-`` is standard input."""
     if path != "-":
         return path, Path(path).name
     if sys.stdin is None:
@@ -67,12 +67,12 @@ def opened(path: str) -> tuple[Any, str]:
 
 
 def metrics_of(args: argparse.Namespace) -> list[Metric]:
-    """The metrics asked for, each once."""
+    """Return the requested metrics without repetitions."""
     return list(dict.fromkeys(map(parse_metric, args.metric)))
 
 
 def options_of(args: argparse.Namespace) -> Options:
-    """The options of the comparison, as the functions take them."""
+    """Return the options of the comparison as keyword arguments of the functions."""
     options: Options = {
         "scheme": args.scheme,
         "correction": parse_correction(args.correction or "uncorrected"),
@@ -90,21 +90,21 @@ class Answer:
 
     sentences: Sequence[str] = ()
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)  # further facts of the JSON
-    text: str | None = None  # of a file, in place of sentences and tables
+    facts: dict[str, Any] = field(default_factory=dict)  # further entries of the JSON
+    text: str | None = None  # the whole output, in place of sentences and tables
     code: int = RIGHT
-    saved: bool = False  # by the command itself
+    saved: bool = False  # whether the command has written the output itself
 
 
 def written(command: str, answer: Answer, form: str) -> str:
-    """An answer as text in one of the forms."""
+    """Return an answer as text in one of the forms."""
     if answer.text is not None:
         return answer.text
     if form == "json":
         tables = {name: _records(table) for name, table in answer.tables.items()}
         content = {"command": command, "sentences": [*answer.sentences]} | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    if form == "csv" and command in FILES:  # read again: no apostrophe before an = in a label
+    if form == "csv" and command in FILES:  # to be read again: labels get no apostrophe
         return "".join(x.to_csv(index=False, lineterminator="\n") for x in answer.tables.values())
     if form in TABLES:
         return "\n".join(TABLES[form](table) for table in answer.tables.values())
@@ -113,13 +113,13 @@ def written(command: str, answer: Answer, form: str) -> str:
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows with plain values; None where there is none."""
+    """Return the rows with plain values, None for missing values."""
     plain = table.astype(object).where(table.notna(), None)
     return [dict(zip(plain.columns, row, strict=True)) for row in plain.itertuples(index=False)]
 
 
 def _aligned(table: pd.DataFrame) -> str:
-    """A table for people: rounded, in columns."""
+    """Return a table as text for people: rounded, in aligned columns."""
     columns = []
     for column in printed(table):
         cells = [column.header, *(" ".join(cell.split()) or "–" for cell in column.cells)]
@@ -130,15 +130,15 @@ def _aligned(table: pd.DataFrame) -> str:
 
 @contextmanager
 def aside(path: str) -> Iterator[Path]:
-    """A file beside the target that takes its place once it is whole: nobody finds half of one.
+    """Yield a file beside the target; it replaces the target when complete, never half-written.
 
-    The target of a link is replaced, not the link.
+    For a symbolic link, the file that it points to is replaced, not the link.
     """
     target = Path(os.path.realpath(path))
     try:
         if (os.path.exists(path) or target.is_symlink()) and not target.is_file():
             raise OSError(0, "it is a folder or a device, a pipe or a loop of links")
-        if target.is_file() and not os.access(target, os.W_OK):  # its folder alone may be writable
+        if target.is_file() and not os.access(target, os.W_OK):  # os.replace checks only the folder
             raise PermissionError(0, "permission denied")
         with Scratch(target.parent) as folder:
             yield (part := Path(folder, target.name))
@@ -151,11 +151,11 @@ def aside(path: str) -> Iterator[Path]:
 
 
 def save(command: str, answer: Answer, form: str, path: str | None) -> None:
-    """To standard output, or to a file."""
+    """Write an answer to standard output, or to a file."""
     if path in (None, "-"):
         try:
             print(written(command, answer, form), end="", flush=True)
-        except OSError as error:  # the rest would fail again when Python ends
+        except OSError as error:  # avoid the same error when Python exits
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if isinstance(error, BrokenPipeError):
                 raise
@@ -169,13 +169,13 @@ def save(command: str, answer: Answer, form: str, path: str | None) -> None:
 
 
 class Told:
-    """Progress on standard error where a person looks at it, once a second has gone by."""
+    """Show progress on standard error, if it is a terminal, after the first second."""
 
     def __init__(self) -> None:
         self.start, self.last = time.monotonic(), -1
 
     def __call__(self, share: float) -> None:
-        """Say the share done."""
+        """Show the share that is done."""
         done = int(100 * share)
         patient = time.monotonic() - self.start <= _PATIENCE
         if done > self.last and not patient and sys.stderr.isatty():
@@ -183,6 +183,6 @@ class Told:
             print(f"\r{done:3d} %", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Take away what was said."""
+        """Erase the progress from the screen."""
         if self.last >= 0:
             print("\r      \r", end="", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""``check``, ``report`` and ``plan``: whether sampling shows the true order, and what would."""
+"""``check``, ``report``, ``plan``: does sampling show the true order, and what would show it?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sampledash.types import Progress
 
 
 def check(args: argparse.Namespace, progress: Progress) -> Answer:
-    """The verdict on every pair; exit code 1 where an order is wrong or undecided."""
+    """Return the verdict on every pair; the exit code is 1 if an order is wrong or undecided."""
     sets, protocol = rank_sets(args), Protocol.of(options_of(args))
     findings = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
     sentences = [*(headline(findings, x) for x in range(len(findings.metrics))), *beware(findings)]
@@ -30,8 +30,8 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
-    """The report of the Consistency page: verdict, pictures and tables in one HTML file."""
-    # Pictures take a while to import, which other commands need not wait for.
+    """Return the report of the Consistency page: verdict, pictures and tables in one HTML file."""
+    # The pictures import slowly, so that only this command imports them.
     from sampledash.analyses.consistency.report import report as written
     from sampledash.analyses.consistency.result import Focus, Question, compute
     from sampledash.analyses.source import Source, expression
@@ -43,7 +43,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if each == "-" else Path(each).name for each in args.files),
-        bundled=True,  # nobody else's ranks are in this process
+        bundled=True,  # sharing is safe: this process has only one user
         python=expression("read_rank_sets", argument, how),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args))
@@ -54,7 +54,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Negatives or instances that show the true order, and what stopping when decided costs."""
+    """Return how many negatives or instances show the true order, and the cost of exact metrics."""
     sets, options, metrics = rank_sets(args), options_of(args), metrics_of(args)
     needed, costs, sentences, notes = [], [], [], []
     for metric in metrics:

@@ -1,1 +1,1 @@
-"""Files to rank sets; every complaint names file, row and column."""
+"""Read files into rank sets; every error names file, row and column."""

@@ -1,6 +1,6 @@
-"""From frames to rank sets: which systems, under which names, with which n, and comparable.
+"""Turn parsed tables into rank sets: choose and name the systems, find n, check the instances.
 
-And what was understood of them: in one line, and in detail for the reader to check.
+Also summarize what was read, in one line and in detail, so that a person can check it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from sampledash.readers.upload_limits import DifferentInstances, ReadError
 
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
-_FEW = 20  # instances, below which chance alone can make all ranks small
-_SAMPLE = 1010  # ranks of usual samples of up to 1,000 negatives lie below
-_MANY = 5  # times as many candidates as the largest rank are suspicious
-_PILE = 0.2  # share of the rows at the largest rank that looks like a cut
+_FEW = 20  # with fewer instances, all ranks can be small by chance
+_SAMPLE = 1010  # usual samples, of up to 1,000 negatives, have no larger rank
+_MANY = 5  # n of at least this many times the largest rank is suspicious
+_PILE = 0.2  # a list looks cut off if this share of ranks equals the largest rank
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
-    """Names of the systems of each file; those that came before get its name: "X (b.csv)"."""
+    """Return the system names of each file; a name used before gets the file: "X (b.csv)"."""
     known: set[str] = set()
     result = []
     for own, file in zip(names, files, strict=True):
@@ -50,7 +50,7 @@ def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list
 
 
 def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
-    """Systems with distinct names; only those asked for, under the names asked for."""
+    """Give all systems distinct names, then keep and rename those in ``systems`` (None: all)."""
     called = distinct_names([part.systems for part in parts], [part.name for part in parts])
     known = [name for names in called for name in names]
     given = known if systems is None else systems
@@ -92,23 +92,23 @@ class Summary:
     """Facts about rank sets that were read together. Its text is one line for the screen."""
 
     systems: tuple[str, ...]
-    rows: int  # ranks that were read
-    instances: tuple[int, ...]  # of each system, counts included
+    rows: int  # number of ranks that were read
+    instances: tuple[int, ...]  # number of instances of each system, counts included
     n_low: int
     n_high: int
     smallest_rank: int  # as used, counted from 1
     largest_rank: int
-    max_relevant: int  # items of an instance
+    max_relevant: int  # largest number of relevant items of an instance
     has_ties: bool
     has_mass: bool
     has_counts: bool  # whether rows stand for several instances
     zero_based: bool = False  # whether 1 was added to each rank
-    censored: int = 0  # relevant items that TREC runs miss,
-    relevant: int = 0  # of all they should hold
-    beyond: int = 0  # ranks that are only known to lie beyond a list
-    largest_cutoff: int | None = None  # where some ranks are only known to lie beyond a list
+    censored: int = 0  # number of relevant items that TREC runs or lists lack
+    relevant: int = 0  # number of relevant items that TREC runs or lists should contain
+    beyond: int = 0  # number of ranks that are only known to lie beyond a list
+    largest_cutoff: int | None = None  # of exact metrics; None if every rank is known
     files: tuple[Facts, ...] = ()
-    doubts: tuple[str, ...] = ()  # sentences about what may be wrong: worth the reader's look
+    doubts: tuple[str, ...] = ()  # sentences about what may be wrong, for a person to check
 
     def __str__(self) -> str:
         shown = ", ".join(self.systems[:5]) + (", ..." if len(self.systems) > 5 else "")
@@ -135,7 +135,7 @@ def _span(low: int, high: int) -> str:
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
-    """Say what was understood without reading anything again; ``read`` is what they do not tell."""
+    """Return the summary of rank sets; ``read`` holds facts that the sets do not contain."""
     cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
     return Summary(
         systems=tuple(s.system for s in sets),
@@ -158,8 +158,8 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
-    """What looks as if the ranks were not the true ones."""
-    if any(s.largest_cutoff is not None for s in sets):  # they say that lists were cut
+    """Return sentences on signs that the ranks are cut off or sampled, not true ranks."""
+    if any(s.largest_cutoff is not None for s in sets):  # the file says that lists end early
         return ()
     largest = max(int((s.ranks + s.ties).max()) for s in sets)
     n = min(int(s.n.min()) for s in sets)
@@ -180,7 +180,7 @@ def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Reading:
-    """Rank sets and what was understood of the files they come from."""
+    """Rank sets and the summary of the files that they come from."""
 
     sets: tuple[RankSet, ...]
     summary: Summary
@@ -188,21 +188,21 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """Parsed files, from which rank sets are made in one way or another.
+    """Parsed files, from which :meth:`read` makes rank sets with different options.
 
-    Parsing is most of the work: a page keeps this while the reader corrects what was understood.
+    Parsing is most of the work: a page keeps the parsed files while a person changes the options.
     """
 
     parts: tuple[Ranks, ...]
 
     @property
     def tables(self) -> list[Ranks]:
-        """The parts in which ranks are written down, and so may count from 0."""
+        """The parts whose ranks come from the file itself, and so may count from 0."""
         return [part for part in self.parts if "depth" not in part.frame]
 
     @property
     def runs(self) -> list[Ranks]:
-        """The parts that are TREC runs, where they rank what is relevant."""
+        """The parts made of a TREC run or a list: the rank of each relevant item."""
         return [part for part in self.parts if "depth" in part.frame]
 
     @property
@@ -212,11 +212,11 @@ class Opened:
 
     @property
     def censored(self) -> bool:
-        """Whether runs miss relevant items."""
+        """Whether some run lacks a relevant item."""
         return missing(self.runs) is not None
 
     def systems(self, runs: Runs = "averaged") -> dict[str, int]:
-        """Names of all systems and how many ranks each has."""
+        """Return the name of each system and its number of ranks."""
         parts = [resolve_repetitions(p, runs) if runs == "apart" else p for p in self.parts]
         ranked = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
         sizes = [system.value_counts(sort=False) for system in ranked]
@@ -268,7 +268,7 @@ class Opened:
 
 
 def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
-    """Give the instances of all files one list of labels, if all have some."""
+    """Give the instances of all files the same categories, if every file has instance labels."""
     labels = [part.frame["instance"] for part in parts if "instance" in part.frame]
     if len(parts) == 1 or len(labels) < len(parts):
         return list(parts)
@@ -282,7 +282,7 @@ def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
 
 
 def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
-    """Ranks from 1."""
+    """Return the ranks counted from 1: add 1 if ``zero_based``; refuse ranks that are too small."""
     zero_based = checks.flag("zero_based", zero_based)
     if not ranks.shifts:
         return ranks
@@ -318,7 +318,7 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
-    """Every entry with its n: from its file, as given, or from the other files."""
+    """Give every rank its n: from its own file, from the argument, or from the other files."""
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
@@ -343,7 +343,7 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
 
 
 def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
-    """The n that other files give the same instances, or the one n that they all have."""
+    """Return the single n of the other files, or their n of the same instances; None if unclear."""
     if not known:
         return None
     others = pd.concat([other.frame for other in known])
@@ -383,17 +383,17 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
 
 
 def _check_repeats(ranks: Ranks, shift: bool) -> None:
-    """Refuse the first rank, by system, instance and rank, that an instance has twice."""
+    """Refuse an instance with two equal ranks; name the first by system, instance and rank."""
     keys = ["system", "instance", "rank"]
     if "instance" not in ranks.frame:
         return
     system, instance = (ranks.frame[key].cat for key in keys[:2])
     lists = np.sort(system.codes.astype(np.int64) * len(instance.categories) + instance.codes)
-    # Most files have one relevant item in each list, which is told faster.
+    # Most files have one relevant item per list; checking that no list repeats is faster.
     if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
         return
     rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
-    if "beyond" in ranks.frame:  # several beyond one list are no repeat
+    if "beyond" in ranks.frame:  # an instance may have several items beyond the end of its list
         known = np.flatnonzero(~ranks.values("beyond"))
         rows = known[ranks.frame[keys].iloc[known].duplicated(keep=False)]
         if not len(rows):
@@ -410,7 +410,7 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
 
 
 def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
-    """One for each system, in order of appearance."""
+    """Return one rank set per system, in order of appearance."""
     name = " and ".join(part.name for part in parts)
     frames = {str(system): own for part in parts for system, own in _by_system(part)}
     if not all("instance" in own for own in frames.values()):
@@ -418,12 +418,12 @@ def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
     counted = any("count" in own for own in frames.values())
     if instances != "any" and len(frames) > 1:
         frames = _aligned(frames, name, counted, instances == "shared")
-    # Each gives up its room to its rank set.
+    # pop frees the memory of each frame once its rank set is made.
     return [_rank_set(system, frames.pop(system), name, counted) for system in list(frames)]
 
 
 def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rows of each system."""
+    """Yield the name and the rows of each system."""
     system = part.frame["system"].array
     for code in np.unique(system.codes):
         own = system.codes == code
@@ -433,10 +433,10 @@ def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
 def _aligned(
     frames: dict[str, pd.DataFrame], name: str, counted: bool, shared_only: bool
 ) -> dict[str, pd.DataFrame]:
-    """The frames if they cover the same instances; or, if wanted, their shared part."""
+    """Return the frames if they cover the same instances; with ``shared_only``, the shared rows."""
     first_frame = next(iter(frames.values()))
     if "instance" not in first_frame or counted:
-        # Nothing says which belong together; the rows of a histogram need not even be as many.
+        # Rows cannot be paired without labels; histograms may even have different numbers of rows.
         _check_totals(frames, name, counted)
         return frames
     fewest = most = _items(first_frame)
@@ -452,13 +452,13 @@ def _aligned(
 
 
 def _items(own: pd.DataFrame) -> NDArray[Any]:
-    """How many relevant items each instance has."""
+    """Return the number of relevant items of each instance."""
     instance = own["instance"].cat
     return np.bincount(instance.codes, minlength=len(instance.categories))
 
 
 def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> None:
-    """Without labels nothing says which ranks belong together, so at least count them."""
+    """Refuse systems with different totals: without labels, totals are all that can be compared."""
     what, remedy = "ranks", "give each one rank per instance, add an instance column"
     if counted:
         what, remedy = "instances by its counts", "complete the counts"
@@ -481,11 +481,11 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
 def _different(
     frames: dict[str, pd.DataFrame], name: str, fewest: NDArray[Any], most: NDArray[Any]
 ) -> DifferentInstances:
-    """The complaint, by the fewest and most relevant items that each instance has."""
+    """Return the error; ``fewest`` and ``most`` relevant items of each instance, over systems."""
     labels = next(iter(frames.values()))["instance"].cat.categories
     parts: list[str] = []
     for system, own in frames.items():
-        lacking = labels[(most > 0) & (_items(own) == 0)]  # blank for all is nobody's lack
+        lacking = labels[(most > 0) & (_items(own) == 0)]  # no gap if no system has it
         if len(lacking):
             parts.append(f"{system!r} lacks {few(map(repr, map(str, lacking)), 3)}")
     if parts:
@@ -520,8 +520,8 @@ def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankS
         return RankSet(
             system,
             given["rank"],
-            n[0] if n.min() == n.max() else n,  # one takes less room
-            # The rows of a histogram are nobody's: they get no labels by which they could pair up.
+            n[0] if n.min() == n.max() else n,  # a single number takes less memory
+            # Rows of a histogram are not instances: without labels, nothing can pair them.
             instances=given.get("instance", None if counted else np.arange(1, len(own) + 1)),
             ties=given.get("ties"),
             mass_above=given.get("mass_above"),

@@ -1,4 +1,4 @@
-"""What the columns of a file are called and mean, and cells to arrays of numbers or labels."""
+"""Names and roles of the columns of a file, and parsers of their cells into numbers or labels."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from sampledash.readers import upload_limits as limits
 from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Floats, Ints
 
-SAMPLED = "sampled_rank"  # what a column of ranks among sampled negatives is called
-TRUE = ("true_rank", "best_rank", "worst_rank")  # and those that cannot be one
+SAMPLED = "sampled_rank"  # name of a column of ranks among sampled negatives
+TRUE = ("true_rank", "best_rank", "worst_rank")  # names of columns of true ranks only
 TYPED_RANKS = "typed ranks"
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-_EDGES = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")  # blank, seen or not
-#: What columns of items and of times are called, as :func:`bare` has it.
+_EDGES = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")  # blank or invisible
+#: Names of columns of items and of times, in the form that :func:`bare` returns.
 ITEMS = (
     "item itemid iid movieid movie productid product parentasin asin trackid track songid song "
     "artistid artist bookid book isbn businessid newsid articleid docid sku"
 )
 TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
 _CHEAP = (None, "system", "rank", "n_candidates", "count")
-_SHORT = 2**30  # whole numbers below it have a sum in 32 bits
+_SHORT = 2**30  # the sum of two whole numbers below it fits in 32 bits
 
 
 def bare(name: str) -> str:
-    """A header as it is compared, in plain letters.
+    """Return a header in the form in which headers are compared.
 
-    Without case, spaces, underscores, hyphens, quotation marks, square brackets, a number sign (as
-    NumPy puts before a header), and all that is invisible, such as a byte order mark.
+    It is in lower case, without spaces, underscores, hyphens, quotation marks, square brackets,
+    number signs (NumPy writes one before a header) and invisible ones such as byte order marks.
     """
     letters = filter(str.isprintable, unicodedata.normalize("NFKC", name))
     return re.sub(r"[\s_\-\"'`#[\]]", "", "".join(letters)).lower()
 
 
 def role_of(header: str) -> str | None:
-    """Return what a column of this name means, ``None`` if nothing to us."""
+    """Return the role of a column with this header, ``None`` if the header is unknown."""
     return _ROLE_OF.get(bare(header))
 
 
@@ -60,12 +60,12 @@ def is_true_rank(header: str) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """A file as messages speak of it: its name, its headers, and the role of each, or None.
+    """The name of a file, its headers, and the role of each column (or None), for messages.
 
-    ``kind`` is what it is, for the reader. ``data`` is the text, kept to find line numbers; None
-    where rows have none (Parquet, arrays). The columns of typed ranks are their systems.
-    ``headed``: the first record holds the headers. ``index``: those that the writer of the file
-    says to be an index of its rows.
+    ``kind`` names the format. ``data`` is the text, kept to find line numbers; None where rows have
+    no lines (Parquet, arrays). For typed ranks, the headers are the names of the systems.
+    ``headed``: the first record holds the headers. ``index``: headers that the metadata of the file
+    declare to be an index of its rows.
     """
 
     name: str
@@ -78,33 +78,33 @@ class Layout:
     index: Container[str] = ()
 
     def find(self, role: str) -> int | None:
-        """Index of the first column with this role: only repetitions can have several."""
+        """Return the first column with this role; only repetitions can have several columns."""
         return next((i for i, own in enumerate(self.roles) if own == role), None)
 
     @property
     def sampled(self) -> bool:
-        """Whether the column of ranks is named as one of sampled ranks."""
+        """Whether the header of the column of ranks says that the ranks are sampled."""
         rank = self.find("rank")
         return rank is not None and bare(self.headers[rank]) == bare(SAMPLED)
 
     def place(self, record: int, column: int | None = None) -> str:
-        """Where a cell is: ``ranks.csv, line 7, column 'rank'``."""
+        """Return where a cell is, such as ``ranks.csv, line 7, column 'rank'``."""
         header = "" if column is None else repr(self.headers[column])
         if self.kind == TYPED_RANKS:
             return f"{self.name}, system {header}, value {record + 1}"
         return f"{self.name}, {self.line(record)}{f', column {header}' if header else ''}"
 
     def line(self, record: int) -> str:
-        """Line in an editor, header and blank lines included; otherwise the row from 1."""
+        """Return ``line 7`` as an editor counts (header, blank lines); without text, ``row 3``."""
         if self.data is None:
             return f"row {record + 1}"
-        # Only needed for one message: the fast parser does not keep line numbers.
+        # Lines are counted only for a message: the fast parser does not keep line numbers.
         place = record + self.headed
         rest = itertools.islice(records(self.data, self.delimiter), place, None)
         return f"line {next(rest, (place + 1, []))[0]}"
 
     def check_rows(self, rows: int) -> None:
-        """Refuse more rows, one per rank, than are read at once with columns that cost much."""
+        """Refuse too many rows in a table of one row per rank with a column that is costly."""
         pairs = zip(self.headers, self.roles, strict=True)
         costly = next((header for header, role in pairs if role not in _CHEAP), None)
         if costly is not None and "rank" in self.roles:
@@ -112,7 +112,7 @@ class Layout:
 
 
 def refuse_repeated(headers: Sequence[str], where: str) -> None:
-    """Refuse two columns of one name: which of them is meant?"""
+    """Refuse two columns with the same header, because it is unclear which one is meant."""
     repeated = [header for header, times in Counter(headers).items() if times > 1 and header]
     if repeated:
         raise ReadError(f"{where}: the column {repeated[0]!r} appears twice; rename one")
@@ -127,7 +127,7 @@ def source_of(
     limits.COLUMNS.check(len(headers), where)
     for header in headers:
         limits.check_name(header, where)
-    # As SQL writes them: a.system, a.rank.
+    # SQL writes headers as a.system and a.rank: the prefix is dropped.
     tails = {header: header.rpartition(".")[2] for header in headers if "." in header}
     tails = {header: tail for header, tail in tails.items() if role_of(tail)}
     if len({*map(role_of, tails.values())}) > 1:
@@ -137,7 +137,7 @@ def source_of(
     if roles.count("system") > 1:  # beside a column that names systems, a run is a repetition
         runs = [bare(header) == "run" for header in headers]
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
-    if "rank" not in roles:  # one column per system: m may be one
+    if "rank" not in roles:  # one column per system: a system may be called m
         roles = [None if role in ("negatives", "adaptive") else role for role in roles]
     if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):  # true ranks
         roles = [None if role == "adaptive" else role for role in roles]
@@ -163,9 +163,9 @@ def stream(data: bytes) -> io.TextIOWrapper:
 
 
 def records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of each record; blank lines are skipped, as pandas does.
+    """Yield line number and cells of each record; blank lines are skipped, as pandas does.
 
-    A record with a cell longer than the csv module splits has none.
+    A record has no cells if one of its cells exceeds the length limit of the csv module.
     """
     reader = csv.reader(stream(data), delimiter=delimiter)
     line = 1
@@ -181,19 +181,19 @@ def records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         line = reader.line_num + 1
 
 
-Place = Callable[[int], str]  # record -> where its cell is
+Place = Callable[[int], str]  # number of a record -> text that tells where its cell is
 
 
 def first(bad: ArrayLike) -> int | None:
-    """Index of the first that is true, None if none is."""
+    """Return the index of the first true element, None if there is none."""
     flags = np.asarray(bad)
     return int(np.argmax(flags)) if flags.any() else None
 
 
 def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Join pieces of a column of numbers in little room: a file has millions of rows.
+    """Join pieces of a numeric column into an array of little memory: files have millions of rows.
 
-    One value for all rows is a view of it; whole numbers take 32 bits where a sum of two fits.
+    A constant column is a view of one value; whole numbers take 32 bits where a sum of two fits.
     """
     filled = [piece for piece in pieces if piece.size]
     if not filled:
@@ -210,7 +210,7 @@ def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
-    """Cells as an integer or float array; text and blanks are refused by their place."""
+    """Return cells as an integer or float array; refuse text and blanks, with their place."""
     if pd.api.types.is_bool_dtype(cells.dtype):
         raise ReadError(f"{place(cells.index[0])}: {not_a_number(cells.iloc[0])}; write {what}")
     values = cells.to_numpy() if cells.dtype.kind in "iu" else parsed(cells)
@@ -223,18 +223,18 @@ def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
 
 
 def parsed(cells: pd.Series[Any]) -> Floats:
-    """Cells as floats, NaN for text that is no number; nor are true/false, "nan" and "inf"."""
+    """Return cells as floats: NaN for blanks, true/false, and text such as "x", "nan" or "inf"."""
     if pd.api.types.is_bool_dtype(cells.dtype):
         return np.full(len(cells), np.nan)
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return cells.to_numpy(dtype=np.float64, na_value=np.nan)
     codes, distinct = pd.factorize(cells)
     known = [float(x) if is_numeral(x) else np.nan for x in map(str, distinct.tolist())]
-    return np.append(known, np.nan)[codes]  # the last one for blanks
+    return np.append(known, np.nan)[codes]  # a blank has code -1: the last entry
 
 
 def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Cells as :func:`compact` integers; fractions and what is too large for sums are refused."""
+    """Return cells as :func:`compact` integers; refuse fractions and numbers too large to sum."""
     array = numbers(cells, place, what)
     small = (array > -TOO_LARGE) & (array < TOO_LARGE)
     bad = ~small if array.dtype.kind in "iu" else ~(small & (array == np.floor(array)))
@@ -246,7 +246,7 @@ def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
 
 
 def beyond(cells: pd.Series[Any]) -> Flags | None:
-    """Which ranks are only said to be larger, as in >10; None where none is."""
+    """Return which ranks are only known to exceed a number, as in >10; None if no rank is."""
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return None
     flags = cells.astype(str).str.strip().str.startswith(">").to_numpy(dtype=bool)
@@ -254,7 +254,7 @@ def beyond(cells: pd.Series[Any]) -> Flags | None:
 
 
 def places(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Ranks as integers, of >10 the first that it can be: 11."""
+    """Return ranks as integers; >10 becomes 11, the smallest rank that it can be."""
     flags = beyond(cells)
     if flags is None:
         return whole(cells, place, what)
@@ -263,10 +263,10 @@ def places(cells: pd.Series[Any], place: Place, what: str) -> Ints:
 
 
 def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
-    """Labels as categories in order of appearance.
+    """Return labels as categories in order of appearance.
 
-    They stay what they are: integers if all of them are written as plain integers, otherwise
-    stripped text, so that 007 and 7 remain two.
+    Categories are integers if all labels are plain integers; otherwise they are stripped text, so
+    that 007 and 7 remain two different labels.
     """
     codes, distinct = pd.factorize(cells)
     if distinct.dtype.kind in "iuf" and codes.min() >= 0:
@@ -278,19 +278,19 @@ def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
     text = np.array([str(label).strip() for label in distinct.tolist()], dtype=object)
     if (i := first([len(label) > limits.LONGEST_NAME for label in text])) is not None:
         limits.check_name(text[i], place(cells.index[int(np.argmax(codes == i))]))
-    blank = np.append(text == "", True)  # the last one for missing cells
+    blank = np.append(text == "", True)  # a missing cell has code -1: the last entry
     if (i := first(blank[codes])) is not None:
         raise ReadError(f"{place(cells.index[i])}: the cell is blank; write {what}")
     return categories(codes, text)
 
 
 def texts(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
-    """Texts as they are written; a blank cell says nothing."""
+    """Return texts as written; a blank cell becomes an empty text."""
     return pd.Categorical(cells.astype(object).where(cells.notna(), ""))
 
 
 def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
-    """How many instances each row stands for, fractions allowed; None if each is one."""
+    """Return how many instances each row stands for (also fractions); None if all are 1."""
     values = compact([numbers(cells, place, what)]).astype(np.float64, copy=False)
     if (i := first(~((values >= 0) & (values <= MOST_INSTANCES)))) is not None:
         wrong = "is below 0" if values[i] < 0 else "is too large"
@@ -299,7 +299,7 @@ def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
 
 
 def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool_]:
-    """Cells as true and false."""
+    """Return cells such as yes, no, true, 0 as booleans."""
     words = labels(cells, place, what)
     meant = [_YES.get(str(each).strip().lower()) for each in words.categories]
     if None in meant:
@@ -310,7 +310,7 @@ def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool
 
 
 def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
-    """Labels by the codes of their names; those of one name are one."""
+    """Return the categories ``names[codes]``; equal names become one category."""
     merged, distinct = pd.factorize(np.asarray(names))
     unique = plain_integers(pa.array(distinct)) if distinct.dtype == object else None
     unique = distinct if unique is None else unique.astype(np.int64)
@@ -318,9 +318,9 @@ def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
 
 
 def plain_integers(text: Any) -> NDArray[Any] | None:
-    """Labels that are all plain integers; None otherwise: 007 is none, it differs from 7."""
+    """Return labels as integers if all are plain; None otherwise, as for 007, which is not 7."""
     try:
-        compute.cast(text[:1], pa.int64())  # the first of them tells most of the time
+        compute.cast(text[:1], pa.int64())  # usually, the first label decides
         integers = compute.cast(text, pa.int64())
     except pa.ArrowException:
         return None
@@ -328,26 +328,26 @@ def plain_integers(text: Any) -> NDArray[Any] | None:
     return compact([integers.to_numpy()]) if same else None
 
 
-#: Numbers; text of few kinds; labels; text of a column that means nothing to us, blank or not.
+#: Numbers; text with few or many different values; text of an unknown column, perhaps blank.
 Holds = Literal["whole", "real", "few", "many", "unknown"]
 
 
 class Role(NamedTuple):
-    """A column that means something: how its cells are read, and what they hold."""
+    """The role of a column: how its cells are parsed, what they hold, and what they mean."""
 
     read: Callable[..., Any]
     holds: Holds
     means: str
     write: str  # what to write into a cell
-    written: str  # its names, the first the one we write
+    written: str  # names of the column, separated by spaces; sampledash writes the first
 
     @property
     def names(self) -> list[str]:
-        """Compared without case, spaces, underscores and hyphens."""
+        """The names of the column; :func:`bare` compares them."""
         return self.written.split()
 
 
-# In the order of complaints.
+# The order decides which error is reported first.
 ROLES: dict[str, Role] = {
     "system": Role(labels, "few", "system", "the name of the system",
                    "system model run tag recommender algorithm method"),

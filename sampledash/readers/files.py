@@ -1,4 +1,4 @@
-"""The public readers: of files of true ranks, of sampled ones, and of what is bundled."""
+"""The public readers of true ranks, of sampled ranks, and of the bundled examples."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def open_sources(
     name: str | Sequence[str] | None = None,
     qrels: PathOrBuffer | None = None,
 ) -> Opened:
-    """Parse files without deciding yet what they leave open; arguments as in `read_rank_sets`."""
+    """Parse files before the options are applied; arguments as in :func:`read_rank_sets`."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
     if not many and not isinstance(name, str | None):
         raise ValueError(f"name must be text for one file, got {name!r}")
@@ -62,7 +62,7 @@ def open_sources(
         lines = trec.trec_kind(data, called) if kind == "text" else None
         listed = None if lines else trec.list_kind(data, kind)
         if number == len(sources):
-            if listed == "list":  # test items with ratings, say
+            if listed == "list":  # as qrels, users, items and ratings are test items
                 listed = "items"
             if lines != "qrels" and listed != "items":
                 raise ReadError(
@@ -89,7 +89,7 @@ def open_sources(
 
 
 def _most(part: Ranks | Trec) -> int:
-    """How many rows are read at once, of all files, where some are such as these."""
+    """Return the limit on the rows of all files together that this part implies."""
     if isinstance(part, Trec):
         return limits.LINES.most
     if "instance" not in part.frame:
@@ -99,7 +99,7 @@ def _most(part: Ranks | Trec) -> int:
 
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
-    """Give every run its judgements."""
+    """Rank the relevant items of every run or list by its qrels or test items; keep other parts."""
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     what = [(part, "qrels" if part.facts is None else "test items") for part in truths]
@@ -149,22 +149,21 @@ def read_rank_sets(
     Parameters
     ----------
     source
-        Path, or binary buffer, which is read from its beginning, or several of them: CSV, TSV or
+        One path or binary buffer (read from its beginning), or several. A file is CSV, TSV or
         semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), a TREC run, or lists of
-        recommendations; each of them may be packed with gzip; or a folder of Parquet, also
-        partitioned (``system=iALS d=16/part-0.parquet``), which takes ``sampledash[warehouse]`` and
-        is reduced to counts where it has
-        more rows than are read at once. At most 256 MiB unpacked, and ten
-        million rows; three million with other columns than system, rank, n and count, two million
-        with labels that are text, in TREC files and lists, and of cells where there is one column
-        per system. Systems of one name in several files get the name of the later file:
-        ``"X (b.csv)"``.
+        recommendations, and may be packed with gzip. A path may also be a folder of Parquet files,
+        perhaps partitioned (``system=iALS d=16/part-0.parquet``): reading it requires
+        ``sampledash[warehouse]``, and ranks with too many rows are reduced to counts. All files
+        together may have 256 MiB unpacked and ten million rows; only three million rows with other
+        columns than system, rank, n and count; two million rows with text labels, in TREC files and
+        in lists; and two million cells if each system has a column. If several files name the same
+        system, the later file is added to its name: ``"X (b.csv)"``.
     name
-        What to call the file in messages; default the path's or the buffer's own name. With several
-        sources one name each.
+        Name of the file in messages; by default that of the path or buffer. With several sources,
+        one name for each.
     n
-        Candidates per instance, relevant items included. Used only for files that have no such
-        column; not given, it is taken from the other files where those have the same instances.
+        Number of candidates per instance, relevant items included, for files without such a column.
+        If n is not given, it is taken from other files with the same instances or a single n.
     zero_based
         Whether the best rank is written as 0 (in every file).
     instances
@@ -177,10 +176,10 @@ def read_rank_sets(
         beside a system column): ``"averaged"`` counts every instance of every repetition as an
         instance of its own, ``"apart"`` makes every repetition a system, ``"X (seed 1)"``.
     censored
-        What to do with a relevant item that a TREC run or a list does not hold, so that its rank is
-        only known to lie beyond the end: ``"refuse"``; ``"beyond"``: take it as that, so that
-        metrics with a cutoff before the end of every list are exact; ``"tied"`` with everything
-        that is not ranked; ``"left-out"``, in all systems, the queries that miss one.
+        What to do if a TREC run or a list lacks a relevant item, whose rank then lies beyond the
+        end: ``"refuse"`` raises an error; ``"beyond"`` keeps the rank as unknown, so that metrics
+        with a cutoff before the end of every list are exact; ``"tied"`` ties the item with all
+        unranked candidates; ``"left-out"`` drops the queries that lack an item, in all systems.
     systems
         Names of the systems to keep, or a mapping from their names to new ones; default all.
 
@@ -192,41 +191,41 @@ def read_rank_sets(
     Raises
     ------
     ReadError
-        A ``ValueError`` of one sentence with file, row, column, value and remedy. Its kinds
+        A ``ValueError`` of one sentence with file, row, column, value and remedy. Its subclasses
         ``MissingCandidates``, ``ZeroBasedRanks``, ``DifferentInstances`` and ``CensoredItems`` name
-        what to pass.
+        the argument to pass.
 
     Notes
     -----
     *Long*: one row per rank, columns ``system, rank`` and optionally ``instance, n_candidates,
-    ties, mass_above`` under these or the usual other names (user, qid, model, run, n_items ...);
-    further columns are ignored. Without a system column the file is one system, named after it.
-    Rows of one system and instance are its relevant items. A rank written ``>10`` is only known to
-    lie beyond a list of 10: metrics with a cutoff up to there are exact. *Counts*: with a column
-    ``count`` (or counts, frequency) a row stands for so many instances; fractions are allowed
-    (simulations and exact laws need whole numbers), 0 says nothing, and systems need not have the
-    same rows, only as many instances. *Wide*: one column per system, named by its header, and
-    optionally instance and n_candidates; a blank cell is an instance that this system lacks;
-    columns of text, and an index of the rows, are ignored; text meant as a number (``5%``), and a
-    column that may or may not be an index, are refused. A file with a rank column is long, any
-    other is wide: so no system of a wide file can be called "rank" or "n". Text that may name
-    systems, under a header that we do not know, is refused: all systems would be read as one.
+    ties, mass_above`` under these or other usual names (user, qid, model, run, n_items ...);
+    further columns are ignored. A file without a system column is one system, named after the file.
+    The rows of one system and instance are relevant items. A rank written ``>10`` is only known to
+    lie beyond a list of 10: metrics with a cutoff up to 10 are exact. *Counts*: with a column
+    ``count`` (or counts, frequency), a row stands for that many instances. Fractions are allowed
+    (but simulations and exact distributions need whole numbers), and rows with count 0 are left
+    out. Systems need equal totals, not equal rows. *Wide*: one column per system, named by its
+    header, and optionally instance and n_candidates. A blank cell means that the system lacks the
+    instance. Columns of text and an index of the rows are ignored; text meant as a number (``5%``)
+    and a column that may be an index are refused. A file with a rank column is long, any other file
+    is wide: no system of a wide file can be called "rank" or "n". A text column with an unknown
+    header that may name systems is refused, because all systems would be read as one.
 
     *Arrays*: one dimension holds the ranks of one system, two are wide, named fields are columns.
     Pickles are never read. *TREC*: a run has lines ``qid Q0 docid rank score tag``, qrels have
-    ``qid 0 docid rel``. The rank of a document is its place by decreasing score in single
-    precision, equal scores by decreasing document id, as trec_eval and pytrec_eval order them; the
-    rank column is ignored, and a grade of 1 or more is relevant. Documents that are not judged are
-    irrelevant candidates; queries without a relevant document are no instances. When one query
-    misses several relevant items, ``censored="tied"`` draws their places once, with a fixed seed.
+    ``qid 0 docid rel``. Documents are ranked by decreasing score in single precision, and those of
+    equal score by decreasing document id, as in trec_eval and pytrec_eval; the rank column is
+    ignored, and a grade of 1 or more is relevant. Documents without a judgement are irrelevant
+    candidates; queries without a relevant document are no instances. If a query lacks several
+    relevant items, ``censored="tied"`` draws their places once, with a fixed seed.
 
-    *Lists* as frameworks save them: tables with a row for each recommended item, its user, item and
-    score (or rank), under the usual names, and with them a table of test items, with columns user
-    and item, among the sources or as ``qrels``. They are read as runs are, but equal scores are
-    ties, and rows of score -inf are left out, by which frameworks mark what is no candidate.
+    *Lists* as frameworks save them: a table with one row per recommended item and columns for user,
+    item and score (or rank) under the usual names, and a table of test items with columns user and
+    item, among the sources or as ``qrels``. Lists are read like runs, but equal scores are ties,
+    and rows with score -inf are left out: frameworks mark items that are no candidates this way.
 
-    Ranks must come from ranking *all* candidates. Ranks among sampled negatives read just as well,
-    and everything computed from them is then wrong.
+    Ranks must come from ranking *all* candidates. Ranks among sampled negatives can be read just as
+    well, but everything computed from them is then wrong.
     """
     reading = open_sources(source, name=name, qrels=qrels).read(
         n=n,
@@ -258,15 +257,15 @@ def read_sampled_ranks(
     source, name, runs, systems
         As in :func:`read_rank_sets`; the column of ranks may be called ``sampled_rank``.
     n, m
-        Candidates, and sampled negatives, of every instance: for files without the columns
-        ``n_candidates`` and ``m``.
+        Number of candidates, and of sampled negatives, of every instance, for files without the
+        columns ``n_candidates`` and ``m``.
     scheme
         How the negatives were drawn, ``"without-replacement"`` or ``"with-replacement"``.
     zero_based
         Whether the best sampled rank is written as 0.
     adaptive
-        Whether what was drawn decided m, whatever a column ``adaptive`` says; ``None`` leaves it to
-        that column, or else to a test (:class:`~sampledash.SampledRankSet`).
+        Whether the drawn negatives decided m; overrides a column ``adaptive``. ``None`` uses that
+        column, or without one a test (:class:`~sampledash.SampledRankSet`).
 
     Returns
     -------
@@ -300,7 +299,7 @@ def sampled_sets(
     systems: Systems | None = None,
     adaptive: bool | None = None,
 ) -> list[SampledRankSet]:
-    """Sampled ranks of what was parsed; options as in :func:`read_sampled_ranks`."""
+    """Return the sampled ranks of parsed files; options as in :func:`read_sampled_ranks`."""
     parts = []
     for part in opened.parts:
         if "depth" in part.frame:
@@ -324,7 +323,7 @@ def sampled_sets(
         for (role, (symbol, what, *_)), given, other in zip(
             limits.NUMBERS.items(), (n, m), lack, strict=True
         ):
-            # Where some file lacks it, what is given may be meant for that one.
+            # If some file lacks the number, the argument may be meant only for that file.
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
                 kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives
@@ -367,13 +366,13 @@ def sampled_sets(
 
 
 def lacks(opened: Opened) -> tuple[bool, bool]:
-    """Whether some file does not say n, and whether some does not say m."""
+    """Return whether some file lacks n, and whether some file lacks m."""
     n, m = (any(role not in part.frame for part in opened.tables) for role in limits.NUMBERS)
     return n, m
 
 
 def _adaptive(part: Ranks, own: pd.DataFrame) -> bool | None:
-    """Whether what was drawn decided m, as a column says of all ranks of a system alike."""
+    """Return whether the drawn negatives decided m, by the column ``adaptive`` of one system."""
     if "adaptive" not in own:
         return None
     here = own["adaptive"].to_numpy()
@@ -394,7 +393,7 @@ class Example(NamedTuple):
     file: str
 
 
-#: ``sampledash/data/README.md`` tells where they come from, and what to cite when using them.
+#: ``sampledash/data/README.md`` tells the sources of the examples and what to cite.
 EXAMPLES = {
     "paper-abc": Example(
         "Three toy recommenders", "A, B and C rank one relevant item in each of five instances.",
@@ -448,7 +447,7 @@ def example(name: str) -> list[RankSet]:
         return list(_example(name))
 
 
-_READING = Lock()  # thirty readers who ask at once read the file once
+_READING = Lock()  # concurrent requests for an example read its file once
 
 
 @cache

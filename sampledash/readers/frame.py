@@ -1,4 +1,4 @@
-"""What all formats are turned into: a frame with a row for each rank, which knows its records.
+"""The common form of all formats: a frame with one row per rank, indexed by record of the file.
 
 Ranks are written in two ways: one row per rank (long), or one column per system (wide).
 """
@@ -43,12 +43,12 @@ _WIDE_RANK = (
 
 @dataclass(frozen=True)
 class Facts:
-    """What was understood of one file, for the reader to check."""
+    """How one file was understood, for a person to check."""
 
     file: str
     kind: str  # "CSV", "Parquet", "a TREC run" ...
-    columns: tuple[tuple[str, str], ...] = ()  # header and meaning of each that was used
-    ignored: tuple[str, ...] = ()  # headers of those that were not
+    columns: tuple[tuple[str, str], ...] = ()  # header and meaning of each used column
+    ignored: tuple[str, ...] = ()  # headers of the columns that were not used
     notes: tuple[str, ...] = ()  # sentences about how it was read
     doubts: tuple[str, ...] = ()  # sentences about what may be wrong
 
@@ -57,33 +57,33 @@ class Facts:
 class Ranks:
     """Ranks of all systems of one file, not yet checked for range.
 
-    The frame has a row for each rank, whose index is its record in the source. Columns are called
-    by their role: ``system``, ``rank``, and what else the source says. Systems, instances and
-    repetitions are categories; without instances they are numbered within each system. In a wide
-    file ``column`` is the one that the rank stands in.
+    The frame has one row per rank, and its index is the record in the source. Columns are named by
+    role: ``system``, ``rank``, and the other roles in the source. Systems, instances and
+    repetitions are categories; without labels, instances are numbered within each system. For a
+    wide file, ``column`` is the index of the column that holds the rank.
     """
 
     source: Layout
     frame: pd.DataFrame
     facts: Facts
-    shifts: bool = True  # ranks may be written from 0; those we counted ourselves are not
+    shifts: bool = True  # ranks may count from 0; False for ranks computed from scores
 
     @property
     def name(self) -> str:
-        """How messages call the source."""
+        """Name of the source in messages."""
         return self.source.name
 
     @property
     def systems(self) -> list[str]:
-        """Names, in order of appearance."""
+        """Names of the systems, in order of appearance."""
         return [str(name) for name in self.frame["system"].cat.categories]
 
     def values(self, role: str) -> Any:
-        """A column as an array, None where the source has none."""
+        """Return a column as an array, None if the source has no such column."""
         return self.frame[role].to_numpy() if role in self.frame else None
 
     def with_columns(self, **columns: Any) -> Ranks:
-        """With other columns, one number standing for all rows; None removes one."""
+        """Return the ranks with new columns; a number fills all rows, None removes a column."""
         size = len(self.frame)
         table = {
             name: values if np.ndim(values) else np.broadcast_to(values, size)
@@ -93,7 +93,7 @@ class Ranks:
         return replace(self, frame=pd.DataFrame(table, index=self.frame.index, copy=False))
 
     def only(self, keep: Flags) -> Ranks:
-        """Some of the rows. What stands for all is kept once: a file has millions of them."""
+        """Return the rows to keep; constant columns stay views of one value, to save memory."""
         frame, size = self.frame, int(np.count_nonzero(keep))
         table = {
             role: column.array[keep]
@@ -107,22 +107,22 @@ class Ranks:
         return replace(self, frame=pd.DataFrame(table, index=places[keep], copy=False))
 
     def noted(self, *notes: str, doubts: Sequence[str] = ()) -> Ranks:
-        """With further notes and doubts."""
+        """Return the ranks with further notes and doubts."""
         before = self.facts
         facts = replace(before, notes=(*before.notes, *notes), doubts=(*before.doubts, *doubts))
         return replace(self, facts=facts)
 
     def place(self, row: int, role: str) -> str:
-        """Where the cell of a row is in the source."""
+        """Return a text that tells where the cell of a row is in the source."""
         column = self.source.find(role)
         if "column" in self.frame and (role == "rank" or self.source.kind == TYPED_RANKS):
             column = int(self.frame["column"].iloc[row])
         return self.source.place(int(self.frame.index[row]), column)
 
     def with_number(self, role: str, given: int | None, *, agree: bool = False) -> Ranks:
-        """One n or m for each row: that of the source, else the one given.
+        """Return the ranks with n or m in every row: from the source, else the number given.
 
-        ``agree``: a source that says another one than is given is refused.
+        With ``agree``, a source that contradicts the number given is refused.
         """
         (symbol, _, low, high), values = limits.NUMBERS[role], self.values(role)
         if given is not None:
@@ -157,7 +157,7 @@ def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
 
 
 def _without_total(ranks: Ranks) -> Ranks:
-    """The ranks, where their last row is not by its label the sum or the mean of all others."""
+    """Return the ranks; refuse a last row whose label says sum or mean, such as "Total"."""
     frame = ranks.frame
     for role in {"system", "instance"} & {*frame}:
         label = frame[role].iloc[-1]
@@ -181,7 +181,7 @@ def _no_rank(source: Layout, why: str) -> ReadError:
 
 
 def _column(source: Layout, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
-    """A column, by default the first with its role, read and checked; None if there is none."""
+    """Return a column, by default the first with this role, parsed and checked; None if absent."""
     i = source.find(role) if i is None else i
     if i is None:
         return None
@@ -210,7 +210,7 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
 
 
 def _without_zeros(ranks: Ranks) -> Ranks:
-    """Rows that stand for nothing say nothing."""
+    """Leave out rows with count 0, which stand for no instance."""
     count = ranks.values("count")
     if count is None or count.all():
         return ranks
@@ -228,7 +228,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
-    """The repetition of each row, by one or several columns; None if all are the same."""
+    """Return the repetition of each row, from one or several columns; None if there is only one."""
     joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":
@@ -243,7 +243,7 @@ def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
 
 
 def _pairs(one: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categorical:
-    """A label for each pair that occurs, in order of appearance."""
+    """Return a label, by ``form``, for each pair that occurs, in order of appearance."""
     size = len(other.categories)
     code, distinct = pd.factorize(one.codes.astype(np.int64) * size + other.codes)
     pairs = (divmod(pair, size) for pair in distinct.tolist())
@@ -285,11 +285,11 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     repetition = _repetition(source, cells)
     own = {role: _column(source, cells, role) for role in ("instance", "n_candidates")}
     unknown.refuse_merged(source, cells, own["instance"])
-    if own["instance"] is None:  # rows are numbered, anew in each repetition
+    if own["instance"] is None:  # number the rows of each repetition
         codes = np.zeros(len(cells)) if repetition is None else repetition.codes
         number = pd.Series(codes).groupby(codes).cumcount()
         own["instance"] = categories(number.to_numpy(), np.arange(1, len(cells) + 1))
-    # A blank cell says that this system has no rank for this instance.
+    # A blank cell means that the system has no rank for the instance.
     filled = [cells[i][~_blank(cells[i])] for i in columns]
     record = np.concatenate([each.index.to_numpy() for each in filled])
     system = np.repeat(np.arange(len(columns)), [len(each) for each in filled])
@@ -326,7 +326,7 @@ def _blank(cells: pd.Series[Any]) -> NDArray[np.bool_]:
 def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
     """Turn repetitions into instances of their own ("averaged") or systems of their own ("apart").
 
-    Without instance labels, entries are numbered within each system and repetition.
+    Without instance labels, rows are numbered within each system and repetition.
     """
     checks.choice("runs", runs, ("averaged", "apart"))
     frame = ranks.frame
@@ -337,7 +337,7 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
     if runs == "apart":
         both = _pairs(system, again, "{} ({})")
         limits.SYSTEMS.check(len(both.categories), ranks.name)
-        # A system's repetitions stand together, in the order of the file.
+        # Keep the repetitions of a system next to each other, in the order of the file.
         order = pd.Series(system.codes).groupby(both.codes).first().to_numpy()
         names = both.categories[np.argsort(order, kind="stable")]
         ranks = ranks.with_columns(system=both.reorder_categories(names))
@@ -354,7 +354,7 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
 
 
 def few(items: Iterable[str], most: int = 5) -> str:
-    """The first names for a sentence, and how many more there are."""
+    """Return the first names as text for a sentence, and the number of further names."""
     names = list(items)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""Ranks typed or pasted as text, what it says of all at once, such as m = 100, and own priors."""
+"""Parse typed or pasted ranks, settings in the text such as m = 100, and weights of the ranks."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _NEXT = re.compile(rf"(?i)[,;.\s]+(?:and\s+)?(?=(?:{_NAMES})\s*[=:])")
 _COUNTED = re.compile(r"(?i)(\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?\s*[,;.]?\s*$")
 _WHOLE = re.compile(r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
-_LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # of a line that said n and m
-_RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*(>[ \t]*|[+-])?\d[^:]*$")  # a name: a rank
+_LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # the semicolons of a line that set n and m
+_RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*(>[ \t]*|[+-])?\d[^:]*$")  # such as "A: 3"
 
 
 def parse_rank_text(
@@ -50,7 +50,7 @@ def parse_rank_text(
         ranks of one system; or a table as in :func:`read_rank_sets`, header included. ``n = ...``
         may stand anywhere between; a line with ``#`` in front may also say ``# n: ...``.
     n
-        Candidates per instance. Used only if the text does not say it.
+        Number of candidates per instance. Used only if the text does not say n.
     zero_based, instances, runs, systems
         As in :func:`read_rank_sets`.
 
@@ -76,7 +76,7 @@ def parse_rank_text(
 
 
 def open_text(text: str) -> Opened:
-    """Parse pasted text without deciding yet what it leaves open; as :func:`open_sources`."""
+    """Parse pasted text before the options are applied, as :func:`open_sources` does with files."""
     text = checks.text("text", text)
     limits.TYPED.check(len(text), f"the {_NAME}")
     settings: list[tuple[str, str]] = []
@@ -102,7 +102,7 @@ def open_text(text: str) -> Opened:
         ranks = ranks_of(*text_table(data, _NAME))
     else:
         ranks = _ranks(_systems(text))
-    if m is not None:  # said of true ranks it has no meaning, which their reader tells
+    if m is not None:  # true ranks do not use m: their summary shows this doubt
         doubt = f"m = {m} is not used: true ranks are those among all candidates"
         ranks = ranks.noted(doubts=[doubt])
     for role, value in zip(NUMBERS, (n, m), strict=True):
@@ -111,14 +111,14 @@ def open_text(text: str) -> Opened:
 
 
 def _said(part: str) -> Iterator[tuple[str, str, str]]:
-    """Role, sign and value of each number that is said in ``m = 100, n: 3706``."""
+    """Yield role, sign and value of each setting in a text such as ``m = 100, n: 3706``."""
     for each in _NEXT.split(part):
         name, sign, value = re.split("([=:])", each, maxsplit=1)
         yield str(role_of(name)), sign, _COUNTED.sub("", value.strip())
 
 
 def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
-    """What a part of the text says of n and m; nothing if it is a system of such a name."""
+    """Return the settings of n and m in a part of the text; none if a system is named n or m."""
     settings: list[tuple[str, str]] = []
     for role, sign, value in _said(part):
         symbol, what, *_ = NUMBERS[role]
@@ -144,7 +144,7 @@ def _is_table(text: str) -> bool:
     separated = re.search(r"[,;\t]", lines[0]) is not None
     ranks_follow = re.search(r":([\s\->]*\d|\s*$|\s*[,;])", lines[0]) is not None
     if all(map(_RANK_LINE.search, lines)) or (ranks_follow and not separated):
-        return False  # whatever words the names hold: "run 1: 5 6"
+        return False  # even if a name contains a known column: "run 1: 5 6"
     header = re.split(r"[,;\t]" if separated else r"\s+", lines[0])
     if any(map(role_of, header)):
         return True
@@ -172,7 +172,7 @@ def _systems(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _nameless(segments: list[str]) -> tuple[str, list[str]]:
-    """Bare ranks: one line of them, or one on each line."""
+    """Return the one system of ranks without a name: all on one line, or one per line."""
     words = [segment.split(",") if "," in segment else segment.split() for segment in segments]
     several = [s for s, own in zip(segments, words, strict=True) if len(own) > 1 < len(segments)]
     if wrong := [s for s in segments if re.search(r"[^\W\d_]", s)] or several:
@@ -219,7 +219,7 @@ def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
 
 
 def _n_and_m(settings: list[tuple[str, str]], where: str) -> list[int | None]:
-    """The one number given for each of n and m; None for none."""
+    """Return n and m from the settings, None where absent; refuse two values of one number."""
     numbers: list[int | None] = []
     for role, (symbol, _, least, most) in NUMBERS.items():
         given = [value for of, value in settings if of == role]
@@ -238,7 +238,7 @@ def _n_and_m(settings: list[tuple[str, str]], where: str) -> list[int | None]:
 
 
 def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
-    r"""The text with the lines that say nothing but n and m left blank, and what they say.
+    r"""Return the text with blanks for the lines that only set n and m, then n, then m.
 
     Examples
     --------
@@ -258,14 +258,14 @@ def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
 
 # --------------------------------------------------------------------------- weights of the ranks
 
-_LONGEST_WEIGHTS = 10_000_000  # characters: a hundred for each of the most ranks
-_MOST_WEIGHTS = 200_000  # numbers: a rank and a weight for each of the most ranks
+_LONGEST_WEIGHTS = 10_000_000  # characters: a hundred for each of at most 100,000 ranks
+_MOST_WEIGHTS = 200_000  # numbers: a rank and a weight for each of at most 100,000 ranks
 _APART = re.compile(r"[,;\s]+")
 _HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probability", "count"}
 
 
 def weights_of_file(source: bytes, n: int, name: str) -> Floats:
-    """Weights of the ranks 1..n from a file: text, or a numpy array of one dimension."""
+    """Return the weights of the ranks 1..n from a file: text, or a one-dimensional numpy array."""
     data, _ = limits.load(BytesIO(source), name)
     kind = limits.kind_of(data, name)
     if kind == "text":
@@ -280,11 +280,11 @@ def weights_of_file(source: bytes, n: int, name: str) -> Floats:
 
 
 def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
-    r"""Weights of the ranks 1..n, the largest of them 1: shape (n,).
+    r"""Return the weights of the ranks 1..n, scaled to a maximum of 1: shape (n,).
 
-    One number for each rank, in order, apart by commas, semicolons, spaces or lines; or a line
-    ``rank,weight`` for each rank that has a weight, the others weighing nothing. A header line is
-    skipped. A :class:`ReadError` names the line, the value and the remedy.
+    The text holds one number per rank, in order, separated by commas, semicolons, spaces or lines;
+    or a line ``rank,weight`` for each rank with a weight, and the other ranks have weight 0. A
+    header line is skipped. A :class:`ReadError` names the line, the value and the remedy.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def _weight(cell: str, place: str) -> float:
 def _by_rank(
     ranks: Floats | None, values: Floats, n: int, name: str, place: Callable[[int], str]
 ) -> Floats:
-    """The weights by rank, checked; ``None``: one for each rank 1..n."""
+    """Return the checked weights of 1..n; ``ranks`` None means one value for each, in order."""
     if ranks is not None:
         off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
         if np.any(off):
@@ -348,5 +348,5 @@ def _by_rank(
     weights[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
     if not weights.any():
         raise ReadError(f"{name} holds only zeros: give weight to the ranks that occur")
-    weights /= weights.max()  # sums of very large or small ones stay numbers
+    weights /= weights.max()  # so that no sum of weights overflows or vanishes
     return weights

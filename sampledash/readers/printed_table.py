@@ -1,4 +1,4 @@
-"""A table as a paper prints it, pasted: LaTeX, Markdown, CSV, or columns of a PDF."""
+"""Read a pasted table as a paper prints it: LaTeX, Markdown, CSV, or columns of a PDF."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sampledash.metrics import Metric, parse_metric
 from sampledash.readers.pasted import lines_aside
 from sampledash.readers.upload_limits import PRINTED, ReadError
 
-# Of a row as it is typeset, without the commands of LaTeX.
+# Patterns that turn typeset rows into plain text without LaTeX commands.
 _GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 _OPTION = r"(?:\[[^]]*\])?"
-_ENDS = re.compile(rf"\\\\{_OPTION}")  # of a row
+_ENDS = re.compile(rf"\\\\{_OPTION}")  # the end of a row
 _COMMENT = re.compile(r"(?<!\\)%.*")
-# Commands that leave nothing, with what belongs to them.
+# Commands that are removed together with their arguments.
 _NOTHING = re.compile(
     rf"\\(?:begin|end)\{{[^}}]*\}}{_OPTION}(?:{_GROUP})*"
     rf"|\\(?:caption|label|cite\w*|ref|footnote\w*|rowcolor|cellcolor|vspace|hspace|cline|cmidrule"
@@ -37,14 +37,14 @@ _SIGNS = {
     r"\ ": " ",
     r"\Delta": "Δ",
 }
-_AND = "\uff06"  # stands for an ampersand that parts no cells
-# Of names.
+_AND = "\uff06"  # replaces an escaped ampersand, which does not separate cells
+# Patterns of column names.
 _ARROWS = re.compile(r"\(\s*[↑↓⬆⬇]\s*\)|[↑↓⬆⬇]\ufe0f?")
 _PERCENT = re.compile(r"(?i)\s*[(\[]\s*(?:in\s+)?(?:%|percent)\s*[)\]]")
 _AT = re.compile(r"\s*@\s*")
-# H@10, N@10 and HR10, as they are known.
+# Short forms and full names of metrics: H@10, N@10, and HR10 for HR@10.
 _ALSO = ((r"(?i)^h@", "HR@"), (r"(?i)^n@", "NDCG@"), (r"^([A-Za-z]{2,})(\d+)$", r"\1@\2"))
-# "Improv.", "Rel. Imp. (%)", "Gain over SASRec", "Δ", "p-value": what is computed from the others.
+# Rows computed from others: "Improv.", "Rel. Imp. (%)", "Gain over SASRec", "Δ", "p-value".
 _COMPARED = re.compile(
     r"""(?ix) [%\s(]*
     (?: (?:rel|abs|avg|relative|absolute|average|max|min|maximum|minimum|overall)\b\.?\s* )* %?\s*
@@ -54,32 +54,32 @@ _COMPARED = re.compile(
       | p [\s-]? val(?:ues?)?\b .* | t-?test\b .* | sig\.
       | (?:statistical\s+)? significance\b .* )"""
 )
-# Of cells.
+# Patterns of cells.
 _MISSING = r"\\?[-–—−]+|n\.?/?a\.?|nan"
 MISSING = re.compile(rf"(?i)(?:{_MISSING})?")
 _DIGITS = r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)\s*%?"
 _AROUND = r"[*†‡§^_]*"
 _VALUE = re.compile(rf"(?i){_AROUND}(?:{_MISSING}|{_DIGITS}){_AROUND}(?:\([^)]*\))?{_AROUND}")
 _FRACTION = re.compile(rf"{_AROUND}[+-]?\d*[.,]\d+%?{_AROUND}")
-# Scatter behind a value, and marks that belong to it though spaces stand between.
+# A standard deviation behind a value; spaces between a value and its percent sign or footnote mark.
 _BEHIND = re.compile(r"(?<=[\d%])\s*(?:\([^)a-zA-Z]*\d[^)a-zA-Z]*\)|(?:±|\+/-|\\pm)\s*[\d.,]+)")
 _APART = re.compile(r"(?<=[\d%])\s+(?=%|[*†‡§]+(?:\s|$))")
-# Around a name or a value: footnotes, emphasis, scatter.
+# Around a name or a value: footnote marks, emphasis, a standard deviation, parentheses.
 _MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^↑↓]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
 _NUMBER = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]+))?\s*%?")
-_HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")  # of a value, not of a cutoff
+_HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")  # a value with a point or %; cutoffs have neither
 _ASIDE = re.compile(r"\([^)]*\)")
-_RULE = re.compile(r"[\s|:+=-]*")  # between header and body
-_ABOVE = 4  # lines in which the names are looked for
-_MOST_DECIMALS = 12  # more are those of a computer, not of a paper
+_RULE = re.compile(r"[\s|:+=-]*")  # a line between header and body
+_ABOVE = 4  # the line of names is searched in so many first lines
+_MOST_DECIMALS = 12  # papers round to fewer; further decimals are noise of floating point
 
 
 @dataclass(frozen=True)
 class PrintedRow:
     """One system of a printed table.
 
-    Values lie in 0..1, and are called by the metric's name as printed; one that only papers use
-    stands in full: ``"NDCG@10"`` for N@10. Of a value in percent ``decimals`` are two more than
+    ``values`` lie in 0..1; the keys are the printed names of the metrics, short forms in full:
+    ``"NDCG@10"`` for N@10. If a value is printed in percent, its ``decimals`` are two more than
     printed.
     """
 
@@ -99,15 +99,15 @@ class PrintedTable:
 
 
 def read_printed(text: str) -> PrintedTable:
-    r"""Read a pasted table, and the n and m that a line above or below it says.
+    r"""Read a pasted table, and n and m if a line above or below the table gives them.
 
     Parameters
     ----------
     text
-        Cells separated by ``&``, ``|``, tabs, semicolons, commas or spaces; values as printed,
-        their digits say how far they were rounded. Bold, daggers and ``± ...`` are dropped; columns
+        Cells separated by ``&``, ``|``, tabs, semicolons, commas or spaces. Values are as printed:
+        their digits tell how they were rounded. Bold, daggers and ``± ...`` are dropped; columns
         that are no metric, and lines that are no system (Improv., p-value), are left out. A cell
-        without a value is blank, a dash or N/A. A line of its own may say ``m = 99, n = 1000``.
+        without a value is blank, a dash or N/A. A separate line may say ``m = 99, n = 1000``.
 
     Raises
     ------
@@ -116,9 +116,9 @@ def read_printed(text: str) -> PrintedTable:
 
     Notes
     -----
-    A column is in percent if its name says ``(%)``, or one of its values has a percent sign or is
-    above 1. What may then be either is refused: a value in 0..1 without a sign in such a column,
-    or in another one if no sign tells which columns are in percent.
+    A column is in percent if its name says ``(%)``, or if one of its values has a percent sign or
+    is above 1. Unclear values are refused: a value in 0..1 without a percent sign in such a column
+    without ``(%)``, or in another column if no sign tells which columns are in percent.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def read_printed(text: str) -> PrintedTable:
         of_column = list(zip(parts.names, row, strict=True))[1:]
         cells = {x: cell for x, cell in of_column if x.metric is not None}
         if not name and not any(map(_HELD.search, cells.values())):
-            # A second line of names would hide what the first one leaves open.
+            # Refuse a second line of names: without its words, the first line may be incomplete.
             if words := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
                 raise ReadError(
                     f"line {place} of the table has no name and no value of a metric, but "
@@ -169,7 +169,7 @@ def read_printed(text: str) -> PrintedTable:
 
 
 def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
-    """A system with its values in 0..1."""
+    """Return one system with its values converted to 0..1."""
     more = {x: 2 * (x in percent) for x in row}
     values = {x.name: round(c.value / 10 ** more[x], _MOST_DECIMALS) for x, c in row.items()}
     decimals = {x.name: min(c.decimals + more[x], _MOST_DECIMALS) for x, c in row.items()}
@@ -179,7 +179,7 @@ def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
 def _notes(
     parts: Parting, above: list[str], no_systems: list[str], percent: list[Heading]
 ) -> list[str]:
-    """What the reader should know."""
+    """Return sentences on how the table was read."""
     listed = {
         "Above the names, left out: ": above,
         "": [f"{x.printed} is read as {x.name}" for x in parts.metrics if x.name not in x.printed],
@@ -196,7 +196,7 @@ def _notes(
 
 
 def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
-    """How the line of names parts the table, and what stands above it."""
+    """Return how the line of names splits the table into columns, and the lines above it."""
     above: list[list[str]] = []
     for place, line in lines:
         parts = parting(line, place)
@@ -221,7 +221,7 @@ def _check_distinct(parts: Parting) -> None:
 
 
 def _number(text: str, place: int, column: Heading) -> Cell | None:
-    """A printed value, None for no value."""
+    """Return a printed value, None if the cell is blank, a dash or N/A."""
     plain = _MARKS.sub("", text.strip()).strip()
     if MISSING.fullmatch(plain) and not re.search(r"\d", text):
         return None
@@ -240,7 +240,7 @@ def _number(text: str, place: int, column: Heading) -> Cell | None:
 
 
 def typeset_rows(text: str) -> list[tuple[int, str]]:
-    r"""Rows of a pasted table, each with its first line; with ``\\`` a row ends there."""
+    r"""Return the rows of a pasted table with their line numbers; in LaTeX, ``\\`` ends a row."""
     latex = _ENDS.search(text) is not None
     rows, place = [], 1
     for row in _ENDS.split(_COMMENT.sub("", text)) if latex else text.split("\n"):
@@ -252,7 +252,7 @@ def typeset_rows(text: str) -> list[tuple[int, str]]:
 
 
 def _plain(line: str) -> str:
-    """A piece of a line as it is read."""
+    """Return a line as plain text, without the commands of LaTeX."""
     line = _NOTHING.sub(" ", line)
     line = _ACROSS.sub(lambda match: match[2] + " &" * (int(match[1]) - 1), line)
     line = _DOWN.sub(r"\1", line)
@@ -265,7 +265,7 @@ def _plain(line: str) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column: its name as printed, one that is known elsewhere, and what it says."""
+    """A column: its name as printed and in full, its metric (None for no metric), and ``(%)``."""
 
     printed: str
     name: str
@@ -274,7 +274,7 @@ class Heading:
 
 
 def heading(printed: str) -> Heading:
-    """What the name of a column means."""
+    """Return the heading that a printed name of a column means."""
     plain = _AT.sub("@", _ARROWS.sub(" ", printed)).strip()
     name, signs = _PERCENT.subn("", plain)
     name = name.strip()
@@ -287,15 +287,15 @@ def heading(printed: str) -> Heading:
 
 
 def compares(name: str) -> bool:
-    """Whether a line of this name compares systems and is none itself."""
+    """Whether a line with this name, such as Improv., compares systems and is no system itself."""
     return _COMPARED.fullmatch(name.strip()) is not None
 
 
 @dataclass(frozen=True)
 class Parting:
-    """How lines part: the columns, that of the systems first, and the sign between cells.
+    """How lines split into cells: the columns, the first with the systems, and the separator.
 
-    Without a sign they part by spaces. ``place`` is the line of the names.
+    An empty ``mark`` means spaces. ``place`` is the number of the line of names.
     """
 
     names: list[Heading]
@@ -308,7 +308,7 @@ class Parting:
         return [x for x in self.names[1:] if x.metric is not None]
 
     def cells(self, line: str, place: int) -> list[str]:
-        """The cells of a line, as many as there are names."""
+        """Return the cells of a line; refuse a line with more or fewer cells than names."""
         width = len(self.names)
         if self.mark:
             cells = _marked(line, self.mark)
@@ -333,7 +333,7 @@ class Parting:
         )
 
     def leading(self, line: str) -> list[str]:
-        """What stands before the values of a line, however many there are."""
+        """Return the cells before the values of a line, however many values the line has."""
         if self.mark:
             first = next(i for i, each in enumerate(self.names) if i and each.metric is not None)
             return _marked(line, self.mark)[:first]
@@ -344,7 +344,7 @@ class Parting:
 
 
 def parting(line: str, place: int) -> Parting:
-    """Part the table as this line of names parts."""
+    """Return how the table splits into columns, judged by its line of names."""
     mark = max("&|\t;", key=line.count)
     if not line.count(mark):
         mark = "," if "," in line else ""
@@ -352,7 +352,7 @@ def parting(line: str, place: int) -> Parting:
         return Parting([heading(cell) for cell in _marked(line, mark)], mark, place)
     words = _PERCENT.sub("(%)", _AT.sub("@", _ARROWS.sub(" ", line))).split()
     names = [heading(word) for word in words]
-    # All that stands before the first metric is one name.
+    # All words before the first metric are the name of one column.
     before = next((i for i, each in enumerate(names) if each.metric is not None), 1)
     name = " ".join(each.printed for each in names[:before])
     return Parting([Heading(name, name, None), *names[before:]], mark, place)
@@ -381,7 +381,7 @@ Row = Mapping[Heading, Cell]
 
 
 def in_percent(columns: Sequence[Heading], rows: Sequence[Row]) -> list[Heading]:
-    """The columns in percent, by the rule that :func:`read_printed` tells."""
+    """Return the columns in percent, by the rule in the notes of :func:`read_printed`."""
     cells = {x: [row[x] for row in rows if x in row] for x in columns}
     signed = [x for x in columns if x.percent or any(cell.signed for cell in cells[x])]
     above = [x for x in columns if any(cell.value > 1 for cell in cells[x])]

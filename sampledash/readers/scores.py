@@ -1,7 +1,7 @@
-"""Tables of scores (system, instance, item, score) and what is relevant → true ranks, in memory.
+"""Compute true ranks in memory from a table of scores (system, instance, item, score).
 
-What is said of them, and how relevant items that are tied with each other are placed, is the same
-where an engine ranks (:mod:`sampledash.readers.warehouse`).
+:mod:`sampledash.readers.warehouse`, which ranks by an engine, shares the messages and the places of
+relevant items that are tied with each other.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from sampledash.types import Flags, Ints
 
 KEYS = ["system", "instance", "item"]
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
-_NAMED = 3  # of items that are scored again
-_STEPS = 2**24  # of the digest that places tied items
+_NAMED = 3  # examples of items with several scores in a message
+_STEPS = 2**24  # number of values of the digest that places tied items
 
 
 class LeftOut(NamedTuple):
-    """What is not ranked of a system, and out of how many."""
+    """How many instances and relevant items of a system cannot be ranked, and the totals."""
 
-    instances: int  # that it scores
-    bare: int  # of them without a relevant item that is scored
-    full: int  # and those where each candidate is one
-    relevant: int  # items
-    unscored: int  # of them
+    instances: int  # instances that the system scores
+    bare: int  # instances without a relevant item that has a score
+    full: int  # instances where every candidate is relevant
+    relevant: int  # relevant items
+    unscored: int  # relevant items without a score
 
 
 def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[str, str]:
-    """Which column plays each role; the wanted ones must be there."""
+    """Return the header of each role; refuse a table without one of the wanted roles."""
     columns: dict[str, str] = {}
     for header in headers:
         role = bare(header)
@@ -57,7 +57,7 @@ def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[s
 
 
 def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
-    """Refuse rows whose score is no number, whose labels are blank, or whose mark is neither."""
+    """Refuse NaN scores, blank labels, and marks of relevance other than 1 or 0 (given counts)."""
     if nan:
         raise ReadError(
             f"{name}: {nan:,} of the scores are NaN; give each item a number, nothing to a "
@@ -70,7 +70,7 @@ def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
 
 
 def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
-    """Refuse items that one list scores several times, naming the first of them."""
+    """Refuse ``again`` rows that score an item of a list again; name ``some`` of the items."""
     if again:
         each = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
         raise ReadError(
@@ -80,7 +80,7 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
 
 
 def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
-    """Sentences about what is not ranked; a system without anything to rank is refused."""
+    """Return sentences on what is left out; refuse a system without anything to rank."""
     if not facts:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")
     sentences = []
@@ -110,20 +110,21 @@ def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
 
 
 def digest_of(instance: Any, rank: int) -> int:
-    """The number in 0..2^24 by which tied relevant items of an instance are placed."""
+    """Return the hash, in 0..2^24 - 1, that places the tied relevant items of an instance."""
     return int(hashlib.md5(f"{instance}|{rank}".encode()).hexdigest()[:6], 16)
 
 
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
-    """Places of ``relevant`` items among ``block`` tied ones, from 0: evenly, from a drawn start.
+    """Return the place, from 0, of relevant item ``index`` among ``block`` tied items.
 
-    Every place is as likely as any other, so that means over instances have no bias.
+    The ``relevant`` items are spread evenly from a start that ``digest`` draws. Every place is
+    equally likely, so that means over instances have no bias.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
 
 def pairs_table(data: bytes, name: str) -> pd.DataFrame:
-    """Instances and items, such as those that are relevant; each pair once."""
+    """Return the distinct pairs of instance and item in a file, such as the relevant pairs."""
     table = _table(data, name, None)
     keys = ["instance", "item"]
     roles = roles_of(list(map(str, table.columns)), keys, name)
@@ -132,9 +133,9 @@ def pairs_table(data: bytes, name: str) -> pd.DataFrame:
 
 
 def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
-    """The columns of a table of scores; None where it has neither scores nor what is relevant.
+    """Return the columns of a table of scores; None for a file that is no such table.
 
-    ``marked``: a column says what is relevant, else a table of its own.
+    ``marked``: a column ``relevant`` marks the relevant items; otherwise another table lists them.
     """
     wanted = ("score", "relevant") if marked else ("score",)
     if (table := _table(data, name, wanted)) is None:
@@ -155,7 +156,7 @@ def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
 
 
 def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
-    """A table; None where it has none of the wanted columns."""
+    """Parse a table; None if it has none of the wanted columns."""
     kind = kind_of(data, name)
     if kind == "array":
         return None
@@ -170,7 +171,7 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
             table = pd.read_csv(io.BytesIO(data), keep_default_na=False, **how)
     except ReadError:
         raise
-    except Exception:  # the readers of ranks say what is wrong with it
+    except Exception:  # after None, the readers of ranks report the error
         if wanted is not None:
             return None
         raise ReadError(
@@ -186,20 +187,20 @@ def ranks_of_scores(
     relevant: pd.DataFrame | None = None,
     seen: pd.DataFrame | None = None,
 ) -> tuple[list[RankSet], list[str]]:
-    """True ranks among the scored items of each instance, and what was left out, in sentences.
+    """Return true ranks among the scored items of each instance, and sentences on what is left out.
 
     Parameters
     ----------
     table
-        Columns ``system``, ``instance``, ``item`` and ``score``: a row for every candidate, and a
-        relevant item's score with the others. A missing score is never better than another; -inf:
+        Columns ``system``, ``instance``, ``item`` and ``score``, one row per candidate, relevant
+        items included. A missing score is never better than another score; a row with score -inf is
         no candidate.
     name
-        What to call the table in messages.
+        Name of the table in messages.
     relevant
-        Columns ``instance`` and ``item``; ``None``: the table has a column ``relevant``, 1 or 0.
+        Columns ``instance`` and ``item``; ``None`` if the table has a column ``relevant`` (1 or 0).
     seen
-        Columns ``instance`` and ``item`` of what is no candidate; a relevant one stays.
+        Columns ``instance`` and ``item`` of items that are no candidates, unless relevant.
 
     Raises
     ------
@@ -234,7 +235,7 @@ def ranks_of_scores(
         keep &= hit | ~_among(table, seen)
     systems = table["system"].unique()
     table, score, empty, hit = table[keep], score[keep], empty[keep], (hit & ~empty)[keep]
-    score[empty] = -np.inf  # and so never better
+    score[empty] = -np.inf  # a missing score is never better than another score
     sets, facts = [], {}
     indices, none = table.groupby("system", sort=False).indices, np.array([], np.intp)
     for system in systems:
@@ -258,7 +259,7 @@ def ranks_of_scores(
 
 
 def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
-    """Scores as numbers, which of them are missing, and which are text that is no number."""
+    """Return scores as numbers, which scores are missing, and which are text but no number."""
     text = pd.api.types.is_string_dtype(column.dtype)
     empty = (column.str.strip() == "").to_numpy(bool) if text else column.isna().to_numpy(bool)
     wrong = np.zeros(len(empty), bool)
@@ -266,19 +267,19 @@ def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
         named = column.str.strip().str.lower().isin(["nan", "-nan"]).to_numpy(bool)
         column = pd.to_numeric(column, errors="coerce")
         wrong = column.isna().to_numpy(bool) & ~empty & ~named
-    if column.dtype.kind != "f":  # whole numbers beyond 2^53 would be tied
+    if column.dtype.kind != "f":  # floats would tie whole numbers beyond 2^53
         column = column.rank(method="dense")
     return column.to_numpy(np.float64, na_value=np.nan).copy(), empty, wrong
 
 
 def _among(table: pd.DataFrame, pairs: pd.DataFrame) -> Flags:
-    """Which rows are of one of the pairs; labels are compared as text."""
+    """Return which rows have a pair of instance and item in ``pairs``, compared as text."""
     both = [frame[["instance", "item"]].astype(str) for frame in (table, pairs)]
     return pd.MultiIndex.from_frame(both[0]).isin(pd.MultiIndex.from_frame(both[1]))
 
 
 def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
-    """Best rank, others tied, and candidates of every row; rows by user and rising score."""
+    """Return best rank, others tied, and n of every row; rows are sorted by user and score."""
     size = np.arange(len(user))
     fresh = np.r_[True, user[1:] != user[:-1]]
     other = fresh | np.r_[True, score[1:] != score[:-1]]
@@ -291,7 +292,7 @@ def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
 
 
 def _apart(instance: Any, item: Any, rank: Ints, ties: Ints) -> tuple[Ints, Ints]:
-    """Places of their own for relevant items of one instance that are tied with each other."""
+    """Give different ranks to relevant items of one instance that are tied with each other."""
     block = pd.DataFrame({"instance": instance, "rank": rank, "item": item}).sort_values("item")
     groups = block.groupby(["instance", "rank"])
     index = groups.cumcount().sort_index().to_numpy()

@@ -1,4 +1,4 @@
-"""From bytes to a table of named columns.
+"""Parse the bytes of a file into a table of named columns.
 
 Text is read by pyarrow if it is large and plain, otherwise by pandas; Parquet by pyarrow; numpy
 arrays by numpy.
@@ -37,7 +37,7 @@ from sampledash.readers.columns import (
 )
 from sampledash.readers.upload_limits import FileKind, ReadError, check_utf8, stem_of
 
-SMALL = 2**20  # bytes; below, pyarrow gains nothing
+SMALL = 2**20  # bytes; below this size pyarrow is not faster
 _BLOCK = 4 * 2**20  # bytes parsed at a time
 FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
 
@@ -48,11 +48,11 @@ _ARROW = {
     "many": pa.string(),
     "unknown": pa.dictionary(pa.int32(), pa.string()),
 }
-# Labels stay as written, and so do fractions: not every pandas rounds them right.
+# pandas reads these roles as text: labels as written; fractions, which some versions round wrong.
 _EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
 _LABELS = {role for role, column in ROLES.items() if column.read in (labels, texts)}
-_BROKEN = re.compile(r"[\n\r]")  # a header over several lines
-# Where semicolons separate cells, commas may be decimal ones and dots separate thousands.
+_BROKEN = re.compile(r"[\n\r]")  # in a header that spans several lines
+# If semicolons separate cells, commas may be decimal commas, and dots may separate thousands.
 _THOUSANDS = re.compile(rb'[;\n]"?([1-9]\d{0,2}(?:\.000)+)"?(?=[;\r\n]|$)')
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 
@@ -60,7 +60,7 @@ _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
 def read_table(data: bytes, name: str, kind: FileKind) -> tuple[Layout, pd.DataFrame]:
     """Parse CSV, TSV, semicolon-separated text, Parquet or a numpy array.
 
-    The columns of the frame are called 0, 1, 2 ...; one that means nothing to us may lack.
+    The columns of the frame are named 0, 1, 2 ...; columns without a role may be missing.
     """
     read = {"text": text_table, "columns": parquet_table, "array": _array_table}
     return read[kind](data, name)
@@ -98,7 +98,7 @@ def text_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
 
 
 def delimiter_of(data: bytes) -> str:
-    """What separates the cells of the first line: comma, semicolon or tab."""
+    """Return the separator of the first line: comma, semicolon or tab."""
     start = next((line for line in stream(data) if line.strip()), "")
     return max(",;\t", key=start.count)
 
@@ -114,9 +114,9 @@ def rows_of_text(
     quoted: bool = True,
     fast: bool = True,
 ) -> pd.DataFrame:
-    """Parse the records behind ``skip`` lines, ``fast`` where they are plain.
+    """Parse the records after ``skip`` lines; with ``fast``, try pyarrow first.
 
-    ``holds`` says of each role what its column holds; others as in :func:`careful_frame`.
+    ``holds`` tells for each role what its column holds; the rest is as in :func:`careful_frame`.
     """
     data, merged = source.data or b"", "rank" in source.roles and "system" not in source.roles
     kinds: dict[Any, Holds | None] = {
@@ -140,21 +140,21 @@ def arrow_frame(
     skip: int = 0,
     quoted: bool = True,
 ) -> pd.DataFrame | None:
-    """Parse text by pyarrow, several times as fast, where nothing is blank or unusual.
+    """Parse text by pyarrow, several times as fast as pandas, if nothing is blank or unusual.
 
-    It only ever takes over what it reads exactly as the careful parser would; the rest, for which
-    that one also finds the words, is None.
+    Return None unless the result is exactly that of :func:`careful_frame`, which then parses the
+    text instead and reports errors.
 
-    ``holds`` says what each column holds, None for one that is not read. ``skip`` lines end with
-    the header; without ``quoted`` quotation marks are letters. Numbers come back as
-    :func:`compact` arrays, text as categories, and labels as integers if all are plain ones.
+    ``holds`` tells what each column holds, None for a column to skip. The header is the last of
+    ``skip`` lines; without ``quoted``, quotation marks are ordinary characters. Numbers are
+    returned as :func:`compact` arrays, text as categories, plain integer labels as integers.
     """
     wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
     numeric = {name for name, kind in wanted.items() if kind in (pa.int64(), pa.float64())}
     full = [str(name) for name, kind in holds.items() if kind not in (None, "unknown")]
     # Single bytes are found much faster than pairs.
     if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
-        return None  # hexadecimal numbers would be understood
+        return None  # pyarrow would read hexadecimal numbers
     quotes = quoted and b'"' in data
     read = arrow_csv.ReadOptions(
         column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
@@ -168,12 +168,12 @@ def arrow_frame(
         null_values=[""],
         strings_can_be_null=True,
     )
-    pool = pa.system_memory_pool()  # which gives back what is free again
+    pool = pa.system_memory_pool()  # this pool returns freed memory to the system
     text: dict[str, list[Any]] = {name: [] for name in set(wanted) - numeric}
     known: dict[str, NDArray[Any]] = dict.fromkeys(numeric, np.empty(0))
     rows, most = 0, data.count(b"\n") + data.count(b"\r") + 1
     try:
-        # Block by block: the whole of it at once is there sooner, but takes three times the room.
+        # Read block by block: reading all at once is faster, but takes three times the memory.
         with arrow_csv.open_csv(pa.BufferReader(data), read, parse, convert, pool) as reader:
             for block in reader:
                 if any(block[name].null_count for name in full):
@@ -190,7 +190,7 @@ def arrow_frame(
         if str(name) in numeric:
             columns[name] = compact([known.pop(str(name))[:rows]])
             if kind == "real" and np.isnan(columns[name]).any():
-                return None  # written "nan"
+                return None  # a cell says "nan"
         elif kind is not None:
             column = pa.chunked_array(text.pop(str(name)))
             if kind == "many":
@@ -204,9 +204,9 @@ def arrow_frame(
 
 
 def _filled(into: NDArray[Any], most: int, start: int, piece: NDArray[Any]) -> NDArray[Any]:
-    """The column with one more piece, in one array from the beginning.
+    """Write one more piece into a column's array, which has room for ``most`` rows from the start.
 
-    Joined at the end they would need as much room again, which the system does not get back.
+    Joining pieces at the end would take twice the memory, which is not returned to the system.
     """
     kind = compact([piece]).dtype
     if not start:
@@ -223,9 +223,9 @@ def careful_frame(
     rest: Iterator[tuple[int, list[str]]],
     exact: Container[str | None],
 ) -> pd.DataFrame:
-    """Parse whatever can be parsed, ``exact`` roles as text; complain by the line about the rest.
+    """Parse text by pandas, ``exact`` roles as text; name the line of what cannot be parsed.
 
-    ``second`` is a record, and ``rest`` are those behind it.
+    ``second`` is the first record after the header, and ``rest`` are the following records.
     """
     try:
         return pd.read_csv(
@@ -233,7 +233,7 @@ def careful_frame(
             sep=source.delimiter,
             header=0 if source.headed else None,
             names=list(range(len(source.headers))),
-            # Blank is missing and nothing else is: a user may be called "NA".
+            # Only blank cells are missing: a user may be called "NA".
             keep_default_na=False,
             na_values=[""],
             dtype={i: str for i, role in enumerate(source.roles) if role in exact},
@@ -266,17 +266,17 @@ def parquet_table(
     source_of: Callable[..., Layout] = source_of,
     label_roles: Container[str | None] = _LABELS,
 ) -> tuple[Layout, pd.DataFrame]:
-    """Parse Parquet: only the columns that mean something, and only of types that can.
+    """Parse the columns of a Parquet file that have a role; refuse types that cannot be used.
 
-    Columns of numbers are numbers, blank where they are null; those of labels are numbers or
-    categories. In a table of ranks without a column of ranks, all that hold numbers or text are
-    there.
+    Columns of numbers are read as numbers, NaN where null, and columns of labels as numbers or
+    categories. In a table of ranks without a column of ranks, all columns of numbers or text are
+    read.
     """
     try:
         return _parquet_columns(data, name, source_of, label_roles)
     except ReadError:
         raise
-    except Exception as error:  # pyarrow raises many kinds, also OSError and KeyError
+    except Exception as error:  # pyarrow raises many types, also OSError and KeyError
         raise ReadError(
             f"{name} cannot be read as Parquet: it is damaged, cut off, or names a column twice; "
             "write it again, or use CSV"
@@ -301,7 +301,7 @@ def _parquet_columns(
     pairs = zip(fields, source.roles, strict=True)  # a date without a role is text
     label = [role in label_roles or (role is None and _is_dated(f.type)) for f, role in pairs]
     wide = not {"rank", "user"} & set(source.roles)
-    merged = "rank" in source.roles and "system" not in source.roles  # which text may name
+    merged = "rank" in source.roles and "system" not in source.roles  # text may name systems
     wanted: list[int] = []
     for i, role in enumerate(source.roles):
         odd = _odd(fields[i].type, label=label[i])
@@ -316,15 +316,15 @@ def _parquet_columns(
     names = [fields[i].name for i in wanted]
     groups = [head.row_group(i) for i in range(head.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
-    if size > limits.BYTES.most:  # only then: asked of a damaged column, Arrow ends the process
+    if size > limits.BYTES.most:  # only if needed: for a damaged column Arrow ends the process
         chunks = [i for i in range(head.num_columns) if head.schema.column(i).path in names]
         size = sum(group.column(i).total_uncompressed_size for group in groups for i in chunks)
     limits.check_size(size, name)
-    # Text that repeats is kept once: written out, a small file could fill the memory.
+    # Repeated text is kept once, as a dictionary: expanded, a small file could fill the memory.
     text = [fields[i].name for i in wanted if _is_text(fields[i].type)]
     file = parquet.ParquetFile(io.BytesIO(data), metadata=head, read_dictionary=text)
     columns: dict[int, pd.Series[Any]] = {}
-    for i, each in zip(wanted, names, strict=True):  # one after the other take less room
+    for i, each in zip(wanted, names, strict=True):  # one by one, to save memory
         column = file.read(columns=[each])
         if column.column_names != [each] or len(column) != rows:
             raise ValueError("not what its footer says")
@@ -335,7 +335,7 @@ def _parquet_columns(
 
 
 def _odd(kind: Any, *, label: bool) -> str:
-    """The type of a column that is nothing to us; else nothing."""
+    """Return the name of a column's type if it cannot be used, otherwise an empty text."""
     if types.is_dictionary(kind):
         kind = kind.value_type
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
@@ -353,7 +353,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _series(column: Any, *, label: bool) -> pd.Series[Any]:
-    """A column as numbers or categories."""
+    """Return a column as numbers or categories."""
     kind = column.type
     if types.is_dictionary(kind) and not _is_text(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
@@ -372,7 +372,7 @@ def _series(column: Any, *, label: bool) -> pd.Series[Any]:
 def _array_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     """Parse a .npy file.
 
-    Named fields are columns. A 1-D array is one system named after the file, a 2-D one has an
+    Named fields are columns. A 1-D array is one system named after the file; a 2-D array has an
     instance in each row and a system in each column.
     """
     array = load_array(data, name)
@@ -404,11 +404,11 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     stream = io.BytesIO(data)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of old spellings in the header
+            warnings.simplefilter("ignore")  # numpy warns of old spellings in the header
             array: NDArray[Any] = np.load(stream, allow_pickle=False)
         if stream.tell() < len(data):
             raise ValueError("something behind it")
-    except Exception as error:  # the header is parsed as Python: many kinds
+    except Exception as error:  # numpy parses the header as Python: many types of errors
         raise ReadError(
             f"{name} cannot be read as a numpy array: it is damaged or cut off, or holds Python "
             "objects (a pickle), which could run code and are never read; write numbers again with "
@@ -455,12 +455,12 @@ def _field(values: NDArray[Any], field: str, name: str) -> Any:
 
 
 def _is_number(dtype: np.dtype[Any]) -> bool:
-    """Whether these are numbers that every machine has: at most 8 bytes."""
+    """Whether a type is a number of at most 8 bytes, which every machine supports."""
     return dtype.kind in "iuf" and dtype.itemsize <= 8
 
 
 def _native(values: NDArray[Any]) -> NDArray[Any]:
-    """As this machine stores them, and in one piece."""
+    """Return values as a contiguous array in the byte order of this machine."""
     if values.dtype == np.float16:
         return values.astype(np.float64)
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))

@@ -1,8 +1,8 @@
-"""Files of TREC style, runs (``qid Q0 docid rank score tag``) and qrels (``qid 0 docid rel``).
+"""Read TREC files: runs (``qid Q0 docid rank score tag``) and qrels (``qid 0 docid rel``).
 
-From a run and its qrels come true ranks, and what to do about items a truncated run misses. Lists
-of recommendations as frameworks save them (user, item, score), and their test items, say the same
-with other names.
+A run and its qrels give true ranks; options decide about relevant items that a truncated run lacks.
+Lists of recommendations (user, item, score) and test items, as frameworks save them, hold the same
+under other names.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FIELDS: dict[TrecKind, list[str]] = {
     "run": ["query", "Q0", "document", "rank", "score", "tag"],
     "qrels": ["query", "iteration", "document", "relevance"],
 }
-# How a field is read, what it holds, and what to write; the others are not read.
+# The parser of each field, what the field holds, and what to write; other fields are not read.
 _READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
     "tag": (labels, "few", "the tag of the system"),
     "query": (labels, "few", "the query"),
@@ -61,7 +61,7 @@ _READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
     "score": (numbers, "real", "a number"),
     "relevance": (whole, "whole", "a whole number"),
 }
-# Of which fields a table would hold other names in its header.
+# Indices of the fields that are numbers in a TREC line, but names in the header of a table.
 _NUMBERS: dict[TrecKind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
 _INTEGER = r"[+-]?[0-9]+"
 _LINE: dict[TrecKind, re.Pattern[str]] = {
@@ -87,10 +87,10 @@ _MEANS = (
 
 @dataclass(frozen=True)
 class Trec:
-    """A parsed run or qrels: a row for each line, by the names of its fields.
+    """A parsed run or qrels: one row per line, with the names of the fields as columns.
 
-    Query, document and tag are categories, the others numbers. What is no TREC file but says the
-    same, of users and items, brings its ``facts``; equal scores are ties there.
+    Query, document and tag are categories, the others numbers. A list of recommendations is kept as
+    a run and test items as qrels, but with ``facts``; equal scores in a list are ties.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Trec:
 
 
 def trec_kind(data: bytes, name: str) -> TrecKind | None:
-    """Whether text is a run or qrels: by the number of fields and of what most first lines hold."""
+    """Return whether text is a run or qrels, judged by the fields of most of its first lines."""
     limits.check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
     full = (line.strip() for line in stream if not line.isspace())
@@ -108,7 +108,7 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
     for kind, pattern in _LINE.items():
         if 2 * sum(pattern.fullmatch(line) is not None for line in lines) <= len(lines):
             continue
-        # The first line of a table is a header: it has no numbers where these have theirs.
+        # The header of a table has no numbers in the fields where TREC lines have numbers.
         fields = lines[0].split()
         numeric = [is_numeral(fields[i]) for i in _NUMBERS[kind] if i < len(fields)]
         header = any(map(role_of, fields)) and not all(numeric)
@@ -119,7 +119,7 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
 
 
 def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
-    """Parse a run or qrels; a field that lacks or is none, and what repeats, are refused."""
+    """Parse a run or qrels; refuse missing or invalid fields and repeated documents."""
     cells = _cells(data, name, kind)
 
     def place(record: int, field: str) -> str:
@@ -153,7 +153,7 @@ def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
 
 
 def _cells(data: bytes, name: str, kind: TrecKind) -> pd.DataFrame:
-    """Fields of all lines by name; separated by any spaces or tabs, nothing is quoted."""
+    """Return the fields of all lines by name; spaces or tabs separate fields, without quotes."""
     check_utf8(data, name)
     fields = FIELDS[kind]
     holds = {field: _READ[field][1] if field in _READ else None for field in fields}
@@ -183,11 +183,11 @@ def _cells(data: bytes, name: str, kind: TrecKind) -> pd.DataFrame:
 
 
 def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
-    """Look every relevant item of the qrels up in the run, in the order trec_eval gives it.
+    """Return the ranks of all relevant items of the qrels in the run, as trec_eval orders it.
 
-    Items stand in the order of systems, queries and documents; the rank is 0 where the run misses
-    one; ``depth`` says how many documents the system ranks for the query, and ``lacks`` how many
-    relevant ones it misses.
+    Rows are sorted by system, query and document; the rank is 0 if the run lacks the item.
+    ``depth`` is the number of documents that the system ranks for the query, and ``lacks`` the
+    number of relevant documents that it does not rank.
     """
     good = qrels.frame[qrels.frame["relevance"] >= 1].sort_values(["query", "document"])
     if not len(good):
@@ -215,7 +215,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     item, of_list = ["tag", "query", "document"], ["tag", "query"]
     size = len(good["document"].cat.categories)
     pairs, judged = (each["query"] * size + each["document"] for each in (ranked, wanted))
-    hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]  # far fewer to merge
+    hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]  # fewer rows to merge
     items = items.merge(hits, how="left", on=item)
     lists = ranked.loc[ranked["place"] == 1, [*of_list, "depth"]].drop_duplicates()
     items = items.merge(lists, how="left", on=of_list).fillna(0).astype(np.int64)
@@ -233,15 +233,15 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
 
 
 def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
-    """Index of each label, -1 where there is none; compared as text."""
+    """Return the position of each label in ``index``, -1 if absent; labels compare as text."""
     known = index.astype(str).get_indexer(labels.cat.categories.astype(str))
     return known.astype(np.int64)[labels.cat.codes]
 
 
 def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
-    """A run as trec_eval orders it, with each document's place and the depth of its list.
+    """Return a run in the order of trec_eval, with each document's rank and its list's length.
 
-    ``tied``: documents of one score have the best of their places, and so many others beside them.
+    ``tied``: documents of equal score share the best of their ranks; ``ties`` counts the others.
     """
     codes = (run[column].cat.codes.to_numpy() for column in ("document", "query", "tag"))
     document, *of_list = codes
@@ -281,11 +281,11 @@ def _facts(
     if run.facts is not None:
         return replace(run.facts, notes=(_TIED, *notes))
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
-    same = (place[1:] > 1) & (score[1:] == score[:-1])  # as the one before
+    same = (place[1:] > 1) & (score[1:] == score[:-1])  # as the line before
     tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     note = f"{counted(tied, 'document')} tied in score with another of the same query."
     notes = [_RULE, *[note] * bool(tied), *notes]
-    # Among equal scores the rank column may say anything.
+    # Among documents of equal score, any order of the rank column is accepted.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
     doubt = (
@@ -300,7 +300,7 @@ def _queries(size: int) -> str:
 
 
 def missing(runs: list[Ranks]) -> CensoredItems | None:
-    """The complaint about relevant items that some run misses, None if all are there."""
+    """Return the error about relevant items that some run lacks, None if no run lacks any."""
     censored = sum(int((each.frame["rank"] == 0).sum()) for each in runs)
     if not censored:
         return None
@@ -327,13 +327,13 @@ def missing(runs: list[Ranks]) -> CensoredItems | None:
 
 
 def _lacking(runs: list[Ranks]) -> NDArray[np.bool_]:
-    """For each query whether some run misses a relevant item."""
+    """Return for each query whether some run lacks a relevant item."""
     missed = ((each.frame["rank"] == 0).groupby(each.frame["instance"]) for each in runs)
     return np.asarray(np.any([each.any() for each in missed], axis=0))
 
 
 def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
-    """True ranks of all runs; missing items are treated the same way in all of them."""
+    """Return the true ranks of all runs; missing items are treated the same way in all runs."""
     complaint = missing(runs)
     if complaint is not None and censored == "refuse":
         raise complaint
@@ -376,7 +376,7 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
 
 
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
-    """Ranks with missing items behind the ranked documents, and how many of them were drawn."""
+    """Return ranks, missing items after the ranked ones, and how many missing items were drawn."""
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
         row = items.iloc[i]
@@ -402,20 +402,20 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.Da
 # --------------------------------------------------------------- lists, as frameworks save them
 
 _SCORES = ["score", "rating", "prediction", "relevance"]
-_OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}  # no list has these
+_OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}  # never in lists
 
-#: Test items; a list; or what may also be a file of ranks, and is a list where test items are.
+#: Test items; a list; or a file that is a list if test items are given, otherwise a file of ranks.
 ListKind = Literal["items", "list", "list or ranks"]
 
 
 def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
-    """Whether a file is a list or test items, by its header."""
+    """Return whether a file is a list or test items, judged by its header; None if neither."""
     if kind == "array":
         return None
     if kind == "columns":
         try:
             headers = parquet.read_schema(io.BytesIO(data)).names
-        except Exception:  # pyarrow raises many kinds; the reader of tables tells what is wrong
+        except Exception:  # pyarrow raises many types; the reader of tables reports the error
             return None
     else:
         try:
@@ -428,14 +428,14 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
     if "rank" in roles:
         return "list or ranks"
     scored = next((name for name in _SCORES if name in names), None)
-    # Test items of a data set have their rating and time; lists of RePlay and WarpRec a rating.
+    # Test items of data sets have a rating and a time; lists of RePlay and WarpRec only a rating.
     if scored is None or (scored == "rating" and set(names) & set(TIMES.split())):
         return "items"
     return "list"
 
 
 def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "list"]) -> Trec:
-    """Parse a list or test items; a cell that lacks or is none, and what repeats, are refused."""
+    """Parse a list or test items; refuse missing or invalid cells and repeated items."""
     source_of = partial(_columns_of_list, own=own)
     if kind == "columns":
         source, cells = tables.parquet_table(data, name, source_of, _LABELLED)
@@ -451,7 +451,7 @@ def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "lis
         tables.check_width(source, second)
         holds = {role: row[2] for role, row in _LISTED.items()}
         cells = tables.rows_of_text(source, holds, _LABELLED, second, rest, skip=line)
-    if (i := source.find("score")) is not None:  # how frameworks mark what is no candidate
+    if (i := source.find("score")) is not None:  # -inf marks items that are no candidates
         written = cells[i]
         text = not pd.api.types.is_numeric_dtype(written.dtype)
         masked = written.astype(str).str.strip().eq("-inf") if text else written.eq(-np.inf)
@@ -488,7 +488,7 @@ def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "lis
     return Trec(name, "run" if own == "list" else "qrels", frame, facts)
 
 
-# The field of each column, how it is read, what it holds, and what to write.
+# For each role: the field of a run, the parser, what the column holds, and what to write.
 _LISTED: dict[str, tuple[str, Callable[..., Any], Holds, str]] = {
     "system": ("tag", labels, "few", "the name of the system"),
     "user": ("query", labels, "many", "the label of the user"),
@@ -502,7 +502,7 @@ _LABELLED = ("system", "user", "item")
 def _columns_of_list(
     name: str, kind: str, headers: Sequence[str], *, own: Literal["items", "list"], **text: Any
 ) -> Layout:
-    """Roles of the columns, each once: the first that is called so."""
+    """Return the layout of a list: each role goes to the first column with such a header."""
     headers, roles = [header.strip() for header in headers], []
     refuse_repeated(headers, name)
     score = next((x for x in _SCORES if x in map(bare, headers)), None)
@@ -514,6 +514,6 @@ def _columns_of_list(
             role = "score"
         wanted = ("user", "item") if own == "items" else _LISTED
         roles.append(role if role in wanted and role not in roles else None)
-    if "score" in roles and "rank" in roles:  # the score decides
+    if "score" in roles and "rank" in roles:  # scores decide
         roles[roles.index("rank")] = None
     return Layout(name, kind, tuple(headers), tuple(roles), **text)

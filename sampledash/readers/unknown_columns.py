@@ -1,4 +1,4 @@
-"""Columns whose names mean nothing to us: an index of the rows, ranks, dates, or system names."""
+"""Columns with unknown headers: tell whether they hold an index, ranks, dates or system names."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import pandas as pd
 from sampledash.readers.columns import ITEMS, TIMES, Layout, bare, parsed
 from sampledash.readers.upload_limits import ReadError
 
-# What programs call the index of the rows, in lower case and without spaces.
+# Headers that programs give to an index of the rows, in lower case and without spaces.
 _INDEX = re.compile(
     r"|(unnamed:|level_|__index_level_|\.\.\.)\d+_*|index|idx|#|id|rows?[_.]?(id|names?|number)?"
 )
-_PERHAPS_INDEX = {"x", "v1", "c0", "column1"}  # R does so; a system may be called X too
-_FEW = 5  # rows: in fewer, ranks may well be 1, 2, 3, ...
-_MANY = 10  # rows: in so many, 1, 2, 3, ... can be no ranks
+_PERHAPS_INDEX = {"x", "v1", "c0", "column1"}  # names in R; systems may be called X too
+_FEW = 5  # rows: with fewer rows, 1, 2, 3, ... may well be ranks
+_MANY = 10  # rows: with so many rows, 1, 2, 3, ... cannot be ranks
 # A number with something around it or among its digits, such as 5%, #5, 5th or 1,234.
 _MEANT_AS_NUMBER = re.compile(r"\W*\d[\d\W_]*[^\W\d_]{0,2}[\d\W_]*")
 _DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4}|\d\d?:\d\d)(?!\d)")
-NO_SYSTEMS = {*ITEMS.split(), *TIMES.split()}  # headers of what never names a system
+NO_SYSTEMS = {*ITEMS.split(), *TIMES.split()}  # headers of columns that never name systems
 
 
 def is_text(cells: pd.Series[Any]) -> bool:
-    """Whether cells are filled, none of them with a number."""
+    """Whether some cells are filled, and none of them with a number."""
     numeric = pd.api.types.is_numeric_dtype(cells.dtype)
     return not numeric and bool(cells.notna().any() and np.isnan(parsed(cells)).all())
 
 
 def holds_numbers(cells: pd.Series[Any]) -> bool:
-    """Whether a cell is a number, or text that is meant as one, and no date."""
+    """Whether some cell is a number, or text that is meant as a number and is no date."""
     if not is_text(cells):
         return not np.isnan(parsed(cells)).all()
     some = (normalize("NFKC", str(x)) for x in cells.dropna().unique().tolist())
@@ -40,7 +40,7 @@ def holds_numbers(cells: pd.Series[Any]) -> bool:
 
 
 def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
-    """Whether a column of numbers is an index of the rows; refused where that is not certain."""
+    """Whether a column of numbers is an index of the rows; refuse a column that is unclear."""
     header, values = source.headers[i], parsed(cells)
     steps = np.diff(values)
     running = values[0] in (0, 1) and bool(np.all(steps == 1))
@@ -57,7 +57,7 @@ def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
 
 
 def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> bool:
-    """Whether nothing says that columns of numbers are ranks, as in a file ``date,price``."""
+    """Whether nothing suggests that columns of numbers are ranks, as in a file ``date,price``."""
     if any(source.roles):
         return False
     rest = [i for i, header in enumerate(source.headers) if header and i not in ranks]
@@ -68,10 +68,10 @@ def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> boo
 
 
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
-    """Refuse text of which we cannot tell whether it names systems: all would be read as one.
+    """Refuse a column of text that may name systems: all systems would be read as one.
 
-    Systems have most of the instances in common; without labels of these, any name may be one
-    that repeats.
+    Systems share most instances: a column is refused if over half of all pairs of its values and
+    instances occur. Without instance labels, a column is refused if its values repeat.
     """
     for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True)):
         if role is None and i in cells and bare(header) not in NO_SYSTEMS and is_text(cells[i]):
@@ -86,7 +86,7 @@ def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical 
 
 
 def merged(name: str, header: str) -> ReadError:
-    """What is said of a column that may name systems."""
+    """Return the error about a column that may name systems."""
     return ReadError(
         f"{name}, column {header!r}: it may name systems, which would be read as one; name it "
         "system if it does, instance if it holds users or queries, or remove it"

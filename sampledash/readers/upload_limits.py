@@ -1,7 +1,7 @@
-"""What an upload may be: how large, of which kind, what n and m it may say, and what is wrong.
+"""Limits of uploads: sizes, formats, ranges of n and m, and the errors about them.
 
-From a path or a buffer to bytes, unpacked. Every file ends within seconds and a gibibyte, read or
-refused.
+:func:`load` turns a path or a buffer into unpacked bytes. Every file is read or refused within
+seconds and a gibibyte of memory.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ FileKind = Literal["text", "columns", "array"]
 
 @dataclass(frozen=True)
 class Format:
-    """A binary format: its first bytes, what it holds, and how it becomes Parquet."""
+    """A binary format: its first bytes, its kind, and how to convert it to Parquet."""
 
     magic: bytes
     kind: FileKind
-    to_parquet: Callable[[bytes], bytes] = bytes  # that of columns; readers read Parquet
+    to_parquet: Callable[[bytes], bytes] = bytes  # for kind "columns"
 
 
-#: Every binary format by its name; a new one is a row here. Arrays are numpy's own.
+#: Every binary format by its name; a new format is a row here. The readers read Parquet and .npy.
 FORMATS = {"Parquet": Format(b"PAR1", "columns"), "a numpy array": Format(b"\x93NUMPY", "array")}
 _GZIP = b"\x1f\x8b"
-_RATIO = 100  # ranks pack about 3 to 20 times; a bomb a thousand times
-_MOST_MEMBERS = 100_000  # packers that write blocks make one of 64 KiB or more
-_PLAIN = 16 * 2**20  # so much may be as regular as it likes
+_RATIO = 100  # gzip shrinks ranks about 3 to 20 times, but a gzip bomb a thousand times
+_MOST_MEMBERS = 100_000  # even packers that write blocks make members of 64 KiB or more
+_PLAIN = 16 * 2**20  # bytes; up to this size any ratio is allowed
 _PIECE = 2**20
 
-# First bytes of what people upload by mistake, and the remedy.
+# First bytes of the files that people upload by mistake, what they are, and the remedy.
 _CONVERT = "save the table as CSV"
 _SIGNATURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     (
@@ -67,7 +67,7 @@ _SIGNATURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     ((b'{"', b"[{", b"[["), "JSON", _CONVERT),
 )  # fmt: skip
 
-#: What is said of all instances or of each -> its symbol, what it counts, the least and the most.
+#: Role of a number of each instance -> its symbol, what it counts, the smallest and largest value.
 NUMBERS: dict[str, tuple[str, str, int, int]] = {
     "n_candidates": ("n", "candidates", 2, LARGEST_N),
     "negatives": ("m", "sampled negatives", 1, MOST_PLACES - 1),
@@ -77,7 +77,7 @@ NUMBERS: dict[str, tuple[str, str, int, int]] = {
 class ReadError(Refusal):
     """The ranks cannot be used as they are. The message names file, row, column and remedy.
 
-    A page offers its ``ways`` out: what a button says, and the options to read with.
+    A page offers its ``ways`` out: the text of a button, and the options to read with.
     """
 
     ways: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -96,7 +96,7 @@ class ZeroBasedRanks(ReadError):
 
 
 class CensoredItems(ReadError):
-    """A truncated run lacks relevant items: their rank is only known to be beyond it."""
+    """A truncated run lacks relevant items: their ranks are only known to lie beyond its end."""
 
     censored: int  # relevant items that are missing, over all systems
 
@@ -107,14 +107,14 @@ class DifferentInstances(ReadError):
 
 @dataclass
 class Limit:
-    """The most of something that is looked at, and what to do about more."""
+    """The largest accepted amount of something, and what to do about more."""
 
     most: int
     what: str
     remedy: str
 
     def check(self, size: int, where: str, **words: str) -> None:
-        """Refuse what is more; ``words`` fill in what it is."""
+        """Refuse a larger size; ``words`` fill the placeholders in ``what``."""
         if size > self.most:
             what = self.what.format(**words)
             raise ReadError(
@@ -129,15 +129,15 @@ _INSTANCE = "is the column really the instance? Rename it"
 
 FILES = Limit(1_000, "files", "give fewer")
 BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # unpacked
-TYPED = Limit(20 * 2**20, "characters", _PASTE)  # of ranks
-PRINTED = Limit(100_000, "characters", _PASTE)  # of a table from a paper
-ROWS = Limit(10_000_000, "rows", _COUNTS)  # of columns that cost little
+TYPED = Limit(20 * 2**20, "characters", _PASTE)  # of typed or pasted ranks
+PRINTED = Limit(100_000, "characters", _PASTE)  # of a pasted table from a paper
+ROWS = Limit(10_000_000, "rows", _COUNTS)  # with columns that take little memory
 LABELLED = Limit(  # with other columns, or labels that are whole numbers
     3_000_000,
     "rows with a column {column}",
     f"leave that column out (up to {ROWS.most:,} rows), or split the file by instances",
 )
-CAREFUL = Limit(  # with cells that are looked at one by one
+CAREFUL = Limit(  # with cells that only the slow parser can read
     2_000_000,
     "rows, some of them with a cell that is blank or no plain number",
     "complete it, or split it into files that small, in which the odd ones are found",
@@ -165,12 +165,12 @@ def check_size(size: int, where: str, verb: str = "holds", limit: Limit = BYTES)
 
 
 def lines_of(data: bytes) -> int:
-    """How many lines a text has, the first one included, whatever ends them."""
+    """Return the number of line ends of a text, whether LF, CR or both."""
     return max(data.count(b"\n"), data.count(b"\r"))
 
 
 def check_lines(data: bytes, name: str) -> None:
-    """Refuse text of too many lines, or with one that is too long to be a line of ranks."""
+    """Refuse text with too many lines, or with a line that is too long for a line of ranks."""
     ROWS.check(lines_of(data) - 1, name)
     start = 0
     while start + _LONGEST_LINE < len(data):
@@ -185,7 +185,7 @@ def check_lines(data: bytes, name: str) -> None:
 
 
 def check_name(text: str, where: str) -> None:
-    """Refuse a name that is none: a cell that swallowed half a file, or no text at all."""
+    """Refuse a name that is too long (perhaps an unclosed quotation mark) or no valid text."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -198,7 +198,7 @@ def check_name(text: str, where: str) -> None:
 
 
 def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) -> tuple[bytes, str]:
-    """Return the bytes, unpacked, and the name, without folders, that messages use."""
+    """Return the unpacked bytes of a source, and its name (without folders) for messages."""
     if name is not None:
         name = text("name", name)
     if isinstance(source, str | Path):
@@ -208,7 +208,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
             with path.open("rb") as file:
                 data = file.read(limit.most + 1)
         except (OSError, ValueError) as error:
-            there = os.path.exists(path)  # False too for what can be no path
+            there = os.path.exists(path)  # also False for an invalid path
             reason = "the file cannot be opened" if there else "there is no such file"
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
                 reason = "file name too long"
@@ -217,7 +217,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
         if name is None:
             own = getattr(source, "name", None)
             name = Path(own).name if isinstance(own, str) else "ranks"
-        # A page reads the same buffer again once the reader has said what is missing.
+        # A page reads the same buffer again after a person has set a missing option.
         if hasattr(source, "seekable") and source.seekable():
             source.seek(0, io.SEEK_SET)
         read = source.read(limit.most + 1)
@@ -233,7 +233,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
         if data.startswith(row.magic):
             try:
                 return row.to_parquet(data), name
-            except Exception as error:  # each library raises its own kinds
+            except Exception as error:  # each library raises its own types
                 raise ReadError(
                     f"{name} cannot be read as {label}: it is damaged or cut off; write it again"
                 ) from error
@@ -241,7 +241,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
 
 
 def unpacked(data: bytes, name: str, limit: Limit = BYTES) -> bytes:
-    """The contents of a gzip file, its members joined, without filling the memory of a bomb."""
+    """Return the contents of a gzip file, its members joined; stop a gzip bomb while unpacking."""
     if data.count(_GZIP + b"\x08") > _MOST_MEMBERS:
         raise ReadError(
             f"{name} is compressed with gzip in more than {_MOST_MEMBERS:,} pieces; "
@@ -270,19 +270,19 @@ def unpacked(data: bytes, name: str, limit: Limit = BYTES) -> bytes:
 
 
 def plain(name: str) -> str:
-    """The name that the contents have: without the ending of gzip."""
+    """Return a file name without the ending ``.gz``."""
     return name[:-3] if name.lower().endswith(".gz") and len(name) > 3 else name
 
 
 def stem_of(name: str) -> str:
-    """What a file's only system is called: its name without the endings."""
+    """Return the name of a file's only system: the file name without folders and endings."""
     last = plain(name).replace("\\", "/").rsplit("/", 1)[-1]
     stem, dot, _ = last.rpartition(".")
     return stem if dot and stem else last
 
 
 def kind_of(data: bytes, name: str) -> FileKind:
-    """What this is by its content, whatever its name says."""
+    """Return the kind of a file by its content, whatever its name; refuse known other kinds."""
     if not data[:4096].strip() and not data.strip():
         raise ReadError(f"{name} is empty: give a header line and one line for each row")
     for row in FORMATS.values():
@@ -301,7 +301,7 @@ def kind_of(data: bytes, name: str) -> FileKind:
 
 
 def check_utf8(data: bytes, name: str) -> None:
-    """Refuse text that is not UTF-8, by its line."""
+    """Refuse text that is not UTF-8, and name the line."""
     if data.isascii():
         return
     try:

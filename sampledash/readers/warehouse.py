@@ -1,12 +1,12 @@
-"""Scores too many for memory: ranks and counts as Ibis expressions, run by DuckDB or others.
+"""Rank and count tables too large for memory, as Ibis expressions that DuckDB or others run.
 
-An engine is named by its URL, as Ibis has it: ``duckdb://`` (embedded; the default),
+An engine is named by its URL in the form of Ibis: ``duckdb://`` (embedded; the default),
 ``duckdb://lake.db?memory_limit=1GiB``, ``pyspark://?spark.master=spark://host:7077``, ... A table
-is Parquet, a file or a folder of parts, also partitioned (``system=A/part-0.parquet``), or else
-the name of a table that the engine has.
+is a Parquet file, a folder of Parquet files, perhaps partitioned (``system=A/part-0.parquet``), or
+the name of a table in the engine.
 
-Nothing is sorted: one join finds the score of each relevant item, one join and one aggregation
-count what is scored better and the same.
+Nothing is sorted: one join finds the score of each relevant item; one join and one aggregation
+count the candidates with a better score and with an equal score.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from sampledash.types import Progress
 DUCKDB = "duckdb://"
 _EXTRA = "this needs Ibis and DuckDB: pip install 'sampledash[warehouse]'"
 _SPARK = "Spark needs its client: pip install 'sampledash[spark]'"
-_NAMED = 3  # of items that are scored again
-_AT_ONCE = 12_500_000  # rows that are looked at for repeats
+_NAMED = 3  # examples of items with several scores in a message
+_AT_ONCE = 12_500_000  # rows that are searched for repeated items at a time
 _HEX = "0123456789abcdef"
 _HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
-_FILE = "sampledash_file"  # the column in which DuckDB says which part a row comes from
-_NULL = "__HIVE_DEFAULT_PARTITION__"  # what the name of a folder says in place of a blank cell
+_FILE = "sampledash_file"  # the column in which DuckDB writes the file of each row
+_NULL = "__HIVE_DEFAULT_PARTITION__"  # stands for a missing value in the name of a folder
 
-Table = Any  # of Ibis, which is no part of a plain installation
+Table = Any  # an Ibis table; a plain installation does not include Ibis
 
 
 def connect(url: str = DUCKDB) -> Any:
@@ -65,14 +65,14 @@ def connect(url: str = DUCKDB) -> Any:
     try:
         engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
         if engine.name == "duckdb":
-            # What does not fit into memory goes there; processes that share a folder would collide.
+            # DuckDB spills there what exceeds memory; processes that share a folder would collide.
             engine.scratch = Scratch()
             engine.raw_sql(f"SET temp_directory = '{engine.scratch.name}'")
     except ImportError as error:
         kind = url.partition("://")[0]
         extra = _SPARK if "spark" in kind else f"pip install 'ibis-framework[{kind}]'"
         raise ValueError(f"engine '{url}': {_first_line(error)}; {extra}") from None
-    except Exception as error:  # every engine raises its own kinds
+    except Exception as error:  # every engine raises its own types
         raise ValueError(
             f"engine '{url}' cannot be reached ({_first_line(error)}); give a URL of Ibis, such as "
             f"{DUCKDB}"
@@ -81,31 +81,31 @@ def connect(url: str = DUCKDB) -> Any:
 
 
 def _spark(url: str) -> Any:
-    """Spark with the settings of a URL: Ibis sets them once it runs, when most are refused."""
+    """Start Spark with the settings of a URL: Ibis sets them after the start, too late for most."""
     import ibis
     from pyspark.sql import SparkSession
 
     settings: dict[str, bool | float | int | str | None] = {
         "spark.log.level": "OFF",
-        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # system=007 is no 7
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # keep 007
     }
     settings |= dict(parse_qsl(urlsplit(url).query))
     interrupt = signal.getsignal(signal.SIGINT)
     session = SparkSession.builder.config(map=settings).getOrCreate()
-    signal.signal(signal.SIGINT, interrupt)  # Spark has put its own in place
+    signal.signal(signal.SIGINT, interrupt)  # undo the handler that Spark has set
     return ibis.pyspark.connect(session)
 
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip(": \t") for line in str(error).splitlines()]
-    py4j = "An error occurred while calling"  # what Java says comes after it
+    py4j = "An error occurred while calling"  # the message of Java follows
     line = next((x for x in lines if x and not x.startswith(py4j)), type(error).__name__)
     return line[:200].rstrip(".; ")
 
 
 @contextmanager
 def _told(name: str) -> Iterator[None]:
-    """What an engine complains about while it runs, in one sentence."""
+    """Turn an exception of a running engine into a :class:`ReadError` of one sentence."""
     try:
         yield
     except (ReadError, MemoryError, OSError, KeyboardInterrupt):
@@ -118,7 +118,7 @@ def _told(name: str) -> Iterator[None]:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """A file, or the Parquet files of a folder, however deep; what begins with _ or . is none."""
+    """Return a file, or all Parquet files below a folder, except names that begin with _ or ."""
     if not path.is_dir():
         return [path]
     if path.samefile("/"):
@@ -133,7 +133,7 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def opened(engine: Any, source: str) -> Table:
-    """A table of Parquet, every part of which is checked to be that, or one of the engine."""
+    """Return the table of a file or folder of Parquet, all parts checked, or one of the engine."""
     path = Path(source)
     with _told(source):
         if not path.exists():
@@ -172,8 +172,8 @@ def opened(engine: Any, source: str) -> Table:
 
 
 def _parts(engine: Any, files: list[Path], path: Path) -> Table:
-    """The table of the given files, also where their names look like patterns of names."""
-    if engine.name == "duckdb":  # types that differ are brought together, not cut
+    """Return the table of the files; names that look like patterns (``*``) are escaped."""
+    if engine.name == "duckdb":  # different types of a column are unified, without loss
         names = [re.sub(r"[*?[]", r"[\g<0>]", str(file)) for file in files]
         options = {"union_by_name": True, "hive_partitioning": False, "filename": _FILE}
         table = engine.read_parquet(names, **options)
@@ -188,15 +188,15 @@ def _parts(engine: Any, files: list[Path], path: Path) -> Table:
 
 
 def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
-    """The table with a column for each key of its folders, such as system of ``system=A``.
+    """Return the table with a column for each key of its folders, such as system of ``system=A``.
 
-    A value is all that stands behind the first ``=``, and may be percent-encoded. DuckDB's own
-    reading would take 007 for 7 and know no value with ``=``.
+    A value is all text after the first ``=``, and may be percent-encoded. DuckDB's own parser would
+    read 007 as 7, and cannot read values with ``=``.
     """
     by_file = _FILE in table.columns
     for key, values in partitions.items():
         column = table[_FILE].re_extract(rf"/\Q{key}\E=([^/]*)/", 1) if by_file else table[key]
-        # Spark decodes, but each byte as a letter.
+        # Spark decodes the percent-encoding, but each byte as one character.
         texts = {x if by_file else unquote(x, "latin-1"): unquote(x) for x in values}
         column = column.nullif(_NULL).substitute({a: b for a, b in texts.items() if a != b})
         whole = (role := ROLES.get(role_of(key) or "")) is not None and role.holds == "whole"
@@ -217,7 +217,7 @@ def _pairs(table: Table, name: str) -> Table:
 
 
 def score_table(table: Table, name: str, *, marked: bool) -> Table:
-    """System, instance, item, score and, where it says so, what is relevant."""
+    """Return the columns system, instance, item, score and, if ``marked``, relevant."""
     wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
     roles = roles_of(table.columns, wanted, name)
     if not (kind := table[roles["score"]].type()).is_numeric():
@@ -229,7 +229,7 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
     if marked:
         mark = columns["relevant"]
         mark = mark.cast("int8") if mark.type().is_boolean() else mark
-        # Not strip: Spark would take letters away, the f of \f.
+        # Not strip: Spark would remove letters too, such as the f of \f.
         text = not mark.type().is_numeric()
         columns["relevant"] = _text(mark).re_replace(r"\s", "").lower() if text else mark
         columns["relevant"] = columns["relevant"].fill_null("" if text else 0)
@@ -237,14 +237,14 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:
-    """Whether a mark is one of these, in numbers or in words."""
+    """Whether a mark is YES (or NO), as a number or as one of the words."""
     return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
 
 
 def candidates(scores: Table, relevant: Table | None = None, seen: Table | None = None) -> Table:
-    """Every row that is not seen, with its score, and whether it is relevant.
+    """Return all rows but the seen, irrelevant items, with score and whether they are relevant.
 
-    ``relevant`` and ``seen`` hold instances and items; without ``relevant`` a column says so.
+    ``relevant`` and ``seen`` hold instances and items; without ``relevant``, a column marks items.
     """
     if relevant is None:
         every = scores.mutate(relevant=_is(scores["relevant"], YES))
@@ -257,7 +257,7 @@ def candidates(scores: Table, relevant: Table | None = None, seen: Table | None 
 
 
 def _flagged(table: Table, pairs: Table, name: str) -> Table:
-    """Whether each row is of one of the pairs; labels of different types are compared as text."""
+    """Add whether each row has one of the pairs; labels of different types compare as text."""
     pairs = pairs.distinct().mutate(flag=True)
     keys = []
     for key in KEYS[1:]:
@@ -269,19 +269,19 @@ def _flagged(table: Table, pairs: Table, name: str) -> Table:
 
 
 def _real(score: Any) -> Any:
-    """Whether a row is a candidate: -inf marks what is none."""
+    """Whether a row is a candidate; a score of -inf marks an item that is none."""
     return score.fill_null(0) != float("-inf")
 
 
 def rank(candidates: Table) -> Table:
-    """Rank, ties and n of every relevant item with a score: system, instance, rank, ...
+    """Return system, instance, rank, n and ties of every relevant item with a score.
 
-    Rank = 1 + candidates scored better; a missing score never is. Relevant items of one instance
-    that are tied with each other are placed as :func:`~sampledash.readers.scores.placed` says.
+    Rank = 1 + candidates with a better score; a missing score is never better. Relevant items of an
+    instance that are tied with each other get places by :func:`~sampledash.readers.scores.placed`.
     """
     import ibis
 
-    score = candidates["score"]  # no filter on the others: engines then join the wrong way round
+    score = candidates["score"]  # no filter on other rows: engines would join in the wrong order
     own = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
     own = own.select(*KEYS, wanted=own["score"])
     others = candidates.select("system", "instance", "score")
@@ -311,9 +311,9 @@ def rank(candidates: Table) -> Table:
 
 
 def count(ranks: Table) -> Table:
-    """Ranks as a histogram: how many instances have each system, n, rank and ties.
+    """Return a histogram of ranks: how many instances have each system, n, rank and ties.
 
-    Instances with several relevant items are kept as they are, with count 1.
+    Instances with several relevant items keep their own rows, with count 1 if none is given.
     """
     import ibis
 
@@ -334,7 +334,7 @@ def _instances(ranks: Table) -> Any:
     return ranks["count"].sum() if "count" in ranks.columns else ranks.count()
 
 
-# ------------------------------------------------------------------------------------- what is run
+# ------------------------------------------------------------------------------------ run queries
 
 
 def rank_scores(
@@ -345,7 +345,7 @@ def rank_scores(
     *,
     progress: Progress = lambda _: None,
 ) -> tuple[Table, list[str]]:
-    """Ranks of a table of scores as an expression, and what is left out, in sentences."""
+    """Return the ranks of a table of scores as an expression, and sentences on what is left out."""
     name = Path(source).name
     scores = score_table(opened(engine, source), name, marked=relevant is None)
     pairs = [
@@ -361,7 +361,7 @@ def rank_scores(
 
 
 def _refuse(scores: Table, name: str, progress: Progress) -> None:
-    """Refuse what cannot be ranked, with how much of it there is."""
+    """Refuse rows that cannot be ranked, and say how many there are."""
     blank = [_blank(scores[key]) for key in KEYS]
     bad = {"blank": blank[0] | blank[1] | blank[2]}
     if scores["score"].type().is_floating():
@@ -372,7 +372,7 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
     refuse_cells(name, totals.get("nan", 0), totals["blank"], totals.get("odd", 0))
     slices = totals["rows"] // _AT_ONCE + 1
-    for number in range(slices):  # a group for each row: all at once they fill the memory
+    for number in range(slices):  # one group per row: all at once would fill the memory
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
         again = part.group_by(KEYS).agg(times=part.count())
         again = again.filter(again["times"] > 1)
@@ -387,13 +387,13 @@ def _blank(label: Any) -> Any:
 
 
 def _slice(scores: Table, slices: int) -> Any:
-    """A number below ``slices`` for each row, by its instance."""
+    """Return the slice, 0 to ``slices`` - 1, of each row, which its instance decides."""
     instance = scores["instance"]
     return ((instance if instance.type().is_integer() else instance.hash()) % slices).abs()
 
 
 def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, LeftOut]:
-    """What is left out of each system."""
+    """Count what is left out of each system."""
     score = every["score"]
     real, wanted = _real(score), every["relevant"] & score.notnull() & _real(score)
     keys = ["system", "instance"]
@@ -418,7 +418,7 @@ def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, Lef
 
 
 def ranks_table(table: Table, name: str) -> Table:
-    """The columns of a table of ranks that a histogram keeps, under our names."""
+    """Return the columns of a table of ranks that a histogram keeps, named by their roles."""
     roles = roles_of(table.columns, ("rank",), name)
     if not (kind := table[roles["rank"]].type()).is_integer():
         wants = ROLES["rank"].write
@@ -437,7 +437,7 @@ def ranks_table(table: Table, name: str) -> Table:
 def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
     """Write a table as one Parquet file."""
     with _told(name):
-        if engine.name == "pyspark":  # which would write a folder, on its workers
+        if engine.name == "pyspark":  # Spark itself would write a folder, on its workers
             parquet.write_table(table.to_pyarrow(), path)
         else:
             table.to_parquet(path)
@@ -453,7 +453,7 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
 
 
 def _refuse_merged(table: Table, name: str) -> None:
-    """Refuse text that may name systems where no column does: all would be counted as one."""
+    """Refuse text that may name systems if no column is named system: all would become one."""
     roles = {header: role_of(header) for header in table.columns}
     for header, kind in table.schema().items() if "system" not in roles.values() else ():
         if roles[header] is None and kind.is_string() and bare(header) not in NO_SYSTEMS:
@@ -464,7 +464,7 @@ def _refuse_merged(table: Table, name: str) -> None:
 
 
 def count_ranks(engine: Any, source: str) -> Table:
-    """A table of ranks as a histogram; labels are kept where some have several relevant items."""
+    """Return a table of ranks as a histogram, with labels if instances have several ranks."""
     name = Path(source).name
     table = opened(engine, source)
     ranks = ranks_table(table, name)
@@ -480,7 +480,7 @@ def count_ranks(engine: Any, source: str) -> Table:
 
 
 def fetched(table: Table, name: str, most: int) -> Any:
-    """A table of an engine as a frame; more rows than are read again are refused."""
+    """Return a table of an engine as a data frame; refuse more than ``most`` rows."""
     with _told(name):
         if table.limit(most + 1).count().to_pyarrow().as_py() > most:
             raise ReadError(f"{name} are more than {most:,} rows: write them, -o {name}.parquet")
@@ -488,8 +488,8 @@ def fetched(table: Table, name: str, most: int) -> Any:
 
 
 def folder(path: Path) -> bytes:
-    """A folder of Parquet as one file; ranks of more rows than are read at once as counts."""
-    parts_of(path)  # said before an engine is asked for
+    """Return a folder of Parquet as one file; ranks with too many rows are reduced to counts."""
+    parts_of(path)  # refuse a wrong folder before an engine is needed
     engine = connect()
     table = opened(engine, str(path))
     with _told(path.name):

@@ -1,1 +1,1 @@
-"""What a reader takes away: tables, vectors, scripts."""
+"""Outputs to take away: sentences, tables, vectors, scripts and reports."""

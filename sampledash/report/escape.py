@@ -1,4 +1,4 @@
-"""Text of a user, such as a system's name, as plain text in every language that is written."""
+"""Escape text of a user, such as a system's name, for LaTeX, Markdown, HTML and pictures."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _TEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}",
-    # A double quote is a command under babel's German and others; a bracket or star after the end
-    # of a row is an argument of that end.
+    # A double quote is a command in German and other languages of babel; a bracket or star after
+    # the end of a row would be read as an argument of the row's end.
     '"': r"\symbol{34}", "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip
-_JOINERS = "\u200c\u200d"  # parts of words in some scripts, and of pictures
+_JOINERS = "\u200c\u200d"  # invisible, but parts of words in some scripts and of emoji
 _LIGATURES = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)")
-# A colon, a dot after www and an at sign begin links, mentions and pictures in some dialects.
+# In some dialects, a colon, a dot after www or an at sign begins a link, a mention or an emoji.
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]#|~$^:]|(?<!\w)@|@(?=[\w-]+\.)|(?<=www)\.", re.IGNORECASE)
 
 
 def one_line(text: str) -> str:
-    r"""Text on one line: white space in one piece, nothing that cannot be seen or reorders it.
+    r"""Return text on one line, each white space one space, without invisible characters.
 
     Examples
     --------
@@ -34,12 +34,12 @@ def one_line(text: str) -> str:
 
 
 def _hidden(character: str) -> bool:
-    # Control characters, marks of direction and halves of characters.
+    # Control characters, format characters (such as direction marks), and lone surrogates.
     return unicodedata.category(character) in ("Cc", "Cf", "Cs")
 
 
 def tex(text: str) -> str:
-    r"""Text for LaTeX, with any class and font encoding.
+    r"""Return text escaped for LaTeX, with any class and font encoding.
 
     Examples
     --------
@@ -50,19 +50,19 @@ def tex(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    r"""Text for a table cell of Markdown.
+    r"""Return text escaped for a table cell of Markdown.
 
     Examples
     --------
     >>> print(markdown("<b>A|B</b>, Recall@10"))
     &lt;b>A\|B&lt;/b>, Recall@10
     """
-    # A > begins nothing within a cell, and better > worse is to be read before it is rendered.
+    # A > has no meaning within a cell; unescaped, "better > worse" is readable before rendering.
     return _MARKDOWN.sub(r"\\\g<0>", html.escape(one_line(text), quote=False).replace("&gt;", ">"))
 
 
 def html_text(text: str) -> str:
-    """Text for HTML, between tags and in quoted attributes; lines stay lines.
+    """Return text escaped for HTML, between tags and in quoted attributes; line breaks stay.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def html_text(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text for a page: shown as it is, also what looks like Markdown or an address."""
+    """Return text that a page shows as it is, even if it looks like Markdown or an address."""
     text = text.replace("://", ":\u2060//").replace("www.", "www\u2060.")
     for sign in "\\`*_{}[]<>#|~$:":
         text = text.replace(sign, "\\" + sign)
@@ -82,7 +82,7 @@ def escaped(text: str) -> str:
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """A long name without its middle: names often differ at their ends.
+    """Return a long name without its middle, because names often differ at their ends.
 
     Examples
     --------
@@ -96,10 +96,10 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def system_name(name: str) -> str:
-    """The same for a page."""
+    """Return the short form of a system's name, escaped for a page."""
     return escaped(short_name(name))
 
 
 def plain(name: str, longest: int = LONGEST_NAME) -> str:
-    """A system's name as text for a picture: Plotly would read tags in it."""
+    """Return the short form of a system's name for a picture; Plotly would interpret tags."""
     return short_name(name, longest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

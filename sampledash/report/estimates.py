@@ -1,4 +1,4 @@
-"""What sampled ranks tell of the real metric, in words: those of ``estimates.jinja``."""
+"""Sentences about what sampled ranks tell of the real metric, from ``estimates.jinja``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sampledash.report.templates import Sentences
 from sampledash.sampled_rank_sets import READINGS
 
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-# Word of the headline -> icon, colour.
+# Verdict of the headline -> icon, colour.
 VERDICTS = {
     "decided": (":material/check_circle:", "green"),
     "if falling": (":material/rule:", "orange"),
@@ -26,10 +26,10 @@ Reason = Literal["contradicted", "n", "m", "range", "adaptive"]  # why another e
 
 
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
-    """What follows where m goes with the rank for some systems.
+    """Return what follows if m depends on the rank for some systems.
 
-    ``chance``: of so much dependence if m is independent of the rank; None where the data say that
-    what was drawn decided m.
+    ``chance``: probability of such a strong dependence if m is independent of the rank; None if the
+    data say that the drawn negatives decided m.
     """
     if chance is None:
         return say.drawn_decided_m(systems)
@@ -37,13 +37,13 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
 
 
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
-    """Estimates of each system under both explanations of an m that goes with the rank."""
+    """Return the estimates of each system under both explanations of an m that depends on rank."""
     named = [(short_name(name), estimates) for name, estimates in values.items()]
     return say.by_reading(named, READINGS, method)
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:
-    """What to know where candidates ``n`` or negatives ``m`` differ between systems."""
+    """Yield a warning if the candidates ``n`` or the negatives ``m`` differ between systems."""
     for symbol, sizes in {"n": n, "m": m}.items():
         low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         if sizes[low] != sizes[high]:
@@ -51,7 +51,7 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 
 
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
-    """Whether ranges decide every pair, and by what: a word of :data:`VERDICTS`."""
+    """Return a word of :data:`VERDICTS`: do ranges decide every pair, and by which assumption?"""
     if decided(free) == len(free):
         return "decided"
     return "if falling" if decided(falling) == len(falling) else "cannot tell"
@@ -65,7 +65,7 @@ def sentence(
     method: str,
     range_of_first: tuple[float, float],
 ) -> str:
-    """The page in at most 25 words; names and estimates in the order of the data."""
+    """Return the headline of a page in at most 25 words; names and values in order of the data."""
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
         return f"{alone(metric, systems[0], range_of_first)} {estimate}"
@@ -74,20 +74,20 @@ def sentence(
 
 
 def alone(metric: str, system: str, ends: tuple[float, float]) -> str:
-    """What is known of one system."""
+    """Return a sentence on the range of the metric of one system."""
     return say.alone(metric, system, *map(percent, ends))
 
 
 def span(low: float, high: float) -> str:
-    """A range of differences, in percentage points."""
+    """Write a range of differences, in percentage points."""
     return f"{100 * low:+.2f} to {100 * high:+.2f} points".replace("-", "−")
 
 
 def best_gamma(table: pd.DataFrame, metric: str) -> str:
-    """Which γ of the table serves best, and how 1/|D| compares, its first."""
+    """Return which γ of the table has the smallest error, and compare γ = 1/|D|, the first row."""
     return say.best_gamma(metric, table.iloc[int(table["mse"].argmin())], table.iloc[0])
 
 
 def price_of_gamma(table: pd.DataFrame) -> str:
-    """What the smallest γ of the table costs."""
+    """Return the price of the smallest γ of the table: largest entry and condition number."""
     return say.price_of_gamma(table.iloc[int(table["gamma"].argmin())])

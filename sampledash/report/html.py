@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, on screen, on a phone and on paper."""
+"""The report: one self-contained HTML file for screen, phone and paper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sampledash.report.sentences import beware
 from sampledash.report.tables import printed
 from sampledash.schemes import SCHEMES
 
-MOST_ROWS = 200  # of a table: a pair of a hundred systems is not read on paper
+MOST_ROWS = 200  # of a table: nobody reads all pairs of a hundred systems on paper
 _STATES = ("right", "wrong", "undecided", "tied")
 _TIES = {
     "expected": "in random order",
@@ -29,7 +29,7 @@ _TIES = {
 }
 _WEIGHTS = {"instances": "the same for all", "relevant-items": "its number of relevant items"}
 
-# Nothing may be fetched, whatever a browser or a name in the data would like to.
+# The file may not load anything, whatever a browser or a name in the data asks for.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:"
@@ -37,7 +37,7 @@ _POLICY = (
 
 
 class Drawable(Protocol):
-    """A Plotly figure, as far as the report needs one."""
+    """The part of a Plotly figure that the report needs."""
 
     def to_html(self, *args: object, **options: object) -> str:
         """Write the figure as HTML."""
@@ -50,15 +50,15 @@ def html_report(
     *,
     legend: str = "",
 ) -> str:
-    """Write a report that opens anywhere, without a network, the same for the same input.
+    """Write a report that opens anywhere, without a network; the same input gives the same report.
 
-    Figures are Plotly's, for a light background, under their titles; its own script is put in
-    once. Without ``tables`` the means and the verdict are shown; of a long table the first 200
-    rows. The ``legend`` is HTML that tells the lines of the pictures apart. Names are plain text
-    wherever they stand; a policy in the file forbids every request.
+    Figures are Plotly figures for a light background, each with its title; the script of Plotly is
+    included once. Without ``tables``, the report shows the means and the verdict; long tables end
+    after 200 rows. The ``legend`` is HTML that explains the lines of the pictures. Names are always
+    written as plain text, and a policy in the file forbids every request.
     """
     if tables is None:
-        # There is one correction, and the settings name it.
+        # The settings name the only correction.
         verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
@@ -99,7 +99,7 @@ def exact_report(
     tables: Mapping[str, pd.DataFrame],
     k: int,
 ) -> str:
-    """Write the same kind of report of lists that end early: what is known beyond no sample."""
+    """Write a report on lists that end early: exact metrics, or the ranges that they allow."""
     title = f"Exact metrics of {one_line(source) or 'ranks'}"
     parts = [
         f"<h1>{html_text(title)}</h1>",
@@ -131,7 +131,7 @@ def _document(title: str, parts: Sequence[str]) -> str:
 
 
 def _headline(findings: Pairs) -> str:
-    """How many comparisons are right, wrong, undecided and tied."""
+    """Return a sentence on how many comparisons are right, wrong, undecided and tied."""
     states = findings.verdict["state"]
     numbers = {state: int((states == state).sum()) for state in _STATES}
     parts = [f"{count(number)} {state}" for state, number in numbers.items() if number]
@@ -198,7 +198,7 @@ def _settings(findings: Pairs) -> pd.DataFrame:
 
 
 def _systems(sets: Sequence[RankSet]) -> pd.DataFrame:
-    """What was read; the digest tells whether another file holds the same ranks."""
+    """Return a table of the rank sets; equal digests mean that two files hold the same ranks."""
     rows = [
         (x.system, count(x.n_instances), count(len(x)), span(x.n.min(), x.n.max()), x.digest[:12])
         for x in sets
@@ -209,5 +209,5 @@ def _systems(sets: Sequence[RankSet]) -> pd.DataFrame:
 
 
 def _block(text: str) -> str:
-    """Text to copy, line by line."""
+    """Return text to copy, with its line breaks, as HTML."""
     return f"<pre>{html_text(text)}</pre>"

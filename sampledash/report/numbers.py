@@ -1,4 +1,4 @@
-"""How numbers and lists are written: in sentences, on axes and in TeX."""
+"""Write numbers and lists in sentences, on axes and in TeX."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from sampledash import checks
 
-_NOISE = 1e-12  # what rounding makes of 1
-SAME = 1e-9  # values that are closer are written as the same
+_NOISE = 1e-12  # 1 may differ from 1 by this rounding error
+SAME = 1e-9  # values that are closer are written as equal
 MOST_NAMED = 3  # systems that a sentence can name one by one
 
 
@@ -26,12 +26,12 @@ def count(value: float) -> str:
 
 
 def listed(parts: Sequence[str], last: str = "and") -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Join parts as in a sentence: ``a``, ``a and b``, ``a, b and c``."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def first_named(names: Sequence[str]) -> str:
-    """A few names in a sentence, three at most."""
+    """Join the first names, three at most, as in a sentence."""
     return listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
 
 
@@ -47,7 +47,7 @@ def span(low: float, high: float) -> str:
 
 
 def short_count(value: float) -> str:
-    """Write a whole number for an axis: from a million on in units of it.
+    """Write a whole number for an axis, in millions (M) or billions (B) if it is that large.
 
     Examples
     --------
@@ -61,15 +61,15 @@ def short_count(value: float) -> str:
 
 
 def unbroken(text: str) -> str:
-    """The same text, with no number torn from its percent or equals sign."""
+    """Return the text with spaces that do not break before a percent and around an equals sign."""
     return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
 
 
 def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:
-    """A share in percent with two decimals, and ``<`` or ``>`` where these would say too much.
+    """Return a share in percent with two decimals, after ``<`` or ``>`` if rounding would mislead.
 
-    Something small never reads as zero, and something below or above one never as one; the chance
-    of something neither as never nor as always.
+    A share other than 0 is never written as 0, and a share other than 1 never as 1; a probability
+    (``chance``) is written neither as 0 nor as 1.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def percent(value: float, *, chance: bool = False, unit: str = "%") -> str:
 
 
 def in_runs(value: float) -> str:
-    """Write a probability in percent; one that rounds to never or always says so of neither.
+    """Write a probability in percent, but neither as 0 % nor as 100 %.
 
     Examples
     --------
@@ -124,17 +124,17 @@ def points(value: float) -> str:
 
 
 def bare_points(value: float) -> str:
-    """A difference of shares in percentage points, where the unit is said beside it."""
+    """Write a difference of shares in percentage points, without the unit."""
     return points(value).removesuffix(" points")
 
 
 def plus_minus(means: Iterable[float], deviations: Iterable[float]) -> list[str]:
-    """Means and their standard deviations, in percent."""
+    """Write means ± standard deviations, in percent."""
     return [f"{percent(a)[:-2]} ± {percent(b)}" for a, b in zip(means, deviations, strict=True)]
 
 
 def p_value(value: float) -> str:
-    """A p-value; something positive never reads as zero."""
+    """Write a p-value; a small p-value is never written as 0."""
     if not np.isfinite(value):
         return "–"
     return "< 0.0001" if value < 5e-5 else f"{value:.4f}"
@@ -157,10 +157,10 @@ def gamma(value: float) -> str:
 
 
 def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lambda _: "") -> str:
-    """Make an error of the core a sentence for the screen: capital, stop, separated thousands.
+    """Turn an error into a sentence for the screen: capital, full stop, separated thousands.
 
-    What is quoted, and dates, stay as they are. A page has buttons for remedies and leaves their
-    words out.
+    Quotations and dates stay as they are. By default the text of remedies is left out, because a
+    page has buttons for them.
     """
     message = error.worded(remedy) if isinstance(error, checks.Refusal) else str(error)
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())
@@ -175,7 +175,7 @@ def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lamb
 
 
 def tex_count(value: float) -> str:
-    """Write a whole number in TeX: the comma there would otherwise get a space."""
+    """Write a whole number in TeX, in braces around commas, or TeX would add a space."""
     return count(value).replace(",", "{,}")
 
 
@@ -195,11 +195,11 @@ def tex_number(value: float, digits: int = 4) -> str:
 
 
 def equals(value: float) -> str:
-    """Write that something is a share: ``= 63.66 %``, ``< 0.01 %`` or ``> 99.99 %``."""
+    """Write that a value equals a share: ``= 63.66 %``, ``< 0.01 %`` or ``> 99.99 %``."""
     shown = percent(value)
     return shown if shown[0] in "<>" else f"= {shown}"
 
 
 def tex_equals(value: float) -> str:
-    """Write in TeX what :func:`equals` says."""
+    """Write the text of :func:`equals` in TeX."""
     return equals(value).replace(" %", r"\,\%")

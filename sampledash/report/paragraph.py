@@ -1,6 +1,6 @@
-"""A paragraph for the evaluation section of a paper, from what was computed, and what it cites.
+"""Write a paragraph for the evaluation section of a paper, and the BibTeX entries that it cites.
 
-The words are those of the template ``paragraph.txt.jinja`` beside this module, the entries those of
+The text comes from the template ``paragraph.txt.jinja`` beside this module, the entries from
 ``references.bib``.
 """
 
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _HERE = Path(__file__).parent
-#: What the bundled ranks of MovieLens are called.
+#: Titles of the bundled examples of MovieLens.
 _MOVIELENS = {EXAMPLES[name].title for name in EXAMPLES if name.startswith("movielens")}
-# Up to so many are named one by one: systems with their values, values in all, and pairs; and
-# characters of a name.
+# Up to these numbers, the paragraph names all systems with their values (and at most so many values
+# in all) and all pairs; the last number is the longest name in characters.
 _SYSTEMS, _VALUES, _PAIRS, _LONGEST = 4, 6, 3, 60
 
 
 def paragraph(findings: Pairs, *, latex: bool = False) -> str:
     r"""Write four or five sentences for a paper's evaluation section.
 
-    They give the setting with the values of the full ranking, what the sampled metric would be in
-    expectation, from which m the order is right, the chance that one run shows it, and what these
-    numbers do not say. Every number is one of the findings. In LaTeX names are escaped and cited by
-    the keys of :func:`bibtex`.
+    They give the setting with the values of the full ranking, the expected values of the sampled
+    metric, the m from which the order is right, the probability that one run shows the true order,
+    and the limits of these numbers. Every number is one of the findings. In LaTeX, names are
+    escaped, and citations use the keys of :func:`bibtex`.
     """
     return " ".join(_template(latex).render(_facts(findings), latex=latex).split())
 
 
 def bibtex(findings: Pairs) -> str:
-    """Entries for what the paragraph cites, with its keys, and for sampledash in its version."""
+    """Return BibTeX entries for the citations of the paragraph, and for this sampledash version."""
     entries = (_HERE / "references.bib").read_text(encoding="utf-8").split("\n\n")
     paper, movielens, software = entries
     software = software.replace("VERSION", sampledash.__version__)
@@ -57,16 +57,16 @@ def bibtex(findings: Pairs) -> str:
 
 @cache
 def _template(latex: bool) -> Template:
-    """The words, as plain text or for LaTeX."""
+    """Return the template of the paragraph, with filters for plain text or for LaTeX."""
 
     def name(text: str) -> str:
-        """What a user wrote, on one line and not too long."""
+        """Return a text of the user on one line, shortened if it is too long."""
         line = one_line(text) or "(no name)"
         line = line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
         return tex(line).replace("…", r"\dots{}") if latex else line
 
     def share(value: float, *, chance: bool = False) -> str:
-        """A share in percent; something small never reads as zero, a chance as no certainty."""
+        """Write a share in percent, where :func:`rounded` says "<" or ">" in words."""
         sign, number = rounded(value, chance=chance)
         if sign == ">" and value < 0:
             sign, number = "just below ", "0.00"
@@ -91,10 +91,10 @@ def _template(latex: bool) -> Template:
 
 
 def _facts(f: Pairs) -> dict[str, Any]:
-    """What the template tells: names, numbers, and whether something is the case."""
+    """Return the variables of the template: names, numbers and conditions."""
     protocol, sets, distinct = f.protocol, f.sets, f.protocol.design.distinct
     sizes, n = [ranks.n_instances for ranks in sets], np.concatenate([x.n for x in sets])
-    # The pairs that the full ranking orders, and what becomes of them by each metric.
+    # Pairs without a tie on the full ranking, and whether sampling reverses (turned) or ties them.
     rows = f.verdict[f.verdict["state"] != "tied"]
     rows = rows.assign(turned=rows["sampled"] < -TIED, level=rows["sampled"].abs() <= TIED)
     by_metric = {str(metric): part for metric, part in rows.groupby("metric", sort=False)}
@@ -132,7 +132,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "sampled": _means(f, f.sampled),
         "differ": bool((f.verdict["sampled"].abs() > TIED).any()),
         "equal_pairs": len(f.verdict) - len(rows),
-        # Metrics that turn pairs come first, and those that keep all of them last.
+        # Metrics that reverse pairs come first, and metrics that keep all pairs come last.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),
         "turned": _few_pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
         "m_max": f.m_max,
@@ -143,7 +143,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "wrong_pairs": _few_pairs(wrong, "better", "worse") if one_metric else [],
         "comparisons": len(rows),
         "kind": "pairs" if one_metric else "comparisons",
-        # Every comparison where there are few, else the one that a run shows least often.
+        # All comparisons if there are few, otherwise the one with the lowest probability.
         "runs": list(runs),
         "low": f"{100 * (1 - CONFIDENT):g}",
         "high": f"{100 * CONFIDENT:g}",
@@ -154,7 +154,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
 
 
 def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], int]]:
-    """Of each metric the values with their systems, from the best on, and how many are best."""
+    """Return, for each metric, its values with their systems, best first, and how many are best."""
     table = []
     for metric, column in zip(f.metrics, means.T, strict=True):
         values = [(column[i], f.systems[i]) for i in np.argsort(-column, kind="stable")]
@@ -163,12 +163,12 @@ def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], 
 
 
 def _few_pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
-    """The names of pairs, if they are few enough to be named."""
+    """Return the names of pairs, or nothing if there are too many pairs to name."""
     return list(zip(rows[first], rows[second], strict=True)) if len(rows) <= _PAIRS else []
 
 
 def _grouped(pairs: Iterable[tuple[Any, str]]) -> list[tuple[Any, list[str]]]:
-    """The metrics of the same value together, in the order of their first occurrence."""
+    """Group the metrics with equal values, in the order of their first occurrence."""
     groups: dict[Any, list[str]] = {}
     for value, metric in pairs:
         groups.setdefault(value, []).append(metric)

@@ -1,6 +1,6 @@
-"""The script that prints what the page shows, with the public API alone.
+"""Write a script that prints the numbers of a page, with the public API only.
 
-Its lines are those of the templates ``script.py.jinja`` and ``exact_script.py.jinja``.
+The templates are ``script.py.jinja`` and ``exact_script.py.jinja``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _HERE = Path(__file__).parent
 def python_script(findings: Pairs) -> str:
     """Write a Python script that prints the numbers of these findings.
 
-    Exact means, expected sampled means with their standard deviation in one run, and the verdict. A
-    file is read from the folder that the script is run in. Names of systems reach the script within
-    ``findings.python`` only, where they are quoted.
+    The script prints exact means, expected sampled means with their standard deviation in one run,
+    and the verdict. It reads files from the folder in which it runs. Only ``findings.python`` puts
+    names of systems into the code, and it quotes them.
     """
     options = _options(findings.protocol)
     reading = {name: options[name] for name in ("ties", "weighting") if name in options}
@@ -59,7 +59,7 @@ def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
 
 
 def _options(protocol: Protocol) -> dict[str, Any]:
-    """The scheme, and what is not the default."""
+    """Return the scheme and all options that differ from their default."""
     default = Protocol.of({"scheme": protocol.scheme})
     fields = ("odds", "fit_scheme", "ties", "weighting")
     changed = [name for name in fields if getattr(protocol, name) != getattr(default, name)]
@@ -67,7 +67,7 @@ def _options(protocol: Protocol) -> dict[str, Any]:
 
 
 def _correction(recipe: Correction) -> str:
-    """Expression that gives the correction: its text, or with its prior."""
+    """Return a Python expression for the correction: its name as text, or a call with its prior."""
     if recipe.prior is None:
         return repr(str(recipe))
     more = "" if recipe.gamma is None else f"gamma={recipe.gamma!r}, "
@@ -76,7 +76,7 @@ def _correction(recipe: Correction) -> str:
 
 
 def _m_values(findings: Pairs) -> list[str]:
-    """The values of m that were evaluated, in lines, where they are not the default."""
+    """Return the evaluated values of m as lines of code; nothing if they are the default."""
     values, protocol = findings.orders.m_values, findings.protocol
     default = findings.every_m and (findings.m_max <= EVERY or not protocol.anew)
     if default or not (protocol.correction.by_rank or protocol.anew):
@@ -84,7 +84,7 @@ def _m_values(findings: Pairs) -> list[str]:
     parts = []
     for run in np.split(values, np.flatnonzero(np.diff(values) > 1) + 1):
         if len(run) > 2:
-            parts.append(f"*range({run[0]},\xa0{run[-1] + 1})")  # not to be broken
+            parts.append(f"*range({run[0]},\xa0{run[-1] + 1})")  # wrap must not break it
         else:
             parts += [str(m) for m in run]
     lines = textwrap.wrap(", ".join(parts), 72, break_on_hyphens=False)

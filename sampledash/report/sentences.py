@@ -1,4 +1,4 @@
-"""The verdict in a sentence: the order that sampling shows, the true one, and when it is right."""
+"""The verdict in a sentence: the order that sampling shows, the true order, and a sufficient m."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTHING = "Nothing to order: the exact values are equal."
 
 
 def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
-    """Systems from best to worst: ``X > Y = Z``; differences up to 1e-12 are ties.
+    """Return the systems from best to worst, as ``X > Y = Z``; differences up to 1e-12 are ties.
 
     Examples
     --------
@@ -44,12 +44,12 @@ def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
 
 
 def negatives(m: int, kind: str = "") -> str:
-    """``100 negatives``, or ``1 negative``; of a kind, such as ``1 sampled negative``."""
+    """Return ``100 negatives`` or ``1 negative``; with a kind, such as ``1 sampled negative``."""
     return counted(m, f"{kind} negative".strip())
 
 
 def metric_name(metric: str, correction: str = UNCORRECTED) -> str:
-    """A metric and what is done to it: ``Recall@10 (CLS)``."""
+    """Return the name of a metric with its correction: ``Recall@10 (CLS)``."""
     return metric if correction == UNCORRECTED else f"{metric} ({correction})"
 
 
@@ -62,11 +62,11 @@ def sentence(
     verdict: Sequence[Mapping[str, Any]],
     m_max: int,
 ) -> str:
-    """The verdict on one metric and up to three systems, in at most 25 words.
+    """Return the verdict on one metric and up to three systems, in at most 25 words.
 
     ``exact`` and ``sampled`` are means of the systems; ``verdict`` has a row per pair, in which
-    ``right_from`` is None where there is no such m; ``m_max`` is the largest m looked at;
-    ``drawn`` is as :func:`drawn_negatives` says it.
+    ``right_from`` is None if no m is sufficient; ``m_max`` is the largest m considered; ``drawn``
+    is the text of :func:`drawn_negatives`.
     """
     open_ = [row for row in verdict if row["state"] == "undecided"]
     return say.few_systems(
@@ -87,10 +87,10 @@ def sentence_of_many(
     right_from: int | None,
     m_max: int,
 ) -> str:
-    """The verdict on one metric and many pairs, in at most 25 words: the worst pair and a count.
+    """Return the verdict on a metric and many pairs in at most 25 words: worst pair and a count.
 
-    ``worst`` is the row of the worst pair, ``states`` counts the pairs in each state;
-    ``right_from`` is None where not all pairs are right at the largest m looked at.
+    ``worst`` is the row of the worst pair; ``states`` counts the pairs in each state;
+    ``right_from`` is None if not all pairs are right at the largest m considered.
     """
     if worst["state"] == "tied":
         return NOTHING
@@ -99,7 +99,7 @@ def sentence_of_many(
 
 
 def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
-    """From which m all pairs are in their true order."""
+    """Return a sentence on the m from which all pairs are in their true order."""
     right = [row["right_from"] for row in verdict if row["state"] != "tied"]
     if not right:
         return NOTHING
@@ -107,7 +107,7 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
 
 
 def drawn_negatives(found: Pairs) -> str:
-    """``100 negatives``, or ``all 3,686 negatives`` where every candidate is ranked."""
+    """Return ``100 negatives``, or ``all 3,686 negatives`` if every candidate is ranked."""
     high = max(ranks.max_negatives for ranks in found.sets)
     if not found.protocol.design.distinct or found.m < high:
         return negatives(found.m)
@@ -116,7 +116,7 @@ def drawn_negatives(found: Pairs) -> str:
 
 
 def headline(found: Pairs, x: int, name: Callable[[str], str] = str) -> str:
-    """The verdict on the metric at place x; ``name`` writes a system's name."""
+    """Return the verdict on the metric with index x; ``name`` formats a system's name."""
     metric = metric_name(str(found.metrics[x]), str(found.protocol.correction))
     few, drawn = len(found.systems) <= MOST_NAMED, drawn_negatives(found)
     pairs = range(found.pairs) if few else [found.worst_pair(x)]
@@ -135,7 +135,7 @@ def headline(found: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def other_metrics(found: Pairs, x: int) -> str:
-    """The worst state of every metric but x, such as ``Also wrong: NDCG.``."""
+    """Return the worst state of every metric other than x, such as ``Also wrong: NDCG.``."""
     worst, sentences = found.states.min(axis=1), []
     for code, state in enumerate(CODES):
         names = [str(found.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]
@@ -145,7 +145,7 @@ def other_metrics(found: Pairs, x: int) -> str:
 
 
 def beware(found: Pairs, name: Callable[[str], str] = str) -> list[str]:
-    """What to know of the data at this m, and of the cutoffs."""
+    """Return warnings about the data at this m, and about the cutoffs."""
     first, *others = found.sets
     notes, atoms = list[str](), first.counted()
     for other in others:
@@ -171,7 +171,7 @@ def beware(found: Pairs, name: Callable[[str], str] = str) -> list[str]:
 
 
 def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
-    """What follows where a cutoff leaves nothing out, of all candidates or of a sample, if so."""
+    """Return a warning if the cutoff of a metric holds all candidates, or all items of a sample."""
     of_all, of_sample = metric.cut(n - 1), metric.cut(m)
     if of_all is None or of_sample is None:
         return []
@@ -186,9 +186,9 @@ def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
 
 
 def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:
-    """Why estimates lie outside 0 to 100 %, in a sentence; none where they do not.
+    """Return a sentence on why estimates lie outside 0 to 100 %; none if all lie inside.
 
-    ``values`` by the name of their system, then with ``method``, or of their estimator.
+    ``values`` are keyed by system (then give ``method``) or by estimator.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Tables to take away: CSV with every digit, Markdown and LaTeX as a paper prints them.
+"""Write tables as CSV with all digits, and as Markdown and LaTeX rounded as papers print them.
 
-And corrected metric vectors as files, with the settings they belong to.
+Also write and read corrected metric vectors as files, with their settings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CellKind = Literal[
     "text", "flips", "count", "share", "points", "chance", "p", "number", "digits", "any"
 ]
 
-# Columns of sampledash's own tables by what they hold; "any" where the values tell.
+# Columns of sampledash's own tables by kind of content; for "any", the values decide the kind.
 _HOLD: dict[CellKind, str] = {
     "text": "metric correction system better worse first second state paired assumption design "
     "scheme shape minus adaptive provenance cell reason matched objective recommender where quote "
@@ -47,7 +47,7 @@ _HOLD: dict[CellKind, str] = {
     "printed_std validation ours our_std",
     "any": "rank instance count",
 }
-# What a program calls them = the header in print, where that is not the same words.
+# Name of a column in code = header in print, if the header is not just the words of the name.
 _WORDS = (
     "m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
     "largest=Largest entry|condition=Condition number|"
@@ -69,15 +69,15 @@ _COLUMNS: dict[str, tuple[str, CellKind]] = {
 }
 _UNIT: dict[str, str] = {"share": " (%)", "points": " (pp)", "chance": " (%)"}
 MISSING_TEX = "--"
-_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # a spreadsheet runs what begins so
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # spreadsheets run such text
 _SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 
 
 class Column(NamedTuple):
-    """A column as a paper prints it, before it is put into a language.
+    """A column as a paper prints it, not yet escaped for Markdown, LaTeX or HTML.
 
-    ``header``, with its unit, is written by sampledash where it is ``ours``, else by a user;
-    ``cells`` hold numbers with a plain minus sign, ``""`` where there is no value.
+    ``header`` includes the unit; if ``ours``, sampledash wrote it, otherwise a user; ``cells`` hold
+    numbers with a plain minus sign, ``""`` for a missing value.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Column(NamedTuple):
 
 
 def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
-    """Columns with their values; an index that is not just row numbers comes first.
+    """Return the columns with their values; an index other than row numbers comes first.
 
     A column of intervals becomes two, ``_low`` and ``_high``.
     """
@@ -110,15 +110,15 @@ def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
 def as_csv(table: pd.DataFrame) -> str:
     """Write a table as CSV that reads back without loss.
 
-    Floats have all their digits, missing values are empty. A text that a spreadsheet would run as
-    a formula gets an apostrophe in front.
+    Floats have all their digits, and missing values are empty. A text that a spreadsheet would run
+    as a formula is preceded by an apostrophe.
     """
     columns = [[_guarded(value) for value in (name, *each)] for name, each in columns_of(table)]
     return "".join(",".join(map(_field, line)) + "\n" for line in zip(*columns, strict=True))
 
 
 def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
-    """Ranks as a file that reads back as the same: a row for each, no column that says nothing."""
+    """Return ranks as a table to be read back: a row per rank, no columns of default values."""
     parts = []
     for each in sets:
         pairs = zip(each.ranks.tolist(), each.beyond.tolist(), strict=True)
@@ -149,7 +149,7 @@ def _guarded(value: Any) -> str:
 
 
 def _field(text: str) -> str:
-    # The csv module of some Pythons leaves a lone carriage return unquoted.
+    # In some versions of Python, the csv module leaves a lone carriage return unquoted.
     plain = text == text.strip() and not any(c in text for c in ',"\n\r')
     return text if plain else '"' + text.replace('"', '""') + '"'
 
@@ -157,8 +157,8 @@ def _field(text: str) -> str:
 def printed(table: pd.DataFrame) -> list[Column]:
     """Round a table for print: shares in percent with two decimals, whole numbers plain.
 
-    Columns are told by name; an unknown column of numbers counts as shares when none of them is
-    beyond 1, else as whole numbers or numbers with two decimals.
+    Known columns are recognized by name. An unknown column of numbers holds shares if no absolute
+    value exceeds 1, otherwise whole numbers or numbers with two decimals.
     """
     columns = columns_of(table)
     names, made = {name for name, _ in columns}, []
@@ -175,7 +175,7 @@ def printed(table: pd.DataFrame) -> list[Column]:
 
 
 def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
-    """Header of a column beside columns of these names, and what its numbers are."""
+    """Return the header and the kind of a column, which may depend on the other columns."""
     header, kind = _COLUMNS.get(name, (name, "any"))
     paired = {"better", "worse"} <= names
     if paired and name in ("exact", "sampled", "difference"):  # of a pair: better - worse
@@ -232,7 +232,7 @@ def as_markdown(table: pd.DataFrame) -> str:
     """Write a table as Markdown (pipes), rounded for print; missing values are an en dash."""
     columns = []
     for column in printed(table):
-        # A number holds nothing of a user's; its < would not be read where it is escaped.
+        # A number contains no text of a user, and an escaped < in it would be hard to read.
         cells = column.cells if column.number else map(escape.markdown, column.cells)
         head, cells = escape.markdown(column.header), [cell or "–" for cell in cells]
         width = max(3, *map(len, (head, *cells)))
@@ -245,8 +245,8 @@ def as_markdown(table: pd.DataFrame) -> str:
 def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
     r"""Write a table as LaTeX with the rules of the booktabs package, rounded for print.
 
-    With a caption, which is plain text, or a label, of which letters, digits and ``: - _`` are
-    kept, the ``tabular`` stands in a ``table``. Missing values are ``--``.
+    With a caption (plain text) or a label (only letters, digits and ``: - _`` are kept), the
+    ``tabular`` stands in a ``table``. Missing values are ``--``.
     """
     columns = printed(table)
     heads = [(column.ours, escape.tex(column.header)) for column in columns]
@@ -281,7 +281,7 @@ def _in_math(symbol: re.Match[str]) -> str:
 
 
 def _tex_number(cell: str) -> str:
-    r"""A rounded number: ``-1.26`` is math, ``<0.01`` too."""
+    r"""Write a rounded number in TeX; a sign (``-1.26``, ``<0.01``) needs math mode."""
     return f"${cell}$" if cell[:1] in ("-", "<", ">") else cell
 
 
@@ -302,7 +302,7 @@ def vector_json(fit: Fit) -> str:
     Returns
     -------
     An object with ``metric n m scheme odds correction gamma prior values``; ``values[t - 1]`` is
-    reported when the sampled rank is t; ``prior`` is ``null`` for uniform.
+    the value to report for sampled rank t; ``prior`` is ``null`` for the uniform prior.
     """
     checks.of_kind("fit", fit, Fit, "Fit", "make one with sampledash.correction(name).fit(...)")
     recipe, sampling = fit.correction, fit.sampling
@@ -315,7 +315,7 @@ def vector_json(fit: Fit) -> str:
 
 
 def read_vector_json(text: str) -> Fit:
-    """Read what :func:`vector_json` wrote.
+    """Read a vector that :func:`vector_json` wrote.
 
     Raises
     ------

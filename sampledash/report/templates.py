@@ -1,6 +1,6 @@
-"""Texts in files beside the modules that use them: sentences as templates, or texts by name.
+"""Load texts from files beside the modules that use them: templates of sentences, or named texts.
 
-The templates are for Jinja2, which comes with Streamlit.
+The templates are written for Jinja2, which is installed with Streamlit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sampledash.report import numbers
 if TYPE_CHECKING:
     from jinja2 import Template
 
-# Every way of writing a number is a filter; a span is that of a pair.
+# Every function of the module numbers is a filter; ``span`` takes a pair.
 _FILTERS: dict[str, Callable[..., Any]] = {
     **{name: value for name, value in vars(numbers).items() if isinstance(value, FunctionType)},
     "counted": counted,
@@ -28,9 +28,9 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 
 
 class Sentences:
-    """The sentences of a file: a function for each macro, which gives the text on one line.
+    """The sentences of a file: one function per macro, which returns its text on one line.
 
-    Lines of the file may end anywhere between two words.
+    Lines of the file may break between any two words.
     """
 
     def __init__(self, file: Path, **names: Any) -> None:
@@ -42,25 +42,25 @@ class Sentences:
 
 
 def on_one_line(text: str) -> str:
-    """A text without its line breaks; a space that does not break stays."""
+    """Return a text without its line breaks; non-breaking spaces stay."""
     return re.sub(r" *\n[ \n]*", " ", text.strip(" \n"))
 
 
 def texts(file: Path) -> Mapping[str, str]:
-    """The texts of a file by name, from blocks ``[name] text`` whose wrapped lines are indented."""
+    """Return texts by name from blocks ``[name] text`` of a file; wrapped lines are indented."""
     blocks = re.split(r"\n(?=\[)", file.read_text(encoding="utf-8").strip())
     lines = (re.sub(r"\n +", " ", block.removeprefix("[")).split("] ", 1) for block in blocks)
     return {name: text for name, text in lines}
 
 
 def template(file: Path, **names: Any) -> Template:
-    """The template in a file, with more names than the common ones if it needs them."""
+    """Return the template in a file; ``names`` are further filters and constants for it."""
     return inline(file.read_text(encoding="utf-8"), **names)
 
 
 @cache
 def inline(text: str, **names: Any) -> Template:
-    """The template of a text, with filters and constants. A name that is not given is an error."""
+    """Return the template of a text, with filters and constants. Undefined names raise an error."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
