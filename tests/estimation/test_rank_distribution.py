@@ -12,9 +12,8 @@ from sampledash.estimation.rank_distribution import (
     _ETA,
     fitted,
     fitted_side_by_side,
-    interpolated,
-    step_ends,
 )
+from sampledash.estimation.support import interpolated, step_ends
 from sampledash.sampled_rank_sets import SampledRankSet
 from tests.estimation.cases import beta_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law, exact_law, exact_metric

@@ -1,0 +1,114 @@
+"""The nodes at which the mass of an estimated rank distribution stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from sampledash import quadrature
+from sampledash.sampling import Sampling
+from sampledash.schemes import Scheme
+from sampledash.types import Floats, Ints
+
+EVERY_RANK = 4_000  # candidates up to which every rank is a node
+_FINE = 200  # steps of a non-increasing distribution: at every rank up to here
+_STEPS = 300  # number of steps beyond _FINE
+_TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The true ranks 1..n as nodes: every rank where n is small, else nodes of panels of ranks.
+
+    Where the unknown distribution is smooth between neighbouring ranks, 16 nodes represent a whole
+    panel of ranks, and interpolation between the nodes gives every rank.
+    """
+
+    n: int
+    scheme: Scheme
+    ends: Ints  # items above at which each panel ends (exclusive); the last is n
+    starts: Ints  # first node of each panel
+    above: Floats  # irrelevant items above, at each node
+    ranks: Floats  # number of ranks that each node represents, n in all
+
+    def panel(self, i: int) -> tuple[int, int, slice]:
+        """Return the items above at which a panel begins and ends (exclusive), and its nodes."""
+        first, end, start = int(self.ends[i - 1]) if i else 0, int(self.ends[i]), self.starts[i]
+        return first, end, slice(start, start + min(end - first, quadrature.SIZE))
+
+    def law(self, m: int) -> Floats:
+        """P(sampled rank = column + 1) at each node: shape (nodes, m + 1), read-only."""
+        return _law(self, m)
+
+    @cached_property
+    def step(self) -> Ints:
+        """Index in :func:`step_ends` of the first step that each node lies before: (nodes,)."""
+        return np.searchsorted(step_ends(self.n), self.above, side="right")
+
+    def under_uniforms(self, values: Floats) -> Floats:
+        """Return the mean of values at the nodes, (nodes, ...), over the ranks up to each step."""
+        ends, size = step_ends(self.n), len(self.above)
+        share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
+        return np.asarray((np.cumsum(share @ values, axis=0).T / ends).T)
+
+
+@lru_cache(maxsize=2)
+def _law(support: Support, m: int) -> Floats:
+    sampling = Sampling(support.n, m, support.scheme)
+    rows = np.concatenate([p for _, p in sampling.laws(support.above)])
+    rows.setflags(write=False)
+    return rows
+
+
+@lru_cache(maxsize=4)
+def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
+    """Return outcome probabilities under uniform ranks up to each step: shape (steps, outcomes)."""
+    rows = np.concatenate([support.under_uniforms(support.law(m)) for m in drawn], axis=1)
+    rows.setflags(write=False)
+    return rows
+
+
+@lru_cache(maxsize=8)
+def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
+    """Return nodes for up to m negatives; panels end at every step if ``steps``, and at ``cut``."""
+    stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
+    if n > EVERY_RANK:
+        ends = np.array(quadrature.panel_ends(Sampling(n, m, scheme), quadrature.DENSITY, stops))
+    else:
+        ends = np.arange(1, n + 1)
+    above, ranks, starts = quadrature.panels(np.concatenate([[0], ends[:-1]]), ends)
+    for array in (ends, above, ranks):
+        array.setflags(write=False)
+    return Support(n, scheme, ends, starts, above, ranks)
+
+
+@lru_cache(maxsize=8)
+def step_ends(n: int) -> Ints:
+    """Return the ranks, about 500, after which a non-increasing distribution may step down."""
+    every = n <= _FINE + _STEPS
+    ends = np.arange(1, (n if every else _FINE) + 1)
+    if not every:
+        beyond = np.geomspace(_FINE, n, _STEPS + 1).round().astype(np.int64)
+        ends = np.union1d(ends, beyond)
+    ends.setflags(write=False)
+    return ends
+
+
+def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
+    """Return the probability per rank at ``above`` (ranks,), from the ``density`` (..., nodes)."""
+    # The logarithm of the density is interpolated.
+    apart, gap = at[:, None] - at, above[:, None] - at
+    np.fill_diagonal(apart, 1.0)
+    gap[gap == 0] = 1e-300
+    parts = 1 / np.prod(apart, axis=1) / gap
+    parts /= parts.sum(axis=1, keepdims=True)
+    smooth = np.exp(np.log(np.maximum(density, _TINY)) @ parts.T)
+    lost = np.any(density <= _TINY, axis=-1, keepdims=True)
+    if not np.any(lost):
+        return np.asarray(smooth)
+    # Below the smallest float the logarithm is lost: linear interpolation is enough there.
+    hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
+    return np.where(lost, density @ hat, smooth)
