@@ -4,7 +4,7 @@
 
 First the suite runs once and notes which test runs which line. Each fault is then shown to the
 tests that run its line, those of its module first, and if they do not notice to others of their
-files, for some 40 seconds each; the stored net and the browser are left out. What survives is
+files, for some 40 seconds each; the browser is left out. What survives is
 either a test to be written or a change that nobody can tell, which ``equivalent.toml`` lists with
 its reason. 400 faults take an hour on two cores.
 """
@@ -32,7 +32,7 @@ from coverage.numbits import numbits_to_nums
 from tests.mutants.faults import PACKAGE, ROOMS, ROOT, Fault, by_hand, drawn, equivalent
 
 NOTES = ROOT / ".mutants"  # which test runs which line, and how long each takes
-LEFT_OUT = ["--ignore=tests/browser", "--ignore=tests/test_net.py", "--ignore=tests/frameworks"]
+LEFT_OUT = ["--ignore=tests/browser", "--ignore=tests/frameworks"]
 FIRST, THEN = 40.0, 40.0  # seconds of tests that run the line, and of others of their files
 
 
