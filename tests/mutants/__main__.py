@@ -4,9 +4,9 @@
 
 First the suite runs once and notes which test runs which line. Each fault is then shown to the
 tests that run its line, those of its module first, and if they do not notice to others of their
-files, for some 40 seconds each; the browser is left out. What survives is
-either a test to be written or a change that nobody can tell, which ``equivalent.toml`` lists with
-its reason. 400 faults take an hour on two cores.
+files, for some 40 seconds each; the browser is left out. What survives is either a test to be
+written or a change that nobody can tell, which ``equivalent.toml`` lists with its reason. 400
+faults take half an hour on two cores.
 """
 
 from __future__ import annotations
