@@ -23,7 +23,7 @@ NAMES = {
     "instance": "user~user_id~userid~UserId~uid~query~query_id~qid~session~Instance",
     "n_candidates": "n~N~n_items~candidates~num_candidates~N candidates",
 }
-HIDDEN = "\ufeffsystem~\u200bsystem~ｓｙｓｔｅｍ~sys\u00adtem~# system~'system'~[system]~`system`~#system"
+HIDDEN = "\ufeffsystem~\u200bsystem~ｓｙｓｔｅｍ~sys\u00adtem~# system~'system'~[system]~`system`"
 ENDS = [(mark, end) for mark in ",;\t" for end in ("\n", "\r\n", "\r")]
 OTHERWISE = [
     '\ufeffsystem, instance ,"rank",n_candidates\n\n"A", u ,3,9\nA,v, 5,8\n  \nB,u,1,9\nB,v,8,8',
