@@ -395,7 +395,7 @@ table broken.parquet --metric AP | broken.parquet is no text
 table toy.csv toy.csv --metric AP | a table is one file
 rank scores.csv | scores.csv has no column relevant … give --relevant
 rank empty toy.csv | an engine reads one table: give one folder
-rank toy.csv --engine duckdb:// --n 9 | --n is not for an engine: it reads tables of scores or ranks
+rank toy.csv --engine duckdb:// --zero-based | --zero-based is not for an engine: it reads tables of
 rank marked.csv --n 9 | --n is not for a table of scores
 count toy.csv -o empty/x.csv --qrels empty | empty/x.csv is in what is read
 rank toy.csv --relevant '' | --relevant is '', an empty path
@@ -443,19 +443,13 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(line, tmp_path, ca
 
 
 def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, capsys):
-    drawn = "m = 20, n = 200\nA: 1, 1, 2, 5, 9, 1\nB: 3, 8, 15, 2, 20, 4"
-    rows = [line.split(": ") for line in drawn.splitlines()[1:]]
-    file = tmp_path / "sampled.csv"
-    lines = [f"{name},{rank},200,20" for name, ranks in rows for rank in ranks.split(", ")]
-    file.write_text("\n".join(["system,sampled_rank,n_candidates,m", *lines]))
-    page = Page(
-        "correct",
-        what="Sampled ranks",
-        sampled_source="Paste sampled ranks",
-        sampled=drawn,
-        estimator="shape-constrained MLE",
-        scheme="with replacement",
-    )
+    rows = [f"A,{rank},200,20\n" for rank in (1, 1, 2, 5, 9, 1)]
+    rows += [f"B,{rank},200,20\n" for rank in (3, 8, 15, 2, 20, 4)]
+    file, text = tmp_path / "sampled.csv", "system,sampled_rank,n_candidates,m\n" + "".join(rows)
+    file.write_text(text)
+    more = {"estimator": "shape-constrained MLE", "scheme": "with replacement", "sampled": text}
+    pasted = {"what": "Sampled ranks", "sampled_source": "Paste sampled ranks"}
+    page = Page("correct", **pasted, **more)
     words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
@@ -642,16 +636,6 @@ def test_scores_of_parquet_keep_their_order_and_are_numbers(tmp_path, capsys):
         assert said in capsys.readouterr().err
 
 
-def test_who_reads_may_stop_reading(toy):
-    reader, writer = os.pipe()
-    os.close(reader)
-    words = ["check", toy, "--metric", "Recall@10", "--m", "100"]
-    call = [sys.executable, "-m", "sampledash", *words]
-    done = subprocess.run(call, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, text=True)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (1, "")  # its verdict, and no complaint
-
-
 def test_progress_is_told_after_a_second_where_a_person_looks_and_taken_away(monkeypatch, capsys):
     for looked_at, said in ((True, "\r 25 %\r 26 %\r100 %\r      \r"), (False, "")):
         now = iter([5.0, 5.5, 6.0, 6.25, 6.25, 7.0, 8.0])
@@ -695,12 +679,19 @@ def test_forms_of_an_answer():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_it_writes_where_there_is_room(toy):
-    call = [sys.executable, "-m", "sampledash", "check", toy, "--metric", "AP", "--m", "9"]
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(call, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)  # 1 would be a wrong order
-    assert "no space left" in done.stderr
+def test_who_reads_may_stop_reading_and_a_full_disk_is_told(toy):
+    call = [sys.executable, "-m", "sampledash", "check", toy, "--metric", "Recall@10", "--m", "100"]
+
+    def run(stdout):
+        done = subprocess.run(call, cwd=ROOT, stdout=stdout, stderr=subprocess.PIPE, text=True)
+        os.close(stdout)
+        return done.returncode, done.stderr
+
+    reader, writer = os.pipe()
+    os.close(reader)
+    assert run(writer) == (1, "")  # its verdict, and no complaint
+    code, err = run(os.open("/dev/full", os.O_WRONLY))
+    assert (code, err.count("\n"), "no space left" in err) == (2, 1, True)
 
 
 @pytest.mark.parametrize(
@@ -800,8 +791,8 @@ def test_a_link_is_written_through_and_a_loop_refused(toy, tmp_path, capsys):
         assert (tmp_path / name).is_symlink()
         assert "ranks A > B" in (tmp_path / links[name]).read_text()
     assert (far / "old.txt").stat().st_mode & 0o777 == 0o640
-    before, capsys_said = sorted(tmp_path.rglob("*")), capsys.readouterr().out
-    assert capsys_said == ""
+    before = sorted(tmp_path.rglob("*"))
+    assert capsys.readouterr().out == ""
     refused = {"loop": "a loop of links", "folder": "a folder", "input": "what is read"}
     for name, said in {**refused, "pipe": "a pipe"}.items():
         assert main([*words, str(tmp_path / name)]) == 2
