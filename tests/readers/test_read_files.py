@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.comparison.significance import significance
 from sampledash.readers import tables
 from sampledash.readers.assemble import Summary, describe
 from sampledash.readers.pasted import open_text
@@ -24,7 +23,7 @@ NAMES = {
     "instance": "user~user_id~userid~UserId~uid~query~query_id~qid~session~Instance",
     "n_candidates": "n~N~n_items~candidates~num_candidates~N candidates",
 }
-HIDDEN = "\ufeffsystem~\u200bsystem~ｓｙｓｔｅｍ~sys\u00adtem~# system~'system'~[system]"
+HIDDEN = "\ufeffsystem~\u200bsystem~ｓｙｓｔｅｍ~sys\u00adtem~# system~'system'~[system]~`system`"
 ENDS = [(mark, end) for mark in ",;\t" for end in ("\n", "\r\n", "\r")]
 OTHERWISE = [
     '\ufeffsystem, instance ,"rank",n_candidates\n\n"A", u ,3,9\nA,v, 5,8\n  \nB,u,1,9\nB,v,8,8',
@@ -84,7 +83,7 @@ READ = [
     ("user,of,rank\nu,a,1\nu,b,2\nv,c,1\nv,d,2\n", {"n": 9}, {"ranks": [1, 2, 1, 2]}),
     ("system,rank\nA,3\nA,4\nA,5\nMean,1\nMean,2\n", {"n": 9, "instances": "any"},
      {"A": [3, 4, 5], "Mean": [1, 2]}),
-    ("user,2,A\nu,3,4\n", {"n": 9}, {"2": [3], "A": [4]}),
+    ("user,2,A,a\nu,3,4,5\n", {"n": 9}, {"2": [3], "A": [4], "a": [5]}),
 ]  # fmt: skip
 
 
@@ -142,8 +141,7 @@ def test_cells_hold_text_or_what_is_meant_as_a_number(cells, text, number):
 
 
 def test_labels_ties_and_mass_are_kept():
-    assert labels_of(read("user,rank,n\n5,3,9\n17,4,9\n")) == [[5, 17]]
-    for labels in ("007 7", "NA nan", "1 u2", "-3 12345678901234567890"):  # 007 and 7: two users
+    for labels in ("NA nan", "1 u2", "-3 12345678901234567890"):
         first, second = labels.split()
         assert labels_of(read(f"user,rank,n\n{first},3,9\n{second},4,9\n")) == [[first, second]]
     for ties in ("ties", "n_tied_others", "Tied"):
@@ -162,13 +160,6 @@ def test_counts_stand_for_instances():
     text = "system,rank,count,n\nA,3,2,9\nA,5,1,9\nB,1,3,9\n"
     for header in ("Counts", "frequency", "freq"):
         assert read(text.replace("count", header)) == read(text)
-    # Fractions are allowed where nothing is drawn.
-    a, _ = read("system,rank,count\nA,3,0.5\nA,5,1.5\nB,1,2\n", n=9)
-    said = "counts of system 'A' must be whole numbers"
-    refused(lambda: sd.simulate("AP", a, 3, 1, np.random.default_rng(0)), said, ValueError)
-    # Equal counts do not make the rows of two systems the same instances.
-    sets = read("system,rank,count\nA,1,30\nA,2,30\nB,2,30\nB,5,30\n", n=9)
-    assert not significance("AP", sets, np.random.default_rng(0), resamples=100)["paired"].any()
 
 
 def test_what_was_understood_and_done_is_told():

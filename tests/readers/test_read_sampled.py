@@ -15,11 +15,6 @@ WITHOUT = "without-replacement"
 LONG = b"system,user,sampled_rank,n_candidates,m\nX,u1,1,900,5\nX,u2,6,1000,5\nY,u1,3,900,5\n"
 
 
-def test_one_column_per_system_may_be_called_m() -> None:
-    _, m = sampled(b"X,m\n1,2\n3,100\n", n=500, m=99)  # one column per system: m is one
-    assert (m.system, m.sampled_ranks.tolist()) == ("m", [2, 100])
-
-
 def test_missing_and_contradictory_n_and_m() -> None:
     text = b"system,sampled_rank\nX,3\n"
     uniform = "only uniformly drawn negatives can be corrected"
@@ -54,11 +49,9 @@ def test_true_ranks_and_no_n_beyond_the_largest_are_taken() -> None:
 def test_pasted_text_says_n_and_m_of_all() -> None:
     for text in (
         "m = 100\nn = 3706\nA: 1, 1, 7",
-        "m=100, n=3,706\nA: 1 1 7",
         "# m: 100\n# n: 3706\nsystem,sampled_rank\nA,1\nA,1\nA,7",
         "# negatives = 100, n_items: 3706; A: 1, 1, 7",
         "n = 3706\nsystem,sampled_rank,m\nA,1,100\nA,1,100\nA,7,100",
-        "m = 100 negatives, n = 3,706\nA: 1, 1, 7",
         "n = 3,706 candidates; m = 100 sampled negatives\nA: 1 1 7",
     ):
         opened = open_text(text)
@@ -68,13 +61,12 @@ def test_pasted_text_says_n_and_m_of_all() -> None:
         assert (set(a.n), set(a.m)) == ({3706}, {100})
 
 
-def test_systems_called_m_or_n_and_m_said_of_true_ranks() -> None:
+def test_systems_called_m_or_n() -> None:
     m, n = sampled_sets(open_text("m: 1 7\nn: 2, 3\nm = 9; n = 50"))
     facts = [(one.system, one.sampled_ranks.tolist(), {*one.n}, {*one.m}) for one in (m, n)]
     assert facts == [("m", [1, 7], {50}, {9}), ("n", [2, 3], {50}, {9})]
-    reading = open_text("m = 100; n = 3706; A: 3, 250").read()
-    assert reading.sets[0].ranks.tolist() == [3, 250]
-    assert any("m = 100 is not used" in doubt for doubt in reading.summary.doubts)
+    _, m = sampled("X,m\n1,2\n3,100\n", n=500, m=99)  # one column per system: m is one
+    assert (m.system, m.sampled_ranks.tolist()) == ("m", [2, 100])
 
 
 @pytest.mark.parametrize("header", ["true_rank", "Best Rank", "worst_rank"])
@@ -88,22 +80,10 @@ def test_true_ranks_by_their_name_are_refused(header: str, form: str) -> None:
     refused(lambda: sampled_sets(open_text(form.format(header)), n=3000, m=99), said)
 
 
-ADAPTIVE = "system,sampled_rank,n,m,adaptive\nA,1,100,20,{}\nA,4,100,10,{}\n"
-
-
-@pytest.mark.parametrize(
-    ("cell", "said"), [("yes", True), ("No", False), ("TRUE", True), ("false", False)]
-)
-def test_a_column_says_whether_the_draw_decided_m(cell, said):
-    text = ADAPTIVE.format(cell, cell)
-    bare = text.replace(",m,", ",").replace(",20,", ",").replace(",10,", ",")
-    for form, m in ((text, None), (text.replace("sampled_", ""), None), (bare, 20)):
-        (one,) = sampled(form, m=m)
-        assert one.adaptive is said
-        assert one.readings == (one,)
-
-
-def test_a_system_or_a_true_rank_may_be_called_adaptive():
+def test_a_column_adaptive_says_yes_or_no_or_is_a_system_or_beside_true_ranks():
+    for cell, adaptive in (("No", False), ("TRUE", True), ("false", False)):
+        (one,) = sampled(f"system,rank,n,m,adaptive\nA,1,99,9,{cell}\nA,4,99,5,{cell}\n")
+        assert (one.adaptive, one.readings) == (adaptive, (one,))
     wide = b"instance,adaptive,B\nu1,3,4\nu2,1,2\n"
     assert [one.system for one in sampled(wide, n=100, m=20)] == ["adaptive", "B"]
     long = b"system,rank,n,adaptive\nA,3,100,perhaps\n"

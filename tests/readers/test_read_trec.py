@@ -8,6 +8,7 @@ lines in any order and a rank column that is sometimes wrong.
 import gzip
 import itertools
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +203,10 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
         lacking = {query for (_, query), row in lists.items() if row[2]}
         missed = sum(row[2] for row in lists.values())
         opened = open_sources(**files(**texts, my_qrels=items))
+        sizes = Counter()
+        for (tag, _), (_, blocks, _) in lists.items():
+            sizes[tag] += len(blocks)
+        assert opened.systems() == sizes
         if missed and censored == "refuse":
             fact = f"{every}: {missed} of {total} relevant items, in {len(lacking)} of "
             with pytest.raises(CensoredItems, match=f"{fact}{len(relevant)} queries") as info:
@@ -299,10 +304,3 @@ def test_tables_are_no_runs():
     assert list(ranks_of(sets)) == ["A", "B", "C", "D"]
     sets = read_rank_sets(buffer("user\tn\tA\nuser 0\t2\t1\nuser 1\t2\t1\n"))
     assert list(ranks_of(sets)) == ["A"]
-
-
-def test_the_systems_of_a_run_hold_the_relevant_items_that_are_ranked() -> None:
-    run = "q1 Q0 a 1 3.0 X\nq1 Q0 b 2 2.0 X\nq2 Q0 c 1 1.0 X\n"
-    qrels = "q1 0 a 1\nq1 0 b 1\nq2 0 z 1\n"
-    opened = open_sources(buffer(run.encode()), name="run.txt", qrels=buffer(qrels.encode()))
-    assert opened.systems() == {"X": 2}
