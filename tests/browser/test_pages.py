@@ -1,12 +1,11 @@
 """The real server in a real browser: each page is opened once, at a desk and then as on a phone."""
 
-import json
 import re
 
 from playwright.sync_api import expect
 
 import sampledash as sd
-from sampledash.report.numbers import equals, percent
+from sampledash.report.numbers import equals
 from tests.browser.reader import download, go, headline, phone, rest, says, strip, upload, visit
 
 HOW = {"scheme": "without-replacement"}
@@ -111,28 +110,6 @@ def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
     assert 0 < runs < 1_000
     rest(page)
     expect(said).to_contain_text(f"of {runs:,} runs")
-
-
-def test_correct_a_metric_sampled_ranks_and_a_printed_table(page):
-    visit(page, "correct")
-    for _ in range(2):
-        taken = json.loads(download(page, "JSON"))
-        sampling = sd.Sampling(taken["n"], taken["m"], taken["scheme"])
-        fit = sd.parse_correction(taken["correction"]).fit(taken["metric"], sampling)
-        assert (taken["values"], len(taken["values"])) == (fit.values.tolist(), taken["m"] + 1)
-        phone(page)
-    page.get_by_text("Sampled ranks", exact=True).click()
-    says(page, "These samples cannot tell which system has the highest")
-    expect(strip(page, "Pairs decided")).to_contain_text("0 of 3")
-    expect(page).to_have_url(re.compile("what=Sampled"))
-    page.get_by_text("A printed table", exact=True).click()
-    says(page, "This table cannot tell")
-    box = page.get_by_role("textbox", name="The printed table")
-    box.fill("system, HR@10\nA, 0.91\nB, 0.21")
-    box.press("ControlOrMeta+Enter")
-    low, high = sd.bounds_from_table("Recall@10", {"HR@10": 0.91}, 10_000, 100, 2, **HOW)
-    table = page.get_by_test_id("stTable").filter(has_text=f"{percent(low)} to {percent(high)}")
-    expect(table).to_be_visible()
 
 
 def test_the_slider_of_the_first_page_moves_by_keyboard_without_the_server(page):
