@@ -167,7 +167,6 @@ SAID = [
     ((*TWO, 0.99, 3686), {"m": 1},
      "With 1 negative per instance instead, … is that of the full ranking only at m = 3,686 ("),
     # Right at the m that is asked about, so there is no "only".
-    ((*TWO[:1], [0.2, 0.3], 0.99, 50), {}, "is that of the full ranking from m = 50 on ("),
     ((*TWO[:1], [0.2, 0.3], 0.99, 100), {}, "is that of the full ranking from m = 100 on ("),
     ((*TWO, 0.01, 101), {}, "is that of the full ranking only from m = 101 on ("),
     # Instances and candidates; with fewer negatives only without replacement.
