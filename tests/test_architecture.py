@@ -1,6 +1,8 @@
-"""The house: what may import what, and what start-up loads."""
+"""The house: what may import what, what start-up loads, and that its examples are true."""
 
 import ast
+import doctest
+import importlib
 import inspect
 import re
 import subprocess
@@ -294,3 +296,22 @@ def test_what_is_private_is_listed_and_its_package_pinned_to_a_minor_version() -
         major, minor = map(int, version(name).split(".")[:2])
         pin = f"{name}>={major}.{minor},<{major}.{minor + 1}"
         assert pin in (ROOT / "requirements.txt").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    "path", [x for x in MODULES if ">>> " in x.read_text()], ids=lambda x: x.stem
+)
+def test_examples_of_a_module_are_what_it_answers(path: Path) -> None:
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted
+    assert not found.failed
+
+
+def test_examples_of_the_readme_are_true() -> None:
+    # Table 3 of Krichene & Rendle 2020 prints 8.84 for Y; Figure 6 says m = 1000 for X and Y.
+    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("```", "")
+    example = doctest.DocTestParser().get_doctest(text, {}, "README", "README.md", 0)
+    result = doctest.DocTestRunner(verbose=False).run(example)
+    assert result.attempted >= 7
+    assert result.failed == 0

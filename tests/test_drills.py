@@ -5,7 +5,7 @@ import io
 import json
 from collections import Counter
 from dataclasses import replace
-from functools import partial
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -34,27 +34,54 @@ from tests.report.made import of_ranks
 N, M, K, STAY = 30, 2, 4, 0.8
 A, B = (1, 6, 9, 30), (2, 3, 4, 14)
 TYPED = f"A: {', '.join(map(str, A))}\nB: {', '.join(map(str, B))}\nn = {N}"
+GIVEN = {"n": str(N), "m": str(M), "k": str(K)}
 
 
-def rbp(rank: int) -> float:
-    """Rank-biased precision of one relevant item (Moffat & Zobel 2008, eq. 4), cut at K."""
-    return (1 - STAY) * STAY ** (rank - 1) * (rank <= K)
+@cache
+def law_of_samples(scheme: str = WITHOUT) -> np.ndarray:
+    """Chance of each sampled rank of every rank, over every sample: (N, M + 1)."""
+    law = np.zeros((N, M + 1))
+    for rank in range(1, N + 1):
+        for p, (place,) in samples([rank], N, M, scheme):
+            law[rank - 1, place - 1] += float(p)
+    return law
 
 
-def sampled(rank: int, scheme: str = WITHOUT, value=rbp) -> float:
-    """The mean over every sample of M negatives."""
-    return sum(float(p) * value(s[0]) for p, s in samples([rank], N, M, scheme))
+def ranks_file(tmp_path):
+    rows = [f"{x},{i},{r},{N}" for x, each in (("A", A), ("B", B)) for i, r in enumerate(each)]
+    path = tmp_path / "ranks.csv"
+    path.write_text("\n".join(["system,instance,rank,n_candidates", *rows]) + "\n")
+    return str(path)
 
 
-@pytest.fixture
-def _metric(monkeypatch):
-    row = Kind(
-        "RBP", "always", ("rankbiased",), rf"(1 - {STAY}) \cdot {STAY}^{{r-1}}",
-        "chance that a patient reader ends at a relevant item",
-        lambda position, j: (1 - STAY) * STAY ** (position - 1), lambda relevant, k: 1.0,
-        color="orange", chips=("RBP@k",),
-    )  # fmt: skip
-    monkeypatch.setitem(KINDS, "rbp", row)
+def printed(capsys, code: int, *asked: str) -> str:
+    assert main([*asked]) == code
+    return capsys.readouterr().out
+
+
+def in_every_form(capsys, code: int, asked: list[str], *parts: str) -> dict[str, Any]:
+    """The answer as JSON; as CSV, as Markdown and in LaTeX it holds the parts."""
+    for form, part in zip(("--csv", "--markdown", "--latex"), parts, strict=True):
+        assert part in printed(capsys, code, *asked, form)
+    return json.loads(printed(capsys, code, *asked, "--json"))
+
+
+def page(name: str, metric: str = "AP", **query) -> Page:
+    at = Page(name, **GIVEN, metric=metric, metrics=[metric], **query)
+    assert not at.error
+    assert not at.warning  # the link is read back whole
+    return at
+
+
+def sampled_page(metric: str = "AP", b: str = "1, 1, 2, 3", a: str = "1, 2, 2, 3", **more) -> Page:
+    mode = {"what": "Sampled ranks", "sampled_source": "Paste sampled ranks"}
+    at = page("correct", metric, **mode, **more)
+    return at.write("sampled_typed", f"A: {a}\nB: {b}\nn = {N}, m = {M}")
+
+
+def words(at: Page) -> str:
+    assert not at.error
+    return at.said
 
 
 PULL = 0.3
@@ -72,11 +99,7 @@ def ridge(recipe, metric, sampling, position):
 
 def ridged(scheme: str) -> list[float]:
     """The same vector of RR from its normal equations, over every sample."""
-    law = np.zeros((N, M + 1))
-    for rank in range(1, N + 1):
-        for p, (place,) in samples([rank], N, M, scheme):
-            law[rank - 1, place - 1] += float(p)
-    plain, exact = 1 / np.arange(1, M + 2), 1 / np.arange(1, N + 1)
+    law, plain, exact = law_of_samples(scheme), 1 / np.arange(1, M + 2), 1 / np.arange(1, N + 1)
     matrix = law.T @ law / N + PULL * np.eye(M + 1)
     return np.linalg.solve(matrix, law.T @ exact / N + PULL * plain).tolist()
 
@@ -98,8 +121,8 @@ def test_a_correction_in_python(scheme: str) -> None:
     assert fit.values == pytest.approx(values, abs=1e-12)
     sets = [sd.RankSet("A", A, N), sd.RankSet("B", B, N)]
     row = sd.verdict(["RR"], sets, M, scheme=scheme, corrections=["ridge"]).iloc[0]
-    corrected = partial(sampled, scheme=scheme, value=lambda place: values[place - 1])
-    gap = np.mean([*map(corrected, A)]) - np.mean([*map(corrected, B)])
+    corrected = law_of_samples(scheme) @ values
+    gap = np.mean(corrected[np.array(A) - 1]) - np.mean(corrected[np.array(B) - 1])
     assert row.correction == "ridge"
     assert row.sampled == pytest.approx(gap if row.better == "A" else -gap, abs=1e-12)
     drawn = sd.SampledRankSet("A", [1, 2, 2, 3], N, M, scheme=scheme)
@@ -112,34 +135,28 @@ def test_a_correction_in_python(scheme: str) -> None:
 @pytest.mark.usefixtures("_correction")
 def test_a_correction_on_the_command_line_and_every_page(tmp_path, capsys) -> None:
     path, asked = ranks_file(tmp_path), ["--metric", "RR", "--m", str(M), "--correction", "ridge"]
-    for form in ("--csv", "--markdown", "--latex"):
-        main(["check", path, *asked, form])
-        assert "RR" in capsys.readouterr().out
-    assert main(["correct", *asked, "--n", str(N), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    in_every_form(capsys, 1, ["check", path, *asked], "RR", "RR", "RR")
+    answer = json.loads(printed(capsys, 0, "correct", *asked, "--n", str(N), "--json"))
     assert answer["values"] == pytest.approx(ridged(WITHOUT), abs=1e-12)
     assert answer["correction"] == "ridge"
-    main(["report", path, *asked])
-    assert "ridge" in capsys.readouterr().out
+    assert "ridge" in printed(capsys, 0, "report", path, *asked)
     options = {"scheme": WITHOUT, "correction": "ridge"}
     findings = of_ranks({"A": A, "B": B}, N, ["RR"], M, options=options)
     assert "and the ridge correction (Krichene" in paragraph(findings)
-    given = {"n": str(N), "m": str(M), "k": str(K), "metrics": ["AP"], "metric": "AP"}
-    at = page("consistency", **given, source="Paste ranks", ranks=TYPED, correction="ridge")
+    at = page("consistency", source="Paste ranks", ranks=TYPED, correction="ridge")
     assert "ridge" in words(at)
-    at = page("correct", **given, take="ridge")
+    at = page("correct", take="ridge")
     assert "ridge" in words(at)
     formulas = " ".join(each.value for each in at.latex)
     assert r"\lambda I" in formulas
     assert "gamma" not in formulas
-    at = sampled_page(given)
+    at = sampled_page()
     at.selectbox(key="estimator").set_value("ridge").run()
     assert "Estimated (ridge): B > A." in words(at)
-    assert not at.error
 
 
-def reciprocal(rank: int) -> float:
-    return 1 / rank
+RR = 1 / np.arange(1, N + 1)
+PLACES = (1, 2, 2, 3, 1)  # sampled ranks
 
 
 def posterior(learner, iterations, start):
@@ -148,13 +165,10 @@ def posterior(learner, iterations, start):
     return (learner.outcomes.shares / marginal) @ learner.laws.T * start
 
 
-def posteriors() -> np.ndarray:
-    """p(rank | sampled rank), over every sample: (M + 1, N)."""
-    chance = np.zeros((M + 1, N))
-    for rank in range(1, N + 1):
-        for p, (place,) in samples([rank], N, M, WITHOUT):
-            chance[place - 1, rank - 1] += float(p)
-    return chance / chance.sum(axis=1, keepdims=True)
+def posteriors(places: tuple[int, ...] = PLACES) -> np.ndarray:
+    """p(rank | sampled rank) of each: (places, N)."""
+    law = law_of_samples()
+    return (law / law.sum(axis=0)).T[np.array(places) - 1]
 
 
 @pytest.fixture
@@ -162,16 +176,12 @@ def _estimator(monkeypatch):
     monkeypatch.setitem(LEARNED, "one-step", Learned("posterior mean", posterior))
 
 
-PLACES = (1, 2, 2, 3, 1)  # sampled ranks
-
-
 @pytest.mark.usefixtures("_estimator")
 def test_an_estimator_in_python() -> None:
     drawn = sd.SampledRankSet("A", PLACES, N, M, scheme=WITHOUT)
-    means = posteriors()[np.array(PLACES) - 1]
     learned = sd.rank_distribution(drawn, "one-step")
-    assert learned == pytest.approx(means.mean(axis=0), abs=1e-14)
-    values = means @ np.array([reciprocal(r) for r in range(1, N + 1)])
+    assert learned == pytest.approx(posteriors().mean(axis=0), abs=1e-14)
+    values = posteriors() @ RR
     for text in ("one-step", "Posterior mean", "one_step"):
         assert sd.estimate("RR", drawn, text).value == pytest.approx(values.mean(), abs=1e-14)
     # A mean of the instances, so that its standard error is theirs: no derivative is given.
@@ -198,107 +208,60 @@ def test_an_estimator_on_the_command_line_and_the_page(tmp_path, capsys) -> None
     path = tmp_path / "sampled.csv"
     rows = [f"{x},{r},{N},{M}" for x, ranks in (("A", PLACES), ("B", (1, 1, 2))) for r in ranks]
     path.write_text("\n".join(["system,sampled_rank,n,m", *rows]) + "\n")
-    exact = np.array([reciprocal(r) for r in range(1, N + 1)])
-    value = float(np.mean(posteriors()[np.array(PLACES) - 1] @ exact))
+    value, other = (float(np.mean(posteriors(x) @ RR)) for x in (PLACES, (1, 1, 2)))
     asked = ["correct", str(path), "--metric", "RR", "--correction", "posterior mean"]
-    assert main([*asked, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["estimates"][0]["estimate"] == pytest.approx(value, abs=1e-12)
     shares = f"{100 * value:.2f}"
-    forms = {"--csv": f"{value:.8f}", "--markdown": shares, "--latex": shares}
-    for form, shown in forms.items():
-        assert main([*asked, form]) == 0
-        assert shown in capsys.readouterr().out
-    given = {"n": str(N), "m": str(M), "metrics": ["AP"], "metric": "AP"}
-    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks",
-              estimator="posterior mean")  # fmt: skip
-    at.write("sampled_typed", f"A: {', '.join(map(str, PLACES))}\nB: 1, 1, 2\nn = {N}, m = {M}")
-    other = float(np.mean(posteriors()[np.array((1, 1, 2)) - 1] @ exact))
+    answer = in_every_form(capsys, 0, asked, f"{value:.8f}", shares, shares)
+    assert answer["estimates"][0]["estimate"] == pytest.approx(value, abs=1e-12)
     assert other > value
+    places = ", ".join(map(str, PLACES))
+    at = sampled_page(a=places, b="1, 1, 2", estimator="posterior mean")
     assert "Estimated (posterior mean): B > A." in words(at)
-    assert not at.error
 
 
-def page(name: str, **query) -> Page:
-    at = Page(name, **query)
-    assert not at.error
-    assert not at.warning  # the link is read back whole
-    return at
+def rbp(rank: int) -> float:
+    """Rank-biased precision of one relevant item (Moffat & Zobel 2008, eq. 4), cut at K."""
+    return (1 - STAY) * STAY ** (rank - 1) * (rank <= K)
 
 
-def sampled_page(given: dict[str, Any]) -> Page:
-    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks")
-    return at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
+def chance(first, second, value, law) -> float:
+    """That the first is ahead in one sampled run, over every draw of all instances."""
+    laws = ([[(value(t), p) for t, p in law(r)] for r in ranks] for ranks in (first, second))
+    return chance_above(*map(law_of_sum, laws))
 
 
-def words(at: Page) -> str:
-    return at.said
-
-
-def ranks_file(tmp_path):
-    rows = [f"{x},{i},{r},{N}" for x, each in (("A", A), ("B", B)) for i, r in enumerate(each)]
-    path = tmp_path / "ranks.csv"
-    path.write_text("\n".join(["system,instance,rank,n_candidates", *rows]) + "\n")
-    return str(path)
-
-
-@pytest.mark.usefixtures("_metric")
-@pytest.mark.parametrize("scheme", UNIFORM)
-def test_a_metric_in_python(scheme: str) -> None:
+def test_a_metric_on_the_command_line_and_every_page(tmp_path, capsys, monkeypatch) -> None:
+    row = Kind(
+        "RBP", "always", ("rankbiased",), rf"(1 - {STAY}) \cdot {STAY}^{{r-1}}",
+        "chance that a patient reader ends at a relevant item",
+        lambda position, j: (1 - STAY) * STAY ** (position - 1), lambda relevant, k: 1.0,
+        color="orange", chips=("RBP@k",),
+    )  # fmt: skip
+    monkeypatch.setitem(KINDS, "rbp", row)
     for text in (f"RBP@{K}", f"rank-biased@{K}", f"rbp at {K}"):
         assert str(sd.parse_metric(text)) == f"RBP@{K}"
-    metric, every = sd.parse_metric(f"RBP@{K}"), np.arange(1, N + 1)
-    means = [sampled(r, scheme) for r in every]
-    values = sd.expected(metric, every, sd.Sampling(N, M, scheme))
-    assert values == pytest.approx(means, abs=1e-14)
-    sets = [sd.RankSet("A", A, N), sd.RankSet("B", B, N)]
-    row = sd.verdict([metric], sets, M, scheme=scheme).iloc[0]
-    assert (row.better, row.worse) == ("B", "A")
-    exact = [np.mean([rbp(r) for r in ranks]) for ranks in (B, A)]
-    drawn = [np.mean([sampled(r, scheme) for r in ranks]) for ranks in (B, A)]
-    assert row.exact == pytest.approx(exact[0] - exact[1], abs=1e-14)
-    assert row.sampled == pytest.approx(drawn[0] - drawn[1], abs=1e-14)
-    # Every correction is fitted to it: the rank estimate is the metric at the estimated rank.
-    fit = sd.correction("rank-estimate").fit(metric, sd.Sampling(N, M, scheme))
-    places = [round(1 + (N - 1) * i / M) for i in range(M + 1)]
-    assert fit.values == pytest.approx([rbp(r) for r in places], abs=1e-14)
     for recipe in map(sd.parse_correction, ("CLS", "BV 0.1", "LS")):
-        assert np.all(np.isfinite(recipe.fit(metric, sd.Sampling(N, M)).values))
-
-
-def chance() -> float:
-    """That B is ahead in one sampled run, over every draw of all eight instances."""
-    laws = ([samples([rank], N, M, WITHOUT) for rank in ranks] for ranks in (B, A))
-    sums = (law_of_sum([(rbp(x), p) for p, (x,) in law] for law in of_system) for of_system in laws)
-    return chance_above(*sums)
-
-
-@pytest.mark.usefixtures("_metric")
-def test_a_metric_on_the_command_line_and_every_page(tmp_path, capsys) -> None:
+        assert np.all(np.isfinite(recipe.fit(f"RBP@{K}", sd.Sampling(N, M)).values))
+    b_ahead = chance(B, A, rbp, lambda rank: enumerate(law_of_samples()[rank - 1], 1))
     path, asked = ranks_file(tmp_path), ["--metric", f"RBP@{K}", "--m", str(M)]
-    assert main(["check", path, *asked, "--json"]) == 1  # right on average, undecided in one run
-    (row,) = json.loads(capsys.readouterr().out)["pairs"]
-    assert row["probability"] == pytest.approx(chance(), abs=1e-6)
-    for form in ("--csv", "--markdown", "--latex"):
-        assert main(["check", path, *asked, form]) == 1
-        assert "RBP@4" in capsys.readouterr().out
-    assert main(["correct", *asked, "--n", str(N), "--correction", "rank estimate", "--json"]) == 0
-    values = json.loads(capsys.readouterr().out)["values"]
+    # Right on average, undecided in one run.
+    answer = in_every_form(capsys, 1, ["check", path, *asked], "RBP@4", "RBP@4", "RBP@4")
+    assert answer["pairs"][0]["probability"] == pytest.approx(b_ahead, abs=1e-6)
+    taken = [*asked, "--n", str(N), "--correction", "rank estimate", "--json"]
+    values = json.loads(printed(capsys, 0, "correct", *taken))["values"]
+    # The rank estimate is the metric at the estimated rank.
     assert values == pytest.approx([rbp(1), rbp(16), rbp(30)], abs=1e-14)
-    assert main(["report", path, *asked]) == 0
-    assert percent(chance()) in capsys.readouterr().out
-    given = {"n": str(N), "m": str(M), "k": str(K), "metrics": ["RBP@k"], "metric": "RBP@k"}
-
-    shown = words(page("explore", **given, rank="3"))
-    assert f"rank 3 scores RBP@4 = {percent(sampled(3))} in expectation" in shown
+    assert percent(b_ahead) in printed(capsys, 0, "report", path, *asked)
+    shown, mean = (
+        words(page("explore", "RBP@k", rank="3")),
+        law_of_samples()[2] @ [*map(rbp, (1, 2, 3))],
+    )
+    assert f"rank 3 scores RBP@4 = {percent(mean)} in expectation" in shown
     assert f"on all items {percent(rbp(3))}" in shown
-    shown = words(page("consistency", **given, source="Paste ranks", ranks=TYPED))
-    assert f"RBP@4 rightly ranks B > A; one run shows B > A in {percent(chance())}" in shown
-    at = page("correct", **given, take="rank estimate")
-    assert "RBP@4" in words(at)
-    at = sampled_page(given)
-    assert "RBP@4" in words(at)
-    assert not at.error
+    shown = words(page("consistency", "RBP@k", source="Paste ranks", ranks=TYPED))
+    assert f"RBP@4 rightly ranks B > A; one run shows B > A in {percent(b_ahead)}" in shown
+    assert "RBP@4" in words(page("correct", "RBP@k", take="rank estimate"))
+    assert "RBP@4" in words(sampled_page("RBP@k"))
 
 
 COLLAPSED = "duplicates collapsed"
@@ -326,6 +289,7 @@ def _design(monkeypatch):
     vector.cache_clear()
 
 
+@cache
 def collapsed(rank: int, m: int = M) -> Counter[int]:
     """Chance of each sampled rank, over every sequence of m draws of which repeats are dropped."""
     others, chances = [x for x in range(1, N + 1) if x != rank], Counter[int]()
@@ -334,8 +298,8 @@ def collapsed(rank: int, m: int = M) -> Counter[int]:
     return Counter({place: x / len(others) ** m for place, x in chances.items()})
 
 
-def mean_of(rank: int, value, m: int = M) -> float:
-    return sum(p * value(place) for place, p in collapsed(rank, m).items())
+def mean_rr(rank: int, m: int = M) -> float:
+    return sum(p / place for place, p in collapsed(rank, m).items())
 
 
 @pytest.mark.usefixtures("_design")
@@ -353,15 +317,15 @@ def test_a_design_in_python() -> None:
     curve = sd.curve("RR", sets, [3, 1], scheme="collapsed")
     tied = [(2,), (3, 4, 5), (4,), (14, 15)]
     for m in (3, 1):
-        of_b = [np.mean([mean_of(r, reciprocal, m) for r in ranks]) for ranks in tied]
-        ours = [np.mean([mean_of(r, reciprocal, m) for r in A]), np.mean(of_b)]
+        of_b = [np.mean([mean_rr(r, m) for r in ranks]) for ranks in tied]
+        ours = [np.mean([mean_rr(r, m) for r in A]), np.mean(of_b)]
         assert curve.loc[m].tolist() == pytest.approx(ours, abs=1e-14)
     std = sd.std_of_mean("RR", sets[0], M, scheme="collapsed")
     variances = (squares - means**2)[np.array(A) - 1]
     assert std == pytest.approx(variances.sum() ** 0.5 / len(A), abs=1e-14)
     # The vector of bias-variance from its normal equations (eq. 25) over that law.
     gram = 0.9 * law.T @ law + 0.1 * np.diag(law.sum(axis=0))
-    values = np.linalg.solve(gram, law.T @ [1 / r for r in every])
+    values = np.linalg.solve(gram, law.T @ RR)
     fit = sd.correction("BV", gamma=0.1).fit("RR", sampling)
     assert fit.values == pytest.approx(values, abs=1e-12)
     rng = np.random.default_rng(5)
@@ -397,57 +361,42 @@ def test_a_design_refuses_what_its_ranks_do_not_tell() -> None:
         sd.retained(sd.Sampling(N, M, "collapsed"), 0.1)
 
 
-def chance_collapsed() -> float:
+def a_ahead() -> float:
     """That A is ahead in one sampled run by RR."""
-    laws = [
-        law_of_sum([(reciprocal(t), p) for t, p in collapsed(r).items()] for r in x) for x in (A, B)
-    ]
-    return chance_above(*laws)
+    return chance(A, B, lambda place: 1 / place, lambda rank: collapsed(rank).items())
 
 
 @pytest.mark.usefixtures("_design")
 def test_a_design_on_the_command_line(tmp_path, capsys) -> None:
-    path = ranks_file(tmp_path)
-    asked = ["--metric", "RR", "--m", str(M), "--scheme", "collapsed"]
-    assert main(["check", path, *asked, "--json"]) == 1
-    (row,) = json.loads(capsys.readouterr().out)["pairs"]
-    of_a, of_b = (np.mean([mean_of(r, reciprocal) for r in ranks]) for ranks in (A, B))
+    path, how = ranks_file(tmp_path), ["--m", str(M), "--scheme", "collapsed"]
+    asked = ["--metric", "RR", *how]
+    (row,) = in_every_form(capsys, 1, ["check", path, *asked], "RR", "RR", "RR")["pairs"]
+    of_a, of_b = (np.mean([mean_rr(r) for r in ranks]) for ranks in (A, B))
     assert (row["better"], row["sampled"]) == ("A", pytest.approx(of_a - of_b, abs=1e-12))
-    assert row["probability"] == pytest.approx(chance_collapsed(), abs=1e-6)
-    for form in ("--csv", "--markdown", "--latex"):
-        assert main(["check", path, *asked, form]) == 1
-        assert "RR" in capsys.readouterr().out
-    assert main(["report", path, *asked]) == 0
-    written = capsys.readouterr().out
+    assert row["probability"] == pytest.approx(a_ahead(), abs=1e-6)
+    written = printed(capsys, 0, "report", path, *asked)
     assert f"with replacement, {COLLAPSED}" in written
-    assert percent(chance_collapsed()) in written
-    assert main(["correct", *asked, "--n", str(N), "--correction", "rank estimate", "--json"]) == 0
-    values = json.loads(capsys.readouterr().out)["values"]
+    assert percent(a_ahead()) in written
+    taken = [*asked, "--n", str(N), "--correction", "rank estimate", "--json"]
+    values = json.loads(printed(capsys, 0, "correct", *taken))["values"]
     assert values == pytest.approx([1, 1 / 15, 1 / 30], abs=1e-14)
-    assert main(["check", path, "--metric", "AUC", "--m", str(M), "--scheme", "collapsed"]) == 2
+    assert main(["check", path, "--metric", "AUC", *how]) == 2
     assert "AUC depends on how many negatives are ranked" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("_design")
 def test_a_design_on_every_page() -> None:
-    ranks = "\n".join(f"{x}: {', '.join(map(str, each))}" for x, each in (("A", A), ("B", B)))
-    given = {"n": str(N), "m": str(M), "k": "4", "metrics": ["AP"], "metric": "AP"}
-    given["scheme"] = COLLAPSED
-    at = page("explore", **given, rank="6")
-    value = percent(mean_of(6, reciprocal))
-    assert f"rank 6 scores AP = {value} in expectation" in words(at)
+    drawn, value = {"scheme": COLLAPSED}, percent(mean_rr(6))
+    shown = words(page("explore", **drawn, rank="6"))
+    assert f"rank 6 scores AP = {value} in expectation" in shown
     steps = formula(sd.parse_metric("AP"), 6, sd.Sampling(N, M, "collapsed"), 1 / 6, 0.5)
     assert r"\tilde r - 1 \sim \mathrm{Mixture}(2, 5)" in steps[1]
     assert f"1 + {sizes(M, N - 1) @ [0, 1, 2]:.6g} " in steps[1]
     assert not any("Binomial" in step or "(1-p)" in step for step in steps)
-    at = page("consistency", **given, source="Paste ranks", ranks=f"{ranks}\nn = {N}")
-    assert percent(chance_collapsed()) in words(at)
-    at = page("correct", **given, take="BV")
-    assert "AP" in words(at)
-    assert not at.error
-    at = page("correct", **given, what="Sampled ranks", sampled_source="Paste sampled ranks")
-    at.write("sampled_typed", f"A: 1, 2, 2, 3\nB: 1, 1, 2, 3\nn = {N}, m = {M}")
-    refused = " ".join(each.value for each in at.error)
+    shown = words(page("consistency", **drawn, source="Paste ranks", ranks=TYPED))
+    assert percent(a_ahead()) in shown
+    assert "AP" in words(page("correct", **drawn, take="BV"))
+    refused = " ".join(each.value for each in sampled_page(**drawn).error)
     assert "give the number of different negatives of each instance as its m" in refused
 
 
@@ -468,19 +417,10 @@ def arrow(table: dict) -> bytes:
 RANKS = {"system": ["A"] * 4 + ["B"] * 4, "instance": [*"wxyz"] * 2, "rank": [*A, *B], "n": [N] * 8}
 
 
-@pytest.fixture
-def _format(monkeypatch):
-    row = Format(b"ARROW1", "columns", arrow_to_parquet)
-    monkeypatch.setitem(FORMATS, "Arrow", row)
-
-
-def test_a_file_format_is_refused_without_its_row() -> None:
+def test_a_file_format_everywhere(tmp_path, capsys, monkeypatch) -> None:
     with pytest.raises(ValueError, match="is an Arrow file or a database; save the table"):
         sd.read_rank_sets(io.BytesIO(arrow(RANKS)), name="r.arrow")
-
-
-@pytest.mark.usefixtures("_format")
-def test_a_file_format_in_python_on_the_command_line_and_the_pages(tmp_path, capsys) -> None:
+    monkeypatch.setitem(FORMATS, "Arrow", Format(b"ARROW1", "columns", arrow_to_parquet))
     for data in (arrow(RANKS), gzip.compress(arrow(RANKS))):
         sets = sd.read_rank_sets(io.BytesIO(data), name="r.arrow")
         ours = [(x.system, x.ranks.tolist(), x.n.tolist()) for x in sets]
@@ -500,11 +440,9 @@ def test_a_file_format_in_python_on_the_command_line_and_the_pages(tmp_path, cap
     assert ranked.ranks.tolist() == [2, 1]
     file = tmp_path / "ranks.arrow"
     file.write_bytes(arrow(RANKS))
-    assert main(["check", str(file), "--metric", "AP", "--m", str(M), "--json"]) == 1
-    given = json.loads(capsys.readouterr().out)["pairs"]
-    main(["check", ranks_file(tmp_path), "--metric", "AP", "--m", str(M), "--json"])
-    assert given == json.loads(capsys.readouterr().out)["pairs"]
-    at = page("consistency", m=str(M), metrics=["AP"])
+    asked = ["--metric", "AP", "--m", str(M), "--json"]
+    given = json.loads(printed(capsys, 1, "check", str(file), *asked))["pairs"]
+    assert given == json.loads(printed(capsys, 1, "check", ranks_file(tmp_path), *asked))["pairs"]
+    at = page("consistency")
     at.upload("ranks.arrow", arrow(RANKS))
     assert "B > A" in words(at) or "A > B" in words(at)
-    assert not at.error

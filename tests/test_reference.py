@@ -27,7 +27,9 @@ def assert_close(values: object, texts: object) -> None:
     assert np.all(np.abs(np.array(values) - true) <= allowed)
 
 
-def test_the_file_is_complete_with_metrics_laws_and_moments(reference: Entries) -> None:
+def test_the_file_is_complete_with_metrics_laws_and_moments(
+    reference: Entries, abc: list[sd.RankSet]
+) -> None:
     sizes = {key: len(entries) for key, entries in reference.items() if key != "_about"}
     assert sizes == {"exact": 80, "expected": 900, "pmf": 54, "corrections": 196, "table2": 48}
     for entry in reference["exact"]:
@@ -38,6 +40,12 @@ def test_the_file_is_complete_with_metrics_laws_and_moments(reference: Entries) 
         at = metric_of(entry), entry["r"], sampling_of(entry)
         moments = sd.expected(*at), np.sqrt(sd.variance(*at))
         assert_close(moments, (entry["expected"], entry["std"]))
+    sets = {rs.system: rs for rs in abc}
+    for entry in reference["table2"]:
+        at, how = (metric_of(entry), sets[entry["system"]]), {"scheme": SCHEME[entry["scheme"]]}
+        moments = (f(*at, entry["m"], **how) for f in (sd.expected_mean, sd.std_of_mean))
+        known = [entry[key] for key in ("exact", "expected", "std")]
+        assert_close([sd.mean(*at), *moments], known)
 
 
 @pytest.mark.parametrize("method", ["bv", "cls_nonneg", "cls"])
@@ -59,14 +67,3 @@ def test_correction_vectors(reference: Entries, method: str) -> None:
         means = np.array([fit.expected(rank), sampling.pmf(rank) @ true])
         off, least = np.sqrt(np.mean((means - metric(rank, entry["n"])) ** 2, axis=1))
         assert off <= 1e-6 + least
-
-
-def test_table2_moments(reference: Entries, abc: list[sd.RankSet]) -> None:
-    sets = {rs.system: rs for rs in abc}
-    for entry in reference["table2"]:
-        metric, ranks, m = metric_of(entry), sets[entry["system"]], entry["m"]
-        how = {"scheme": SCHEME[entry["scheme"]]}
-        moments = (f(metric, ranks, m, **how) for f in (sd.expected_mean, sd.std_of_mean))
-        assert_close(
-            [sd.mean(metric, ranks), *moments], [entry[key] for key in ("exact", "expected", "std")]
-        )

@@ -1,4 +1,4 @@
-"""Pictures that follow the hand: what is drawn while a slider is dragged is what the core says."""
+"""What a hand does is never lost, and what is drawn while it drags is what the core says."""
 
 import os
 import re
@@ -11,12 +11,14 @@ import sampledash as sd
 from sampledash.comparison.means import expected_means
 from sampledash.protocol import Protocol
 from sampledash.report.numbers import percent
-from tests.benchmarks.first_touch import in_address
+from tests.benchmarks import first_touch as touches
+from tests.benchmarks.first_touch import PLACES, field, in_address, rail
 from tests.browser.reader import headline, rest, strip, visit
+from tests.dashboard.driver import worst_states
 
 SCHEME = "without-replacement"
 # Of every slider that is dragged; SAMPLEDASH_PLACES=20 goes to nearly all there are.
-PLACES = int(os.environ.get("SAMPLEDASH_PLACES", "5"))
+STOPS = int(os.environ.get("SAMPLEDASH_PLACES", "5"))
 # Value under the last point of a picture that belongs to the metric, as its axis reads the pixel.
 POINT = """([key, place, panel]) => {
   const graph = document.querySelector(`.st-key-${key} .js-plotly-plot`);
@@ -43,8 +45,8 @@ def dragged(page, name, end):
     page.mouse.move(rail["x"] + 8 + (rail["width"] - 16) * place, middle)
     page.mouse.down()
     frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    for stop in range(1, PLACES + 1):
-        page.mouse.move(rail["x"] + rail["width"] * end * stop / PLACES, middle)
+    for stop in range(1, STOPS + 1):
+        page.mouse.move(rail["x"] + rail["width"] * end * stop / STOPS, middle)
         page.evaluate(f"() => {frames}")
         said = slider.get_attribute("aria-valuetext")
         yield float(said.replace(",", "")) if name == "gamma" else int(said.replace(",", ""))
@@ -174,11 +176,9 @@ def test_the_tile_map_follows_m(page):
         own = rows[rows["metric"] == "Recall@10"]
         right = (own["sampled"] > 1e-12).sum()  # what differs by rounding alone is tied
         expect(shown).to_contain_text(f"{right} of 3")
-        for metric in metrics[1:]:
-            states = set(rows[rows["metric"] == metric]["state"])
-            worst = next(x for x in ("wrong", "undecided", "right") if x in states)
-            told = re.compile(f"{worst}: [^.]*{metric}", re.IGNORECASE)
-            expect(page.locator(".st-key-other_metrics")).to_have_text(told)
+        worst = worst_states(rows)["AP"]
+        told = re.compile(f"{worst}: [^.]*AP", re.IGNORECASE)
+        expect(page.locator(".st-key-other_metrics")).to_have_text(told)
         for state, sign in (("right", "✓"), ("wrong", "⇅"), ("undecided", "?")):
             shown_so = tiles.locator(".annotation").filter(has_text=f"{sign} {state}")
             expect(shown_so).to_have_count(int((rows["state"] == state).sum()))
@@ -203,3 +203,58 @@ def test_what_stands_below_is_drawn_anew_once_it_is_looked_at(page):
     expect(below).to_have_attribute("aria-busy", "false")
     for mean in means:
         expect(cell).to_contain_text(f"{100 * mean:.2f}")
+
+
+PLACED = [("explore", "rank"), ("consistency", "correct")]
+
+
+@pytest.mark.parametrize("gesture", touches.GESTURES, ids=lambda x: x.__name__)
+@pytest.mark.parametrize("names", PLACED, ids="-".join)
+def test_a_first_touch_is_in_field_sentence_picture_and_address(browser, server, gesture, names):
+    for name in names:
+        context = browser.new_context(reduced_motion="reduce", has_touch=True)
+        tab = touches.opened(context, server, PLACES[name])
+        # How fast it is, is for the benchmark: here the machine may be busy.
+        assert touches.first_touch(tab, PLACES[name], gesture)[1] == ""
+        context.close()
+
+
+def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(page):
+    # Before the server has answered the one change, the other is on its way.
+    visit(page, "explore")
+    for key in ("m", "rank"):
+        rail(page, key).focus()
+        page.keyboard.press("ArrowRight")
+    sampling = sd.Sampling(10_000, 200, "without-replacement")
+    expect(headline(page)).to_contain_text("With 200 of 9,999 negatives, rank 200 scores")
+    mean = percent(float(sd.expected("Recall@10", 200, sampling)))
+    expect(strip(page, "Recall@10, sampled")).to_contain_text(mean)
+    rest(page)
+    assert [field(page, key).input_value() for key in ("m", "rank")] == ["200", "200"]
+    # What cannot be is said at the field, and the last answer stays.
+    said = headline(page).inner_text()
+    field(page, "m").fill("20000")
+    page.keyboard.press("Enter")
+    alert = page.get_by_test_id("stAlert")
+    expect(alert).to_contain_text("m = 20,000 is too large without replacement")
+    rest(page)
+    box, own = alert.bounding_box(), field(page, "m").bounding_box()
+    assert 0 <= box["y"] - own["y"] - own["height"] < 60
+    assert headline(page).inner_text() == said
+    expect(strip(page, "Recall@10, sampled")).to_be_visible()
+    expect(page.get_by_role("tab", name="Family")).to_be_visible()
+    visit(page, "explore?m=333&n=1500")
+    place = float(rail(page, "m").input_value())
+    assert rail(page, "m").get_attribute("aria-valuetext") == "333"
+    assert place % 1  # between 200 and 500
+    rail(page, "m").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(field(page, "m")).to_have_value("200")
+    for key, press, value in (("m", "End", "1499"), ("rank", "End", "1500"), ("n", "Home", "1500")):
+        rail(page, key).focus()
+        page.keyboard.press(press)
+        expect(field(page, key)).to_have_value(value)
+        rest(page)
+        assert not page.get_by_test_id("stAlert").count()
+    # All 1,499 others: the sampled metric is the exact one.
+    expect(headline(page)).to_contain_text("With 1,499 of 1,499 negatives, rank 1,500 scores")

@@ -1,13 +1,25 @@
-"""The real server in a real browser: each page is opened once, at a desk and then as on a phone."""
+"""The real server in a real browser: each page is opened once, at a desk and then as on a phone.
 
-import json
+Then the report as a file, readers at once, and a session that a restarted server does not know.
+"""
+
+import asyncio
 import re
+import time
+from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import expect
 
 import sampledash as sd
-from sampledash.report.numbers import equals, percent
+from sampledash.dashboard.state import UNPINNED
+from sampledash.dashboard.uploads import LOST
+from sampledash.report.html import html_report
+from sampledash.report.numbers import equals
+from tests.benchmarks.load import Reader
 from tests.browser.reader import download, go, headline, phone, rest, says, strip, upload, visit
+from tests.report.made import NAMES, figure, hostile
+from tests.session import finished, serve
 
 HOW = {"scheme": "without-replacement"}
 
@@ -22,9 +34,6 @@ def test_moving_m_on_a_phone_changes_sentence_and_link_and_a_picture_follows_the
     value = sd.expected("Recall@10", 100, sd.Sampling(10_000, 200, "without-replacement"))
     says(page, f"Recall@10 {equals(float(value))}")
     expect(page).to_have_url(re.compile("m=200"))
-    page.emulate_media(color_scheme="light")
-    page.reload()
-    says(page, "With 200 of 9,999 negatives")
     name = page.locator(".st-key-explore_curves .xtitle").first
     for scheme, ink in (("light", "rgb(28, 37, 48)"), ("dark", "rgb(240, 244, 248)")):
         page.emulate_media(color_scheme=scheme)
@@ -113,28 +122,6 @@ def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
     expect(said).to_contain_text(f"of {runs:,} runs")
 
 
-def test_correct_a_metric_sampled_ranks_and_a_printed_table(page):
-    visit(page, "correct")
-    for _ in range(2):
-        taken = json.loads(download(page, "JSON"))
-        sampling = sd.Sampling(taken["n"], taken["m"], taken["scheme"])
-        fit = sd.parse_correction(taken["correction"]).fit(taken["metric"], sampling)
-        assert (taken["values"], len(taken["values"])) == (fit.values.tolist(), taken["m"] + 1)
-        phone(page)
-    page.get_by_text("Sampled ranks", exact=True).click()
-    says(page, "These samples cannot tell which system has the highest")
-    expect(strip(page, "Pairs decided")).to_contain_text("0 of 3")
-    expect(page).to_have_url(re.compile("what=Sampled"))
-    page.get_by_text("A printed table", exact=True).click()
-    says(page, "This table cannot tell")
-    box = page.get_by_role("textbox", name="The printed table")
-    box.fill("system, HR@10\nA, 0.91\nB, 0.21")
-    box.press("ControlOrMeta+Enter")
-    low, high = sd.bounds_from_table("Recall@10", {"HR@10": 0.91}, 10_000, 100, 2, **HOW)
-    table = page.get_by_test_id("stTable").filter(has_text=f"{percent(low)} to {percent(high)}")
-    expect(table).to_be_visible()
-
-
 def test_the_slider_of_the_first_page_moves_by_keyboard_without_the_server(page):
     sent = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
@@ -214,3 +201,65 @@ def test_presenting_embedded_is_one_picture_without_menu(page):
         page.keyboard.press("PageUp")
         says(page, "5. ")
         phone(page)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_chromium_opens_it_without_a_word(browser, width, scheme, tmp_path):
+    path, figures = tmp_path / "report.html", [("Curves", figure()), ("Again", figure(NAMES[0]))]
+    path.write_text(html_report(hostile(), figures), encoding="utf-8")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    said, asked = [], []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    assert page.locator(".js-plotly-plot").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    style = "getComputedStyle(document.body)"
+    ink, paper = (page.evaluate(f"{style}.{name}") for name in ("color", "backgroundColor"))
+    dark = scheme == "dark"
+    assert (sum(map(int, re.findall(r"\d+", paper))) < 200) == dark
+    assert (sum(map(int, re.findall(r"\d+", ink))) > 500) == dark
+    assert page.locator("td", has_text=NAMES[0]).first.is_visible()
+    assert (asked, said) == ([path.as_uri()], [])
+    context.close()
+
+
+def test_readers_at_once_see_their_own_numbers(server):
+    readers = [Reader(number) for number in range(1, 5)]
+
+    async def together():
+        await asyncio.gather(*(x.read(server, 2, 0.0, time.perf_counter()) for x in readers))
+
+    finished(together())
+    for reader in readers:
+        assert (len(reader.seen), reader.wrong()) == (3, [])
+        assert reader.names_sent == set(reader.names)
+
+
+def test_after_a_restart_upload_and_pin_are_told_to_be_gone(window, tmp_path):
+    process, address = serve()
+    tab = window.new_page()
+    try:
+        tab.start = address
+        visit(tab, "consistency?m=100")
+        tab.get_by_text("Upload a file", exact=True).click()
+        ranks = "system,user,rank,n\nA,u,11,200\nA,v,11,200\nB,u,4,200\nB,v,150,200\n"
+        upload(tab, tmp_path / "ranks.csv", ranks)
+        says(tab, "A > B")
+        tab.get_by_role("button", name="Pin").click()
+        expect(tab.get_by_role("button", name="Unpin")).to_be_visible()
+        rest(tab)
+        process.terminate()
+        process.communicate(timeout=20)
+        process, _ = serve(port=urlsplit(address).port)
+        alerts = tab.get_by_test_id("stAlert")
+        expect(alerts.filter(has_text=LOST)).to_be_visible(timeout=60_000)
+        expect(alerts.filter(has_text=UNPINNED)).to_be_visible()
+    finally:
+        tab.close()
+        process.terminate()
+        process.communicate(timeout=20)

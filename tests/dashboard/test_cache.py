@@ -34,40 +34,24 @@ def wait_for(event):
     return True
 
 
-def test_thirty_at_once_make_a_result_once():
-    store, made, gate = LruStore(4), [], threading.Barrier(30, timeout=LIMIT)
-
-    def make():
-        made.append(threading.get_ident())
-        time.sleep(0.05)  # long enough for the others to come
-        return object()
-
-    def ask():
-        gate.wait()
-        return store.get(KEY, make, lambda: None)
-
-    found = [job.result(LIMIT) for job in [begin(ask) for _ in range(30)]]
-    assert (len(made), len({id(x) for x in found})) == (1, 1)
-
-
-def test_one_computes_at_a_time(monkeypatch):
+def test_what_many_ask_for_at_once_is_made_once_and_one_at_a_time(monkeypatch):
     monkeypatch.setattr(Turns, "LONGEST", 60)
     stores, at_work, most = [LruStore(4), LruStore(4)], set(), []
-    gate = threading.Barrier(8, timeout=LIMIT)
+    gate = threading.Barrier(32, timeout=LIMIT)
 
     def make(number):
         at_work.add(number)
-        time.sleep(0.01)  # lets go of the interpreter, as numpy does
+        time.sleep(0.02)  # lets go of the interpreter, as numpy does, for the others to come
         most.append(len(at_work))
         at_work.remove(number)
+        return object()
 
     def ask(number):
         gate.wait()
-        stores[number % 2].get((number,), lambda: make(number), lambda: None)
+        return stores[number % 2].get((number,), lambda: make(number), lambda: None)
 
-    for job in [begin(ask, number) for number in range(8)]:
-        job.result(LIMIT)
-    assert most == [1] * 8
+    made = [job.result(LIMIT) for job in [begin(ask, place % 8) for place in range(32)]]
+    assert (most, len({id(x) for x in made})) == ([1] * 8, 8)
 
 
 def test_what_takes_long_holds_up_nobody():

@@ -1,16 +1,27 @@
 """The Consistency page: the verdict on the screen is the core's, and the paper's."""
 
+import contextlib
 import io
+import re
 from functools import partial
+from html import unescape
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import sampledash as sd
+from sampledash.analyses.consistency import words
+from sampledash.analyses.consistency.result import SEED, Focus, Question, compute
+from sampledash.analyses.source import Source
+from sampledash.comparison.planning import instances_needed, negatives_needed
+from sampledash.comparison.shared import probability_if_shared
+from sampledash.comparison.significance import significance
+from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.papers.krichene import cells
-from sampledash.report.numbers import percent
-from tests.dashboard.driver import Page, worst_states
+from sampledash.report.numbers import in_runs, percent, points
+from tests.dashboard.driver import Page, array, worst_states
 
 ABC = "Three toy recommenders"
 HOW = {"scheme": "without-replacement"}
@@ -29,35 +40,22 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
     assert at.numbers["All right from m"] == f"{table['m'].max():,}" == "970"
     assert (at.numbers["Pairs in true order"], at.numbers["Instances"]) == ("0 of 3", "6,040")
     assert at.others == "Also wrong: NDCG and AP."
-    at = page(metrics=["Recall@k"])
+    at = page(metrics=["Recall@k"], m="969")
+    assert "ranks Z > X > Y; on all items Z > Y > X" in at.headline
     # At 970 it is right in expectation; one run may still say otherwise.
-    right, wrong = "Recall@10 rightly ranks Z > Y > X", "ranks Z > X > Y; on all items Z > Y > X"
-    all_items = "Recall@10 ranks Z > Y > X, as it does on all items"
-    for m, said in ((970, right), (3_000, all_items), (969, wrong)):
-        at.put("m", m)
-        assert said in at.headline
-        assert at.others == ""
-        # Users with fewer negatives use all they have.
-        short = int(np.sum(sd.example("movielens-xyz")[0].n - 1 < m))
-        assert (f"{short:,} of 6,040 instances have fewer than {m:,}" in at.captions) == (short > 0)
+    assert "Recall@10 rightly ranks Z > Y > X" in at.put("m", 970).headline
+    assert at.others == ""
 
 
-def test_the_sentence_stays_with_its_metric_and_counts_the_others():
-    at, sets = page(), sd.example("movielens-xyz")
-    metrics = ["Recall@10", "NDCG", "AP"]
+def test_the_sentence_stays_with_its_metric():
+    at = page()
     # From 970 on Recall@10 is in order, NDCG not before 1,988 (Y and X).
     for m in (1, 1_000, 3_000):
         at.put("m", m)
         assert f"{m:,} negative{'s' * (m > 1)} Recall@10" in at.headline
         assert at.segmented_control(key="shown").value == "Recall@10"
-        rows = sd.verdict(metrics, sets, m, **HOW)
-        worst = worst_states(rows)
+        worst = worst_states(sd.verdict(["Recall@10"], sd.example("movielens-xyz"), m, **HOW))
         assert f" {worst['Recall@10']}]" in at.headline
-        for metric in metrics[1:]:
-            # What is said of a metric ends at the next stop.
-            told = next(part for part in at.others.split(".") if metric in part)
-            assert told.lower().strip().removeprefix("also ").startswith(worst[metric])
-            assert told.strip().startswith("Also") == (worst[metric] == worst["Recall@10"])
     at.pick("shown", "AP")
     assert "AP ranks" in at.headline
     assert "AP" not in at.others
@@ -66,8 +64,8 @@ def test_the_sentence_stays_with_its_metric_and_counts_the_others():
     # Another cutoff is no other metric; Reset puts the first back, also where a link said another.
     at.pills(key="metrics").set_value(["Recall@k", "NDCG@k"]).run()
     assert "NDCG@7 ranks" in at.pick("shown", "NDCG@10").put("k", 7).headline
-    at = page(shown="AP")
-    assert "With 100 negatives AP" in at.headline
+    at = page(shown="AP", correction="rank estimate")
+    assert "With 100 negatives AP (rank estimate)" in at.headline
     assert "With 100 negatives Recall@10" in at.click("Reset").headline
     # A metric that is taken away, or is none, leaves the sentence to the first.
     assert "With 100 negatives Recall@10" in page(shown="Gini").headline
@@ -167,15 +165,12 @@ def test_wrong_files_get_one_sentence_and_too_many_negatives_a_click():
     at = page()
     before, charts = at.numbers, len(at.pictures)
     others = b"system,user,rank,n\nA,u1,3,9\nA,u2,3,9\nB,u2,1,9\nB,u3,1,9\n"
-    for data, facts in ((b"", "own.csv is empty"), (others, "own.csv … u1 … u3 … share")):
-        at.upload("own.csv", data)
-        for fact in facts.split(" … "):
-            assert fact in at.complaint
-        assert len(at.error) == 1
-        # The answer of before is still there, dimmed.
-        assert len(at.pictures) >= charts - 1
-        assert at.headline == ""
-        assert at.last_headline.startswith("With 100 negatives Recall@10 ranks X > Y > Z")
+    at.upload("own.csv", others)
+    assert all(fact in at.complaint for fact in ("own.csv", "u1", "u3", "share"))
+    assert (len(at.error), at.headline) == (1, "")
+    # The answer of before is still there, dimmed.
+    assert len(at.pictures) >= charts - 1
+    assert at.last_headline.startswith("With 100 negatives Recall@10 ranks X > Y > Z")
     assert at.pick("source", "MovieLens 1M: X, Y, Z").numbers == before
     at = page(source=ABC, m="20000").click("Take m = 9,999")
     # All negatives of 10,000 items: the sampled metric is the exact one.
@@ -189,15 +184,9 @@ def test_what_m_and_k_leave_out_is_said_and_why_a_corrected_mean_leaves_0_to_100
     assert max(int(ranks.n.max()) for ranks in sets) == 3687
     assert "With all negatives Recall@10 ranks Z > Y > X, as it does on all items." in at.headline
     assert "6,040 of 6,040 instances have fewer than 10,000 negatives" in at.captions
-    at.put("m", 100).put("k", 20_000)
-    told = "The cutoff holds all 3,687 candidates: Recall@20000 is 100.00 % at every rank."
-    assert told in at.captions
-    assert sd.mean("Recall@20000", sets[0]) == pytest.approx(1)
     at.put("k", 3_500).put("m", 3_600)
     some = int(np.sum(sets[0].n <= 3_500))
     assert f"{some:,} of 6,040 instances have no candidate beyond k = 3,500." in at.captions
-    at.put("m", 100)
-    assert "The cutoff holds all 101 items of a sample: the uncorrected Recall@3500" in at.captions
     # With one n for all it is said how many there are.
     assert "With all 9,999 negatives AP" in page(source=ABC, m="9999", metrics=["AP"]).headline
     # Always first of 1,000: BV of Recall@100 at m = 20 is 1.1, for entries overshoot.
@@ -240,7 +229,7 @@ def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
     assert at.numbers["All right from m"] == f"{right.max():,}"
 
 
-def test_a_pinned_setting_stays_a_marked_pair_travels_and_reset_puts_all_back():
+def test_a_pinned_setting_stays_and_a_marked_pair_travels():
     at = page(metrics=["Recall@k"], curve="Values").press("pin").put("m", 1_000)
     pinned = {x.label: x.delta for x in at.metric}
     # Section 6.2: at m = 100 all three pairs are in the wrong order.
@@ -254,8 +243,355 @@ def test_a_pinned_setting_stays_a_marked_pair_travels_and_reset_puts_all_back():
     assert box.options[box.index] != "Y, Z"
     box.select_index(box.options.index("Y, Z"))
     assert at.run().link["pair"] == ["Y, Z"]
-    at = page(metrics=["Recall@k", "AUC"], correction="rank estimate", shown="AUC")
-    assert "(rank estimate)" in at.headline
-    at.click("Reset")
-    assert "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970." in at.headline
-    assert at.segmented_control(key="shown").value == "Recall@10"
+
+
+def table(at, index=0):
+    return at.table[index].value
+
+
+def plain(cell):
+    return cell.removeprefix("\\")
+
+
+def row_of(frame, first, second):
+    both = {first, second}
+    return next(row for _, row in frame.iterrows() if {row["better"], row["worse"]} == both)
+
+
+def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
+    at, sets = page(metrics=["NDCG"]), sd.example("movielens-xyz")
+    chances = sd.probability_of_order("NDCG", sets, 100, **HOW)
+    bounds = probability_if_shared("NDCG", sets, 100, **HOW)
+    assert "if shared" not in table(at)  # bounds wait to be asked for
+    at.press("bounds")
+    shown = table(at).set_index("Pair")
+    for first, second in (("X", "Y"), ("X", "Z"), ("Y", "Z")):
+        row, bound = row_of(chances, first, second), row_of(bounds, first, second)
+        name = f"{first}, {second}"
+        assert plain(shown.loc[name, "NDCG"]) == in_runs(row["probability"])
+        ends = dict.fromkeys((in_runs(bound["low"]), in_runs(bound["high"])))
+        assert plain(shown.loc[name, "if shared"]) == " to ".join(ends)
+    taken = pd.read_csv(io.StringIO(at.exports(monkeypatch)["CSV"]))
+    both = taken.merge(chances.merge(bounds, on=["better", "worse"]), on=["better", "worse"])
+    for column in ("probability", "low", "high"):
+        np.testing.assert_allclose(both[f"{column}_x"], both[f"{column}_y"], atol=1e-12)
+    assert "if shared" in table(at.put("m", 200))  # once asked for, they follow m
+    at.selectbox(key="scheme").set_value("popularity").run()
+    assert "if shared" not in table(at)  # not all else
+
+
+def test_over_instances_says_whether_there_is_anything_to_order_and_what_averaged_seeds_are():
+    at = page(metrics=["Recall@k"], answers="How sure", sure_view="Over instances")
+    sets = sd.example("movielens-xyz")
+    core = significance("Recall@10", sets, np.random.default_rng(SEED))
+    again = probability_if_redrawn("Recall@10", sets, 100, **HOW)
+    shown = table(at).set_index("Pair")
+    row, redrawn = row_of(core, "Y", "Z"), row_of(again, "Y", "Z")
+    # Table 3, Recall: Y 8.84, Z 9.42.
+    (low, high), cells = row["interval"], shown.loc["Z − Y"]
+    assert cells["Difference, points"] == "0.58"
+    assert cells["95 % interval"].replace("−", "-") == f"{100 * low:.2f} to {100 * high:.2f}"
+    assert cells["p, Holm"] == f"{row['p_holm']:.4f}"
+    assert plain(cells["Redrawn"]) == in_runs(redrawn["probability"])
+    assert "There is something to order" in at.said  # X and Y, the marked pair
+    every = product((1, 2), range(30), (1, 2))
+    rows = [f"S{s},{u},{seed},{1 + (u * 7 + seed + s) % 400},500" for s, u, seed in every]
+    data = "\n".join(["system,user,seed,rank,n", *rows]).encode()
+    at = page(answers="How sure", sure_view="Over instances")
+    beware = "Repetitions of an instance count here as instances of their own"
+    assert beware not in at.captions
+    assert beware in at.upload("seeds.csv", data).captions
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_the_order_that_other_instances_turn_round_most_easily_is_named(size):
+    rng = np.random.default_rng(size)
+    sets = [sd.RankSet(f"S{i}", 1 + (rng.random(80) ** (1 + i) * 300).astype(int), 900)
+            for i in range(size)]  # fmt: skip
+    source, metric = Source(tuple(sets), "made", False), sd.parse_metric("Recall@10")
+    result = compute(Question(source, (metric,), 20, HOW))
+    focus = Focus(result, 0, result.worst_pair(0))
+    said = words.weakest_order(focus, focus.tests()).replace("\u00a0", " ")
+    tests = significance(metric, focus.sets, np.random.default_rng(SEED))
+    assert (len(focus.sets), said.startswith(f"5 of {size} systems")) == (min(size, 5), size > 5)
+    weak = int((tests["p_holm"] > 0.05).sum())
+    assert (f"may turn round {weak} of {len(tests)} pairs." in said) == (0 < weak < len(tests))
+    assert ("Nothing to order" in said) == (weak > 0)
+    ahead = [f"{row.better} is ahead of {row.worse} by" in said for row in tests.itertuples()]
+    assert tests["p_holm"][ahead].tolist() == [tests["p_holm"].max()]
+
+
+def test_plan_names_negatives_and_instances_and_its_curve_crosses_there():
+    at = page(source=ABC, metrics=["Recall@k"], answers="How sure", sure_view="Plan")
+    sets = sd.example("paper-abc")
+    needed = negatives_needed("Recall@10", sets, 0.95, **HOW)
+    other = instances_needed("Recall@10", sets, 100, 0.95, **HOW)
+    shown = table(at).set_index("Pair")
+    for pair in ("C > A", "C > B"):
+        m = row_of(needed, *pair.split(" > "))["m"]
+        assert shown.loc[pair, "Negatives for 95 %"] == f"{m:,}"
+    # Table 2: 1.000 for A against 0.567 for C, the wrong way round: no number of instances helps.
+    assert shown.loc["C > A", "Instances at m = 100"] == "not reachable"
+    size = row_of(other, "C", "B")["instances"]
+    assert shown.loc["C > B", "Instances at m = 100"] == f"{size:,}"
+    # Table 1: A and B have the same Recall, 0.
+    assert shown.loc["A = B", "Negatives for 95 %"] == "not reachable"
+    at.pick("wanted", "80 %")
+    less = row_of(negatives_needed("Recall@10", sets, 0.8, **HOW), "C", "A")["m"]
+    assert table(at).set_index("Pair").loc["C > A", "Negatives for 80 %"] == f"{less:,}"
+    assert less < row_of(needed, "C", "A")["m"]
+    at = page(metrics=["Recall@k"], sure_view="Plan")
+    shown = table(at).set_index("Pair")["Negatives for 95 %"]
+    sets = sd.example("movielens-xyz")
+    (fig,) = [fig for fig in at.specs if fig["layout"]["uirevision"].startswith("chance-")]
+    crossed = 0
+    for line in fig["data"]:
+        m, y = (array(line[part]).astype(float) for part in "xy")
+        m, y = m[~np.isnan(y)], y[~np.isnan(y)]
+        here = int(shown[unescape(line["name"])].replace(",", ""))
+        crossed += here > 1
+        # From its last value below the line it rises to the next m: no slope hides the crossing.
+        assert (m[y < 95].max(), m[y >= 95].min()) == (here - 1, here)
+        for x in (here - 1, here):
+            row = sd.probability_of_order("Recall@10", sets, x, **HOW)
+            better, worse = unescape(line["name"]).split(" > ")
+            exact = row_of(row, better, worse)["probability"]
+            assert y[m == x].item() == pytest.approx(100 * exact, abs=1e-9)
+    assert crossed == 3
+
+
+def test_repeating_it_gives_table_3_and_the_exact_law_and_draws_no_half_instance():
+    at = page(metrics=["Recall@k"], answers="Repeat it", repeats="100")
+    at.press("repeat_start")
+    shown = table(at).set_index("System")
+    for system in "YZ":  # X is a rerun
+        cells_of = shown.loc[system, ["100 runs", "Exact law"]].str.removesuffix(" %")
+        (mean, std), (exact, scatter) = (map(float, x.split(" ± ")) for x in cells_of)
+        assert abs(mean - exact) < 4 * scatter / 10 + 0.01
+        assert abs(std / scatter - 1) < 4 / np.sqrt(198) + 0.03
+        if system == "Y":  # the paper redrew Z's ties in every run
+            (printed,) = cells(3).query("text == '56.51±0.22'").itertuples()
+            error = np.hypot(scatter, printed.printed_std) / 10
+            assert abs(mean - printed.printed) < 4 * error
+    assert "of 100 runs show" in at.said
+    before = table(at)
+    # The runs stay until the question changes.
+    assert table(at.put("seed", 2)).equals(before)
+    assert "of 100 runs show" not in at.put("m", 99).said
+    ranks = "n = 10000\nA: 100, 100\nB: 40, 8437\n"
+    at = page(source="Paste ranks", ranks=ranks, metrics=["Recall@k"], m="99", answers="Repeat it")
+    at.press("repeat_start")
+    assert table(at, 1)["True order"].tolist() == ["A = B"]
+    rows = "A,1,3,90,1.5\nA,2,40,80,2\nB,1,1,90,1.5\nB,2,12,80,2"
+    ranks = f"system,instance,rank,n_candidates,count\n{rows}"
+    at = page(source="Paste ranks", ranks=ranks, m=20, answers="Repeat it")
+    at.press("repeat_start")
+    assert "must be whole numbers to simulate" in " ".join(x.value for x in at.info)
+
+
+def test_flips_of_every_correction_and_the_smallest_counterexample():
+    at = page(metrics=["Recall@k"], answers="Numbers", numbers_view="Flips")
+    shown = table(at).set_index("Pair")
+    # Figure 2 and section 6.2: X and Y change at 11 and 970.
+    assert shown.loc["X, Y", "Order changes at m"] == "11 · 970"
+    found = sd.flips("Recall@10", sd.example("movielens-xyz"), **HOW)
+    assert [f.m for f in found if {f.first, f.second} == {"X", "Z"}] == [433]
+    assert shown.loc["X, Z", "Right from m"] == "433"
+    at.press("flips_every")
+    shown = table(at).set_index(["Correction", "Pair"])["Right from m"]
+    for name, first in (("CLS", 111), ("rank estimate", 111), ("BV 0.1", 52)):
+        sets, how = sd.example("movielens-xyz"), HOW | {"correction": name}
+        core = sd.right_from("Recall@10", sets, 150, **how)
+        assert shown[name, "X, Y"] == f"{row_of(core, 'X', 'Y')['m']:,}" == str(first)
+    at = page(source=ABC, metrics=["AUC"], why="true")
+    assert "No two sets of ranks flip under AUC" in at.said
+    at = page(source=ABC, metrics=["AP"], why="true")
+    shown = table(at).set_index("System")
+    shown = shown[["On all items", "Expected, m = 100"]].map(lambda x: float(x.strip("< %")))
+    exact, sampled = shown.to_numpy().T
+    assert (exact[0] - exact[1]) * (sampled[0] - sampled[1]) < 0
+    at.press("load_counterexample")
+    assert at.segmented_control(key="source").value == "Paste ranks"
+    assert "on all items" in at.headline
+    assert "wrong" in at.headline or "undecided" in at.headline
+
+
+def test_an_own_file_becomes_a_sentence_a_table_and_a_script_that_reads_it():
+    ranks = pd.DataFrame({"A": [3, 40, 7, 800], "B": [5, 20, 300, 60], "n": 900})
+    at = page(metrics=["AP"]).upload("mine.csv", ranks.to_csv(index=False).encode())
+    at.press("paper")
+    paragraph, latex, bibtex, script = [code.value for code in at.code][-4:]
+    for name in "AB":  # AP of one item is 1 / rank: by hand
+        exact = (1 / ranks[name]).mean()
+        assert percent(exact) in paragraph
+        assert f"{100 * exact:.2f}" in latex
+    assert "100 negatives" in paragraph
+    assert "\\cite" in latex
+    assert "krichene2020sampled" in bibtex
+    assert "sd.read_rank_sets('mine.csv')" in script
+
+
+# Scores an instance takes until Recall@10 is decided on movielens-xyz, from the law alone.
+COSTS = (683.6, 680.5, 714.1)
+
+
+INSTEAD = {"answers": "What to do instead"}
+instead = partial(page, metrics=["Recall@k"], **INSTEAD)
+
+
+def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decides():
+    at = instead(m="100")
+    found = sd.designs("Recall@10", sd.example("movielens-xyz"), 100, **HOW)
+    table = at.table[0].value.set_index("Design")
+    reached = round(6040 * 100 / np.mean(COSTS))  # 872
+    assert table.loc["stop when decided", "Instances"] == str(reached)
+    assert f"the exact Recall@10 of {reached} of 6,040 instances" in at.said
+    chances = found.orders.query("better == 'Y' and worse == 'X'").set_index("design")
+    for design in ("uncorrected", "CLS", "BV 0.01", "stop when decided"):
+        errors = found.errors[found.errors["design"] == design]
+        off = points(float(np.sqrt((errors["rmse"] ** 2).mean())))
+        assert table.loc[design, "Off by"] == off.removesuffix(" points")
+        assert off in at.said or design in ("CLS", "BV 0.01")
+    shown = float(table.loc["stop when decided", "Shows Y > X"].removesuffix(" %"))
+    assert shown == pytest.approx(100 * chances.loc["stop when decided", "probability"], abs=0.005)
+    # Stopping is never worse than ranking everything for fewer; exact beyond its cost.
+    (fig,) = [x for x in at.specs if "against its price" in x["layout"]["title"]["text"]]
+    lines = {x["name"]: array(x["y"]) for x in fig["data"]}
+    full, stopped = lines["full ranking of fewer instances"], lines["stop when decided"]
+    assert np.all(np.isnan(stopped) | (stopped < full))
+    # The best order looks at as many as are above first: the least that a proxy can cost.
+    least = [np.where(x.ranks <= 10, x.n - 1, 10).mean() for x in sd.example("movielens-xyz")]
+    reached = f"{round(6040 * 100 / np.mean(least)):,}"
+    assert table.loc["stop when decided, best order", "Instances"] == reached
+    assert "sampledash.proxy_cost" in at.captions
+    assert "relevant item's own score comes on top" in at.captions
+    at, cost = instead(m="1000"), round(np.mean(COSTS))
+    assert f"the exact Recall@10 of all 6,040 instances, at {cost} scores each" in at.said
+    # Five instances among 10,000: 100 scores each do not pay for one, 2,000 for one.
+    at = page(source=ABC, metrics=["AUC"], **INSTEAD)
+    assert "not one instance can be ranked" in at.said
+    assert "Nothing but the last candidate decides AUC" in at.put("m", 2_000).said
+
+
+SIZES = [("MovieLens 1M: X, Y, Z", 6_040, 3_687), ("Three toy recommenders", 5, 10_000)]
+
+
+@pytest.mark.parametrize(("source", "users", "size"), SIZES)
+def test_the_snippet_runs_as_printed(source, users, size, capsys):
+    (code,) = (x.value for x in instead(source=source, m="20").code)
+    exec(code, {})
+    run, mean = capsys.readouterr().out.splitlines()
+    finished = rf"Evaluation\(\d+ of {users} users finished, k = 10, scored: 'mine' \d+\)"
+    assert re.match(finished, run)
+    assert mean.startswith("InstanceMean(value=0.")
+    assert f"np.arange({size:_})" in code
+    assert "budget = max(20 * len(users), len(items))" in code
+
+
+def test_the_price_is_that_of_m_until_the_reader_sets_another():
+    at = instead(m="200", source=ABC)
+    assert at.said.count("For the price of 200 negatives") == 1
+    assert "For the price of 50 negatives" in at.put("m", 50).said
+    assert "For the price of 500 negatives" in at.put("budget", 500).said
+    assert "For the price of 500 negatives" in at.put("m", 20).said
+    link = at.link
+    assert (link["m"], link["budget"]) == (["20"], ["500"])
+    assert "For the price of 500 negatives" in page(**link).said
+    for wrong in (10_000, 0):
+        told, take = at.put("budget", wrong).notes, "take a whole number from 1 to 9,999"
+        assert f"price is {wrong:,} scores per instance: {take}" in told
+    assert "For the price of 1 negative not one" in at.put("budget", 1).said
+    assert "1 sampled negative is off by" in at.said
+
+
+N, RANKS = 40, {"A": [3, None, 7, 1, None, 9], "B": [1, 5, None, None, None, 4]}
+TYPED = "n = 40\nA: 3, >10, 7, 1, > 10, 9\nB: 1, 5, >10, >10, >10, 4"
+ROWS = [(name, i, rank) for name, ranks in RANKS.items() for i, rank in enumerate(ranks)]
+FILE = "system,user,rank,n\n" + "".join(f"{s},u{i},{r or '>10'},{N}\n" for s, i, r in ROWS)
+PLACES = [(*row, at) for row, at in product(ROWS, range(1, 11))]
+RUNS = [f"u{i} Q0 {f'hit{i}' if at == r else f'd{at}'} {at} {-at} {s}" for s, i, r, at in PLACES]
+QRELS = "\n".join(f"u{i} 0 hit{i} 1" for i in range(6))
+
+
+def ap_ranges():
+    """AP of one relevant item is 1 / rank: every completion beyond 10, the best and the worst."""
+    for ranks in RANKS.values():
+        every = [[1 / r] if r else [1 / x for x in (11, 25, N)] for r in ranks]
+        means = [sum(x) / len(x) for x in product(*every)]
+        yield min(means), max(means)
+
+
+def looked_at(at):
+    assert at.headline == "Recall@10 on all items\\: A (66.67 %) before B (50.00 %)."
+    cells = at.table[0].value["On all items"].tolist()
+    ends = [f"{100 * low:.2f} % to {100 * high:.2f} %" for low, high in ap_ranges()]
+    assert (cells[:2], cells[-2:]) == (["66.67 %", "50.00 %"], ends)
+    assert "NDCG and AP need more: take a cutoff, k = 10 at most." in at.captions
+    assert "5 of them only known to lie beyond a list, the shortest of 10" in at.said
+    assert not at.error
+
+
+def test_typed_ranks_reach_comparison_exports_and_link(monkeypatch):
+    at = page(source="Paste ranks", ranks=TYPED)
+    looked_at(at)
+    made = at.exports(monkeypatch)
+    rows = [row.split(",") for row in made["CSV"].splitlines()]
+    assert rows[0] == ["metric", "system", "exact", "low", "high"]
+    assert [float(x) for x in rows[1][2:]] == pytest.approx([4 / 6] * 3)
+    assert rows[-1][2] == ""
+    assert [float(x) for x in rows[-1][3:]] == pytest.approx(list(ap_ranges())[1])
+    assert "| AP | B |" in " ".join(made["Markdown"].split())
+    assert "66.67" in made["LaTeX"]
+    report = made["HTML report"]
+    assert "66.67" in report
+    assert "lie beyond 10: metrics cut there or before are exact" in report
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(made["Script"], {})
+    assert "'A': 66.67%\n" in out.getvalue()
+    low, high = list(ap_ranges())[1]
+    assert f"'B': {low:.2%} to {high:.2%}\n" in out.getvalue()
+    looked_at(page(**at.link))
+
+
+def test_files_and_runs_that_miss_an_item_say_the_same():
+    looked_at(page().upload("ranks.csv", FILE.encode()))
+    at = page().pick("source", "Upload a file")
+    files = [("r.run", "\n".join(RUNS).encode(), ""), ("q", QRELS.encode(), "")]
+    at.file_uploader[0].set_value(files)
+    at.run().click("Known to be beyond the end")
+    next(x for x in at.number_input if "candidates of every" in x.label).set_value(N)
+    looked_at(at.run())
+
+
+def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
+    at = page(source="Paste ranks", ranks=TYPED, k="20", metrics=["Recall@k"])
+    ranges = "A has 66.67 % to 100.00 % and B has 50.00 % to 100.00 %."
+    assert at.headline == f"Recall@20 needs ranks beyond 10\\: {ranges}"
+    assert at.click("Take k = 10").headline.startswith("Recall@10 on all items")
+    # One beyond all candidates needs no rank, and says so.
+    told = "The cutoff holds all 40 candidates: Recall@60 is 100.00 % at every rank."
+    assert told in at.put("k", 60).captions
+    assert at.headline.startswith("Recall@60 on all items\\: A (100.00 %) and B (100.00 %)")
+    at.put("k", 10)
+    # A wrong entry takes nothing away.
+    at.write("pasted", TYPED.replace(" 9", " >x"))
+    assert "'>x' is not a number" in at.complaint
+    assert at.headline.startswith("Recall@10 on all items")
+    assert "Below, the last that could be shown: your ranks" in at.captions
+
+
+def test_a_shorter_list_leaves_others_exact_and_what_is_about_samples_is_left_out():
+    at = page(source="Paste ranks", ranks="n = 40\nA: 3, >10, 7\nB: 1, >5, 2")
+    ranges = "B has 66.67 % to 100.00 % and A has 66.67 %."
+    assert at.headline == f"Recall@10 needs ranks beyond 5\\: {ranges}"
+    assert at.table[0].value["On all items"].tolist()[:2] == ["66.67 %", "66.67 % to 100.00 %"]
+    at = page(source="Paste ranks", ranks="n = 40\nA: >10, >10\nB: >10, >10")
+    (ends,) = at.table[1].value["95 % interval"].tolist()[:1]
+    low, high = (float(x.replace("−", "-")) for x in ends.split(" to "))
+    assert low == -high < -30
+    at = page(source="Paste ranks", ranks=TYPED, scheme="popularity", odds="4")
+    assert "Negatives are drawn" not in [x.label for x in at.selectbox]
+    assert "m, the scheme and the tabs about them are left out" in at.captions
+    at.pick("source", "MovieLens 1M: X, Y, Z")
+    assert [x.value for x in at.selectbox if x.label == "Negatives are drawn"] == ["popularity"]

@@ -10,7 +10,7 @@ import sampledash as sd
 from sampledash.analyses.correct.result import Prior, stretched
 from sampledash.grids import LIMIT
 from sampledash.report.numbers import percent
-from sampledash.report.tables import read_vector_json, vector_json
+from sampledash.report.tables import read_vector_json, vector_csv
 from tests.dashboard.driver import Page, array
 
 SAMPLING = sd.Sampling(10_000, 100, "without-replacement")
@@ -62,35 +62,6 @@ def test_first_screen_is_the_core():
     assert [*drawn][-1] == "BV 0.1"  # on top
 
 
-CHIPS = [("NDCG", "ndcg", None), ("AP", "ap", None), ("Recall@k", "recall", 10)]
-TAKEN = [*(("BV", gamma, "bv") for gamma in (1.0, 0.1, 0.001)), ("CLS", None, "cls_nonneg")]
-
-
-@pytest.mark.parametrize(("chip", "metric", "k"), CHIPS)
-@pytest.mark.parametrize(("take", "gamma", "method"), TAKEN)
-def test_vector_on_the_screen_is_the_reference(reference, chip, metric, k, take, gamma, method):
-    # data/reference_values.json: 60-digit arithmetic, n = 200, m = 20, with replacement.
-    case = {"n": 200, "m": 20, "scheme": "with", "metric": metric, "k": k, "method": method}
-    case = (case | {"gamma": gamma}).items()
-    made = (x for x in reference["corrections"] if all(x.get(key) == y for key, y in case))
-    wanted = [float(x) for x in next(made)["vector"]]
-    own = {"metric": chip, "take": take, "gamma": str(0.1 if gamma is None else gamma)}
-    at = page(n="200", m="20", scheme="with replacement", **own)
-    title = f"Vector for {chip.replace('@k', '@10')}"
-    name = "CLS" if take == "CLS" else f"BV {gamma:g}"
-    ranks, drawn = traces(at, title)[name]
-    assert ranks.tolist() == list(range(1, 22))
-    np.testing.assert_allclose(drawn, 100 * np.array(wanted), atol=1e-8 * 100 * max(wanted))
-    # and the function to copy, and what is taken away, hold every digit of it
-    scope = {}
-    exec(next(c.value for c in at.code if c.value.startswith("values = [")), scope)
-    shown = [scope["corrected"](t) for t in range(1, len(wanted) + 1)]
-    np.testing.assert_allclose(shown, wanted, atol=1e-8 * max(wanted))
-    sampling = sd.Sampling(200, 20, "with-replacement")
-    fit = sd.parse_correction(name).fit(title.removeprefix("Vector for "), sampling)
-    assert read_vector_json(vector_json(fit)).values.tolist() == fit.values.tolist() == shown
-
-
 def test_other_choices_reach_the_numbers_and_gamma_zero_is_warned_about():
     at = page(scheme="popularity", odds="3", metric="NDCG@k", k="5", take="rank estimate")
     fit = sd.correction("rank-estimate").fit("NDCG@5", sd.Sampling(10_000, 100, "popularity", 3.0))
@@ -106,7 +77,7 @@ def test_other_choices_reach_the_numbers_and_gamma_zero_is_warned_about():
     assert "more than the bias of 11.29 % it repairs" in at.headline
 
 
-def test_own_weights_are_the_prior_of_the_core():
+def test_own_weights_are_the_prior_of_the_core_in_sentence_picture_and_files(monkeypatch):
     typed = "rank,weight\n1,40\n2,25\n10,5\n30,2\n50,0.5"
     at = page(prior="own weights", n="50", m="5", metric="AP", take="CLS", weights=typed)
     weights = np.zeros(50)
@@ -116,9 +87,17 @@ def test_own_weights_are_the_prior_of_the_core():
     bias2, variance = fit.risk()
     before = sd.correction("uncorrected").fit("AP", sampling).risk(weights)[0] ** 0.5
     assert at.headline == cuts(5, "CLS", "AP", before, bias2, variance)
-    _, drawn = traces(at, "Vector for AP")["CLS"]
+    ranks, drawn = traces(at, "Vector for AP")["CLS"]
+    assert ranks.tolist() == [1, 2, 3, 4, 5, 6]
     np.testing.assert_allclose(drawn, 100 * fit.values, atol=1e-9)
     assert "5 of them above 0; rank 1 has half of their sum" in at.captions
+    # The function to copy and the file hold every digit.
+    scope = {}
+    exec(next(c.value for c in at.code if c.value.startswith("values = [")), scope)
+    assert [scope["corrected"](t) for t in ranks] == fit.values.tolist()
+    taken = at.exports(monkeypatch)
+    assert taken["Vector as CSV"] == vector_csv(fit)
+    assert read_vector_json(taken["Vector as JSON"]).values.tolist() == fit.values.tolist()
 
 
 def test_a_number_for_each_rank_a_file_and_what_came_last():
@@ -139,31 +118,17 @@ def test_a_number_for_each_rank_a_file_and_what_came_last():
     assert "do not travel in a link" in at.captions
 
 
-WRONG_WEIGHTS = {
-    "1 2\n3": "Pasted text holds 3 weights, but n = 50 needs 50, one for each rank",
-    "5,1\n7,-2": "Pasted text, line 2: -2 is negative; weights are 0 or more.",
-    "rank,weight\n5,high": "Pasted text, line 2: 'high' is not a number",
-    "5,1\n51,2": "Pasted text, line 2: 51 is not a rank; write a whole number in 1..50",
-    "5,1\n5,2": "Pasted text gives rank 5 twice: keep one.",
-    "5,1\n6,1e999": "Pasted text, line 2: inf is not a number of usual size",
-    "0 " * 50: "Pasted text holds only zeros: give weight to the ranks that occur.",
-    "1,1\n2,1": "Prior gives sampled rank 3 no probability: put weight on ranks that can produce",
-}
-
-
-def refused(at, sentence):
-    assert sentence in at.complaint
-    assert (len(at.error), at.headline) == (1, "")
-    assert at.last_headline.startswith("With ")
-    assert at.metric
-    assert at.dimmed
-    assert "exact" in lines(at.specs[0])
-
-
 def test_wrong_weights_get_one_sentence_and_the_last_good_picture():
     at = page(prior="own weights", n="50", m="5", metric="AP", weights="1 " * 50)
-    for typed, sentence in WRONG_WEIGHTS.items():
-        refused(at.write("weights", typed), sentence)
+    for typed, sentence in (
+        ("5,1\n7,-2", "Pasted text, line 2: -2 is negative; weights are 0 or more."),
+        ("1,1\n2,1", "Prior gives sampled rank 3 no probability: put weight on ranks that can"),
+    ):
+        assert sentence in at.write("weights", typed).complaint
+        assert (len(at.error), at.headline, at.dimmed) == (1, "", True)
+        assert at.last_headline.startswith("With ")
+        assert at.metric
+        assert "exact" in lines(at.specs[0])
 
 
 def test_weights_and_real_ranks_are_stretched_to_another_n():

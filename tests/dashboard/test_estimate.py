@@ -130,8 +130,7 @@ def test_a_file_and_a_printed_table_say_n_and_m_themselves():
     low, high = bounds_from_table("Recall@10", {"HR@5": 0.316, "HR@10": 0.512}, 1000, 99, **how)
     shown = estimates_of(at)
     assert shown.loc["SASRec", "No assumption"] == f"{percent(low)} to {percent(high)}"
-    assert "GRU" in shown.index
-    assert "Improv." not in shown.index
+    assert {*shown.index} == {"SASRec", "GRU", "SASRec − GRU"}
 
 
 def test_n_is_asked_for_where_sampled_ranks_do_not_say_it_and_a_zero_among_them():
@@ -162,17 +161,9 @@ def test_n_is_asked_for_where_sampled_ranks_do_not_say_it_and_a_zero_among_them(
 
 
 HEAD = "system,sampled_rank"
-LATE, MANY = f"{HEAD},n\nX,3,9000\nX,2500,9000", f"{HEAD},n,m\nA,5,50000,20000\nA,2,50000,20000"
 WRONG = {
-    LATE: "own.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency",
-    "system,true_rank\nA,1\nA,7": "sampled_rank",
-    "1,2\nA,1\nA,7": "sampled_rank",
-    MANY: "m = 20,000 is more than this page estimates from: take m <= 2,000",
-}
-IMPOSSIBLE = {
-    "system, HR@5, HR@10\nA, 0.50, 0.30": "HR@",
-    "system, HR@10\nA, high": "ine 2|HR@10|'high'|not a number",
-    "system, HR@10\nA, -\nB, 0.5": "no value for 'A'|remove its line",
+    f"{HEAD},n\nX,3,9000\nX,2500,9000": "own.csv|line 3|2,500|m + 1 = 101|true ranks|Consistency",
+    f"{HEAD},n,m\nA,5,50000,20000": "m = 20,000 is more than this page estimates from: take m <=",
 }
 
 
@@ -200,16 +191,14 @@ def test_what_contradicts_the_assumption_or_is_unlike_is_not_estimated_side_by_s
     at = ranks_page().upload("late.csv", data).give_n(10_000)
     assert at.numbers["If ranks fall off"] == "contradicted"
     # No estimate may assume what the samples contradict.
-    told = "These numbers contradict what side by side assumes: shown is the MLE."
-    assert told in at.captions
+    assert "contradict what side by side assumes: shown is the MLE." in at.captions
     assert "Estimated (MLE)" in at.headline
     assert "contradict that ranks fall off" in at.captions
     # Side by side A is drawn towards B and out of the range that its own samples allow.
     evenly = "".join(f"B,{t},300\n" for t in range(1, 102))
     data = f"system,sampled_rank,count\nA,1,5000\nA,2,1\n{evenly}"
     at = ranks_page().upload("unlike.csv", data.encode()).give_n(10_000)
-    told = "Estimated side by side, a system would lie outside its range: shown is the MLE."
-    assert told in at.captions
+    assert "a system would lie outside its range: shown is the MLE." in at.captions
     shown = estimates_of(at)
     # The dots are those of the method named, not of the one that was asked for.
     dots = [trace["x"][0] for trace in at.specs[0]["data"] if trace["name"] == "estimate"]
@@ -219,8 +208,7 @@ def test_what_contradicts_the_assumption_or_is_unlike_is_not_estimated_side_by_s
 
 def test_the_printed_table_of_x_y_z_cannot_tell_and_impossible_ones_are_told_by_their_value():
     at = table_page(scheme="with replacement")
-    cannot = "This table cannot tell which system has the highest Recall@10 on all items."
-    assert at.headline.endswith(cannot)
+    assert "This table cannot tell which system has the highest Recall@10" in at.headline
     shown, how = estimates_of(at), {"scheme": "without-replacement"}
     # Drawn without, modelled with replacement at n = 3,541: ranges known to 0.3 points.
     known = {"X": (0, 18.3, 6.4, 9.8), "Y": (0, None, 7.3, 11.6), "Z": (0, None, 7.6, 12.1)}
@@ -235,8 +223,8 @@ def test_the_printed_table_of_x_y_z_cannot_tell_and_impossible_ones_are_told_by_
             found += [100 * low, 100 * high]
         for value, true in zip(found, known[ranks.system], strict=True):
             assert true is None or abs(value - true) <= 0.3
-    for text, facts in IMPOSSIBLE.items():
-        refused(at.write("printed", text), facts)
+    refused(at.write("printed", "system, HR@5, HR@10\nA, 0.50, 0.30"), "HR@")
+    refused(at.write("printed", "system, HR@10\nA, -\nB, 0.5"), "no value for 'A'|remove its line")
 
 
 def test_what_a_sample_can_see_says_what_is_half_kept():
@@ -291,11 +279,6 @@ def test_what_was_read_is_said_and_nothing_estimated_where_everything_was_drawn(
     assert "Recall@10 of A is 75.00 %" in at.headline
     assert "Estimated (MLE): 75.00 %" in at.headline
     assert at.numbers["Left open"] == "0.00 points"
-    # Of three candidates both others are drawn: every estimator must find the exact AUC.
-    at = pasted("m = 2, n = 3\nA: 2", metric="AUC")
-    assert "Read: 1 sampled rank of 1 system, A." in at.captions
-    shown = estimates_of(at)["A"]
-    assert shown["MN"] == shown["MLE"] == shown["uncorrected"] == "50.00 %"
     at = pasted("m = 2, n = 3\nA: 2", estimate_tab="Which γ", k="25")
     assert "is off by least, 0.00 %" in at.said
 
@@ -314,13 +297,10 @@ def test_which_systems_are_shown_is_a_choice_and_other_candidates_are_told():
     assert "Choose at least one system" in at.info[0].value
     rows = "A,1,300,20\nA,5,300,20\nB,2,900,9\nB,4,900,9"
     at = pasted(f"system,sampled_rank,n,m\n{rows}", metric="AUC")
-    differs = "n differs, from 300 (A) to 900 (B): AUC is then over different candidate sets, and"
-    told = at.captions.splitlines()
-    assert f"{differs} a difference is not one of the systems alone." in told
-    assert any(c.startswith("m differs, from 9 (B) to 20 (A): uncorrected values") for c in told)
+    for differs in ("n differs, from 300 (A) to 900 (B)", "m differs, from 9 (B) to 20 (A)"):
+        assert differs in at.captions
     assert "Side by side takes systems with the same candidates, but n differs" in at.captions
-    alike = pasted("m = 20, n = 300\nA: 1, 5; B: 2, 4", metric="AUC")
-    assert "differs" not in alike.captions
+    assert "differs" not in pasted("m = 20, n = 300\nA: 1, 5; B: 2, 4", metric="AUC").captions
 
 
 def by_the_draw(column="", every=8):
@@ -338,8 +318,6 @@ def test_m_that_goes_with_the_rank_is_asked_about_unless_the_file_says_why():
     at = ranks_page().upload("adaptive.csv", by_the_draw())
     (told,) = (note.value for note in at.info)
     assert "Items of X, Y and Z with more negatives stand unlike those with fewer" in told
-    assert "Either m was set beforehand" in told
-    assert "or what was drawn decided m" in told
     shown = estimates_of(at)
     every = sd.read_sampled_ranks(io.BytesIO(by_the_draw()), scheme="without-replacement")
     found = sd.estimate("Recall@10", every[0], "mle")
@@ -377,7 +355,6 @@ def test_an_estimate_outside_0_to_100_percent_has_its_reason_and_long_ranks_no_l
     (a,) = sd.read_sampled_ranks(data, n=1000, m=20, **how)
     found = sd.estimate("Recall@10", a, "BV 0.1")
     assert found.value < 0
-    assert found.reason in str(found)
     told = [x for x in at.captions.splitlines() if "outside 0 to 100 %, as no metric is" in x]
     assert len(told) == 2  # under the headline, and under the table of all estimators
     assert told[0].startswith("A by BV is")

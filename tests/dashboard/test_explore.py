@@ -114,16 +114,12 @@ def test_many_negatives_wait_for_a_button_and_show_no_answer_to_another_question
     assert "takes a moment" in at.info[0].value
     assert not at.numbers
     assert "### " not in at.said
-    at.click("Compute m = 5,000")
+    assert not at.click("Compute m = 5,000").info
     assert at.headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
     # The answer of before stays, dimmed, once there is one.
     at.put("m", 6_000)
     assert "takes a moment" in at.info[0].value  # who agreed to one did not to another
     assert at.last_headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
-    at = page(n="100000").put("m", 2500)
-    assert "takes a moment" in at.info[0].value
-    assert not at.click("Compute m = 2,500").info
-    assert "With 2,500 of 99,999 negatives" in at.headline
     at = page(n="1000000000", m="1000", rank="1000000", metrics=["AP", "Recall@k"])
     mean = sd.expected("AP", 10**6, sd.Sampling(10**9, 1000, "without-replacement"))
     at.selectbox(key="focus").set_value("AP").run()

@@ -17,7 +17,6 @@ from sampledash.lab.splits import split
 from sampledash.report.numbers import percent, points
 from tests.dashboard.driver import Page, array
 
-HOW = {"scheme": "without-replacement"}
 ASKED = {"m": "9", "k": "5", "metrics": ["Recall@k", "NDCG"]}
 
 
@@ -40,12 +39,6 @@ def trained(text, name, rule="last 1", **how):
     parts = parted(rule)
     model = finish(parse_recommender(text).train(parts.training, 0))
     return finish(rank(model.scores, parts, system=name, **how))
-
-
-def order(sets, means):
-    values = [round(value, 12) for value in means]
-    assert len(set(values)) == len(values)
-    return " > ".join(s.system for _, s in sorted(zip(values, sets, strict=True), reverse=True))
 
 
 def cells(at):
@@ -93,23 +86,12 @@ def test_halted_or_not_the_numbers_are_those_of_the_core(lab, xyz, monkeypatch):
         assert f" by {metric}: " in title
         assert f"{metric} on all items" in lab.pictures[0]["alt"]
     assert lab.headline == first
-    exact = [sd.mean(metric, ranks) for ranks in xyz]
-    sampled = [sd.expected_mean(metric, ranks, 9, **HOW) for ranks in xyz]
-    assert f"With 9 negatives {metric}" in lab.headline
-    assert f"ranks {order(xyz, sampled)}" in lab.headline
-    right = order(xyz, exact) == order(xyz, sampled)
-    assert right or f"on all items {order(xyz, exact)}" in lab.headline
-    wrong = (sd.verdict([metric], xyz, 9, **HOW)["state"] == "wrong").any()
-    assert (":red-badge" in lab.headline) == wrong
     # Whether there is an order at all, over users: of the pair that is least sure of it.
     tests = sd.significance(metric, xyz, np.random.default_rng(1))
     row = tests.loc[tests["p_holm"].idxmax()]
-    weak = int((tests["p_holm"] > 0.05).sum())
     (said,) = (x.value.replace("\u00a0", " ") for x in lab.markdown if "to order" in x.value)
     assert f"{row['better']} is ahead of {row['worse']} by {points(row['difference'])}" in said
     assert f"p = {row['p_holm']:.4f} after Holm over 3 pairs" in said
-    assert ("**Nothing to order beyond chance over instances**" in said) == (weak > 0)
-    assert said.startswith(f"Other instances may turn round {weak} of 3 pairs.") == (0 < weak < 3)
     # Consistency takes the same ranks, and says the same of them.
     said = lab.headline
     lab.press("to_consistency")

@@ -21,15 +21,10 @@ explore?ALL | With 100 of 9,999 negatives, rank 100 scores Recall@10
 explore?n=1000000&m=10001 | m = 10,001 is more than this page draws: take m ≤ 10,000
 explore?k=20000&metrics=Recall@k
     | The cutoff holds all 10,000 candidates: Recall@20000 is 100.00 % at every rank.
-explore?k=20000&metrics=NDCG@k | The cutoff holds all 10,000 candidates: NDCG@20000 is NDCG.
 explore?m=9 | The cutoff holds all 10 items of a sample
 explore?n=200&rank=5000 | rank 200 scores … beyond n = 200
 correct?n=8&m=5 | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
-correct?n=8&m=5 | . Take a k below 8, or a larger n.
-correct?n=10&m=5&metric=Precision@k | holds all 10 candidates: Precision@10 is 10.00 % at every
-correct?n=8&m=5&metric=NDCG@k | The cutoff holds all 8 candidates: NDCG@10 is NDCG.
 correct?m=9 | The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is 100.00 %
-correct?m=9 | whatever is drawn. Take a k up to 9, or more negatives.
 correct?what=Sampled ranks&sampled_source=Paste sampled ranks&sampled=m = 5, n = 8\nA: 1, 2
     | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
 correct?what=A printed table&n=8&m=5&printed=system, HR@1\nA, 0.5

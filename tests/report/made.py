@@ -3,45 +3,26 @@
 from functools import cache
 
 import numpy as np
-import pandas as pd
 
 import sampledash as sd
 from sampledash.analyses import theme
-from sampledash.comparison.order import EVERY, Orders, largest_m
-from sampledash.comparison.verdict import Pairs
+from sampledash.comparison.means import exact_means
+from sampledash.comparison.order import largest_m, orders
+from sampledash.comparison.verdict import Pairs, verdict_at_m
 from sampledash.metrics import as_metric
 from sampledash.protocol import Protocol
 
 WITHOUT = {"scheme": "without-replacement"}
 
 
-def findings(source, python, sets, metrics, m, options, m_max=None, verdict=None, **given):
-    metrics, protocol = tuple(map(as_metric, metrics)), Protocol.of(options)
+def findings(source, python, sets, metrics, m, options, m_max=None, m_values=None):
+    """As ``Pairs.of``, with m up to a given one, or at some."""
+    metrics, protocol = [*map(as_metric, metrics)], Protocol.of(options)
     m_max = m_max or largest_m(sets, None, protocol)
-    values = given.pop("m_values", None)
-    if verdict is None:
-        how = {name: value for name, value in options.items() if name != "correction"}
-        how |= {"m_max": m_max, "m_values": values}
-        verdict = sd.verdict(metrics, sets, m, [protocol.correction], **how)
-    reading = {"ties": protocol.ties, "weighting": protocol.weighting}
-    means = {
-        "exact": lambda metric, ranks: sd.mean(metric, ranks, **reading),
-        "expected": lambda metric, ranks: sd.expected_mean(metric, ranks, m, **options),
-        "std": lambda metric, ranks: sd.std_of_mean(metric, ranks, m, **options),
-    }
-    for name, each in means.items():
-        if name not in given:
-            given[name] = np.array([[each(metric, ranks) for metric in metrics] for ranks in sets])
-    if values is None:
-        few = protocol.correction.kind.fitted and m_max > EVERY
-        values = [1, m_max] if few else range(1, m_max + 1)
-    exact, size = given["exact"], (len(values), *given["exact"].shape)
-    orders = Orders(np.array(values), np.broadcast_to(given["expected"], size))
-    columns = {name: verdict[name].astype(object).tolist() for name in verdict}
-    columns["right_from"] = [None if x is pd.NA else x for x in columns["right_from"]]
-    found = Pairs(metrics, tuple(sets), m, protocol, orders, exact, columns, source, python)
-    vars(found)["std"] = given["std"]
-    return found
+    over_m = orders(metrics, sets, m_max, protocol, None, m_values)
+    exact = exact_means(metrics, sets, protocol)
+    columns = verdict_at_m(over_m, metrics, sets, m, protocol, exact)
+    return Pairs(tuple(metrics), tuple(sets), m, protocol, over_m, exact, columns, source, python)
 
 
 @cache

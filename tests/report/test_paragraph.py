@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
+from sampledash.comparison.order import EVERY, Orders
+from sampledash.comparison.verdict import Pairs
+from sampledash.protocol import Protocol
 from sampledash.report.paragraph import bibtex, paragraph
-from tests.report.made import WITHOUT, findings, movielens, of_ranks, several
+from tests.report.made import WITHOUT, movielens, of_ranks, several
 from tests.report.test_escape import NASTY, in_one_line, read_tex
 
 LIMITS = (
@@ -25,12 +28,11 @@ LIMITS = (
 def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, **more):
     """Findings with these values: arrays (systems, metrics); chance and right_from per row."""
     exact, expected = (np.array(a, dtype=float).reshape(len(a), -1) for a in (exact, expected))
-    size, options = exact.shape, more.pop("options", WITHOUT)
-    names = [*more.pop("names", "XYZW"), *(f"S{i}" for i in range(4, 999))][: size[0]]
-    metrics = ["Recall@10", "AP", "NDCG@10", "AUC", "Recall@1", "RR"]
-    metrics = more.pop("metrics", metrics)[: size[1]]
+    size, protocol = exact.shape, Protocol.of(more.get("options", WITHOUT))
+    names = [*more.get("names", "XYZW"), *(f"S{i}" for i in range(4, 999))][: size[0]]
+    metrics = more.get("metrics", ["Recall@10", "AP", "NDCG@10", "AUC", "Recall@1", "RR"])
     rows = []
-    for x, metric in enumerate(metrics):
+    for x, metric in enumerate(metrics[: size[1]]):
         for i, j in combinations(range(size[0]), 2):
             i, j = (j, i) if exact[i, x] < exact[j, x] else (i, j)
             gaps = exact[i, x] - exact[j, x], expected[i, x] - expected[j, x]
@@ -40,11 +42,14 @@ def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, **mor
     tied = table["exact"].abs() <= 1e-12
     at = right_from if isinstance(right_from, list) else [right_from] * len(rows)
     table["state"] = np.where(tied, "tied", "right")
-    table["right_from"] = pd.Series(at, dtype="Int64").mask(tied)
     table["probability"] = np.where(tied, np.nan, np.array(chance, dtype=float))
-    sets = more.pop("sets", None) or [sd.RankSet(name, [1, 2, 3], 10_000) for name in names]
-    more |= {"exact": exact, "expected": expected, "std": np.zeros(size)}
-    return findings("ranks", "sets", sets, metrics, m, options, m_max, table, **more)
+    columns = table.to_dict("list") | {"right_from": np.where(tied, None, at).tolist()}
+    few = protocol.correction.kind.fitted and m_max > EVERY
+    values = more.get("m_values", [1, m_max] if few else range(1, m_max + 1))
+    orders = Orders(np.array(values), np.broadcast_to(expected, (len(values), *size)))
+    sets = more.get("sets") or [sd.RankSet(name, [1, 2, 3], 10_000) for name in names]
+    metrics = tuple(map(sd.parse_metric, metrics[: size[1]]))
+    return Pairs(metrics, tuple(sets), m, protocol, orders, exact, columns, "ranks", "sets")
 
 
 def sentences(found):
@@ -167,7 +172,6 @@ SAID = [
     ((*TWO, 0.99, 3686), {"m": 1},
      "With 1 negative per instance instead, … is that of the full ranking only at m = 3,686 ("),
     # Right at the m that is asked about, so there is no "only".
-    ((*TWO[:1], [0.2, 0.3], 0.99, 50), {}, "is that of the full ranking from m = 50 on ("),
     ((*TWO[:1], [0.2, 0.3], 0.99, 100), {}, "is that of the full ranking from m = 100 on ("),
     ((*TWO, 0.01, 101), {}, "is that of the full ranking only from m = 101 on ("),
     # Instances and candidates; with fewer negatives only without replacement.

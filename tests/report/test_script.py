@@ -93,7 +93,8 @@ def test_sources_and_options(python, metrics, m, options, m_max, tmp_path, monke
     selected = [1, 2, 3, 4, 8, 20, 21, 50] if python is SHORT else None
     found = findings("x", python, eval(python), metrics, m, options, m_max, m_values=selected)
     check(found, tmp_path)
-    assert ("*range(1, 5), 8, 20, 21, 50" in python_script(found)) is (python is SHORT)
+    looked_at = "*range(1, 5), 8, 20, 21, *range(24, 27), 28, 35, 50"  # and between changes
+    assert (looked_at in python_script(found)) is (python is SHORT)
 
 
 EXIT = "raise SystemExit(9)"
@@ -122,10 +123,8 @@ def test_what_need_not_be_said_is_not():
     short, long = ([sd.RankSet("A", [1, 7], n), sd.RankSet("B", [3, 4], n)] for n in (60, 600))
     cls, estimated = ({**WITH, "correction": name} for name in ("CLS", "rank-estimate"))
     # The rank estimate is looked at at every m, however many.
-    for word, sets, m, options, m_max, more in (
-        ("std", short, 5, WITHOUT, None, {"std": np.full((2, 1), np.nan)}),
-        ("m_values", short, 8, cls, 20, {"m_values": range(1, 21)}),
-        ("m_values", long, 8, estimated, 450, {}),
-    ):
-        found = findings("x", "s", sets, ["AP"], m, options, m_max, **more)
+    cases = ("std", short, 5, WITHOUT, None), ("m_values", short, 8, cls, 20)
+    for word, sets, m, options, m_max in (*cases, ("m_values", long, 8, estimated, 450)):
+        found = findings("x", "s", sets, ["AP"], m, options, m_max)
+        vars(found)["std"] = np.full((2, 1), np.nan)
         assert word not in python_script(found)
