@@ -37,11 +37,6 @@ def own_n_drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> Sam
     return SampledRankSet(ranks.system, above + 1, n, m, scheme=WITH)
 
 
-def least_held(runs: int) -> float:
-    """Share of runs that 95 % intervals hold at least, but for 4 standard errors."""
-    return float(0.95 - 4 * np.sqrt(0.95 * 0.05 / runs))
-
-
 def falling(kind: str, n: int) -> Floats:
     """A non-increasing rank distribution: all equal, flat and then zero, or exponential."""
     r = np.arange(1, n + 1)
