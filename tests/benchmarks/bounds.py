@@ -1,4 +1,4 @@
-r"""Bounds and intervals: against all ranks, how often they miss, how wide, what they decide.
+r"""Intervals: how often they miss, and how wide they are.
 
 How narrow an interval can be at all, whoever makes it: let the ranks of U instances come from a
 distribution of sampled shares q, and let an interval [l, u] hold the metric T of the instances with
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from scipy.special import ndtr, ndtri
 import sampledash as sd
 from sampledash.estimation.bounds import bounds
 from sampledash.estimation.confidence import maximum_likelihood, nonnegative, profile_interval
-from sampledash.estimation.estimate import compare, interval
+from sampledash.estimation.estimate import interval
 from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import as_metric
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -40,7 +40,6 @@ from tests.oracles import WITH, WITHOUT, dense_law
 SHAPES = (None, "non-increasing")
 METRICS = ("Recall@10", "NDCG@10", "AUC")
 MISSES = 0.07  # share of 95 % intervals that may miss the exact metric
-WRONG = 0.05  # share of definite verdicts that may be wrong
 UNLIKE = 0.08  # the same where instances differ in n, or in m by what goes with the rank
 HARD = 0.15  # the same for ranks that are chosen against the interval; no proof promises 0.05
 ROUNDING = 1e-9
@@ -246,25 +245,6 @@ def hard(quick: bool) -> Iterator[Result]:
         yield seen[worst].result(f"misses, {of}: hardest ranks", HARD, quick, note)
 
 
-def decided(quick: bool) -> Iterator[Result]:
-    """Share of pairs decided, and of definite verdicts that are wrong."""
-    runs, rng = 2 if quick else 200, np.random.default_rng(2)
-    pairs = [pair for pair in pairwise(cases()[: 4 if quick else None]) for _ in range(runs)]
-    for metric, shape in product(("Recall@10", "AUC"), SHAPES):
-        verdicts, start = [], time.perf_counter()
-        for a, b in pairs:
-            order = sd.mean(metric, a.ranks) - sd.mean(metric, b.ranks)
-            with suppress(ValueError):
-                told = compare(metric, a.draw(rng), b.draw(rng), shape=shape)
-                wrong = told.low > 0 > order or told.high < 0 < order
-                verdicts.append((told.better is not None, wrong))
-        spent = (time.perf_counter() - start) / len(verdicts)
-        definite, wrong = np.sum(verdicts, axis=0)
-        note = f"{definite} of {len(verdicts)} decided, {wrong} of them wrong"
-        name, share = f"wrong verdicts, {metric}, {shape or 'any'} shape", wrong / max(definite, 1)
-        yield Result(name, spent, None, share, 1.0 if quick else WRONG, note=note)
-
-
 def shaped(quick: bool) -> Iterator[Result]:
     """With the shape: misses of the metric of drawn instances, and of their distribution."""
     for name, kind, size in product(METRICS[:1] if quick else METRICS[:2], FALLING, (200, 3000)):
@@ -402,4 +382,4 @@ def unlike(quick: bool) -> Iterator[Result]:
         yield seen.result(f"misses, {text}: {case}", UNLIKE, quick, note)
 
 
-BENCHMARKS = (held, hard, decided, shaped, decided_by_the_draw, unlike)
+BENCHMARKS = (held, hard, shaped, decided_by_the_draw, unlike)

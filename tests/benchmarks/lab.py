@@ -1,4 +1,4 @@
-"""The Lab: what the papers print, time, memory, silence, files; X beside implicit's.
+"""The Lab: what the papers print, time, memory, silence, files.
 
 Without the ratings of MovieLens, which are not part of the repository, only what is synthetic runs.
 """
@@ -11,14 +11,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 import sampledash as sd
 from sampledash.lab.experiments import EXPERIMENTS, Experiment
 from sampledash.lab.models import Part, within
 from sampledash.papers.steck import TABLE_2
 from tests.benchmarks.frame import Result, alone, timed
-from tests.lab.movielens import DATA, movielens, shipped, with_unrated
+from tests.lab.movielens import DATA, movielens, with_unrated
 
 X = EXPERIMENTS["krichene"].recommenders["X"]
 #: X, Y, Z, today's linear baseline and a bestseller list; and Steck's nine.
@@ -69,67 +68,26 @@ def time_and_memory(quick: bool) -> Iterator[Result]:
 
 
 def papers(quick: bool) -> Iterator[Result]:
-    """Ranks of Y and Z as shipped; X over five seeds; Steck's Table 2."""
+    """X over five seeds, Steck's Table 2; Y and Z have a test."""
     if quick or not there("ml1m"):
         return
-    start = time.perf_counter()
-
-    def result(name: str, off: float, allowed: float, note: str = "") -> Result:
-        """With the time since the last of another name."""
-        return Result(name, time.perf_counter() - start, None, off, allowed, note=note)
-
-    for ranks in sd.finish(EXPERIMENTS["krichene"].run(movielens())):
-        table = shipped(ranks.system)
-        columns = {"best_rank": ranks.ranks, "n_tied_others": ranks.ties, "n_candidates": ranks.n}
-        other = np.any([table[name] != values for name, values in columns.items()], axis=0)
-        if ranks.system != "X":  # which starts at random
-            name, allowed = f"{ranks.system}: users whose rank is another one", {"Y": 0, "Z": 105}
-            yield result(name, int(np.count_nonzero(other)), allowed[ranks.system])
-    parts, start = sd.split(movielens(), "last 1"), time.perf_counter()
+    start, parts = time.perf_counter(), sd.split(movielens(), "last 1")
     seeds = [sd.finish(sd.parse_recommender(X).train(parts.training, seed)) for seed in range(5)]
     sets = [sd.finish(sd.rank(model.scores, parts, system="X")) for model in seeds]
+    spent = time.perf_counter() - start
     for metric, printed, allowed in (("Recall@10", 7.78, 0.15), ("AUC", 89.1, 0.2)):
         ours = 100 * np.mean([sd.mean(metric, ranks) for ranks in sets])
-        yield result(f"X, 5 seeds: {metric} {ours:.2f}", abs(ours - printed), allowed)
-    start = time.perf_counter()
-    sets = sd.finish(EXPERIMENTS["steck"].run(with_unrated(movielens())))
+        name = f"X, 5 seeds: {metric} {ours:.2f}"
+        yield Result(name, spent, None, abs(ours - printed), allowed)
+    spent, sets = timed(lambda: sd.finish(EXPERIMENTS["steck"].run(with_unrated(movielens()))))
     ours = [sd.mean("ATOP", ranks) for ranks in sets]
     for row, value in zip(TABLE_2, ours, strict=True):
-        name = f"Steck's Table 2, {row.objective}: ATOP {value:.4f}"
-        yield result(name, abs(value - row.test), 0.011, f"printed {row.test}")
+        name = f"Steck's Table 2, {row.objective}: ATOP {value:.4f}, printed {row.test}"
+        yield Result(name, spent, None, abs(value - row.test), 0.011)
     # What is printed further apart than both may differ is in the printed order.
     gaps = ((ours[i] - ours[j], TABLE_2[i].test - TABLE_2[j].test) for i, j in PAIRS)
     wrong = sum(mine * printed < 0 for mine, printed in gaps if abs(printed) > 0.022)
-    yield result("Steck's Table 2: pairs in another order", wrong, 0)
-
-
-def beside_implicit(quick: bool) -> Iterator[Result]:
-    """X as fast as implicit's ALS of the same settings; its solves are held by tests."""
-    try:
-        from implicit.als import AlternatingLeastSquares
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        print("implicit is not installed: left out")
-        return
-    if quick or not there("ml1m"):
-        return
-    training, alpha, sweeps = sd.split(movielens(), "last 1").training, 0.2, 5
-    confidence = (training.matrix > 0).astype(np.float32) * ((1 + alpha) / alpha)
-    how = {"regularization": 10 * (1 + alpha) / alpha, "iterations": sweeps, "random_state": 0}
-
-    def theirs(conjugate_gradients: bool) -> None:
-        model = AlternatingLeastSquares(16, use_cg=conjugate_gradients, **how)
-        with threadpool_limits(1, "blas"):  # as it asks for
-            model.fit(csr_matrix(confidence), show_progress=False)
-
-    def ours() -> None:
-        sd.finish(sd.recommender("iALS", sweeps=sweeps).train(training))
-
-    for cg in (False, True):
-        # In turn, so that what else runs slows both down; the best of each.
-        runs = [[timed(train)[0] for train in (ours, partial(theirs, cg))] for _ in range(3)]
-        name = f"X against implicit, {sweeps} sweeps" + ", conjugate gradients" * cg
-        yield Result(name, *np.min(runs, axis=0), None, 0, at_least=1.0)
+    yield Result("Steck's Table 2: pairs in another order", spent, None, wrong, 0)
 
 
 def ten_million_interactions() -> Callable[[Any], Any]:
@@ -171,4 +129,4 @@ def files_are_understood(quick: bool) -> Iterator[Result]:
         yield Result(f"1,000,000 interactions, {name}", ours, None, float(wrong), 0, within=3)
 
 
-BENCHMARKS = (time_and_memory, papers, beside_implicit, large_lab, files_are_understood)
+BENCHMARKS = (time_and_memory, papers, large_lab, files_are_understood)
