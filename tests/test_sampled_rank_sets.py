@@ -179,9 +179,7 @@ def test_outcomes_of_several_runs_and_what_cannot_occur() -> None:
     assert both.shares.tolist() == [[3 / 8, 1 / 8, 1 / 8, 0, 3 / 8], [2 / 8, 2 / 8, 0, 4 / 8, 0]]
     assert [x.tolist() for x in both.by_m(both.shares[0])] == [[3 / 8, 1 / 8], [1 / 8, 0, 3 / 8]]
     both.require_possible(np.array([1, 1, 1e-9, 1, 1]))
-    sentence = (
-        "sampled_rank 2 cannot occur with n = 3 and m = 2, without-replacement: check n, m and"
-    )
+    sentence = "sampled_rank 2 cannot occur with n = 3 and m = 2, without-replacement: check n, m"
     with pytest.raises(ValueError, match=sentence):
         both.require_possible(np.array([1, 1, 1, 0, 0]))
 
@@ -192,9 +190,8 @@ def test_at_most_ten_million_places_are_counted() -> None:
         if not places:
             assert len(SampledRankSet("S", [1] * len(m), 10**8, m)) == len(m)
             continue
-        with pytest.raises(
-            ValueError, match=f"up to {max(m)}: .* each of {places} places.* 10000000"
-        ):
+        text = f"up to {max(m)}: .* each of {places} places.* 10000000"
+        with pytest.raises(ValueError, match=text):
             SampledRankSet("S", [1] * len(m), 10**8, m)
 
 

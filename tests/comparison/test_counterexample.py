@@ -113,8 +113,7 @@ NONE = [
     ("Recall@8", sd.Sampling(50, 7)),  # everything is within the cutoff
     ("HitRate@60", sd.Sampling(50, 10)),
     ("NDCG", sd.Sampling(2, 5, "with-replacement")),  # two ranks only
-    # too near an affine function to be seen
-    ("AUC", sd.Sampling(10_000, 100, POPULARITY, 1 + 1e-11)),
+    ("AUC", sd.Sampling(10_000, 100, POPULARITY, 1 + 1e-11)),  # too nearly affine to be seen
 ]
 
 

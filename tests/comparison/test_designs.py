@@ -47,14 +47,12 @@ def test_the_measured_table(xyz: list[sd.RankSet], asked, row) -> None:
 @pytest.mark.parametrize("apart", [True, False])
 @pytest.mark.parametrize("seed", range(16))
 def test_errors_and_chances_over_all_samples(seed: int, apart: bool) -> None:
-    (name, k), options, some, values, weights = case(
-        seed, 4 if apart else 13 if seed == 8 else 6, apart=apart
-    )
+    size = 4 if apart else 13 if seed == 8 else 6
+    (name, k), options, some, values, weights = case(seed, size, apart=apart)
     total, rng = int(some.counts.sum()), np.random.default_rng(seed)
     budget = int(rng.integers(2, 8))
-    found = sd.designs(
-        sd.metric(name, k=k), some.sets, budget, corrections=["BV 0.5"], scheme=WITH, **options
-    )
+    options |= {"corrections": ["BV 0.5"], "scheme": WITH}
+    found = sd.designs(sd.metric(name, k=k), some.sets, budget, **options)
     negatives = [row[0] - len(row[1]) for row in some.rows[0]]
     share = budget / np.average(negatives, weights=some.counts)
     means = np.average(values, weights=some.counts * weights, axis=1)
@@ -80,9 +78,8 @@ def test_errors_and_chances_over_all_samples(seed: int, apart: bool) -> None:
             gains = np.repeat(np.sign(gap) * (values[i] - values[j]) * weights, some.counts)
             sums, gap = gains[drawn].mean(axis=1), 0.0
         shown = np.mean(sums + abs(gap) > 1e-12)
-        assert row.probability == pytest.approx(
-            shown, abs=2e-3 if apart or len(drawn) > 20_000 else 1e-12
-        )
+        error = 2e-3 if apart or len(drawn) > 20_000 else 1e-12
+        assert row.probability == pytest.approx(shown, abs=error)
 
 
 def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
@@ -100,11 +97,8 @@ def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
         return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
     every = log(none + some, drawn)
-    return sum(
-        way * np.exp(log(none, drawn - taken) - every)
-        for (taken, total), way in ways.items()
-        if total > 0 and drawn - taken <= none
-    )
+    ahead = [(drawn - x, way) for (x, total), way in ways.items() if total > 0]
+    return sum(way * np.exp(log(none, x) - every) for x, way in ahead if x <= none)
 
 
 @pytest.mark.parametrize(
@@ -216,9 +210,8 @@ def test_interval_of_a_sample_is_that_of_an_enlarged_one(seed: int) -> None:
     first, second = some.sets[:2]
     every = [by_definition(name, k, range(1, len(x) + 1), 99) for _, x, _ in some.rows[0]]
     for versus in (None, second, first):
-        found = sd.mean_of_sample(
-            sd.metric(name, k=k), first, instances, versus, confidence=level, **options
-        )
+        given = sd.metric(name, k=k), first, instances, versus
+        found = sd.mean_of_sample(*given, confidence=level, **options)
         value = values[0] - (0 if versus is None else values[1] if versus is second else values[0])
         mean = np.average(value, weights=weights * some.counts)
         value = np.repeat(mean + (value - mean) * weights, some.counts)

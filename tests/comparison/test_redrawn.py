@@ -26,11 +26,8 @@ from tests.oracles import METRICS, POPULARITY, UNIFORM, WITH, WITHOUT
 @pytest.mark.parametrize("seed", range(8))
 def test_few_instances_by_enumeration(seed: int, paired: bool) -> None:
     # All instances that can be drawn, each with the law of its sampled value.
-    (name, k), m, scheme = (
-        (METRICS[(4, 5, 8, 9)[seed % 4]]),
-        1 + seed % 3 % 2,
-        UNIFORM[seed // 2 % 2],
-    )
+    (name, k), m = METRICS[(4, 5, 8, 9)[seed % 4]], 1 + seed % 3 % 2
+    scheme = UNIFORM[seed // 2 % 2]
     reading, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 4]
     rng = np.random.default_rng(seed)
     some = users(rng, 3, systems=2, relevant=2, most=2 if paired else 1, apart=not paired)
@@ -43,17 +40,13 @@ def test_few_instances_by_enumeration(seed: int, paired: bool) -> None:
     if abs((exact[0] - exact[1]) @ (weights * some.counts)) < 1e-9:
         assert np.isnan(row.probability)
         return
-    laws = [
-        [[(value(*what), p) for p, what in drawn(one, m, scheme, reading)] for one in rows]
-        for rows in both
-    ]
+    every_draw = [[drawn(one, m, scheme, reading) for one in rows] for rows in both]
+    laws = [[[(value(*what), p) for p, what in law] for law in rows] for rows in every_draw]
 
     @cache
     def law(system: int, picked: tuple[int, ...]) -> oracles.Law:
-        total = weights[list(picked)].sum()
-        return oracles.law_of_sum(
-            [(v * weights[u] / total, p) for v, p in laws[system][u]] for u in picked
-        )
+        share, own = weights / weights[list(picked)].sum(), laws[system]
+        return oracles.law_of_sum([(v * share[u], p) for v, p in own[u]] for u in picked)
 
     picks = Counter(tuple(sorted(x)) for x in product(every, repeat=len(every)))
     pairs = [(x, x, c) for x, c in picks.items()]

@@ -60,9 +60,8 @@ def resampled(values: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> tu
     size, total = len(counts), int(counts.sum())
     bars = np.array(list(combinations(range(total + size - 1), size - 1)))
     times = np.diff(np.c_[np.full(len(bars), -1), bars, np.full(len(bars), total + size - 1)]) - 1
-    return times @ (weights * values) / (times @ weights), multinomial.pmf(
-        times, total, counts / total
-    )
+    chance = multinomial.pmf(times, total, counts / total)
+    return times @ (weights * values) / (times @ weights), chance
 
 
 @pytest.mark.parametrize("apart", [True, False])
@@ -110,10 +109,8 @@ def test_sums_of_drawn_swaps_that_tie_with_the_observed_one_count(kind: str) -> 
         ranks = np.array([[1, 3, 2], [2, 1, 3], [2, 2, 1]])
         if kind == "rows":
             ranks = np.array([1, 2, 3])[draw.integers(0, 3, (3, size))]
-        labels = [f"user {u}" for u in range(size)]
-        table = significance(
-            "AP", of_ranks(30, *ranks, instances=labels, counts=counts), rng(), resamples=runs
-        )
+        sets = of_ranks(30, *ranks, instances=[f"user {u}" for u in range(size)], counts=counts)
+        table = significance("AP", sets, rng(), resamples=runs)
         steps = np.repeat(6 // ranks, 1 if counts is None else counts, axis=1)
     for row in table.itertuples():
         mine, other = ("PQR".index(x) for x in (row.better, row.worse))
@@ -159,9 +156,8 @@ def unpaired(first: np.ndarray, second: np.ndarray, n: int) -> list[sd.RankSet]:
 
 def test_unpaired_hits_are_fishers_test() -> None:
     # Two histograms of unequal size: the hits of the first are hypergeometric.
-    p, q = (
-        sd.RankSet(x, [1, 30], 50, counts=counts) for x, counts in (("P", [14, 26]), ("Q", [9, 51]))
-    )
+    counts = {"P": [14, 26], "Q": [9, 51]}
+    p, q = (sd.RankSet(x, [1, 30], 50, counts=own) for x, own in counts.items())
     row, hits = outcome("Recall@10", [p, q], resamples=40_000), np.arange(24)
     assert not row.paired
     extreme = np.abs(hits / 40 - (23 - hits) / 60) >= 14 / 40 - 9 / 60 - 1e-12
@@ -210,9 +206,8 @@ def test_many_unpaired_instances_that_weigh_unequally() -> None:
         labels = np.repeat([f"{x}{i}" for i in range(size)], items)
         two = np.arange(2) < items[:, None]
         sets.append(sd.RankSet(x, places[two], 900, instances=labels))
-        values.append(
-            np.where(items == 1, 1 / places[:, 0], (1 / places + [0, 1] / places) @ [1, 1] / 2)
-        )
+        both = (1 / places + [0, 1] / places) @ [1, 1] / 2
+        values.append(np.where(items == 1, 1 / places[:, 0], both))
         weights.append(items)
     value, weight = np.concatenate(values), np.concatenate(weights)
     gap = np.average(values[0], weights=weights[0]) - np.average(values[1], weights=weights[1])

@@ -12,15 +12,7 @@ from scipy.stats import norm
 
 import sampledash as sd
 from sampledash.estimation import linear_programme
-from sampledash.estimation.bounds import (
-    ahead,
-    bounds,
-    bounds_from_table,
-    confidence_range,
-    constrained,
-    decided,
-    stopping_range,
-)
+from sampledash.estimation.bounds import ahead, confidence_range, constrained, decided
 from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import metric
 from sampledash.rank_sets import RankSet
@@ -107,12 +99,12 @@ def test_small_cases_against_all_ranks(seed) -> None:
         if None not in every:
             first, *second = every
             expected = np.subtract(first, second[0][::-1]) if second else first
-            found = bounds(metric(name, k=k), *sets, **how)
+            found = sd.bounds(metric(name, k=k), *sets, **how)
             assert found == pytest.approx(tuple(expected), abs=1e-6)
             return
         one = sets[every.index(None)]
         with pytest.raises(ValueError, match=f"'{one.system}'") as caught:
-            bounds(metric(name, k=k), one, **how)
+            sd.bounds(metric(name, k=k), one, **how)
     text = f"tolerance = {how['tolerance']:g} leaves no {shape or ''} rank".replace("  ", " ")
     assert str(caught.value).startswith(text)
     enough, small = float(re.search("take (.*), or None", str(caught.value))[1]), how["tolerance"]
@@ -156,7 +148,7 @@ def test_small_tables_against_all_ranks(seed) -> None:
             low, high = spans[-1]
             spans[-1] = max(low - error(low), 0.0), min(high + error(high), 1.0)
     how = {"decimals": dict(zip(keys, decimals, strict=True)), "instances": size}
-    call = partial(bounds_from_table, metric(name, k=k), tables[0], n, m, shape=shape)
+    call = partial(sd.bounds_from_table, metric(name, k=k), tables[0], n, m, shape=shape)
     call = partial(call, scheme=scheme, **how)
     if None not in spans:
         (low, high), (least, most) = spans
@@ -217,9 +209,8 @@ def test_samples_that_are_all_alike_have_exact_limits(seed) -> None:
     if not all(map(all, spans)):  # not any range, or a shape that is contradicted
         bad = next(one for one, some in zip(sets, spans, strict=True) if not all(some))
         text = f"no{f' {shape}' if shape else ''} rank .* of system '{bad.system}': nearly all are "
-        with pytest.raises(
-            ValueError, match=text + ("[^l]*$" if shape is None else ".*, or leave")
-        ):
+        text += "[^l]*$" if shape is None else ".*, or leave"
+        with pytest.raises(ValueError, match=text):
             call()
         return
     ends = []
@@ -263,7 +254,7 @@ def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
             z = norm.isf((1 - 0.95) / 2)
             reach = z * np.sqrt((mean - least) * (most - mean) * part / size)
             expected = max(mean - reach, least), min(mean + reach, most)
-            found = stopping_range("RR@10", pilot, whole, confidence=0.9)
+            found = sd.stopping_range("RR@10", pilot, whole, confidence=0.9)
             assert found == pytest.approx(expected, abs=1e-9)
 
 

@@ -105,10 +105,8 @@ def test_ease_is_its_closed_form(stripe, width, short, monkeypatch):
 
 def test_weights_that_do_not_fit_are_refused(monkeypatch):
     many = csr_array(np.ones((1, 16_385)))  # of 4 bytes, in single precision
-    more = "1,024 MiB: keep only items with more interactions"
-    refused(
-        lambda: next(ease(many, ridge=1)), f"between 16,385 items take more than {more}", ValueError
-    )
+    facts = "16,385 items take more than 1,024 MiB: keep only items with more interactions"
+    refused(lambda: next(ease(many, ridge=1)), f"between {facts}", ValueError)
     history = histories()[0]
     limited = {"q": 1, "k": 3}
     whole = 4 * 14**2, 8 * finish(item_cosine(history, **limited)).blocks[0].nnz

@@ -28,9 +28,8 @@ def test_range_holds_every_completion_and_is_sharp() -> None:
     rows = {"instances": [0, 0, 0], "mass_above": [0, 0.2, 0.4], "beyond": [False, True, True]}
     one = sd.RankSet("S", [1, 4, 4], 8, **rows)
     for name in ("AP", "NDCG", "AUC", "Recall@6", "RR", "Precision@5"):
-        every = [
-            sd.parse_metric(name).of_set([1, *rest], 8) for rest in combinations(range(4, 9), 2)
-        ]
+        metric, ends = sd.parse_metric(name), combinations(range(4, 9), 2)
+        every = [metric.of_set([1, *rest], 8) for rest in ends]
         assert sd.mean_range(name, one) == pytest.approx((min(every), max(every)), abs=1e-15)
 
 

@@ -44,10 +44,8 @@ def test_mean_over_instances_that_differ_in_all(name: str, tolerance: float) -> 
             relevant, above = int(rng.integers(1, n)), int(rng.integers(n))
             above = min(above, n - relevant)
             tied = int(rng.integers(n - relevant - above + 1)) if relevant == 1 else 0
-            best = [
-                metric.of_set(np.arange(a + 1, a + relevant + 1), n)
-                for a in range(n - relevant + 1)
-            ]
+            places = (np.arange(a + 1, a + relevant + 1) for a in range(n - relevant + 1))
+            best = [metric.of_set(each, n) for each in places]
             k = next((a for a, value in enumerate(best) if value <= most), None)
             assert k == sd.deciding_cutoff(name, n, relevant=relevant, **how)
             k = n if k is None else k

@@ -77,10 +77,8 @@ def test_scores_that_come_by_themselves() -> None:
 def problem():
     rng = np.random.default_rng(2)
     factors = rng.normal(size=(120, 4)).round(1)
-    users = [
-        (f"u{u}", rng.choice(120, rng.integers(1, 4), replace=False).tolist(), np.arange(120))
-        for u in range(40)
-    ]
+    liked = [rng.choice(120, rng.integers(1, 4), replace=False).tolist() for _ in range(40)]
+    users = [(f"u{u}", items, np.arange(120)) for u, items in enumerate(liked)]
     number = {user[0]: i for i, user in enumerate(users)}
     systems = {
         "dot": lambda user, items: factors[items] @ factors[number[user]],
