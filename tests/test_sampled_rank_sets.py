@@ -3,13 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Callable
-from itertools import permutations
 from math import comb, inf
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import chi2, rankdata
+from scipy.stats import chi2
 
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from sampledash.sampling import Sampling
@@ -205,16 +204,3 @@ def test_m_that_was_decided_by_the_draw_is_found(xyz, rule, own_n) -> None:
     ranks, n = xyz[1].ranks[:300], xyz[1].n[:300]
     m, above = adaptive((ranks - 1) / (n - 1), np.random.default_rng(43), *rule)
     assert chance(n if own_n else 3541, m, above) < 1e-9
-
-
-def test_few_instances_against_all_their_permutations() -> None:
-    # All of its negatives above the item, or none: so it is among any two of them, and the score is
-    # 1 or 0. Bernstein's inequality by Boucheron, Lugosi & Massart, section 2.8.
-    m, score = np.array([2, 2, 3, 4, 6, 8]), np.array([1, 1, 1, 0, 1, 0])
-    place = rankdata(m) - np.mean(rankdata(m))
-    sums = np.array([np.dot(each, score) for each in permutations(place)])
-    deviation = sums.std()
-    z = abs(place @ score) / deviation
-    largest = abs(place).max() * max(score.mean(), 1 - score.mean()) / deviation
-    expected = chi2.sf(z**2 / (1 + z * largest / 3), 1)
-    assert chance(100, m, m * score) == pytest.approx(expected, abs=1e-12)

@@ -247,9 +247,8 @@ def test_equal_systems_single_instances_and_holm() -> None:
     assert (row.p, bool(row.paired)) == (1.0, False)
 
 
-@pytest.mark.parametrize(
-    ("labels", "counts", "by_items"),
-    [
+def test_who_is_paired() -> None:
+    for labels, counts, by_items in (
         (("abc", "cab"), None, True),
         (("abc", "abd"), None, None),
         (("abc", "abcd"), None, None),
@@ -257,16 +256,15 @@ def test_equal_systems_single_instances_and_holm() -> None:
         ((None, None), [5, 1, 1], None),  # but rows of a histogram are no instances
         (("abc", "abc"), [5, 1, 1], True),
         (("abc", "cabb"), None, False),  # two relevant items of one: other weights
-    ],
-)
-def test_who_is_paired(labels: tuple, counts: Any, by_items: bool | None) -> None:
-    sets = [
-        sd.RankSet(x, np.arange(a, a + len(u or "abc")), 9, instances=u and list(u), counts=counts)
-        for x, a, u in zip("PQ", (1, 4), labels, strict=True)
-    ]
-    for weighting, paired in (("instances", by_items is not None), ("relevant-items", by_items)):
-        row = outcome("AP", sets, resamples=100, weighting=weighting)
-        assert bool(row.paired) is bool(paired)
+    ):
+        sets = []
+        for x, first, own in zip("PQ", (1, 4), labels, strict=True):
+            ranks, more = first + np.arange(len(own or "abc")), {"instances": own and list(own)}
+            sets.append(sd.RankSet(x, ranks, 9, counts=counts, **more))
+        readings = {"instances": by_items is not None, "relevant-items": by_items}
+        for weighting, paired in readings.items():
+            row = outcome("AP", sets, resamples=100, weighting=weighting)
+            assert bool(row.paired) is bool(paired)
 
 
 def test_progress_of_groups_and_pairs() -> None:

@@ -171,25 +171,22 @@ def test_resumed_it_is_the_same_and_an_error_loses_nothing(problem) -> None:
     assert [x.digest for x in done.sets] == [x.digest for x in whole.sets]
 
 
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
+def test_what_it_does_not_go_on_with(problem) -> None:
+    for changes, told in (
         ({"k": 6}, "with k = 5 and seed = 4: go on with the same"),
         ({"seed": 5}, "with k = 5 and seed = 4: go on with the same"),
         ({"systems": {"dot": len}}, "of 40 users by dot, few with k = 5"),
         ({"items": 1}, "of other users: a label, a relevant item, a number of candidates or"),
         ({"pool": 1}, "of other users"),
         ({"proxy": lambda user, items: items}, "whether there is a proxy has changed"),
-    ],
-)
-def test_what_it_does_not_go_on_with(problem, changes, told: str) -> None:
-    users, systems = problem
-    part = sd.evaluate(users, systems, 5, budget=1500, seed=4)
-    (label, items, pool), *rest = users
-    items = [*items, 111][changes.pop("items", 0) :][: len(items)]
-    changed = [(label, items, pool[: 120 - changes.pop("pool", 0)]), *rest]
-    with pytest.raises(ValueError, match=told):
-        sd.evaluate(changed, **({"systems": systems, "k": 5, "seed": 4} | changes), resume=part)
+    ):
+        users, systems = problem
+        part = sd.evaluate(users, systems, 5, budget=1500, seed=4)
+        (label, items, pool), *rest = users
+        items = [*items, 111][changes.pop("items", 0) :][: len(items)]
+        changed = [(label, items, pool[: 120 - changes.pop("pool", 0)]), *rest]
+        with pytest.raises(ValueError, match=told):
+            sd.evaluate(changed, **({"systems": systems, "k": 5, "seed": 4} | changes), resume=part)
 
 
 def test_users_are_finished_as_long_as_the_budget_lasts_whatever_the_last_one_would_cost(problem):
