@@ -97,9 +97,8 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize(
-    ("metric", "correction", "sizes", "n", "m", "error"),
-    [
+def test_convolutions(scheme):
+    for metric, correction, sizes, n, m, error in (
         ("Recall@10", "uncorrected", 29, 500, 50, 1e-9),
         ("HitRate@10", "uncorrected", 200, 500, 50, 1e-9),
         ("Precision@10", "rank estimate", 200, 500, 50, 1e-9),
@@ -117,31 +116,31 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
         ("AP@2", "uncorrected", (150, 2), 60, 12, 1e-4),
         # Their lattices rarely meet, and yet the means are equal in one run of forty.
         ("AP@2", "uncorrected", (150, 4), 60, 12, 1e-4),
-    ],
-)
-def test_convolutions(metric, correction, sizes, n, m, error, scheme):
-    sizes, n = np.broadcast_to(sizes, 2).tolist(), np.broadcast_to(n, 2).tolist()
-    rng, powers = np.random.default_rng(sizes[1]), (2.0, 2.0 + 0.3 * sizes[1] ** -0.5)
-    sets = [
-        sd.RankSet(name, np.ceil(own * rng.random(size) ** power).astype(int), own)
-        for name, own, size, power in zip("PQ", n, sizes, powers, strict=True)
-    ]
-    row, pair = ordered(metric, sets, m, scheme=scheme, correction=correction)
-    laws = []
-    for rs in pair:
-        own = sd.Sampling(int(rs.n[0]), m, scheme)
-        values = sd.parse_correction(correction).fit(metric, own).values
-        distinct, group = np.unique(np.round(values, 11), return_inverse=True)
-        chances = (oracles.dense_law(own.n, m, scheme) @ np.eye(len(distinct))[group])[rs.ranks - 1]
-        if len(distinct) > 2:
-            total = oracles.law_of_sum(zip(distinct, p, strict=True) for p in chances)
-            laws.append({value / len(rs): p for value, p in total.items()})
-        else:  # how many there are of the larger one
-            law = reduce(np.convolve, chances)
-            laws.append(dict(zip(np.linspace(*distinct, len(law)).tolist(), law, strict=True)))
-    true = oracles.chance_above(*laws)
-    assert 0.02 < true < 0.98
-    assert row.probability == pytest.approx(true, abs=error)
+    ):
+        sizes, n = np.broadcast_to(sizes, 2).tolist(), np.broadcast_to(n, 2).tolist()
+        rng, powers = np.random.default_rng(sizes[1]), (2.0, 2.0 + 0.3 * sizes[1] ** -0.5)
+        sets = [
+            sd.RankSet(name, np.ceil(own * rng.random(size) ** power).astype(int), own)
+            for name, own, size, power in zip("PQ", n, sizes, powers, strict=True)
+        ]
+        row, pair = ordered(metric, sets, m, scheme=scheme, correction=correction)
+        laws = []
+        for rs in pair:
+            own = sd.Sampling(int(rs.n[0]), m, scheme)
+            values = sd.parse_correction(correction).fit(metric, own).values
+            distinct, group = np.unique(np.round(values, 11), return_inverse=True)
+            chances = (oracles.dense_law(own.n, m, scheme) @ np.eye(len(distinct))[group])[
+                rs.ranks - 1
+            ]
+            if len(distinct) > 2:
+                total = oracles.law_of_sum([zip(distinct, p, strict=True) for p in chances])
+                laws.append({value / len(rs): p for value, p in total.items()})
+            else:  # how many there are of the larger one
+                law = reduce(np.convolve, chances)
+                laws.append(dict(zip(np.linspace(*distinct, len(law)).tolist(), law, strict=True)))
+        true = oracles.chance_above(*laws)
+        assert 0.02 < true < 0.98
+        assert row.probability == pytest.approx(true, abs=error)
 
 
 def run_of(metric, m, ranks=(1, 5, 9), n=20, options=None, **more):

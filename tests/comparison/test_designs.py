@@ -98,9 +98,8 @@ def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
     return sum(way * np.exp(log(none, x) - every) for x, way in ahead if x <= none)
 
 
-@pytest.mark.parametrize(
-    ("size", "up", "down", "budget"),
-    [
+def test_chances_of_means_that_may_tie() -> None:
+    for size, up, down, budget in (
         (18, 9, 6, 40),  # 31,824 samples; in the next one as many are left out
         (18, 9, 6, 60),
         (400, 60, 46, 3),
@@ -108,25 +107,23 @@ def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
         (5000, 9, 8, 50),  # 2,500 drawn,
         (5002, 9, 8, 50),  # and one more: the normal law
         (9000, 60, 50, 50),
-    ],
-)
-def test_chances_of_means_that_may_tie(size: int, up: int, down: int, budget: int) -> None:
-    rng, ranks = np.random.default_rng(size + budget), np.full((2, size), 90)
-    ranks[0, :up], ranks[1, size - down :] = rng.integers(1, 4, up), rng.integers(1, 4, down)
-    values = np.where(ranks <= 3, 6 // ranks, 0)
-    sets = of_ranks(101, *ranks)
-    found = sd.designs("AP@3", sets, budget, corrections=["uncorrected"], **WITHOUT)
-    row = found.orders[found.orders["design"] == FULL].iloc[0]
-    steps = (values[0] - values[1]) * (1 if row["better"] == "P" else -1)
-    drawn = round(size * budget / 100)
-    true = chance_of_drawn(steps, drawn)
-    assert 0.2 < true < 0.99
-    normal = min(drawn, size - drawn) > 2500
-    assert row["probability"] == pytest.approx(true, abs=4e-3 if normal else 1e-5)
-    if normal:  # half a lattice step, a twelfth of 1 / drawn, away from a tie
-        error = steps.std(ddof=1) * np.sqrt((1 - drawn / size) / drawn)
-        z = (steps.mean() - 0.5 / drawn) / error
-        assert row["probability"] == pytest.approx(norm.cdf(z), abs=1e-9)
+    ):
+        rng, ranks = np.random.default_rng(size + budget), np.full((2, size), 90)
+        ranks[0, :up], ranks[1, size - down :] = rng.integers(1, 4, up), rng.integers(1, 4, down)
+        values = np.where(ranks <= 3, 6 // ranks, 0)
+        sets = of_ranks(101, *ranks)
+        found = sd.designs("AP@3", sets, budget, corrections=["uncorrected"], **WITHOUT)
+        row = found.orders[found.orders["design"] == FULL].iloc[0]
+        steps = (values[0] - values[1]) * (1 if row["better"] == "P" else -1)
+        drawn = round(size * budget / 100)
+        true = chance_of_drawn(steps, drawn)
+        assert 0.2 < true < 0.99
+        normal = min(drawn, size - drawn) > 2500
+        assert row["probability"] == pytest.approx(true, abs=4e-3 if normal else 1e-5)
+        if normal:  # half a lattice step, a twelfth of 1 / drawn, away from a tie
+            error = steps.std(ddof=1) * np.sqrt((1 - drawn / size) / drawn)
+            z = (steps.mean() - 0.5 / drawn) / error
+            assert row["probability"] == pytest.approx(norm.cdf(z), abs=1e-9)
 
 
 def test_chance_of_hits_is_that_of_an_urn(xyz: list[sd.RankSet]) -> None:

@@ -25,7 +25,6 @@ from tests.oracles import METRICS, POPULARITY, UNIFORM, WITH, WITHOUT
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("seed", range(8))
 def test_few_instances_by_enumeration(seed: int, paired: bool) -> None:
-    # All instances that can be drawn, each with the law of its sampled value.
     (name, k), m = METRICS[(4, 5, 8, 9)[seed % 4]], 1 + seed % 3 % 2
     scheme = UNIFORM[seed // 2 % 2]
     reading, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 4]
