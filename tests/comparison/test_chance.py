@@ -302,18 +302,6 @@ def test_simulated_runs_stand_for_a_law(instances, items, runs, part, monkeypatc
         assert same == [True, False]
 
 
-def test_powers_and_waves() -> None:
-    rng = np.random.default_rng(1)
-    for counts in ([0, 0], [1], [1, 1], [5, 0, 1, 2, 3, 8, 13], [2, 2], [7, 7, 1]):
-        values = np.exp(rng.normal(0, 0.1, (len(counts), 3)) + 1j * rng.normal(0, 1, 3))
-        true = np.prod(values ** np.array(counts)[:, None], axis=0)
-        assert chance.power_product(values, np.array(counts)) == pytest.approx(true, rel=1e-12)
-    for size in (1, 2, 63, 64, 65, 128, 130):
-        frequencies, values = 0.3 + 0.7 * np.arange(size), rng.normal(size=5)
-        true = np.exp(1j * np.multiply.outer(values, frequencies))
-        assert waves_of(values, frequencies) == pytest.approx(true, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("difference", "deviation", "step", "true"),
     [(0.3, 0.2, 0.0, norm.cdf(1.5)), (0.3, 0.2, 0.1, norm.cdf(1)), (-0.3, 0.2, 0.1, norm.cdf(-2)),
@@ -326,10 +314,19 @@ def test_chances_of_the_normal_law(difference, deviation, step, true) -> None:
     assert twice == pytest.approx([true, norm.cdf(difference - step)], abs=1e-15)
 
 
-def test_means_have_a_common_step_or_none() -> None:
+def test_powers_and_waves_and_common_steps() -> None:
     first, second = np.array([0.1, 0.1, 0.1, 0, 0.1]), np.array([0.1, 0.2, 0, 0, 0.1 + 0.9e-10])
     assert chance.common_step(first, second).tolist() == [0.1, 0, 0, 0, 0.1]
     assert chance.common_step(0.1, 0.1 + 1.1e-10) == 0
+    rng = np.random.default_rng(1)
+    for counts in ([0, 0], [1], [1, 1], [5, 0, 1, 2, 3, 8, 13], [2, 2], [7, 7, 1]):
+        values = np.exp(rng.normal(0, 0.1, (len(counts), 3)) + 1j * rng.normal(0, 1, 3))
+        true = np.prod(values ** np.array(counts)[:, None], axis=0)
+        assert chance.power_product(values, np.array(counts)) == pytest.approx(true, rel=1e-12)
+    for size in (1, 2, 63, 64, 65, 128, 130):
+        frequencies, values = 0.3 + 0.7 * np.arange(size), rng.normal(size=5)
+        true = np.exp(1j * np.multiply.outer(values, frequencies))
+        assert waves_of(values, frequencies) == pytest.approx(true, abs=1e-12)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])

@@ -265,11 +265,8 @@ def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
      ([(0.5, 0.6), (0.1, 0.5)], None), ([(0.5, 0.6)], None),
      ([(0.5, 0.6), (0.1, 0.2), None], None)],
 )  # fmt: skip
-def test_who_is_ahead_of_all_others(spans, place) -> None:
+def test_who_is_ahead_of_all_others_and_what_decides(spans, place) -> None:
     assert ahead(spans) == place
-
-
-def test_how_many_spans_decide() -> None:
     assert decided([(-0.2, -0.1), (0.1, 0.2), (-0.1, 0.1), (0.0, 0.1), (-0.1, 0.0), None]) == 2
 
 

@@ -24,10 +24,6 @@ def full_ranking(scores, relevant, k: int) -> tuple[list[int | None], list[int]]
     return [ranks[i] for i in relevant], [ties[i] for i in relevant]
 
 
-def orders_of(rng: np.random.Generator, n: int) -> list:
-    return [None, np.random.default_rng(int(rng.integers(99))), rng.integers(0, 4, n)]
-
-
 def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
     rng = np.random.default_rng(11)
     for problem in range(1000):
@@ -44,7 +40,8 @@ def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
             asked.append(len(items))
             return np.array([value[x] for x in items.tolist()], dtype=kind)
 
-        order = orders_of(rng, n)[problem % 3]
+        orders = None, np.random.default_rng(int(rng.integers(99))), rng.integers(0, 4, n)
+        order = orders[problem % 3]
         ranked = partial(sd.rank_until_decided, score, labels[relevant], labels, k)
         found = ranked(order=copy.deepcopy(order), chunk=chunk)
         ranks, ties = full_ranking(scores.tolist(), relevant.tolist(), k)
