@@ -172,25 +172,23 @@ def test_several_items_that_are_each_ranked_among_all_others(size: int) -> None:
 
 
 @pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize(
-    ("metric", "relevant"), [("Recall@3", 2), ("Precision@2", 2), ("AP", 1), ("HitRate@1", 3)]
-)
-def test_thirty_users_by_the_law_of_their_sum(metric: str, relevant: int, paired: bool) -> None:
-    # Values are twelfths: the law of a drawn user's difference, convolved with itself.
-    rng, m, parsed = np.random.default_rng(len(metric)), 2, sd.parse_metric(metric)
-    some = users(rng, 24, systems=2, relevant=relevant, most=4, apart=not paired)
-    row = probability_if_redrawn(metric, some.sets, m, scheme=WITHOUT).iloc[0]
-    laws = np.zeros((2, 24, 13))
-    for system, rows in enumerate(some.rows if row.better == "P" else some.rows[::-1]):
-        for u, each in enumerate(rows):
-            for p, (ranks, size) in drawn(each, m, WITHOUT):
-                laws[system, u, round(12 * parsed.of_set(np.array(ranks), size))] += p
-    share = some.counts / some.counts.sum()
-    if paired:
-        single = sum(s * np.convolve(x, y[::-1]) for s, x, y in zip(share, *laws, strict=True))
-    else:
-        single = np.convolve(share @ laws[0], (share @ laws[1])[::-1])
-    law = reduce(np.convolve, [single] * int(some.counts.sum()))
-    true = law[len(law) // 2 + 1 :].sum()
-    assert 0.02 < true < 0.98
-    assert row.probability == pytest.approx(true, abs=1e-3)
+def test_thirty_users_by_the_law_of_their_sum(paired: bool) -> None:
+    for metric, relevant in [("Recall@3", 2), ("Precision@2", 2), ("AP", 1), ("HitRate@1", 3)]:
+        # Values are twelfths: the law of a drawn user's difference, convolved with itself.
+        rng, m, parsed = np.random.default_rng(len(metric)), 2, sd.parse_metric(metric)
+        some = users(rng, 24, systems=2, relevant=relevant, most=4, apart=not paired)
+        row = probability_if_redrawn(metric, some.sets, m, scheme=WITHOUT).iloc[0]
+        laws = np.zeros((2, 24, 13))
+        for system, rows in enumerate(some.rows if row.better == "P" else some.rows[::-1]):
+            for u, each in enumerate(rows):
+                for p, (ranks, size) in drawn(each, m, WITHOUT):
+                    laws[system, u, round(12 * parsed.of_set(np.array(ranks), size))] += p
+        share = some.counts / some.counts.sum()
+        if paired:
+            single = sum(s * np.convolve(x, y[::-1]) for s, x, y in zip(share, *laws, strict=True))
+        else:
+            single = np.convolve(share @ laws[0], (share @ laws[1])[::-1])
+        law = reduce(np.convolve, [single] * int(some.counts.sum()))
+        true = law[len(law) // 2 + 1 :].sum()
+        assert 0.02 < true < 0.98
+        assert row.probability == pytest.approx(true, abs=1e-3)
