@@ -161,8 +161,8 @@ def simulated_chances(quick: bool) -> Iterator[Result]:
         yield Result(name, seconds, None, abs(worst.z), 4, note=note)
 
 
-# Means that take few values: ties count, and so does skewness. Runs are drawn with numpy alone;
-# for shared negatives the items above under both systems are as many as can be, as few, or between.
+# Means that take few values: ties count, and so does skewness.
+# For shared negatives the items above under both systems are as many as can be, as few, or between.
 FEW_VALUES = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
 FEW_RARE = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
 RECIPES = ("uncorrected", "CLS", "BV 0.1", "rank estimate")
@@ -213,23 +213,22 @@ class Pair:
         return chance(self.metric, self.sets, self.m, **how).iloc[0]
 
     @property
+    def sampling(self) -> sd.Sampling:
+        return sd.Sampling(self.n, self.m, self.scheme)
+
+    @property
     def vector(self) -> Floats:
         """What is reported for each sampled count above."""
-        sampling = sd.Sampling(self.n, self.m, self.scheme)
-        return sd.parse_correction(self.correction).fit(self.metric, sampling).values
+        return sd.parse_correction(self.correction).fit(self.metric, self.sampling).values
 
-    def redrawn(self, runs: int) -> Floats:
-        """Differences P - Q of runs on redrawn instances."""
-        rng = np.random.default_rng([4, self.seed])
-        at, means = rng.integers(0, self.ranks.shape[1], (runs, self.ranks.shape[1])), []
-        for ranks in self.ranks:
-            above = ranks[at] - 1
-            if self.scheme == WITH:
-                counts = rng.binomial(self.m, above / (self.n - 1))
-            else:
-                counts = rng.hypergeometric(above, self.n - 1 - above, self.m)
-            means.append(self.vector[counts].mean(axis=1))
-        return np.asarray(means[0] - means[1])
+    def redrawn(self, rng: np.random.Generator, runs: int, paired: bool = True) -> Floats:
+        """Differences P - Q of runs on redrawn instances, the same for both or of their own."""
+        at, size = [], self.ranks.shape[1]
+        for _ in "PQ":
+            at.append(at[0] if at and paired else rng.integers(0, size, (runs, size)))
+        drawn = (self.sampling.draw(r[x], rng) for r, x in zip(self.ranks, at, strict=True))
+        first, second = (self.vector[ranks - 1].mean(axis=1) for ranks in drawn)
+        return np.asarray(first - second)
 
     def shared(self, runs: int) -> Floats:
         """Differences P - Q of runs in which both systems rank the same negatives."""
@@ -267,8 +266,8 @@ def _off(row: Any, low: float, high: float, differences: Floats) -> float:
 
 
 def off_redrawn(case: Pair, runs: int = DRAWS) -> float:
-    row = case.row(probability_if_redrawn)
-    return _off(row, row.probability, row.probability, case.redrawn(runs))
+    row, rng = case.row(probability_if_redrawn), np.random.default_rng([4, case.seed])
+    return _off(row, row.probability, row.probability, case.redrawn(rng, runs))
 
 
 def off_shared(case: Pair, runs: int = DRAWS) -> float:
