@@ -24,7 +24,6 @@ EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
 METRICS = [sd.parse_metric(text) for text in EVERY.split()]
 TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # differences so near a tie are left to rounding
 QUICK, ALL = 16, 200
-LS_MOST = 8  # beyond, the vector explodes
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
     The verdict tells right_from of all metrics; the function of that name is asked for one.
     """
     sets, wrong = case.sets, []
-    top = case.m_max if correction != "LS" else min(case.m_max, LS_MOST)
+    top = case.m_max if correction != "LS" else min(case.m_max, 8)  # it explodes
     options = case.options | {"correction": correction}
     m_max, middle = None if correction != "LS" else top, max(1, top // 3)
     judged = sd.verdict(METRICS, sets, middle, (correction,), m_max=m_max, **case.options)

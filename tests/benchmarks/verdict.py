@@ -24,7 +24,6 @@ from tests.wrong_calls import wrong_calls
 METRICS = ("Recall@10", "NDCG@10", "NDCG", "AP", "AUC")
 CHIPS = ("Recall@10", "NDCG", "AP")  # that are on at the start
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1")
-GIB = 1024.0  # in MiB
 MOST_SECONDS = 60  # of one call with wrong arguments
 ROOT = Path(__file__).parents[2]
 RANKS = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
@@ -61,7 +60,7 @@ def budget(quick: bool) -> Iterator[Result]:
     for number, instances, n, corrected in small if quick else large:
         run = alone(judged, number, instances, n, corrected)
         rows, wanted, right = run.result
-        wrong = (rows != wanted) + (not run.rising) + (corrected and run.peak > GIB)
+        wrong = (rows != wanted) + (not run.rising) + (corrected and run.peak > 1024)
         how = "5 metrics, 4 corrections" if corrected else "5 metrics, every m"
         name = f"verdict, {number} systems x {instances:,}, {how}"
         note = f"{run.told()}, {run.calls:,} progress calls, {right:,} of {rows:,} right from an m"

@@ -17,8 +17,6 @@ from tests.comparison.made import options_of
 from tests.oracles import SCHEMES, UNIFORM, WITHOUT, dense_law, exact_law
 
 METRIC = ["AUC", "Recall@10", "Precision@10", "NDCG@10", "NDCG", "AP", "AP@20", "RR", "HitRate@5"]
-
-
 law_of = lru_cache(maxsize=2)(dense_law)
 
 

@@ -14,7 +14,6 @@ from sampledash.least_squares import bias_variance, nodes
 from tests import oracles
 from tests.oracles import METRICS, POPULARITY, SCHEMES, UNIFORM, WITH, WITHOUT
 
-DIGITS = 120
 Metrics = Sequence[tuple[str, int | None]]
 
 
@@ -53,7 +52,7 @@ def solved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def in_digits(sampling, prior, gammas, metrics=METRICS):
     """((1-γ) A'A + γ diag(c)) x = A'b, rows of A and b times sqrt(p): a column for each metric."""
     with localcontext() as context:
-        context.prec = DIGITS
+        context.prec = 120
         weight = np.array([Decimal(w) for w in prior])
         seen = weight > 0
         law = law_in_digits(sampling.n, sampling.m, sampling.scheme)[seen]

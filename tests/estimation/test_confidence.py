@@ -20,7 +20,6 @@ from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from tests.estimation.cases import adaptive, drawn, shaped
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_metric
 
-Z = 1.959963984540054
 Range = tuple[float, float]
 SHAPES = (None, "non-increasing")
 
@@ -45,7 +44,7 @@ def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> flo
         return off - least
 
     def room(x):
-        return Z**2 - sum(map(squared, parts, split(x))) - x[-1] ** 2
+        return chi2.isf(0.05, 1) - sum(map(squared, parts, split(x))) - x[-1] ** 2
 
     constraints = [{"type": "ineq", "fun": room}] + [
         {"type": "eq", "fun": lambda x, i=i: split(x)[i].sum() - 1} for i in range(len(parts))
