@@ -11,13 +11,7 @@ import pytest
 
 import sampledash as sd
 from sampledash import rank_sets
-from sampledash.rank_sets import (
-    codes_of,
-    draw_shared_ties,
-    first_items,
-    rank_distribution_at,
-    unique_rows,
-)
+from sampledash.rank_sets import codes_of, draw_shared_ties, unique_rows
 
 TRUE = {
     "system": "S", "ranks": [3, 1], "n": [9, 8], "instances": ["a", "b"], "ties": [0, 1],
@@ -92,11 +86,7 @@ def table(rng: np.random.Generator) -> list[Row]:
     labels = LABELS[rng.integers(3)]
     rows: list[Row] = []
     for label in labels[: rng.integers(1, 4)]:
-        n, size, count = (
-            int(rng.integers(4, 13)),
-            int(rng.integers(1, 4)),
-            float(rng.integers(1, 4)),
-        )
+        n, size, count = (int(rng.integers(low, high)) for low, high in ((4, 13), (1, 4), (1, 4)))
         known, place = bool(rng.integers(2)), 0
         for position in range(size):
             place += int(rng.choice([1, 1, 2, 4]))
@@ -205,7 +195,7 @@ def check(rs: sd.RankSet, items: list[Item], with_mass: bool) -> None:
         assert getattr(rows, name).tolist() == [getattr(x, name) for x in items]
     assert (rows.mass is not None) == (rs.mass_above is not None) == with_mass
     firsts, ranks = [x for x in items if x.position == 1], [x.above + x.position for x in items]
-    assert first_items(rs).negatives.tolist() == [x.negatives for x in firsts]
+    assert rank_sets.first_items(rs).negatives.tolist() == [x.negatives for x in firsts]
     total = sum(x.count for x in firsts)
     n = [x.negatives + x.relevant for x in items]
     hidden = [rank for rank, x in zip(ranks, items, strict=True) if x.beyond]
@@ -242,7 +232,7 @@ def check(rs: sd.RankSet, items: list[Item], with_mass: bool) -> None:
         means = {at: nearest(*zip(*pairs, strict=True)) for at, pairs in sizes.items()}
         assert counts.populations == means
         shares = np.cumsum(masses) / sum(masses)
-        ours = rank_distribution_at(rs, np.arange(14) + [0.0, 0.9] * 7, ties=ties)
+        ours = rank_sets.rank_distribution_at(rs, np.arange(14) + [0.0, 0.9] * 7, ties=ties)
         assert ours == pytest.approx(shares, abs=1e-14)
 
 

@@ -93,10 +93,9 @@ async def measured(address: str, chips: list[str], size: int) -> bool:
                 bar, halted = await bar_and_halt(lab)
             ratio = float(np.median(beside) / np.median(alone))
             good &= ratio <= 3 and max(bar, halted) <= 1
-            (p50, p95), (q50, q95) = (np.quantile(x, [0.5, 0.95]) for x in (alone, beside))
-            line = f"{chip:18} alone p50 {p50:.3f} p95 {p95:.3f} s   beside p50 {q50:.3f} p95 "
-            line += f"{q95:.3f} s   ratio {ratio:.2f}, p95 {q95 / p95:.2f}   {len(beside)} changes"
-            line += f", {rounds} trainings   bar after {bar:.2f} s, halted after {halted:.2f} s"
+            p95 = [np.quantile(x, 0.95) for x in (alone, beside)]
+            line = f"{chip:18} {ratio:.2f} times, p95 {p95[0]:.3f} s alone, {p95[1]:.3f} s beside, "
+            line += f"{len(beside)} changes   bar after {bar:.2f} s, halted after {halted:.2f} s"
             print(line, flush=True)
         nothing.cancel()
     return good

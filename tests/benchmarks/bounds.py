@@ -1,4 +1,4 @@
-r"""Bounds and intervals: against all ranks, how often they miss, how wide, what they decide.
+r"""Intervals: how often they miss, and how wide they are.
 
 How narrow an interval can be at all, whoever makes it: let the ranks of U instances come from a
 distribution of sampled shares q, and let an interval [l, u] hold the metric T of the instances with
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,20 +27,19 @@ from scipy.special import ndtr, ndtri
 import sampledash as sd
 from sampledash.estimation.bounds import bounds
 from sampledash.estimation.confidence import maximum_likelihood, nonnegative, profile_interval
-from sampledash.estimation.estimate import compare, interval
+from sampledash.estimation.estimate import interval
 from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import as_metric
 from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.sampling import draw_above
 from sampledash.types import Floats, Ints
-from tests.benchmarks.frame import Result, timed
-from tests.estimation.cases import FALLING, adaptive, averaged, brute, drawn, falling, own_n_drawn
+from tests.benchmarks.frame import Result
+from tests.estimation.cases import FALLING, adaptive, averaged, drawn, falling, own_n_drawn
 from tests.oracles import WITH, WITHOUT, dense_law
 
 SHAPES = (None, "non-increasing")
 METRICS = ("Recall@10", "NDCG@10", "AUC")
 MISSES = 0.07  # share of 95 % intervals that may miss the exact metric
-WRONG = 0.05  # share of definite verdicts that may be wrong
 UNLIKE = 0.08  # the same where instances differ in n, or in m by what goes with the rank
 HARD = 0.15  # the same for ranks that are chosen against the interval; no proof promises 0.05
 ROUNDING = 1e-9
@@ -49,7 +48,9 @@ N = 3706
 RULES = ((100, 3200, 1), (20, 320, 2))  # start, cap, stop of a sample that decides its m
 MANY = 300_000  # instances that stand for infinitely many
 XYZ = sd.example("movielens-xyz")
+PLACES = np.arange(1, N + 1)
 Rng = np.random.Generator
+Drawn = tuple[SampledRankSet, Ints, Ints]  # and the true ranks and candidates of its instances
 
 
 @dataclass(frozen=True)
@@ -244,50 +245,18 @@ def hard(quick: bool) -> Iterator[Result]:
         yield seen[worst].result(f"misses, {of}: hardest ranks", HARD, quick, note)
 
 
-def decided(quick: bool) -> Iterator[Result]:
-    """Share of pairs decided, and of definite verdicts that are wrong."""
-    runs, rng = 2 if quick else 200, np.random.default_rng(2)
-    for metric, shape in product(("Recall@10", "AUC"), SHAPES):
-        verdicts, start = [], time.perf_counter()
-        for a, b in pairwise(cases()[: 4 if quick else None]):
-            order = sd.mean(metric, a.ranks) - sd.mean(metric, b.ranks)
-            for _ in range(runs):
-                with suppress(ValueError):
-                    told = compare(metric, a.draw(rng), b.draw(rng), shape=shape)
-                    wrong = told.low > 0 > order or told.high < 0 < order
-                    verdicts.append((told.better is not None, wrong))
-        spent = (time.perf_counter() - start) / max(len(verdicts), 1)
-        definite, wrong = np.sum(verdicts or [(0, 0)], axis=0)
-        note = f"{definite} of {len(verdicts)} decided, {wrong} of them wrong"
-        name, share = f"wrong verdicts, {metric}, {shape or 'any'} shape", wrong / max(definite, 1)
-        yield Result(name, spent, None, share, 1.0 if quick else WRONG, note=note)
-
-
-def programmes(quick: bool) -> Iterator[Result]:
-    """Few places against all ranks: within 1e-6, and under 3 s."""
-    n, m = (1000, 40) if quick else (3706, 100)
-    srs = averaged(sd.RankSet("Y", XYZ[1].ranks[XYZ[1].ranks <= n], n), n, m)
-    for (name, k), shape in product((("recall", 10), ("ndcg", 10)), SHAPES):
-        metric, how = sd.metric(name, k=k), {"shape": shape, "tolerance": 1e-2}
-        ours, ends = timed(partial(bounds, metric, srs, **how))
-        obvious, every = timed(partial(brute, name, k, srs, **how))
-        apart = float(np.abs(np.subtract(ends, every)).max())
-        title = f"bounds of {metric}, {shape or 'any'} shape, n = {n}, m = {m}"
-        yield Result(title, ours, obvious, apart, 1e-6, within=3.0)
-
-
 def shaped(quick: bool) -> Iterator[Result]:
     """With the shape: misses of the metric of drawn instances, and of their distribution."""
-    runs, m, places = 5 if quick else 100, 100, np.arange(1, N + 1)
     for name, kind, size in product(METRICS[:1] if quick else METRICS[:2], FALLING, (200, 3000)):
         metric, mass, rng = as_metric(name), falling(kind, N), np.random.default_rng(3)
-        mean = float(mass @ metric(places, N))
+        mean = float(mass @ metric(PLACES, N))
 
         def draw(metric=metric, mass=mass, rng=rng, size=size, mean=mean):
-            ranks = rng.choice(places, size, p=mass)
-            return drawn(ranks, N, m, rng), (float(metric(ranks, N).mean()), mean)
+            ranks = rng.choice(PLACES, size, p=mass)
+            return drawn(ranks, N, 100, rng), (float(metric(ranks, N).mean()), mean)
 
-        seen = misses(runs, draw, partial(interval, metric, shape="non-increasing"))
+        span = partial(interval, metric, shape="non-increasing")
+        seen = misses(5 if quick else 100, draw, span)
         title = f"misses, {name}, non-increasing shape: {size} of {kind}"
         note = f", of the distribution {seen.shares[1]:.2f}"
         yield seen.result(title, MISSES, quick, note, within=0.3)
@@ -317,7 +286,7 @@ def decided_by_the_draw(quick: bool) -> Iterator[Result]:
     for name, rule, kind, size in product(METRICS[:some], RULES[::-1][:some], kinds, (200, 3000)):
         metric, mass = as_metric(name), falling(kind, N)
         ends = () if quick else hardest_to_tell(metric, mass, rule, size)
-        which = [(np.arange(1, N + 1), mass), *ends]
+        which = [(PLACES, mass), *ends]
         for place, shares in zip(("", "lowest of ", "highest of "), which, strict=False):
             rng = np.random.default_rng(5)
 
@@ -330,24 +299,12 @@ def decided_by_the_draw(quick: bool) -> Iterator[Result]:
             yield seen.result(title, HARD if place else MISSES, quick)
 
 
-class Drawn(NamedTuple):
-    """A sample, and the true ranks and candidates of its instances."""
-
-    srs: SampledRankSet
-    ranks: Ints
-    n: Ints
-
-
-def ranks_of(share: Floats, n: Ints) -> Ints:
-    """True ranks of items that have about these shares of the candidates above."""
-    return np.minimum(1 + (n * share).astype(np.int64), n)
-
-
 def sampled(rng: Rng, share: Floats, n: Any, m: Any, scheme: str = WITHOUT) -> Drawn:
+    """Items that have about these shares of the candidates above."""
     n, m = (np.broadcast_to(x, len(share)) for x in (n, m))
-    ranks = ranks_of(share, n)
+    ranks = np.minimum(1 + (n * share).astype(np.int64), n)
     above = draw_above(scheme, m, ranks - 1, n - ranks, rng)
-    return Drawn(SampledRankSet("A", above + 1, n, m, scheme=scheme), ranks, n)
+    return SampledRankSet("A", above + 1, n, m, scheme=scheme), ranks, n
 
 
 def platform(m: tuple[int, int], size: int, rng: Rng) -> Drawn:
@@ -366,21 +323,20 @@ def activity(rng: Rng) -> Drawn:
 
 def doubled(rng: Rng) -> Drawn:
     """Twice as many negatives while nothing ranks above the item."""
-    n = np.full(600, N)
-    ranks = ranks_of(rng.beta(0.4, 2, 600), n)
-    m, above = adaptive((ranks - 1) / (n - 1), rng, 20, 320, 1)
-    return Drawn(SampledRankSet("A", above + 1, n, m, scheme=WITH), ranks, n)
+    ranks = np.minimum(1 + (N * rng.beta(0.4, 2, 600)).astype(np.int64), N)
+    m, above = adaptive((ranks - 1) / (N - 1), rng, 20, 320, 1)
+    return SampledRankSet("A", above + 1, N, m, scheme=WITH), ranks, np.full(600, N)
+
+
+def some_sizes(sizes: list[int], users: int, m: int, rng: Rng) -> Drawn:
+    n = rng.choice(sizes, users)
+    return sampled(rng, rng.beta(0.4, 2, users), n, m)
 
 
 def few_with_more(rng: Rng) -> Drawn:
     """30 users, one or two of them with 500 negatives; m is independent of the rank."""
     m = rng.choice([20, 500], 30, p=[0.95, 0.05])
     return sampled(rng, rng.beta(0.4, 2, 30), N, m, WITH)
-
-
-def some_sizes(sizes: list[int], users: int, m: int, rng: Rng) -> Drawn:
-    n = rng.choice(sizes, users)
-    return sampled(rng, rng.beta(0.4, 2, users), n, m)
 
 
 def lognormal(sigma: float, rng: Rng) -> Drawn:
@@ -426,4 +382,4 @@ def unlike(quick: bool) -> Iterator[Result]:
         yield seen.result(f"misses, {text}: {case}", UNLIKE, quick, note)
 
 
-BENCHMARKS = (programmes, held, hard, decided, shaped, decided_by_the_draw, unlike)
+BENCHMARKS = (held, hard, shaped, decided_by_the_draw, unlike)

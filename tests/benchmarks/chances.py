@@ -8,7 +8,7 @@ other half do not, and so differ in skewness too.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -157,15 +157,14 @@ def simulated_chances(quick: bool) -> Iterator[Result]:
         worst = max(inside, key=lambda cell: abs(cell.z))
         far = np.mean([abs(cell.z) > 2 for cell in inside])
         name = f"chances, {size:,} instances, against {RUNS:,} runs (standard errors)"
-        note = f"{len(inside)} of {len(every)} cells inside; {far:.1%} beyond 2; worst: "
-        note += f"{worst.metric}, {worst.correction}, {worst.case.kind}, {worst.case.scheme}: "
-        note += f"{worst.chance:.3f} against {worst.share:.3f}"
+        note = f"{len(inside)} of {len(every)} cells inside; {far:.1%} beyond 2; worst: {worst}"
         yield Result(name, seconds, None, abs(worst.z), 4, note=note)
 
 
-# Means that take few values: ties count, and so does skewness. Runs are drawn with numpy alone;
-# for shared negatives the items above under both systems are as many as can be, as few, or between.
+# Means that take few values: ties count, and so does skewness.
+# For shared negatives the items above under both systems are as many as can be, as few, or between.
 FEW_VALUES = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
+FEW_RARE = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
 RECIPES = ("uncorrected", "CLS", "BV 0.1", "rank estimate")
 OVERLAPS = (1.0, 0.0, 0.7, None)  # share of the range of what both may have above; None: random
 DRAWS = 5_000
@@ -181,7 +180,7 @@ class Pair:
     scheme: str
     n: int
     m: int
-    ranks: Ints
+    ranks: Ints = field(repr=False)
     overlap: float | None = None
     seed: int = 0
 
@@ -199,12 +198,10 @@ class Pair:
         """Mostly corrected, of deep ranks: few sampled counts are worth nearly everything."""
         rng = np.random.default_rng([9, seed])
         sizes = [30, 40, 60, 100], [67, 400, 3000], [10, 20, 50]
-        size, n, m = (int(rng.choice(some)) for some in sizes)
-        power = float(rng.choice([1.0, 1.15, 1.5]))
+        size, n, m, power = (rng.choice(some).item() for some in (*sizes, [1.0, 1.15, 1.5]))
         ranks = _alike_or_not(rng, size, n, 0.03, lambda: power)
-        metrics = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
         recipes = ("CLS", "CLS", "CLS", "BV 0.1", "uncorrected")
-        chosen = (str(rng.choice(some)) for some in (metrics, recipes, UNIFORM))
+        chosen = (str(rng.choice(some)) for some in (FEW_RARE, recipes, UNIFORM))
         return cls(*chosen, n, m, ranks, None, seed)
 
     @property
@@ -216,23 +213,22 @@ class Pair:
         return chance(self.metric, self.sets, self.m, **how).iloc[0]
 
     @property
+    def sampling(self) -> sd.Sampling:
+        return sd.Sampling(self.n, self.m, self.scheme)
+
+    @property
     def vector(self) -> Floats:
         """What is reported for each sampled count above."""
-        sampling = sd.Sampling(self.n, self.m, self.scheme)
-        return sd.parse_correction(self.correction).fit(self.metric, sampling).values
+        return sd.parse_correction(self.correction).fit(self.metric, self.sampling).values
 
-    def redrawn(self, runs: int) -> Floats:
-        """Differences P - Q of runs on redrawn instances."""
-        rng = np.random.default_rng([4, self.seed])
-        at, means = rng.integers(0, self.ranks.shape[1], (runs, self.ranks.shape[1])), []
-        for ranks in self.ranks:
-            above = ranks[at] - 1
-            if self.scheme == WITH:
-                counts = rng.binomial(self.m, above / (self.n - 1))
-            else:
-                counts = rng.hypergeometric(above, self.n - 1 - above, self.m)
-            means.append(self.vector[counts].mean(axis=1))
-        return np.asarray(means[0] - means[1])
+    def redrawn(self, rng: np.random.Generator, runs: int, paired: bool = True) -> Floats:
+        """Differences P - Q of runs on redrawn instances, the same for both or of their own."""
+        at, size = [], self.ranks.shape[1]
+        for _ in "PQ":
+            at.append(at[0] if at and paired else rng.integers(0, size, (runs, size)))
+        drawn = (self.sampling.draw(r[x], rng) for r, x in zip(self.ranks, at, strict=True))
+        first, second = (self.vector[ranks - 1].mean(axis=1) for ranks in drawn)
+        return np.asarray(first - second)
 
     def shared(self, runs: int) -> Floats:
         """Differences P - Q of runs in which both systems rank the same negatives."""
@@ -262,26 +258,21 @@ def _alike_or_not(rng, size: int, n: int, off: float, power_of: Callable[[], flo
     return np.minimum(1 + (n * np.array([first, second]) ** powers).astype(np.int64), n)
 
 
-def share_ahead(differences: Floats, better: str) -> tuple[float, float]:
-    """Share of the runs that show the order, and its standard error."""
-    share = float(np.mean((differences if better == "P" else -differences) > 1e-12))
-    return share, float(np.sqrt(max(share * (1 - share), 0.02) / len(differences)))
-
-
-def _off(better: str, low: float, high: float, differences: Floats) -> float:
+def _off(row: Any, low: float, high: float, differences: Floats) -> float:
     """How far the share of runs is outside, in standard errors; 0 for equal systems."""
-    share, error = share_ahead(differences, better)
+    share = float(np.mean((differences if row.better == "P" else -differences) > 1e-12))
+    error = np.sqrt(max(share * (1 - share), 0.02) / len(differences))
     return 0.0 if np.isnan(low) else max(low - share, share - high, 0.0) / error
 
 
 def off_redrawn(case: Pair, runs: int = DRAWS) -> float:
-    row = case.row(probability_if_redrawn)
-    return _off(row.better, row.probability, row.probability, case.redrawn(runs))
+    row, rng = case.row(probability_if_redrawn), np.random.default_rng([4, case.seed])
+    return _off(row, row.probability, row.probability, case.redrawn(rng, runs))
 
 
 def off_shared(case: Pair, runs: int = DRAWS) -> float:
     row = case.row(probability_if_shared)
-    return _off(row.better, row.low, row.high, case.shared(runs))
+    return _off(row, row.low, row.high, case.shared(runs))
 
 
 def against_runs(quick: bool) -> Iterator[Result]:
@@ -292,9 +283,7 @@ def against_runs(quick: bool) -> Iterator[Result]:
         seconds, found = timed(lambda off=off, some=some: [off(case) for case in some])
         worst = some[int(np.argmax(found))]
         name = f"{what}, {len(some)} pairs, against {DRAWS:,} runs (standard errors)"
-        note = f"worst: {worst.metric}, {worst.correction}, {worst.scheme}, "
-        note += f"{worst.ranks.shape[1]} instances, n = {worst.n}, m = {worst.m}"
-        yield Result(name, seconds, None, max(found), 4, note=note)
+        yield Result(name, seconds, None, max(found), 4, note=f"worst: {worst}")
 
 
 BENCHMARKS = (simulated_chances, against_runs)

@@ -82,8 +82,7 @@ def any_n(quick: bool) -> Iterator[Result]:
 
 def curves(quick: bool) -> Iterator[Result]:
     """Curves of X, Y, Z: four metrics, 60 values of m, against scipy.stats row by row."""
-    sets = sd.example("movielens-xyz")
-    metrics = [sd.parse_metric(text) for text in ("Recall@10", "NDCG@10", "AP", "AUC")]
+    sets, metrics = sd.example("movielens-xyz"), ("Recall@10", "NDCG@10", "AP", "AUC")
     m_values = np.unique(np.geomspace(1, 1000, 76).round().astype(int))[-60:]
     step = 2000 if quick else 100
     few = [sd.RankSet(rs.system, rs.ranks[::step], rs.n[::step]) for rs in sets]
@@ -91,14 +90,14 @@ def curves(quick: bool) -> Iterator[Result]:
     def ours_of(which: list[sd.RankSet], scheme: str) -> Floats:
         return np.array([sd.curve(x, which, m_values, scheme=scheme) for x in metrics])
 
+    def mean(m: int, rs: sd.RankSet, scheme: str) -> Floats:
+        values = [sd.parse_metric(x)(np.arange(1, m + 2), m + 1) for x in metrics]
+        rows = zip(rs.ranks - 1, rs.n - 1, strict=True)
+        return np.mean([values @ by_scipy(*row, m, scheme) for row in rows], axis=0)
+
     def by_rows(scheme: str) -> Floats:
-        result = np.zeros((len(metrics), len(m_values), len(few)))
-        for y, m in enumerate(m_values):
-            values = np.array([metric(np.arange(1, m + 2), m + 1) for metric in metrics])
-            for z, rs in enumerate(few):
-                for r, n in zip(rs.ranks, rs.n, strict=True):
-                    result[:, y, z] += values @ by_scipy(r - 1, n - 1, m, scheme) / len(rs)
-        return result
+        rows = [[mean(m, rs, scheme) for rs in few] for m in m_values.tolist()]
+        return np.moveaxis(rows, -1, 0)
 
     for scheme in UNIFORM:
         ours, _ = timed(partial(ours_of, few if quick else sets, scheme), 3)

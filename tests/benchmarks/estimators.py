@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import sampledash as sd
-from sampledash.estimation.estimate import point
 from sampledash.estimation.rank_distribution import Learner, side_by_side
 from sampledash.estimation.vectors import VECTORS as ROWS
 from sampledash.estimation.vectors import solver
@@ -54,31 +53,26 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
     rank = np.arange(1, n + 1)
     target = np.stack([sd.parse_metric(text)(rank, n) for text in EVERY_METRIC], axis=1)
     counts = np.stack([s.counts[0] / s.total[:, None] for s in samples])
-    pooled = Outcomes(n, WITH, (m,), (sum(s.counts[0] for s in samples),))
     if method in CORRECTIONS:
         recipe, law = sd.parse_correction(method), sd.Sampling(n, m, WITH)
         return counts @ np.stack([recipe.fit(text, law).values for text in EVERY_METRIC], axis=1)
+    pooled = Outcomes(n, WITH, (m,), (sum(s.counts[0] for s in samples),))
     if method == SIDE_BY_SIDE:
         return np.stack([own.mass @ target for own in side_by_side(pooled, samples)])
-    if method in DISTRIBUTIONS:
-        return np.stack([Learner(s, method).distribution().mass @ target for s in samples])
-    if method in SHARED:
-        name = method.split(",")[0].removeprefix("shared ")
-        prior = Learner(pooled, ROWS[name].prior).distribution()
-        vectors = [learned(name, prior, target, m, 0.1, samples[0].total)] * len(samples)
-    else:
-        priors = [Learner(s, ROWS[method].prior).distribution() for s in samples]
-        parts = zip(priors, samples, strict=True)
-        vectors = [learned(method, prior, target, m, 0.01, s.total) for prior, s in parts]
+    name = method.removeprefix("shared ").removesuffix(", BV 0.1")
+    learn, prior = [pooled] if method in SHARED else samples, getattr(ROWS.get(name), "prior", name)
+    priors = [Learner(s, prior).distribution() for s in learn]
+    if name in DISTRIBUTIONS:
+        return np.stack([own.mass @ target for own in priors])
+    law, gamma = priors[0].support.law(m), 0.1 if method in SHARED else 0.01
+
+    def vector(pi: Floats, size: float) -> Floats:
+        noise = np.full(len(law), 1 / size) if name == "mn" else gamma * pi
+        return solver(law, pi, noise)(law.T @ (pi[:, None] * target))
+
+    vectors = [list(map(vector, own.mass, samples[0].total)) for own in priors]
+    vectors *= len(samples) // len(vectors)  # one for all where they share it
     return np.stack([np.einsum("rt,rtc->rc", *both) for both in zip(counts, vectors, strict=True)])
-
-
-def learned(method, prior, target, m, gamma, total):
-    """One vector per run and metric, shape (runs, m + 1, metrics)."""
-    law = prior.support.law(m)
-    noise = [1 / u * np.ones(len(law)) for u in total] if method == "mn" else gamma * prior.mass
-    parts = zip(prior.mass, noise, strict=True)
-    return np.stack([solver(law, pi, v)(law.T @ (pi[:, None] * target)) for pi, v in parts])
 
 
 def quality(values: Floats) -> tuple[Floats, Floats, Floats]:
@@ -110,20 +104,6 @@ def accuracy(quick: bool) -> Iterator[Result]:
             yield Result(name, spent / (3 * full), None, float(relative.mean()), limit, note=note)
 
 
-def seconds(quick: bool) -> Iterator[Result]:
-    """Every estimator at n = 3,706, m = 100, 6,040 instances: under 0.1 s, MES under 0.5 s."""
-    rng = np.random.default_rng(0)
-    ranks = np.minimum(1 + (3706 * rng.beta(0.4, 2, 6040)).astype(int), 3706)
-    sampled = sd.Sampling(3706, 100).draw(ranks, rng)
-    for method in (*DISTRIBUTIONS, *VECTORS, "BV 0.1", "CLS"):
-        # Another name, so that nothing is looked up.
-        names = (f"{method} {run}" for run in range(2 if quick else 5))
-        srs = [SampledRankSet(name, sampled, 3706, 100) for name in names]
-        best = min(timed(partial(point, "NDCG@10", one, method))[0] for one in srs)
-        name, limit = f"NDCG@10 by {method}, n = 3,706, m = 100", 0.5 if "mes" in method else 0.1
-        yield Result(name, best, None, None, 0, within=limit)
-
-
 def iterated(n: int, m: int, size: int) -> Any:
     """100 iterations on a large sample; how far the AUC is off."""
     rng = np.random.default_rng(0)
@@ -145,4 +125,4 @@ def large(quick: bool) -> Iterator[Result]:
         yield Result(name, run.seconds, None, run.result, 1e-3, within=2.0, note=run.told(500))
 
 
-BENCHMARKS = (accuracy, seconds, large)
+BENCHMARKS = (accuracy, large)

@@ -24,7 +24,6 @@ EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
 METRICS = [sd.parse_metric(text) for text in EVERY.split()]
 TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # differences so near a tie are left to rounding
 QUICK, ALL = 16, 200
-LS_MOST = 8  # beyond, the vector explodes
 
 
 @dataclass(frozen=True)
@@ -85,18 +84,13 @@ def flips_of(signs: dict[int, int]) -> list[int]:
     return runs[1:]
 
 
-def right_from_of(signs: dict[int, int], truth: int) -> int | None:
-    last = max((m for m, sign in signs.items() if sign != truth), default=0)
-    return min((m for m in signs if m > last), default=None)
-
-
 def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> list[str]:
     """What differs in flips, right_from and verdicts of one case; ``count`` is added to.
 
     The verdict tells right_from of all metrics; the function of that name is asked for one.
     """
     sets, wrong = case.sets, []
-    top = case.m_max if correction != "LS" else min(case.m_max, LS_MOST)
+    top = case.m_max if correction != "LS" else min(case.m_max, 8)  # it explodes
     options = case.options | {"correction": correction}
     m_max, middle = None if correction != "LS" else top, max(1, top // 3)
     judged = sd.verdict(METRICS, sets, middle, (correction,), m_max=m_max, **case.options)
@@ -118,11 +112,16 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
                 continue
             signs, truth = {m: order(d) for m, d in each.items()}, order(exactly)
             line, ahead = lines.iloc[row], truth or 1
-            wanted = right_from_of(signs, truth) if truth else None
+            last = max((m for m, sign in signs.items() if sign != truth), default=0)
+            wanted = min((m for m in signs if m > last and truth), default=None)
+            # The probability itself is checked against simulated runs.
+            sure = {1: line.probability >= 0.95, -1: line.probability <= 0.05}
+            side = signs[middle] * ahead
+            state = {1: "right", -1: "wrong"}[side] if sure.get(side) else "undecided"
             checks = [
                 ("flips", flips[names], flips_of(signs)),
                 ("better", (line.better, line.worse), names[::ahead]),
-                ("state", line.state, _state(truth, signs[middle] * ahead, line.probability)),
+                ("state", line.state, state if truth else "tied"),
                 ("exact", abs(line.exact - abs(exactly)) <= 1e-12, True),
                 ("sampled", abs(line.sampled - each[middle] * ahead) <= 1e-11, True),
             ]
@@ -135,12 +134,6 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
             count.update(orders=len(signs), flips=len(flips_of(signs)), verdicts=1)
             count["right"] += wanted is not None
     return wrong
-
-
-def _state(truth: int, sampled: int, probability: float) -> str:
-    """What the word has to be; the probability itself is checked against simulated runs."""
-    right, wrong = sampled > 0 and probability >= 0.95, sampled < 0 and probability <= 0.05
-    return "tied" if truth == 0 else "right" if right else "wrong" if wrong else "undecided"
 
 
 def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:

@@ -11,7 +11,6 @@ import asyncio
 import itertools
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -173,7 +172,7 @@ def line(address: str) -> Iterator[str]:
 def main() -> int:
     args = options(__doc__, PLACES, tries=400)
     expect.set_options(timeout=60_000)  # of a page that opens
-    lost, late, waits = 0, Counter[str](), dict[str, list[float]]()
+    lost, late, waits = 0, 0, dict[str, list[float]]()
     with served() as (address, _), line(address) as slow, chromium() as browser:
         ways = {"as it is": (address, 1), "processor / 4": (address, 4), "10 Mbit/s": (slow, 1)}
         every = itertools.cycle(itertools.product(GESTURES, args.only, ways))
@@ -186,7 +185,7 @@ def main() -> int:
             session.send("Emulation.setCPUThrottlingRate", {"rate": slowed})
             seconds, missing = first_touch(tab, PLACES[name], gesture)
             waits.setdefault(way, []).append(seconds)
-            late[name] += seconds > LIMIT
+            late += seconds > LIMIT
             if missing:
                 lost += 1
                 print(f"lost: {name}, {gesture.__name__}, {way}: {missing}", flush=True)
@@ -194,7 +193,7 @@ def main() -> int:
     for way, seconds in waits.items():
         p50, p95 = np.quantile(seconds, [0.5, 0.95])
         print(f"{way:14} {len(seconds):3} changes, p50 {p50:.2f} s, p95 {p95:.2f} s")
-    print(f"{lost} of {args.tries} lost, {late.total()} late {dict(+late)}")
+    print(f"{lost} of {args.tries} lost, {late} late")
     return int(lost > 0)
 
 

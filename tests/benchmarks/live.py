@@ -65,15 +65,14 @@ class Place:
     tab: Page
     server: int  # process
     key: str
-    #: Of each change: seconds, those of Python, of the longest task, and how many messages.
-    took: list[tuple[float, float, float, int]] = field(default_factory=list)
-    messages: int = 0
+    #: Of each change: seconds, those of Python, and of the longest task.
+    took: list[tuple[float, float, float]] = field(default_factory=list)
 
     def change(self, turn: int) -> None:
         """Type the next value and wait until the page rests."""
         self.tab.bring_to_front()
         self.tab.evaluate("() => { seen.moved = seen.began = 0; seen.tasks.length = 0; }")
-        self.messages, spent = 0, processor_seconds(self.server)
+        spent = processor_seconds(self.server)
         number = self.tab.locator(f".st-key-{self.key} [data-testid=stNumberInput] input").first
         number.fill(f"{VALUES[self.key][turn % 2]:g}")
         number.press("Enter")
@@ -81,14 +80,13 @@ class Place:
         python = processor_seconds(self.server) - spent
         seconds = self.tab.evaluate("() => (seen.moved - seen.began) / 1000")
         task = self.tab.evaluate("() => Math.max(0, ...seen.tasks) / 1000")
-        self.took.append((seconds, python, task, self.messages))
+        self.took.append((seconds, python, task))
 
     def line(self) -> str:
-        seconds, python, tasks, messages = np.transpose(self.took)
+        seconds, python, tasks = np.transpose(self.took)
         p50, p95 = np.quantile(seconds, [0.5, 0.95])
         line = f"{self.name:12} a change: p50 {p50:5.3f} s, p95 {p95:5.3f} s, longest task "
-        line += f"{tasks.max():5.3f} s, python p95 {np.quantile(python, 0.95):5.3f} s, "
-        return f"{line}{messages.max():.0f} messages"
+        return f"{line}{tasks.max():5.3f} s, python p95 {np.quantile(python, 0.95):5.3f} s"
 
 
 def dragged(tab: Page, name: str) -> str:
@@ -114,17 +112,11 @@ def opened(context: Any, address: str, name: str, server: int, key: str) -> Plac
     """A page in a tab of its own, at rest."""
     tab = context.new_page()
     tab.set_default_timeout(60_000)
-    place = Place(name, tab, server, key)
-
-    def heard(_: Any) -> None:
-        place.messages += 1
-
-    tab.on("websocket", lambda socket: socket.on("framereceived", heard))
     tab.goto(address)
     tab.get_by_role("heading", level=3).wait_for()
     tab.evaluate(WATCH)
     tab.wait_for_function("() => performance.now() - Math.max(seen.moved, 2000) > 1500")
-    return place
+    return Place(name, tab, server, key)
 
 
 def main() -> int:

@@ -16,20 +16,12 @@ import sampledash as sd
 from sampledash.comparison import chance, run_distribution
 from sampledash.comparison.run_distribution import Run, lattice, law_of_mean, waves_of
 from sampledash.protocol import Protocol
+from tests import oracles
 from tests.benchmarks.chances import KINDS, Case, cells
 from tests.benchmarks.chances import SCHEMES as DRAWN
 from tests.comparison import made
 from tests.comparison.made import of_ranks, options_of, skewed
-from tests.oracles import (
-    POPULARITY,
-    SCHEMES,
-    UNIFORM,
-    WITH,
-    WITHOUT,
-    chance_above,
-    dense_law,
-    law_of_sum,
-)
+from tests.oracles import POPULARITY, SCHEMES, UNIFORM, WITH, WITHOUT
 
 
 def ordered(metric: Any, sets: list[sd.RankSet], m: int, **options: Any) -> tuple[Any, list]:
@@ -75,7 +67,7 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
             values = [[(value(*what), p) for p, what in law] for law in all_drawn]
             parts = [[(w * v, p) for v, p in law] for w, law in zip(shares, values, strict=True)]
             several = zip(parts, often, strict=True)
-            laws.append(law_of_sum(law for law, count in several for _ in range(count)))
+            laws.append(oracles.law_of_sum(law for law, count in several for _ in range(count)))
             run, order = Run(metric, rs, m, protocol), np.arange(len(rows))[::-1]
             waves = np.array([wave(law) for law in values[::-1]])
             one, hits = rs.max_relevant == 1 or metric.first_only, metric.on_lattice
@@ -95,20 +87,18 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
         # Hits of several items are exact too; sums of theirs are 20,000 seeded runs a system.
         exactly = max(rs.max_relevant for rs in sets) == 1 or hits or metric.first_only
         for i, j, truth in pairs[-1]:
-            p = chance_above(laws[i], laws[j]) if truth else np.nan
+            p = oracles.chance_above(laws[i], laws[j]) if truth else np.nan
             error = 1e-9 if exactly else 4 * np.sqrt(max(p * (1 - p), 1e-9) / 10_000)
             true.append((p, error))
-    found = chain(
-        *chance.pair_chances([x for x, _ in made.each_metric()], sets, m, pairs, protocol)
-    )
+    metrics = [metric for metric, _ in made.each_metric()]
+    found = chain(*chance.pair_chances(metrics, sets, m, pairs, protocol))
     for ours, (p, error) in zip(found, true, strict=True):
         assert ours == pytest.approx(p, abs=error, nan_ok=True)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize(
-    ("metric", "correction", "sizes", "n", "m", "error"),
-    [
+def test_convolutions(scheme):
+    for metric, correction, sizes, n, m, error in (
         ("Recall@10", "uncorrected", 29, 500, 50, 1e-9),
         ("HitRate@10", "uncorrected", 200, 500, 50, 1e-9),
         ("Precision@10", "rank estimate", 200, 500, 50, 1e-9),
@@ -126,31 +116,31 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
         ("AP@2", "uncorrected", (150, 2), 60, 12, 1e-4),
         # Their lattices rarely meet, and yet the means are equal in one run of forty.
         ("AP@2", "uncorrected", (150, 4), 60, 12, 1e-4),
-    ],
-)
-def test_convolutions(metric, correction, sizes, n, m, error, scheme):
-    sizes, n = np.broadcast_to(sizes, 2).tolist(), np.broadcast_to(n, 2).tolist()
-    rng, powers = np.random.default_rng(sizes[1]), (2.0, 2.0 + 0.3 * sizes[1] ** -0.5)
-    sets = [
-        sd.RankSet(name, np.ceil(own * rng.random(size) ** power).astype(int), own)
-        for name, own, size, power in zip("PQ", n, sizes, powers, strict=True)
-    ]
-    row, pair = ordered(metric, sets, m, scheme=scheme, correction=correction)
-    laws = []
-    for rs in pair:
-        own = sd.Sampling(int(rs.n[0]), m, scheme)
-        values = sd.parse_correction(correction).fit(metric, own).values
-        distinct, group = np.unique(np.round(values, 11), return_inverse=True)
-        chances = (dense_law(own.n, m, scheme) @ np.eye(len(distinct))[group])[rs.ranks - 1]
-        if len(distinct) > 2:
-            total = law_of_sum(zip(distinct, p, strict=True) for p in chances)
-            laws.append({value / len(rs): p for value, p in total.items()})
-        else:  # how many there are of the larger one
-            law = reduce(np.convolve, chances)
-            laws.append(dict(zip(np.linspace(*distinct, len(law)).tolist(), law, strict=True)))
-    true = chance_above(*laws)
-    assert 0.02 < true < 0.98
-    assert row.probability == pytest.approx(true, abs=error)
+    ):
+        sizes, n = np.broadcast_to(sizes, 2).tolist(), np.broadcast_to(n, 2).tolist()
+        rng, powers = np.random.default_rng(sizes[1]), (2.0, 2.0 + 0.3 * sizes[1] ** -0.5)
+        sets = [
+            sd.RankSet(name, np.ceil(own * rng.random(size) ** power).astype(int), own)
+            for name, own, size, power in zip("PQ", n, sizes, powers, strict=True)
+        ]
+        row, pair = ordered(metric, sets, m, scheme=scheme, correction=correction)
+        laws = []
+        for rs in pair:
+            own = sd.Sampling(int(rs.n[0]), m, scheme)
+            values = sd.parse_correction(correction).fit(metric, own).values
+            distinct, group = np.unique(np.round(values, 11), return_inverse=True)
+            chances = (oracles.dense_law(own.n, m, scheme) @ np.eye(len(distinct))[group])[
+                rs.ranks - 1
+            ]
+            if len(distinct) > 2:
+                total = oracles.law_of_sum([zip(distinct, p, strict=True) for p in chances])
+                laws.append({value / len(rs): p for value, p in total.items()})
+            else:  # how many there are of the larger one
+                law = reduce(np.convolve, chances)
+                laws.append(dict(zip(np.linspace(*distinct, len(law)).tolist(), law, strict=True)))
+        true = oracles.chance_above(*laws)
+        assert 0.02 < true < 0.98
+        assert row.probability == pytest.approx(true, abs=error)
 
 
 def run_of(metric, m, ranks=(1, 5, 9), n=20, options=None, **more):
@@ -218,9 +208,7 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("AUC", 4, {}, SMALL | {"n": [20, 20, 5]}, False, 1 / 24, 1 / 3, 1 / 12),
     ],
 )  # fmt: skip
-def test_steps_and_largest_parts_of_a_mean(
-    metric, m, options, more, hits, half, largest, by_draw
-) -> None:
+def test_steps_and_largest_parts(metric, m, options, more, hits, half, largest, by_draw) -> None:
     run, error = run_of(metric, m, options=options, **more), 1e-14
     if options in (CLS, BV):
         low, high = run.vector.min(), run.vector.max()
@@ -314,18 +302,6 @@ def test_simulated_runs_stand_for_a_law(instances, items, runs, part, monkeypatc
         assert same == [True, False]
 
 
-def test_powers_and_waves() -> None:
-    rng = np.random.default_rng(1)
-    for counts in ([0, 0], [1], [1, 1], [5, 0, 1, 2, 3, 8, 13], [2, 2], [7, 7, 1]):
-        values = np.exp(rng.normal(0, 0.1, (len(counts), 3)) + 1j * rng.normal(0, 1, 3))
-        true = np.prod(values ** np.array(counts)[:, None], axis=0)
-        assert chance.power_product(values, np.array(counts)) == pytest.approx(true, rel=1e-12)
-    for size in (1, 2, 63, 64, 65, 128, 130):
-        frequencies, values = 0.3 + 0.7 * np.arange(size), rng.normal(size=5)
-        true = np.exp(1j * np.multiply.outer(values, frequencies))
-        assert waves_of(values, frequencies) == pytest.approx(true, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("difference", "deviation", "step", "true"),
     [(0.3, 0.2, 0.0, norm.cdf(1.5)), (0.3, 0.2, 0.1, norm.cdf(1)), (-0.3, 0.2, 0.1, norm.cdf(-2)),
@@ -338,10 +314,19 @@ def test_chances_of_the_normal_law(difference, deviation, step, true) -> None:
     assert twice == pytest.approx([true, norm.cdf(difference - step)], abs=1e-15)
 
 
-def test_means_have_a_common_step_or_none() -> None:
+def test_powers_and_waves_and_common_steps() -> None:
     first, second = np.array([0.1, 0.1, 0.1, 0, 0.1]), np.array([0.1, 0.2, 0, 0, 0.1 + 0.9e-10])
     assert chance.common_step(first, second).tolist() == [0.1, 0, 0, 0, 0.1]
     assert chance.common_step(0.1, 0.1 + 1.1e-10) == 0
+    rng = np.random.default_rng(1)
+    for counts in ([0, 0], [1], [1, 1], [5, 0, 1, 2, 3, 8, 13], [2, 2], [7, 7, 1]):
+        values = np.exp(rng.normal(0, 0.1, (len(counts), 3)) + 1j * rng.normal(0, 1, 3))
+        true = np.prod(values ** np.array(counts)[:, None], axis=0)
+        assert chance.power_product(values, np.array(counts)) == pytest.approx(true, rel=1e-12)
+    for size in (1, 2, 63, 64, 65, 128, 130):
+        frequencies, values = 0.3 + 0.7 * np.arange(size), rng.normal(size=5)
+        true = np.exp(1j * np.multiply.outer(values, frequencies))
+        assert waves_of(values, frequencies) == pytest.approx(true, abs=1e-12)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])
@@ -360,14 +345,10 @@ def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
         return np.vstack([counts, normal])
 
     deviation = np.hypot(std[first], std[second])
-    found = chance.inverted(
-        transform, 5, first, second, deviation.max(), shift * (np.arange(7) % 2)
-    )
-    at = np.arange(501)
+    shifts, at, pairs = shift * (np.arange(7) % 2), np.arange(501), ((0, 1), (1, 0), (2, 0), (0, 2))
+    found = chance.inverted(transform, 5, first, second, deviation.max(), shifts)
     dense = [binom.pmf(at, *law) for law in laws]
-    true = [
-        dense[i] @ (np.cumsum(dense[j]) - dense[j]) for i, j in ((0, 1), (1, 0), (2, 0), (0, 2))
-    ]
+    true = [dense[i] @ (np.cumsum(dense[j]) - dense[j]) for i, j in pairs]
     assert found[:4] == pytest.approx(true, abs=2e-4)
     normal = norm(mean[3], std[3])
     true = [norm.cdf((mean[3] - mean[4]) / deviation[4])]
@@ -399,11 +380,6 @@ def test_sums_of_lumps_and_small_values(rest: list[int], often: int, known: int,
     assert (found is not None) == known
     if found is not None:
         assert found == pytest.approx(law[1 + 2000 * often :].sum(), abs=1e-4)
-
-
-def test_all_negatives_show_the_order(xyz: list[sd.RankSet]) -> None:
-    table = sd.probability_of_order("NDCG@10", xyz, 3686, scheme=WITHOUT)
-    assert table.probability.tolist() == [1.0, 1.0, 1.0]
 
 
 CASES = [
@@ -443,8 +419,7 @@ def test_the_normal_law(metric: str, sets: list[sd.RankSet], error: float) -> No
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
-    # Values too many to keep apart: put on a grid.
-    # From 30 instances on there is none.
+    # Values too many to keep apart: put on a grid. From 30 instances on there is none.
     of_30, rs = (skewed(np.random.default_rng(8), 3000, size, [3.0])[0] for size in (30, 25))
     options = options_of(scheme)
     assert law_of_mean(Run(sd.parse_metric("AP"), of_30, 200, Protocol.of(options))) is None

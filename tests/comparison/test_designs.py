@@ -17,13 +17,10 @@ WITHOUT = {"scheme": "without-replacement"}
 AS_IN_THE_PAPER = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
 #: Root mean squared error of Y in points, as measured beforehand; instances of the last two.
 TABLE = {
-    ("Recall@10", 50): ([62.9, 2.33, 3.24, 1.80, 3.05, 1.30], 85, 444),
     ("Recall@10", 100): ([47.7, 0.44, 1.88, 0.83, 2.14, 0.88], 171, 888),
     ("Recall@10", 200): ([34.4, 0.96, 0.88, 0.49, 1.49, 0.57], 341, 1775),
-    ("Recall@1", 100): ([15.7, 0.60, 0.79, 0.61, 0.93, 0.12], 171, 3884),
     ("Recall@1", 200): ([10.1, 0.31, 0.62, 0.51, 0.65, 0.0], 341, 6040),
     # Without the corrections, which take seconds.
-    ("Recall@10", 500): ([19.7, 0.90, 0.22], 853, 4438),
     ("Recall@10", 1000): ([11.3, 0.58, 0.0], 1706, 6040),
 }
 
@@ -47,14 +44,12 @@ def test_the_measured_table(xyz: list[sd.RankSet], asked, row) -> None:
 @pytest.mark.parametrize("apart", [True, False])
 @pytest.mark.parametrize("seed", range(16))
 def test_errors_and_chances_over_all_samples(seed: int, apart: bool) -> None:
-    (name, k), options, some, values, weights = case(
-        seed, 4 if apart else 13 if seed == 8 else 6, apart=apart
-    )
+    size = 4 if apart else 13 if seed == 8 else 6
+    (name, k), options, some, values, weights = case(seed, size, apart=apart)
     total, rng = int(some.counts.sum()), np.random.default_rng(seed)
     budget = int(rng.integers(2, 8))
-    found = sd.designs(
-        sd.metric(name, k=k), some.sets, budget, corrections=["BV 0.5"], scheme=WITH, **options
-    )
+    options |= {"corrections": ["BV 0.5"], "scheme": WITH}
+    found = sd.designs(sd.metric(name, k=k), some.sets, budget, **options)
     negatives = [row[0] - len(row[1]) for row in some.rows[0]]
     share = budget / np.average(negatives, weights=some.counts)
     means = np.average(values, weights=some.counts * weights, axis=1)
@@ -80,9 +75,8 @@ def test_errors_and_chances_over_all_samples(seed: int, apart: bool) -> None:
             gains = np.repeat(np.sign(gap) * (values[i] - values[j]) * weights, some.counts)
             sums, gap = gains[drawn].mean(axis=1), 0.0
         shown = np.mean(sums + abs(gap) > 1e-12)
-        assert row.probability == pytest.approx(
-            shown, abs=2e-3 if apart or len(drawn) > 20_000 else 1e-12
-        )
+        error = 2e-3 if apart or len(drawn) > 20_000 else 1e-12
+        assert row.probability == pytest.approx(shown, abs=error)
 
 
 def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
@@ -100,16 +94,12 @@ def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
         return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
     every = log(none + some, drawn)
-    return sum(
-        way * np.exp(log(none, drawn - taken) - every)
-        for (taken, total), way in ways.items()
-        if total > 0 and drawn - taken <= none
-    )
+    ahead = [(drawn - x, way) for (x, total), way in ways.items() if total > 0]
+    return sum(way * np.exp(log(none, x) - every) for x, way in ahead if x <= none)
 
 
-@pytest.mark.parametrize(
-    ("size", "up", "down", "budget"),
-    [
+def test_chances_of_means_that_may_tie() -> None:
+    for size, up, down, budget in (
         (18, 9, 6, 40),  # 31,824 samples; in the next one as many are left out
         (18, 9, 6, 60),
         (400, 60, 46, 3),
@@ -117,25 +107,23 @@ def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
         (5000, 9, 8, 50),  # 2,500 drawn,
         (5002, 9, 8, 50),  # and one more: the normal law
         (9000, 60, 50, 50),
-    ],
-)
-def test_chances_of_means_that_may_tie(size: int, up: int, down: int, budget: int) -> None:
-    rng, ranks = np.random.default_rng(size + budget), np.full((2, size), 90)
-    ranks[0, :up], ranks[1, size - down :] = rng.integers(1, 4, up), rng.integers(1, 4, down)
-    values = np.where(ranks <= 3, 6 // ranks, 0)
-    sets = of_ranks(101, *ranks)
-    found = sd.designs("AP@3", sets, budget, corrections=["uncorrected"], **WITHOUT)
-    row = found.orders[found.orders["design"] == FULL].iloc[0]
-    steps = (values[0] - values[1]) * (1 if row["better"] == "P" else -1)
-    drawn = round(size * budget / 100)
-    true = chance_of_drawn(steps, drawn)
-    assert 0.2 < true < 0.99
-    normal = min(drawn, size - drawn) > 2500
-    assert row["probability"] == pytest.approx(true, abs=4e-3 if normal else 1e-5)
-    if normal:  # half a lattice step, a twelfth of 1 / drawn, away from a tie
-        error = steps.std(ddof=1) * np.sqrt((1 - drawn / size) / drawn)
-        z = (steps.mean() - 0.5 / drawn) / error
-        assert row["probability"] == pytest.approx(norm.cdf(z), abs=1e-9)
+    ):
+        rng, ranks = np.random.default_rng(size + budget), np.full((2, size), 90)
+        ranks[0, :up], ranks[1, size - down :] = rng.integers(1, 4, up), rng.integers(1, 4, down)
+        values = np.where(ranks <= 3, 6 // ranks, 0)
+        sets = of_ranks(101, *ranks)
+        found = sd.designs("AP@3", sets, budget, corrections=["uncorrected"], **WITHOUT)
+        row = found.orders[found.orders["design"] == FULL].iloc[0]
+        steps = (values[0] - values[1]) * (1 if row["better"] == "P" else -1)
+        drawn = round(size * budget / 100)
+        true = chance_of_drawn(steps, drawn)
+        assert 0.2 < true < 0.99
+        normal = min(drawn, size - drawn) > 2500
+        assert row["probability"] == pytest.approx(true, abs=4e-3 if normal else 1e-5)
+        if normal:  # half a lattice step, a twelfth of 1 / drawn, away from a tie
+            error = steps.std(ddof=1) * np.sqrt((1 - drawn / size) / drawn)
+            z = (steps.mean() - 0.5 / drawn) / error
+            assert row["probability"] == pytest.approx(norm.cdf(z), abs=1e-9)
 
 
 def test_chance_of_hits_is_that_of_an_urn(xyz: list[sd.RankSet]) -> None:
@@ -216,9 +204,8 @@ def test_interval_of_a_sample_is_that_of_an_enlarged_one(seed: int) -> None:
     first, second = some.sets[:2]
     every = [by_definition(name, k, range(1, len(x) + 1), 99) for _, x, _ in some.rows[0]]
     for versus in (None, second, first):
-        found = sd.mean_of_sample(
-            sd.metric(name, k=k), first, instances, versus, confidence=level, **options
-        )
+        given = sd.metric(name, k=k), first, instances, versus
+        found = sd.mean_of_sample(*given, confidence=level, **options)
         value = values[0] - (0 if versus is None else values[1] if versus is second else values[0])
         mean = np.average(value, weights=weights * some.counts)
         value = np.repeat(mean + (value - mean) * weights, some.counts)

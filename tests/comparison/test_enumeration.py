@@ -20,14 +20,12 @@ WEIGHTING = st.sampled_from(["instances", "relevant-items"])
 
 @pytest.fixture(scope="module", autouse=True)
 def blocks() -> Iterator[None]:
-    """Few instances at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scatter, "CHUNK", 80)
         yield
 
 
 def often(rows: list[Instance]) -> list[float]:
-    """How often instances occur."""
     return [(1.5, 1.0, 3.0)[(i + row[0]) % 3] for i, row in enumerate(rows)]
 
 

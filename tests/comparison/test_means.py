@@ -17,8 +17,6 @@ from tests.comparison.made import options_of
 from tests.oracles import SCHEMES, UNIFORM, WITHOUT, dense_law, exact_law
 
 METRIC = ["AUC", "Recall@10", "Precision@10", "NDCG@10", "NDCG", "AP", "AP@20", "RR", "HitRate@5"]
-
-
 law_of = lru_cache(maxsize=2)(dense_law)
 
 
@@ -36,13 +34,9 @@ def by_rows(metric, rs, m, scheme, odds=1.0):
 
 
 # Blocks of ties from a few to all of the candidates, at either end and in the middle.
-BLOCKS = sd.RankSet(
-    "S",
-    [1, 1, 3, 900, 5000, 1, 2999, 5990, 6000, 17, 17],
-    6000,
-    ties=[0, 5999, 2500, 4000, 1000, 20, 2, 10, 0, 0, 30],
-    counts=[1, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1],
-)
+AT = [1, 1, 3, 900, 5000, 1, 2999, 5990, 6000, 17, 17]
+TIES = [0, 5999, 2500, 4000, 1000, 20, 2, 10, 0, 0, 30]
+BLOCKS = sd.RankSet("S", AT, 6000, ties=TIES, counts=[1, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1])
 LARGE = sd.RankSet("S", [1, 40, 1500, 2990, 7], 3000, ties=[2999, 2500, 60, 10, 0])
 TIED = [(BLOCKS, x, m, scheme) for m in (1, 9, 60) for scheme in SCHEMES for x in METRIC]
 SOME = ("AUC", "Recall@10", "NDCG", "AP")
@@ -55,10 +49,8 @@ def test_large_blocks_of_ties(rs: sd.RankSet, metric: str, m: int, scheme: str) 
     mean, std = by_rows(metric, rs, m, scheme, options.get("odds", 1.0))
     assert sd.expected_mean(metric, rs, m, **options) == pytest.approx(mean, rel=1e-9)
     assert sd.std_of_mean(metric, rs, m, **options) == pytest.approx(std, rel=1e-8, abs=1e-12)
-    exact = [
-        np.mean(sd.parse_metric(metric)(np.arange(r, r + t + 1), n))
-        for r, t in zip(rs.ranks, rs.ties, strict=True)
-    ]
+    rows, parsed = zip(rs.ranks, rs.ties, strict=True), sd.parse_metric(metric)
+    exact = [np.mean(parsed(np.arange(r, r + t + 1), n)) for r, t in rows]
     assert sd.mean(metric, rs) == pytest.approx(np.average(exact, weights=rs.counts), rel=1e-12)
 
 
@@ -145,9 +137,8 @@ def test_few_ties_among_very_many_candidates(m: int) -> None:
         assert std == pytest.approx(np.sqrt(spread), rel=1e-10)
     # The small block at the top alone, where nearly nothing is drawn above.
     top = sd.RankSet("T", [1], n, ties=[20])
-    assert 1 - sd.expected_mean("Recall@1", top, m, scheme=WITHOUT) == pytest.approx(
-        sum(law[0][1:]), rel=1e-7
-    )
+    missed = 1 - sd.expected_mean("Recall@1", top, m, scheme=WITHOUT)
+    assert missed == pytest.approx(sum(law[0][1:]), rel=1e-7)
 
 
 MIXED = sd.RankSet("M", [3, 5, 9], n=20, instances=["a", "a", "b"])
@@ -178,20 +169,14 @@ def one_dropped(prior: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_several_relevant_items(scheme: str) -> None:
     # First items: 18 and 19 negatives, mean 18.5, so a population of 20; second: 18, so 19.
-    m, gamma = 4, 0.1
-    vectors = [
-        oracles.dense_bias_variance(
-            dense_law(size, m, scheme), oracles.dense_target("ap", None, size, j), gamma, prior
-        )
-        for j, size, prior in ((1, 20, RISING), (2, 19, one_dropped(RISING)))
-    ]
-    first, second, alone = (
-        dense_law(negatives + 1, m, scheme)[above] @ vectors[j]
-        for above, negatives, j in ((2, 18, 0), (3, 18, 1), (8, 19, 0))
-    )
-    found = sd.expected_mean(
-        "AP", MIXED, m, correction=sd.correction("BV", gamma=gamma, prior=RISING), scheme=scheme
-    )
+    m, gamma, vectors = 4, 0.1, []
+    for j, size, prior in ((1, 20, RISING), (2, 19, one_dropped(RISING))):
+        law, target = dense_law(size, m, scheme), oracles.dense_target("ap", None, size, j)
+        vectors.append(oracles.dense_bias_variance(law, target, gamma, prior))
+    items = (2, 19, 0), (3, 19, 1), (8, 20, 0)  # above, negatives and one, place of the vector
+    first, second, alone = (dense_law(n, m, scheme)[above] @ vectors[j] for above, n, j in items)
+    recipe = sd.correction("BV", gamma=gamma, prior=RISING)
+    found = sd.expected_mean("AP", MIXED, m, correction=recipe, scheme=scheme)
     assert found == pytest.approx(((first + second) / 2 + alone) / 2, rel=1e-12)
 
 

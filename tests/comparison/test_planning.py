@@ -46,9 +46,8 @@ DIP = systems(14, 60, 22, (2.3, 1.6))
 DIPS = of_ranks(21, [9, 7, 17, 9, 4, 2, 8, 12, 21, 7], [7, 13, 20, 18, 13, 21, 13, 21, 2, 16])
 
 
-@pytest.mark.parametrize(
-    ("metric", "sets", "m_max", "options"),
-    [
+def test_negatives_at_every_m() -> None:
+    for metric, sets, m_max, options in (
         ("AP", PLAIN, 40, {}),
         ("NDCG@10", PLAIN, 40, {"scheme": WITHOUT}),
         ("Recall@5", PLAIN, 40, {"scheme": WITHOUT}),
@@ -57,16 +56,14 @@ DIPS = of_ranks(21, [9, 7, 17, 9, 4, 2, 8, 12, 21, 7], [7, 13, 20, 18, 13, 21, 1
         ("Recall@3", DIP, 21, {"scheme": WITHOUT}),
         ("AP", DIPS, 20, {"scheme": WITHOUT}),
         ("AP", OWN_N, 44, {"scheme": WITHOUT}),
-    ],
-)
-def test_negatives_at_every_m(metric, sets, m_max, options) -> None:
-    chances = chances_of(metric, sets, m_max, **options)
-    for probability in (0.7, 0.95):
-        seen: list[float] = []
-        table = negatives_needed(metric, sets, probability, progress=seen.append, **options)
-        assert listed(table, "m") == one_by_one(chances, probability)
-        assert seen == sorted(seen)
-        assert seen[-1] == 1
+    ):
+        chances = chances_of(metric, sets, m_max, **options)
+        for probability in (0.7, 0.95):
+            seen: list[float] = []
+            table = negatives_needed(metric, sets, probability, progress=seen.append, **options)
+            assert listed(table, "m") == one_by_one(chances, probability)
+            assert seen == sorted(seen)
+            assert seen[-1] == 1
 
 
 @pytest.mark.parametrize("correction", ["BV 0.1", "rank estimate", "CLS"])

@@ -94,10 +94,8 @@ def test_few_instances_by_linear_programming(metric, seed, monkeypatch):
     """The ends over all couplings of the two means, and Cantelli's bounds for their difference."""
     monkeypatch.setattr(shared, "_NEGLIGIBLE", 0.0)
     n, m, scheme = 6, 2, SCHEMES[seed % 2]
-    rng, size = (
-        np.random.default_rng(seed),
-        (1, 2, 3, 29 if metric == "Recall@2" else 4)[seed // 2 % 4],
-    )
+    rng = np.random.default_rng(seed)
+    size = (1, 2, 3, 29 if metric == "Recall@2" else 4)[seed // 2 % 4]
     ranks, counts = rng.integers(1, n + 1, (2, size)), rng.integers(1, 3, size)
     counts = counts if size < 29 else np.ones(size, dtype=int)
     sets = of_ranks(n, *ranks, counts=counts, instances=[f"u{u}" for u in range(size)])

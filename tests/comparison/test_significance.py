@@ -60,9 +60,8 @@ def resampled(values: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> tu
     size, total = len(counts), int(counts.sum())
     bars = np.array(list(combinations(range(total + size - 1), size - 1)))
     times = np.diff(np.c_[np.full(len(bars), -1), bars, np.full(len(bars), total + size - 1)]) - 1
-    return times @ (weights * values) / (times @ weights), multinomial.pmf(
-        times, total, counts / total
-    )
+    chance = multinomial.pmf(times, total, counts / total)
+    return times @ (weights * values) / (times @ weights), chance
 
 
 @pytest.mark.parametrize("apart", [True, False])
@@ -110,10 +109,8 @@ def test_sums_of_drawn_swaps_that_tie_with_the_observed_one_count(kind: str) -> 
         ranks = np.array([[1, 3, 2], [2, 1, 3], [2, 2, 1]])
         if kind == "rows":
             ranks = np.array([1, 2, 3])[draw.integers(0, 3, (3, size))]
-        labels = [f"user {u}" for u in range(size)]
-        table = significance(
-            "AP", of_ranks(30, *ranks, instances=labels, counts=counts), rng(), resamples=runs
-        )
+        sets = of_ranks(30, *ranks, instances=[f"user {u}" for u in range(size)], counts=counts)
+        table = significance("AP", sets, rng(), resamples=runs)
         steps = np.repeat(6 // ranks, 1 if counts is None else counts, axis=1)
     for row in table.itertuples():
         mine, other = ("PQR".index(x) for x in (row.better, row.worse))
@@ -159,9 +156,8 @@ def unpaired(first: np.ndarray, second: np.ndarray, n: int) -> list[sd.RankSet]:
 
 def test_unpaired_hits_are_fishers_test() -> None:
     # Two histograms of unequal size: the hits of the first are hypergeometric.
-    p, q = (
-        sd.RankSet(x, [1, 30], 50, counts=counts) for x, counts in (("P", [14, 26]), ("Q", [9, 51]))
-    )
+    counts = {"P": [14, 26], "Q": [9, 51]}
+    p, q = (sd.RankSet(x, [1, 30], 50, counts=own) for x, own in counts.items())
     row, hits = outcome("Recall@10", [p, q], resamples=40_000), np.arange(24)
     assert not row.paired
     extreme = np.abs(hits / 40 - (23 - hits) / 60) >= 14 / 40 - 9 / 60 - 1e-12
@@ -181,24 +177,22 @@ def test_unpaired_instances_of_unequal_weight(seed: int) -> None:
     assert whole(p)
 
 
-@pytest.mark.parametrize(
-    ("size", "n", "power"), [(2500, 64, 1.97), (2500, 65, 1.85), (2499, 90, 1.95), (2500, 200, 1.9)]
-)
-def test_many_unpaired_instances_of_many_values_are_normal(size, n, power) -> None:
-    # From 5,000 instances and 65 values on: the textbook variance of a part of a finite population.
-    p, q = skewed(rng(6), n, (2500, size), (1.9, power))
-    first, second = (np.r_[1 : n + 1, rs.ranks[n:]] for rs in (p, q))
-    values = 1 / np.r_[first, second]
-    spread = values.var(ddof=1) * (1 / 2500 + 1 / size)
-    gap = abs(values[:2500].mean() - values[2500:].mean())
-    normal = 2 * norm.sf(gap / np.sqrt(spread))
-    mine = outcome("AP", unpaired(first, second, n), resamples=2000).p
-    assert 0.002 < normal < 0.98
-    if n > 64 and size == 2500:
-        assert mine == pytest.approx(normal, rel=1e-9)
-    else:
-        assert whole(mine, 2000)
-        assert near(mine, normal, 2000, 0.005)
+def test_many_unpaired_instances_of_many_values_are_normal() -> None:
+    for size, n, power in [(2500, 64, 1.97), (2500, 65, 1.85), (2499, 90, 1.95), (2500, 200, 1.9)]:
+        # From 5,000 instances and 65 values on: the variance of a part of a finite population.
+        p, q = skewed(rng(6), n, (2500, size), (1.9, power))
+        first, second = (np.r_[1 : n + 1, rs.ranks[n:]] for rs in (p, q))
+        values = 1 / np.r_[first, second]
+        spread = values.var(ddof=1) * (1 / 2500 + 1 / size)
+        gap = abs(values[:2500].mean() - values[2500:].mean())
+        normal = 2 * norm.sf(gap / np.sqrt(spread))
+        mine = outcome("AP", unpaired(first, second, n), resamples=2000).p
+        assert 0.002 < normal < 0.98
+        if n > 64 and size == 2500:
+            assert mine == pytest.approx(normal, rel=1e-9)
+        else:
+            assert whole(mine, 2000)
+            assert near(mine, normal, 2000, 0.005)
 
 
 def test_many_unpaired_instances_that_weigh_unequally() -> None:
@@ -210,9 +204,8 @@ def test_many_unpaired_instances_that_weigh_unequally() -> None:
         labels = np.repeat([f"{x}{i}" for i in range(size)], items)
         two = np.arange(2) < items[:, None]
         sets.append(sd.RankSet(x, places[two], 900, instances=labels))
-        values.append(
-            np.where(items == 1, 1 / places[:, 0], (1 / places + [0, 1] / places) @ [1, 1] / 2)
-        )
+        both = (1 / places + [0, 1] / places) @ [1, 1] / 2
+        values.append(np.where(items == 1, 1 / places[:, 0], both))
         weights.append(items)
     value, weight = np.concatenate(values), np.concatenate(weights)
     gap = np.average(values[0], weights=weights[0]) - np.average(values[1], weights=weights[1])
@@ -252,9 +245,8 @@ def test_equal_systems_single_instances_and_holm() -> None:
     assert (row.p, bool(row.paired)) == (1.0, False)
 
 
-@pytest.mark.parametrize(
-    ("labels", "counts", "by_items"),
-    [
+def test_who_is_paired() -> None:
+    for labels, counts, by_items in (
         (("abc", "cab"), None, True),
         (("abc", "abd"), None, None),
         (("abc", "abcd"), None, None),
@@ -262,16 +254,15 @@ def test_equal_systems_single_instances_and_holm() -> None:
         ((None, None), [5, 1, 1], None),  # but rows of a histogram are no instances
         (("abc", "abc"), [5, 1, 1], True),
         (("abc", "cabb"), None, False),  # two relevant items of one: other weights
-    ],
-)
-def test_who_is_paired(labels: tuple, counts: Any, by_items: bool | None) -> None:
-    sets = [
-        sd.RankSet(x, np.arange(a, a + len(u or "abc")), 9, instances=u and list(u), counts=counts)
-        for x, a, u in zip("PQ", (1, 4), labels, strict=True)
-    ]
-    for weighting, paired in (("instances", by_items is not None), ("relevant-items", by_items)):
-        row = outcome("AP", sets, resamples=100, weighting=weighting)
-        assert bool(row.paired) is bool(paired)
+    ):
+        sets = []
+        for x, first, own in zip("PQ", (1, 4), labels, strict=True):
+            ranks, more = first + np.arange(len(own or "abc")), {"instances": own and list(own)}
+            sets.append(sd.RankSet(x, ranks, 9, counts=counts, **more))
+        readings = {"instances": by_items is not None, "relevant-items": by_items}
+        for weighting, paired in readings.items():
+            row = outcome("AP", sets, resamples=100, weighting=weighting)
+            assert bool(row.paired) is bool(paired)
 
 
 def test_progress_of_groups_and_pairs() -> None:

@@ -24,16 +24,13 @@ def beta(a: int, b: int) -> Fraction:
 
 def limit() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A'A and A'b of Recall at a quarter of the list, and c, each over n."""
-    counts = range(M + 1)
-    gram = [
-        [comb(M, s) * comb(M, t) * beta(s + t + 1, 2 * M - s - t + 1) for t in counts]
-        for s in counts
-    ]
-    law = [
-        comb(M + 1, i) * Fraction(1, 4) ** i * Fraction(3, 4) ** (M + 1 - i) for i in range(M + 2)
-    ]
+    counts, q = range(M + 1), Fraction(1, 4)
+    betas = [[beta(s + t + 1, 2 * M - s - t + 1) for t in counts] for s in counts]
+    ways = np.array([comb(M, s) for s in counts], dtype=object)
+    gram = np.outer(ways, ways) * betas
+    law = [comb(M + 1, i) * q**i * (1 - q) ** (M + 1 - i) for i in range(M + 2)]
     moment = [sum(law[s + 1 :]) / (M + 1) for s in counts]
-    return np.array(gram, float), np.array(moment, float), np.full(M + 1, 1 / (M + 1))
+    return gram.astype(float), np.array(moment, float), np.full(M + 1, 1 / (M + 1))
 
 
 RECALL = sd.metric("recall", k=N // 4)

@@ -339,13 +339,17 @@ estimated("open", 0.1, 0.2, 0, 0), estimates.alone("AP", "A", (0.1, 0.10000001))
     | …has the highest AP. AP of A is 10.00 %.
 estimated("open", 0.1) | AP of A lies between 5.00 % and 20.00 %. Estimated (mle): 10.00 %.
 *(estimates.say.table_sentence("AP", *x) for x in (("decided", "A"), ("if falling", "A"),
-    ("decided", None))) | A has the highest AP, whatever…A has the highest AP if…This table cannot tell…
+    ("decided", None)))
+    | A has the highest AP, whatever…A has the highest AP if…This table cannot tell…
 estimates.span(-0.0123, 0.2),
-    *(estimates.say.told("A", "B", *x) for x in ((1e-9, 1), (-1, -1e-9), (0, 0))) | −1.23 to +20.00 points A is better B is better cannot tell
-estimates.best_gamma(GAMMAS, "AP"), estimates.price_of_gamma(GAMMAS) | …least, 10.00 %, at γ = 0.12;
-    at γ = 1/|D| = 0.001 by 20.00 %. …γ = 1e-5: …entry of 123 and…1.2e+09.
+    *(estimates.say.told("A", "B", *x) for x in ((1e-9, 1), (-1, -1e-9), (0, 0)))
+    | −1.23 to +20.00 points A is better B is better cannot tell
+estimates.best_gamma(GAMMAS, "AP"), estimates.price_of_gamma(GAMMAS)
+    | …least, 10.00 %, at γ = 0.12; at γ = 1/|D| = 0.001 by 20.00 %. …γ = 1e-5: …entry of 123
+      and…1.2e+09.
 estimates.say.price("AP", "A", (1.6, 2.4), (0.5, 2000)), estimates.say.about_example(2000, 1000, 7)
-    | …takes 2 to 2 scores for each of these…, 0 to 2,000 for…of 2,000 users 1,000 negatives…seed 7. …
+    | …takes 2 to 2 scores for each of these…, 0 to 2,000 for…of 2,000 users 1,000 negatives…seed
+      7. …
 
 lab.data(TAKEN), lab.data(ONCE) | 2 users, 3 items, 4 interactions, without ratings, in the order of
     the file, 1 of them repeats. 1 user, 1 item, 1 interaction, without…file, no repeats.

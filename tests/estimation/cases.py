@@ -37,19 +37,11 @@ def own_n_drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> Sam
     return SampledRankSet(ranks.system, above + 1, n, m, scheme=WITH)
 
 
-def least_held(runs: int) -> float:
-    """Share of runs that 95 % intervals hold at least, but for 4 standard errors."""
-    return float(0.95 - 4 * np.sqrt(0.95 * 0.05 / runs))
-
-
 def falling(kind: str, n: int) -> Floats:
     """A non-increasing rank distribution: all equal, flat and then zero, or exponential."""
     r = np.arange(1, n + 1)
-    weights = {
-        "uniform": np.ones(n),
-        "flat then zero": (2 * r <= n) * 1.0,
-        "exponential": np.exp(-r / (0.05 * n)),
-    }[kind]
+    flat, exponential = (2 * r <= n) * 1.0, np.exp(-r / (0.05 * n))
+    weights = dict(zip(FALLING, (np.ones(n), flat, exponential), strict=True))[kind]
     return np.asarray(weights / weights.sum())
 
 
@@ -68,15 +60,10 @@ def extremes(rows: Floats, low: Floats, high: Floats, values: Floats) -> tuple[f
     """Bounds by one programme over all distributions, as inequalities; ``None`` if infeasible."""
     found = []
     for sign in (1, -1):
-        result = linprog(
-            sign * values,
-            A_ub=np.vstack([rows.T, -rows.T]),
-            b_ub=np.append(high, -low),
-            A_eq=np.ones((1, len(values))),
-            b_eq=[1.0],
-            method="highs-ds",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-        )
+        least = {"A_ub": np.vstack([rows.T, -rows.T]), "b_ub": np.append(high, -low)}
+        whole = {"A_eq": np.ones((1, len(values))), "b_eq": [1.0]}
+        near = {f"{kind}_feasibility_tolerance": 1e-10 for kind in ("primal", "dual")}
+        result = linprog(sign * values, **least, **whole, method="highs-ds", options=near)
         if result.status != 0:
             return None
         found.append(sign * result.fun)
@@ -142,9 +129,8 @@ def limited(name, k, stratum, shape, confidence):
 
     width = best - worst or 1.0
     shares = (np.array([min(lows), max(highs)]) - worst) / width
-    return tuple(
-        worst + width * beyond(*x) for x in zip((0, 1), np.clip(shares, 0, 1), strict=True)
-    )
+    ends = zip((0, 1), np.clip(shares, 0, 1), strict=True)
+    return tuple(worst + width * beyond(*end) for end in ends)
 
 
 def adaptive(share, rng, start, cap, stop):

@@ -12,15 +12,7 @@ from scipy.stats import norm
 
 import sampledash as sd
 from sampledash.estimation import linear_programme
-from sampledash.estimation.bounds import (
-    ahead,
-    bounds,
-    bounds_from_table,
-    confidence_range,
-    constrained,
-    decided,
-    stopping_range,
-)
+from sampledash.estimation.bounds import ahead, confidence_range, constrained, decided
 from sampledash.estimation.linear_programme import Columns
 from sampledash.metrics import metric
 from sampledash.rank_sets import RankSet
@@ -75,18 +67,16 @@ def test_columns_and_their_minima_at_every_place(seed, n, room) -> None:
         assert len(np.unique(places)) == len(places)
 
 
-@pytest.mark.parametrize(
-    ("n", "m", "text"), [(3000, 40, "Recall@500"), (30, 9, "AUC"), (66, 3, "AP@66")]
-)
-def test_a_grid_resolves_every_law(n, m, text) -> None:
-    grid = Columns((sd.Sampling(n, m),), (None,), sd.parse_metric(text), None).grid
-    assert grid[:64].tolist() == list(range(1, min(n, 64) + 1))
-    assert grid[-30:].tolist() == list(range(n - 29, n + 1))
-    assert {500, 501} <= set(grid.tolist()) or n < 500
-    steps, places = np.diff(grid), np.minimum(grid[:-1], n - grid[:-1])
-    assert np.all((steps == 1) | (steps <= 0.03 * places + 2))
-    widths = np.sqrt((grid - 0.5) * (n - grid + 0.5) / m)[:-1]
-    assert np.all((steps == 1) | (steps <= 0.2 * widths + 2))
+def test_a_grid_resolves_every_law() -> None:
+    for n, m, text in [(3000, 40, "Recall@500"), (30, 9, "AUC"), (66, 3, "AP@66")]:
+        grid = Columns((sd.Sampling(n, m),), (None,), sd.parse_metric(text), None).grid
+        assert grid[:64].tolist() == list(range(1, min(n, 64) + 1))
+        assert grid[-30:].tolist() == list(range(n - 29, n + 1))
+        assert {500, 501} <= set(grid.tolist()) or n < 500
+        steps, places = np.diff(grid), np.minimum(grid[:-1], n - grid[:-1])
+        assert np.all((steps == 1) | (steps <= 0.03 * places + 2))
+        widths = np.sqrt((grid - 0.5) * (n - grid + 0.5) / m)[:-1]
+        assert np.all((steps == 1) | (steps <= 0.2 * widths + 2))
 
 
 @given(SEEDS)
@@ -107,12 +97,12 @@ def test_small_cases_against_all_ranks(seed) -> None:
         if None not in every:
             first, *second = every
             expected = np.subtract(first, second[0][::-1]) if second else first
-            found = bounds(metric(name, k=k), *sets, **how)
+            found = sd.bounds(metric(name, k=k), *sets, **how)
             assert found == pytest.approx(tuple(expected), abs=1e-6)
             return
         one = sets[every.index(None)]
         with pytest.raises(ValueError, match=f"'{one.system}'") as caught:
-            bounds(metric(name, k=k), one, **how)
+            sd.bounds(metric(name, k=k), one, **how)
     text = f"tolerance = {how['tolerance']:g} leaves no {shape or ''} rank".replace("  ", " ")
     assert str(caught.value).startswith(text)
     enough, small = float(re.search("take (.*), or None", str(caught.value))[1]), how["tolerance"]
@@ -156,7 +146,7 @@ def test_small_tables_against_all_ranks(seed) -> None:
             low, high = spans[-1]
             spans[-1] = max(low - error(low), 0.0), min(high + error(high), 1.0)
     how = {"decimals": dict(zip(keys, decimals, strict=True)), "instances": size}
-    call = partial(bounds_from_table, metric(name, k=k), tables[0], n, m, shape=shape)
+    call = partial(sd.bounds_from_table, metric(name, k=k), tables[0], n, m, shape=shape)
     call = partial(call, scheme=scheme, **how)
     if None not in spans:
         (low, high), (least, most) = spans
@@ -217,9 +207,8 @@ def test_samples_that_are_all_alike_have_exact_limits(seed) -> None:
     if not all(map(all, spans)):  # not any range, or a shape that is contradicted
         bad = next(one for one, some in zip(sets, spans, strict=True) if not all(some))
         text = f"no{f' {shape}' if shape else ''} rank .* of system '{bad.system}': nearly all are "
-        with pytest.raises(
-            ValueError, match=text + ("[^l]*$" if shape is None else ".*, or leave")
-        ):
+        text += "[^l]*$" if shape is None else ".*, or leave"
+        with pytest.raises(ValueError, match=text):
             call()
         return
     ends = []
@@ -263,7 +252,7 @@ def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
             z = norm.isf((1 - 0.95) / 2)
             reach = z * np.sqrt((mean - least) * (most - mean) * part / size)
             expected = max(mean - reach, least), min(mean + reach, most)
-            found = stopping_range("RR@10", pilot, whole, confidence=0.9)
+            found = sd.stopping_range("RR@10", pilot, whole, confidence=0.9)
             assert found == pytest.approx(expected, abs=1e-9)
 
 
@@ -274,11 +263,8 @@ def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
      ([(0.5, 0.6), (0.1, 0.5)], None), ([(0.5, 0.6)], None),
      ([(0.5, 0.6), (0.1, 0.2), None], None)],
 )  # fmt: skip
-def test_who_is_ahead_of_all_others(spans, place) -> None:
+def test_who_is_ahead_of_all_others_and_what_decides(spans, place) -> None:
     assert ahead(spans) == place
-
-
-def test_how_many_spans_decide() -> None:
     assert decided([(-0.2, -0.1), (0.1, 0.2), (-0.1, 0.1), (0.0, 0.1), (-0.1, 0.0), None]) == 2
 
 

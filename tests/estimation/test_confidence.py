@@ -20,7 +20,6 @@ from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from tests.estimation.cases import adaptive, drawn, shaped
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_metric
 
-Z = 1.959963984540054
 Range = tuple[float, float]
 SHAPES = (None, "non-increasing")
 
@@ -45,7 +44,7 @@ def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> flo
         return off - least
 
     def room(x):
-        return Z**2 - sum(map(squared, parts, split(x))) - x[-1] ** 2
+        return chi2.isf(0.05, 1) - sum(map(squared, parts, split(x))) - x[-1] ** 2
 
     constraints = [{"type": "ineq", "fun": room}] + [
         {"type": "eq", "fun": lambda x, i=i: split(x)[i].sum() - 1} for i in range(len(parts))
@@ -124,28 +123,24 @@ def test_misfit_by_definition(scheme, seed) -> None:
     np.fill_diagonal(error, np.maximum(np.diag(error), least / size**2 * left))
     pull = np.linalg.solve(error, law.T).T
     for ours, expected in ((part.rows, pull @ law.T), (part.observed, pull @ share)):
-        np.testing.assert_allclose(
-            part.rows.T @ ours, expected, rtol=1e-4, atol=1e-6 * np.abs(expected).max()
-        )
+        near = {"rtol": 1e-4, "atol": 1e-6 * np.abs(expected).max()}
+        np.testing.assert_allclose(part.rows.T @ ours, expected, **near)
     np.testing.assert_allclose(part.values, values, rtol=1e-12)
     assert (part.offset, part.scatter, part.likelihood, part.weight) == (0, 0, False, 1)
     assert part.extremes == pytest.approx((values.min(), values.max()))
     # The same with a shape: the scatter of the metric of instances is told in part.
     part = least_misfit(metric, found, "non-increasing")
-    law, joint, value, square = (
-        np.vstack(
-            [shaped(f(x, y[:, None]), "non-increasing") for x, y in zip(laws, exact, strict=True)]
-        )
-        for f in (lambda x, y: x, np.multiply, lambda x, y: y, lambda x, y: y**2)
-    )
+    pairs = [(x, y[:, None]) for x, y in zip(laws, exact, strict=True)]
+    kinds = ((x, x * y, y, y**2) for x, y in pairs)
+    kinds = [[shaped(rows, "non-increasing") for rows in four] for four in kinds]
+    law, joint, value, square = map(np.vstack, zip(*kinds, strict=True))
     law, joint = (np.add.reduceat(x, cells.starts, axis=1) for x in (law, joint))
     chance = np.maximum(share, 1 / size)
     for _ in range(3):
         scale = np.sqrt(size / np.maximum(chance, least / size))
         stiff = 1e2 * (law * scale).max()
-        weights = nnls(
-            np.vstack([(law * scale).T, np.full(len(law), stiff)]), np.append(share * scale, stiff)
-        )[0]
+        rows = np.vstack([(law * scale).T, np.full(len(law), stiff)])
+        weights = nnls(rows, np.append(share * scale, stiff))[0]
         chance = np.maximum(weights @ law, 0.1 / size)
     np.testing.assert_allclose(part.rows, (law * scale).T, rtol=1e-5)
     np.testing.assert_allclose(part.observed, share * scale, rtol=1e-5)
@@ -234,9 +229,8 @@ def test_a_shape_is_contradicted_beyond_one_in_a_million() -> None:
         bends = np.count_nonzero(weights)
         refused.append(chi2.sf(excess, bends) < 1e-6)
         if refused[-1]:
-            with pytest.raises(
-                ValueError, match=f"chi-square {excess:.0f} for at most {bends} bends"
-            ):
+            text = f"chi-square {excess:.0f} for at most {bends} bends"
+            with pytest.raises(ValueError, match=text):
                 interval("AP", srs, shape="non-increasing")
         else:
             interval("AP", srs, shape="non-increasing")
@@ -265,9 +259,8 @@ def hits(below: int, of: int) -> SampledRankSet:
     return SampledRankSet("A", [1] * below + [2] * (of - below), 1000, 1)
 
 
-@pytest.mark.parametrize(
-    ("sets", "printed"),
-    [
+def test_one_negative_each_is_a_proportion() -> None:
+    for sets, printed in (
         # Newcombe, Two-sided confidence intervals for the single proportion (1998), table I, 3.
         ([hits(81, 263)], (0.2553, 0.3662)),
         ([hits(15, 148)], (0.0624, 0.1605)),
@@ -275,10 +268,8 @@ def hits(below: int, of: int) -> SampledRankSet:
         # Newcombe, Interval estimation for the difference (1998), table II, method 10.
         ([hits(56, 70), hits(48, 80)], (0.0524, 0.3339)),
         ([hits(9, 10), hits(3, 10)], (0.1705, 0.8090)),
-    ],
-)
-def test_one_negative_each_is_a_proportion(sets, printed) -> None:
-    assert bounds("AUC", *sets) == pytest.approx(printed, abs=5e-5)
+    ):
+        assert bounds("AUC", *sets) == pytest.approx(printed, abs=5e-5)
 
 
 def test_the_most_likely_distribution_against_a_general_solver() -> None:

@@ -11,27 +11,15 @@ from scipy.stats import binom, norm
 
 import sampledash as sd
 from sampledash.estimation import estimate as estimates
-from sampledash.estimation.estimate import (
-    METHODS,
-    Compared,
-    Estimate,
-    estimate,
-    interval,
-    point,
-    points,
-)
+from sampledash.estimation.estimate import METHODS, Compared, Estimate, interval, point, points
 from sampledash.estimation.vectors import fit_learned
 from sampledash.sampled_rank_sets import Outcomes, SampledRankSet
 from tests.estimation.cases import adaptive, beta_drawn
 from tests.oracles import UNIFORM, WITH, WITHOUT, dense_law
 
-FEW = SampledRankSet("S", [1, 3, 2, 7], 90, [5, 5, 12, 12], counts=[1, 1, 1, 0.5])
-CASES = {
-    "with": beta_drawn(500, 20, WITH),
-    "without": beta_drawn(500, 20, WITHOUT),
-    "panels": beta_drawn(9_000, 30, WITHOUT),
-    "two m": FEW,
-}
+CASES = {"two m": SampledRankSet("S", [1, 3, 2, 7], 90, [5, 5, 12, 12], counts=[1, 1, 1, 0.5])}
+CASES |= {scheme: beta_drawn(500, 20, scheme) for scheme in UNIFORM}
+CASES["panels"] = beta_drawn(9_000, 30, WITHOUT)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -90,10 +78,7 @@ SAYS += "its bias, and then so may their mean"
 )  # fmt: skip
 def test_how_an_estimate_reads(value: float, text: str) -> None:
     found = Estimate(value, 0.1, 1.0)
-    assert (str(found), found.reason) == (
-        text,
-        text[text.find("(") + 1 : -1] if "(" in text else "",
-    )
+    assert (str(found), found.reason) == (text, text.partition("(")[2].removesuffix(")"))
     both = str(Estimate(0.3, 0.1, 1.0, (0.25, 0.35)))
     values = "25.00 % if m was set beforehand, 35.00 % if what was drawn decided m; middle 30.00 %"
     assert both == f"m goes with the rank: {values}, between 10.00 and 100.00 %"
@@ -164,12 +149,12 @@ def test_interval_by_definition(name: str, text: str) -> None:
             values.append(point(text, one, method))
             low = max(min(low, values[-1] - z * variance**0.5), worst)
             high = min(max(high, values[-1] + z * variance**0.5), best)
-        found = estimate(text, srs, method, confidence)
+        found = estimates.estimate(text, srs, method, confidence)
         assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
         assert found.value == pytest.approx(np.mean(values), abs=1e-12)
         assert found.readings == (tuple(values) if len(values) > 1 else ())
         # 200 samples know a standard deviation to 5 %: 4 standard errors.
-        again = estimate(text, srs, method, confidence, np.random.default_rng(1))
+        again = estimates.estimate(text, srs, method, confidence, np.random.default_rng(1))
         ours, reach = np.subtract([(again.low, again.high), (low, high)], found.value)
         assert ours == pytest.approx(reach, rel=0.2)
         assert name[:3] != "all" or again != found
@@ -217,10 +202,9 @@ def test_cutoffs_of_beta_ranks_by_integration(a: float) -> None:
     # Chance of a sampled rank up to k if the share above has density a p^(a-1): u = p^a is uniform.
     n, m = 5000, 20
     for k in (1, 5, 20):
-        total = quad(
-            lambda u, k=k: binom.cdf(k - 1, m, u ** (1 / a)), 0, 1, epsabs=1e-13, limit=200
-        )
-        by_hand = 1 + (n - 1) * total[0] ** (1 / a)
+        how = {"epsabs": 1e-13, "limit": 200}
+        total, _ = quad(lambda u, k=k: binom.cdf(k - 1, m, u ** (1 / a)), 0, 1, **how)
+        by_hand = 1 + (n - 1) * total ** (1 / a)
         assert estimates.full_cutoff(k, n, m, beta=a) == pytest.approx(by_hand, rel=1e-8)
     assert estimates.full_cutoff(m + 1, n, m, beta=a) == n
 

@@ -8,11 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.estimation.rank_distribution import (
-    _ETA,
-    fitted,
-    fitted_side_by_side,
-)
+from sampledash.estimation import rank_distribution as learners
+from sampledash.estimation.rank_distribution import fitted
 from sampledash.estimation.support import interpolated, step_ends
 from sampledash.sampled_rank_sets import SampledRankSet
 from tests.estimation.cases import beta_drawn
@@ -50,11 +47,8 @@ def test_means_of_metrics_with_any_cutoff(n: int, method: str) -> None:
     found = fitted(beta_drawn(n, 30 if n > 60 else 9), method)
     mass, panels = found.probabilities(), found.support.ends
     cuts = [1, 2, 64, 65, 700, 4321, n - 1, n, n + 5, *panels[-3:-1], panels[70 % len(panels)] + 1]
-    for name, k in [
-        ("auc", None),
-        ("ap", None),
-        *((x, int(k)) for k in cuts for x in ("ndcg", "recall")),
-    ]:
+    metrics = [("auc", None), ("ap", None)]
+    for name, k in metrics + [(x, int(k)) for k in cuts for x in ("ndcg", "recall")]:
         exact = mass @ exact_metric(name, k, n)
         assert float(found.expected(sd.metric(name, k=k))) == pytest.approx(exact, rel=1e-9)
         above, ranks, part = found.at(sd.metric(name, k=k))
@@ -103,10 +97,9 @@ def test_any_n(n: int, m: int, iterations: int, scheme: str) -> None:
     law, share = law[:, share > 0], share[share > 0]
     even = uniforms(n)
     start = np.full(len(even), 1 / len(even))
-    for method, printed in (
-        ("mle", iterated(law, share, np.full(n, 1 / n), iterations)),
-        ("monotone-mle", iterated(even @ law, share, start, iterations) @ even),
-    ):
+    likeliest = iterated(law, share, np.full(n, 1 / n), iterations)
+    falling = iterated(even @ law, share, start, iterations) @ even
+    for method, printed in (("mle", likeliest), ("monotone-mle", falling)):
         ours = sd.rank_distribution(srs, method, iterations=iterations)
         np.testing.assert_allclose(ours, printed, rtol=1e-9, atol=1e-13 * printed.max())
     assert np.all(np.diff(ours) <= 1e-13 * ours.max())
@@ -118,9 +111,8 @@ def test_pooling_adds_the_counts() -> None:
     more = {"scheme": WITHOUT}
     a = SampledRankSet("A", [1, 2, 2, 5], 400, 10, **more)
     b = SampledRankSet("B", [1, 1, 9], 400, [10, 10, 20], counts=[1, 2, 0.5], **more)
-    both = SampledRankSet(
-        "AB", [1, 2, 2, 5, 1, 1, 9], 400, [10] * 6 + [20], counts=[1] * 5 + [2, 0.5], **more
-    )
+    ranks, counts = [1, 2, 2, 5, 1, 1, 9], [1] * 5 + [2, 0.5]
+    both = SampledRankSet("AB", ranks, 400, [10] * 6 + [20], counts=counts, **more)
     for method in METHODS:
         for steps in (None, 7)[: 1 + (method != "mes")]:
             found = sd.rank_distribution([a, b], method, iterations=steps)
@@ -156,14 +148,13 @@ def test_side_by_side_begins_at_the_common_distribution() -> None:
     shares = [x.outcomes.counts[0] / 300 for x in sets]
     start = np.full(n, 1 / n)
     common = iterated(np.hstack(rows), np.concatenate(shares) / 2, start, 50)
-    for law, share, found in zip(rows, shares, fitted_side_by_side(sets), strict=True):
+    for law, share, found in zip(rows, shares, learners.fitted_side_by_side(sets), strict=True):
         own = iterated(law, share, common, 10) @ even
         np.testing.assert_allclose(found.mass, own, rtol=1e-9, atol=1e-15)
 
 
-SPREAD = SampledRankSet(
-    "S", [1, 1, 4, 2, 9, 1], 80, [5, 5, 5, 12, 12, 12], counts=[1, 1, 1, 2, 1, 1]
-)
+M = [5, 5, 5, 12, 12, 12]
+SPREAD = SampledRankSet("S", [1, 1, 4, 2, 9, 1], 80, M, counts=[1, 1, 1, 2, 1, 1])
 
 
 @pytest.mark.parametrize(
@@ -176,7 +167,7 @@ def test_the_gradient_is_the_same_at_every_rank(srs: SampledRankSet) -> None:
     # On the simplex a convex function, (m+1) sum_s p_s ((xA)_s - p_s)^2 - eta H(x) as the note
     # prints it, is at its minimum where all partial derivatives agree.
     x = sd.rank_distribution(srs, "mes")
-    g = _ETA * (1 + np.log(np.maximum(x, 1e-300)))
+    g = learners._ETA * (1 + np.log(np.maximum(x, 1e-300)))
     for m, counts in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
         law, share = dense_law(srs.population, m, srs.scheme), counts / counts.sum()
         part = counts.sum() / srs.n_instances

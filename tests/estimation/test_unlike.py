@@ -8,7 +8,7 @@ from sampledash.estimation.vectors import fit_learned
 from sampledash.sampled_rank_sets import SampledRankSet
 from tests.benchmarks.bounds import CASES
 
-SRS = CASES["n = 200 or 20,000"](np.random.default_rng(63)).srs
+SRS = CASES["n = 200 or 20,000"](np.random.default_rng(63))[0]
 PARTS = [
     SampledRankSet("A", SRS.sampled_ranks[at], n, SRS.m[at], scheme=SRS.scheme)
     for n, at in ((n, SRS.n == n) for n in (200, 20_000))

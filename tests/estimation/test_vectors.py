@@ -69,12 +69,8 @@ def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
     moment = rows.T @ (mass[:, None] * [[1.0, 4.0], [0.4, 1.0]])
     assert solve(moment) == pytest.approx(np.linspace([1.0, 4.0], [0.4, 1.0], 4))
     assert solve(moment[:, 0]) == pytest.approx(np.linspace(1.0, 0.4, 4))
-    assert [default_gamma(x, size) for x in ("bv-mes", "mn") for size in (1, 2)] == [
-        0.01,
-        0.1,
-        None,
-        None,
-    ]
+    gammas = [default_gamma(x, size) for x in ("bv-mes", "mn") for size in (1, 2)]
+    assert gammas == [0.01, 0.1, None, None]
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)

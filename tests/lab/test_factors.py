@@ -44,7 +44,6 @@ def run_through(work):
 
 
 def dense_half_step(dense, seen, fixed, loss):
-    """One solve for each row."""
     solved = np.zeros((len(dense), fixed.shape[1]))
     weight = np.where(seen, loss.observed, loss.missing)
     for u in np.flatnonzero(seen.any(axis=1)):

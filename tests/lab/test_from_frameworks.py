@@ -24,9 +24,8 @@ def test_the_lines_to_copy_write_the_ranks_of_the_same_scores():
     scores[3, (test[3] + 1) % 20] = -np.inf
     file, users = io.StringIO(), list(range(50))
     for header, system in ((True, "A"), (False, "B")):
-        space["write_ranks"](
-            file, system, users, lambda u: scores[u], test, seen, header=header, block=7
-        )
+        given = file, system, users, scores.__getitem__, test, seen
+        space["write_ranks"](*given, header=header, block=7)
     expected = sd.ranks_from_scores(scores, test, seen, system="A", instances=users)
     found = sd.read_rank_sets(buffer(file.getvalue(), "ranks.csv"))
     assert found[0] == expected

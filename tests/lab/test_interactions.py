@@ -53,9 +53,8 @@ def test_all_that_is_in_them_tells_interactions_apart():
 EACH = "give one value for each of the 5 interactions"
 
 
-@pytest.mark.parametrize(
-    ("change", "facts"),
-    [
+def test_what_are_no_interactions_is_refused():
+    for change, facts in (
         ({"users": ["z", "b", "a", "b", "a"]}, "users names 'b' twice: give each label once"),
         ({"items": [1, 2, 3, 3]}, "items names 3 twice"),
         ({"items": [["x"]]}, "items must be a list of labels, got [['x']]"),
@@ -73,12 +72,9 @@ EACH = "give one value for each of the 5 interactions"
         ({"which": [[0, 1]]}, "which has shape (1, 2): give indices"),
         ({"which": [0, -1]}, "which must be at least 0, got -1"),
         ({"which": [5]}, "which must be at most 4, got 5"),
-    ],
-)
-def test_what_are_no_interactions_is_refused(change, facts):
-    columns = GIVEN | change
-    which = columns.pop("which", [])
-    refused(lambda: sd.Interactions(**columns).take(which), facts, ValueError)
+    ):
+        which = change.pop("which", [])
+        refused(lambda x=change, y=which: sd.Interactions(**GIVEN | x).take(y), facts, ValueError)
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,8 @@ def test_y_and_z_are_the_shipped_ranks():
     parts = split(movielens(), "last 1")
     few = replace(parts, test=parts.test.take(parts.test.user < 500))
     for name, among in (("Y", few), ("Z", parts)):
-        model = finish(
-            parse_recommender(EXPERIMENTS["krichene"].recommenders[name]).train(parts.training)
-        )
+        text = EXPERIMENTS["krichene"].recommenders[name]
+        model = finish(parse_recommender(text).train(parts.training))
         found = finish(rank(model.scores, among, system=name))
         table = shipped(name)[: len(found.ranks)]
         columns = ("best_rank", "n_tied_others", "n_candidates")

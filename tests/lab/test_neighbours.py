@@ -39,26 +39,24 @@ def by_loops(seen, q, k):
     return np.array([[sum(s[i, j] for j in np.flatnonzero(row)) for i in range(n)] for row in seen])
 
 
-@pytest.mark.parametrize(
-    ("pairs", "block"), [(2**22, 2**21), (1, 2**21), (60, 2**21), (10**6, 14 * 3), (10**6, 5)]
-)
-def test_items_taken_together_are_counted_by_as_many_rows_as_fit(pairs, block, monkeypatch):
+def test_items_taken_together_are_counted_by_as_many_rows_as_fit(monkeypatch):
     # 4,096 items: 512 rows of counts hold as many numbers as fit; four users who took all of them
     # make 2^14 pairs of interactions of each item.
     for users, many in ((1, 512), (4, 255)):
         assert next(neighbours.cooccurrence(csr_array(np.ones((users, 4096)))))[0].stop == many
-    monkeypatch.setattr(neighbours, "PAIRS", pairs)
-    monkeypatch.setattr(neighbours, "BLOCK", block)
-    seen = histories()[1].astype(int)
-    work, begin = seen.T @ seen.sum(axis=1), 0
-    for rows, counts, share in neighbours.cooccurrence(csr_array(1.0 * seen)):
-        ends = range(begin + 2, min(14, begin + block // 14) + 1)
-        fits = [end for end in ends if work[begin:end].sum() < pairs]
-        assert rows == slice(begin, max(fits, default=begin + 1))
-        assert counts.toarray().tolist() == (seen.T @ seen)[rows].tolist()
-        assert share == rows.stop / 14
-        begin = rows.stop
-    assert begin == 14
+    for pairs, block in [(2**22, 2**21), (1, 2**21), (60, 2**21), (10**6, 14 * 3), (10**6, 5)]:
+        monkeypatch.setattr(neighbours, "PAIRS", pairs)
+        monkeypatch.setattr(neighbours, "BLOCK", block)
+        seen = histories()[1].astype(int)
+        work, begin = seen.T @ seen.sum(axis=1), 0
+        for rows, counts, share in neighbours.cooccurrence(csr_array(1.0 * seen)):
+            ends = range(begin + 2, min(14, begin + block // 14) + 1)
+            fits = [end for end in ends if work[begin:end].sum() < pairs]
+            assert rows == slice(begin, max(fits, default=begin + 1))
+            assert counts.toarray().tolist() == (seen.T @ seen)[rows].tolist()
+            assert share == rows.stop / 14
+            begin = rows.stop
+        assert begin == 14
 
 
 @pytest.mark.parametrize(("q", "k"), [(1, None), (3, None), (1, 2), (2, 5), (1, 99)])
@@ -105,10 +103,8 @@ def test_ease_is_its_closed_form(stripe, width, short, monkeypatch):
 
 def test_weights_that_do_not_fit_are_refused(monkeypatch):
     many = csr_array(np.ones((1, 16_385)))  # of 4 bytes, in single precision
-    more = "1,024 MiB: keep only items with more interactions"
-    refused(
-        lambda: next(ease(many, ridge=1)), f"between 16,385 items take more than {more}", ValueError
-    )
+    facts = "16,385 items take more than 1,024 MiB: keep only items with more interactions"
+    refused(lambda: next(ease(many, ridge=1)), f"between {facts}", ValueError)
     history = histories()[0]
     limited = {"q": 1, "k": 3}
     whole = 4 * 14**2, 8 * finish(item_cosine(history, **limited)).blocks[0].nnz

@@ -1,5 +1,7 @@
 """Full ranking against ``scipy.stats.rankdata`` over each user's candidates, one user at a time."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -134,9 +136,8 @@ PAIR = [[1.0, 2.0], [4.0, 3.0]]
 SPARSE = csr_array(np.eye(2, 3))
 
 
-@pytest.mark.parametrize(
-    ("scores", "relevant", "more", "facts"),
-    [
+def test_what_cannot_be_ranked_is_refused(monkeypatch):
+    for scores, relevant, more, facts in (
         ([[1, 2, 0], [1, 3.0, np.nan]], [0, 1], {}, "user 1 hold NaN for item 2: a rank needs"),
         ([[1, 2], [1, -np.inf]], [0, 1], {}, "user 1 hold −inf for the relevant item 1, which"),
         ([1.0, 2.0], [0], {}, "scores has shape (2,), but relevant is given for 1 users"),
@@ -158,11 +159,10 @@ SPARSE = csr_array(np.eye(2, 3))
         (lambda a, b: np.ones((1, 3)), [0] * 3, {}, "from 0 on have shape (1, 3): give 2 × 3"),
         (lambda a, b: np.ones((1 if a else b, 3)), [0] * 4, {}, "from 2 on have shape (1, 3)"),
         (lambda a, b: np.ones(3), [0], {}, "from 0 on have shape (3,): give users × items"),
-    ],
-)
-def test_what_cannot_be_ranked_is_refused(scores, relevant, more, facts, monkeypatch):
-    monkeypatch.setattr(ranking, "_users_at_once", lambda n_items: 2 if callable(scores) else 1)
-    refused(lambda: sd.ranks_from_scores(scores, relevant, **more), facts, ValueError)
+    ):
+        many, call = 2 if callable(scores) else 1, partial(sd.ranks_from_scores, scores, relevant)
+        monkeypatch.setattr(ranking, "_users_at_once", lambda n_items, many=many: many)
+        refused(partial(call, **more), facts, ValueError)
 
 
 def test_stored_zeros_are_not_relevant_and_repeats_count_once():

@@ -84,9 +84,8 @@ def test_the_papers_values():
     assert {name for name, kind in FAMILIES.items() if kind.rated} == rated
 
 
-@pytest.mark.parametrize(
-    ("text", "facts"),
-    [
+def test_what_is_no_recommender_is_refused():
+    for text, facts in (
         ("", "unknown recommender '' … known are iALS, itemCF"),
         ("SVD++", "'SVD++' … dense-SVD"),
         ("iALS e=3", "unknown knob 'e' … d, alpha, reg, sweeps"),
@@ -94,10 +93,8 @@ def test_the_papers_values():
         ("iALS d", "cannot read 'd' … iALS d=16 alpha=0.2"),
         ("iALS d=3 d=4", "'d' is given twice"),
         ("iALS d=", "cannot read 'd='"),
-    ],
-)
-def test_what_is_no_recommender_is_refused(text, facts):
-    refused(lambda: parse_recommender(text), facts, ValueError)
+    ):
+        refused(lambda x=text: parse_recommender(x), facts, ValueError)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -146,9 +143,8 @@ def test_seeds_differ():
     refused(lambda: mine.train(SMALL, -1), "seed must be at least 0, got -1", ValueError)
 
 
-@pytest.mark.parametrize(
-    ("text", "loss", "value"),
-    [
+def test_what_is_trained_is_the_printed_loss():
+    for text, loss, value in (
         # Steck 2010, eq. 13 and Table 2; Krichene & Rendle 2020, section 9, as one square.
         ("AllRank-Regression wm=0.3 rm=1", WeightedLoss(1, 0.3, 0.05, True), lambda x: x - 1),
         ("observed-only rm=1", WeightedLoss(1, 0, 0.05, True), lambda x: x - 1),
@@ -156,23 +152,22 @@ def test_seeds_differ():
         ("iALS alpha=0.3", WeightedLoss(1.3, 0.3, 0.05, False), lambda x: 1 / 1.3),
         ("dense-SVD rm=1", None, lambda x: x - 1),
         ("AllRank-Binary-Logistic wm=0.3", None, lambda x: x == 5),
-    ],
-)
-def test_what_is_trained_is_the_printed_loss(text, loss, value):
-    last = {"A": " steps=4", "d": ""}[text[0]] if loss is None else " sweeps=3"
-    scores = finish(parse_recommender(f"{text} d=2 reg=0.05{last}").train(SMALL, 3)).scores(0, 4)
-    dense, seen = np.zeros((4, 5)), np.zeros((4, 5), bool)
-    for user, item, rating in ROWS:
-        dense[user, item] = value(rating)
-        seen[user, item] = rating == 5 or "Binary" not in text
-    if loss is not None:
-        first = np.random.default_rng(3).normal(0, 0.1, (5, 2))
-        users, items, _ = dense_als(dense, seen, loss, first, 3)
-        expected = users @ items.T
-    elif "SVD" in text:
-        u, sigma, v = np.linalg.svd(dense)
-        expected = u[:, :2] * (sigma[:2] - 0.05 * 20**0.5) @ v[:2]
-    else:
-        knobs = {"missing": 0.3, "ridge": 0.05, "d": 2, "steps": 4, "seed": 3}
-        expected = finish(logistic(csr_array(seen.astype(np.float32)), **knobs)).scores(0, 4)
-    assert scores == pytest.approx(expected, abs=1e-4)
+    ):
+        last = {"A": " steps=4", "d": ""}[text[0]] if loss is None else " sweeps=3"
+        mine = parse_recommender(f"{text} d=2 reg=0.05{last}")
+        scores = finish(mine.train(SMALL, 3)).scores(0, 4)
+        dense, seen = np.zeros((4, 5)), np.zeros((4, 5), bool)
+        for user, item, rating in ROWS:
+            dense[user, item] = value(rating)
+            seen[user, item] = rating == 5 or "Binary" not in text
+        if loss is not None:
+            first = np.random.default_rng(3).normal(0, 0.1, (5, 2))
+            users, items, _ = dense_als(dense, seen, loss, first, 3)
+            expected = users @ items.T
+        elif "SVD" in text:
+            u, sigma, v = np.linalg.svd(dense)
+            expected = u[:, :2] * (sigma[:2] - 0.05 * 20**0.5) @ v[:2]
+        else:
+            knobs = {"missing": 0.3, "ridge": 0.05, "d": 2, "steps": 4, "seed": 3}
+            expected = finish(logistic(csr_array(seen.astype(np.float32)), **knobs)).scores(0, 4)
+        assert scores == pytest.approx(expected, abs=1e-4)

@@ -1,7 +1,8 @@
 """Splits beside lists of each user's interactions."""
 
+from functools import partial
+
 import numpy as np
-import pytest
 
 import sampledash as sd
 from sampledash.lab.splits import SplitRule
@@ -33,9 +34,8 @@ def by_lists(data, how, amount, halved=False, seed=0):
     return [i for i in every if i not in held], validation if halved else None, test
 
 
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [
+def test_parts_are_those_of_each_user_by_itself():
+    for text, rule in (
         ("last 1", ("last", 1)),
         ("last 3 seen=kept", ("last", 3)),
         ("random 1 seed=0", ("random", 1)),
@@ -44,28 +44,25 @@ def by_lists(data, how, amount, halved=False, seed=0):
         ("random 1 halved seed=0 seen=kept", ("random", 1, True)),
         ("latest 25% seen=kept", ("latest", 25)),
         *((f"latest {share}%", ("latest", share)) for share in (0.1, 10, 40.5, 95)),
-    ],
-)
-def test_parts_are_those_of_each_user_by_itself(text, rule):
-    for seed in range(9):
-        rng = np.random.default_rng(seed)
-        size = int(rng.integers(26, 50))
-        columns = rng.integers(0, 5, size), rng.integers(0, 6, size), rng.integers(1, 6, size)
-        time = rng.integers(0, 9, size) if seed % 3 else None
-        data = sd.Interactions(range(10, 16), range(6), *columns, time=time)
-        result = sd.split(data, text if seed % 2 else sd.parse_split(text))
-        parts = result.training, result.validation, result.test
-        for part, which in zip(parts, by_lists(data, *rule), strict=True):
-            assert part == (None if which is None else data.take(which))
-        assert (result.text, result.data) == (text, data.digest)
-        assert result.exclude_seen == ("kept" not in text)
-    spaced = text.replace(" seed=0", "").replace("%", " %").replace(" ", "  ")
-    assert str(sd.parse_split(spaced)) == text
+    ):
+        for seed in range(9):
+            rng = np.random.default_rng(seed)
+            size = int(rng.integers(26, 50))
+            columns = rng.integers(0, 5, size), rng.integers(0, 6, size), rng.integers(1, 6, size)
+            time = rng.integers(0, 9, size) if seed % 3 else None
+            data = sd.Interactions(range(10, 16), range(6), *columns, time=time)
+            result = sd.split(data, text if seed % 2 else sd.parse_split(text))
+            parts = result.training, result.validation, result.test
+            for part, which in zip(parts, by_lists(data, *rule), strict=True):
+                assert part == (None if which is None else data.take(which))
+            assert (result.text, result.data) == (text, data.digest)
+            assert result.exclude_seen == ("kept" not in text)
+        spaced = text.replace(" seed=0", "").replace("%", " %").replace(" ", "  ")
+        assert str(sd.parse_split(spaced)) == text
 
 
-@pytest.mark.parametrize(
-    ("rule", "facts"),
-    [
+def test_a_rule_that_is_none_is_refused():
+    for rule, facts in (
         ("first 1", "split must be one of last 1, random 1 seed=0 … got 'first 1'"),
         ("latest 10% seed=1", "got 'latest 10% seed=1'"),
         ("last 0", "amount must be at least 1, got 0"),
@@ -79,11 +76,9 @@ def test_parts_are_those_of_each_user_by_itself(text, rule):
         (("first", 1), "how must be one of last, random, latest; got 'first'"),
         (("last", 1.5), "amount must be a whole number, got 1.5"),
         (("random", 1, False, -1), "seed must be at least 0, got -1"),
-    ],
-)
-def test_a_rule_that_is_none_is_refused(rule, facts):
-    make = sd.split if isinstance(rule, str) else lambda _, x: SplitRule(*x)
-    refused(lambda: make(DATA, rule), facts, ValueError)
+    ):
+        call = partial(sd.split, DATA, rule) if isinstance(rule, str) else partial(SplitRule, *rule)
+        refused(call, facts, ValueError)
 
 
 def test_one_interaction_a_user_leaves_nothing_to_learn_from():

@@ -137,9 +137,3 @@ def test_movielens(metric: str, xyz: list[sd.RankSet]) -> None:
     table = sd.right_from(metric, xyz, scheme=WITHOUT)
     ours = {"".join(sorted((row.better, row.worse))): row.m for row in table.itertuples()}
     assert ours == {pair: (flips or [1])[-1] for pair, flips in wanted.items()}
-
-
-def test_corrected_recall_flips_at_52(xyz: list[sd.RankSet]) -> None:
-    # Figure 6, "Bias^2 + 0.1 Variance": far fewer samples than the 970 of the uncorrected metric.
-    options = {"scheme": WITHOUT, "fit_scheme": WITH, "correction": "BV 0.1"}
-    assert by_pair(sd.flips("Recall@10", xyz[:2], 200, **options))["XY"] == [52]

@@ -24,10 +24,6 @@ def full_ranking(scores, relevant, k: int) -> tuple[list[int | None], list[int]]
     return [ranks[i] for i in relevant], [ties[i] for i in relevant]
 
 
-def orders_of(rng: np.random.Generator, n: int) -> list:
-    return [None, np.random.default_rng(int(rng.integers(99))), rng.integers(0, 4, n)]
-
-
 def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
     rng = np.random.default_rng(11)
     for problem in range(1000):
@@ -44,7 +40,8 @@ def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
             asked.append(len(items))
             return np.array([value[x] for x in items.tolist()], dtype=kind)
 
-        order = orders_of(rng, n)[problem % 3]
+        orders = None, np.random.default_rng(int(rng.integers(99))), rng.integers(0, 4, n)
+        order = orders[problem % 3]
         ranked = partial(sd.rank_until_decided, score, labels[relevant], labels, k)
         found = ranked(order=copy.deepcopy(order), chunk=chunk)
         ranks, ties = full_ranking(scores.tolist(), relevant.tolist(), k)
@@ -77,10 +74,8 @@ def test_scores_that_come_by_themselves() -> None:
 def problem():
     rng = np.random.default_rng(2)
     factors = rng.normal(size=(120, 4)).round(1)
-    users = [
-        (f"u{u}", rng.choice(120, rng.integers(1, 4), replace=False).tolist(), np.arange(120))
-        for u in range(40)
-    ]
+    liked = [rng.choice(120, rng.integers(1, 4), replace=False).tolist() for _ in range(40)]
+    users = [(f"u{u}", items, np.arange(120)) for u, items in enumerate(liked)]
     number = {user[0]: i for i, user in enumerate(users)}
     systems = {
         "dot": lambda user, items: factors[items] @ factors[number[user]],
@@ -173,25 +168,22 @@ def test_resumed_it_is_the_same_and_an_error_loses_nothing(problem) -> None:
     assert [x.digest for x in done.sets] == [x.digest for x in whole.sets]
 
 
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
+def test_what_it_does_not_go_on_with(problem) -> None:
+    for changes, told in (
         ({"k": 6}, "with k = 5 and seed = 4: go on with the same"),
         ({"seed": 5}, "with k = 5 and seed = 4: go on with the same"),
         ({"systems": {"dot": len}}, "of 40 users by dot, few with k = 5"),
         ({"items": 1}, "of other users: a label, a relevant item, a number of candidates or"),
         ({"pool": 1}, "of other users"),
         ({"proxy": lambda user, items: items}, "whether there is a proxy has changed"),
-    ],
-)
-def test_what_it_does_not_go_on_with(problem, changes, told: str) -> None:
-    users, systems = problem
-    part = sd.evaluate(users, systems, 5, budget=1500, seed=4)
-    (label, items, pool), *rest = users
-    items = [*items, 111][changes.pop("items", 0) :][: len(items)]
-    changed = [(label, items, pool[: 120 - changes.pop("pool", 0)]), *rest]
-    with pytest.raises(ValueError, match=told):
-        sd.evaluate(changed, **({"systems": systems, "k": 5, "seed": 4} | changes), resume=part)
+    ):
+        users, systems = problem
+        part = sd.evaluate(users, systems, 5, budget=1500, seed=4)
+        (label, items, pool), *rest = users
+        items = [*items, 111][changes.pop("items", 0) :][: len(items)]
+        changed = [(label, items, pool[: 120 - changes.pop("pool", 0)]), *rest]
+        with pytest.raises(ValueError, match=told):
+            sd.evaluate(changed, **({"systems": systems, "k": 5, "seed": 4} | changes), resume=part)
 
 
 def test_users_are_finished_as_long_as_the_budget_lasts_whatever_the_last_one_would_cost(problem):
