@@ -49,17 +49,17 @@ def correct(args: argparse.Namespace, progress: Progress) -> Answer:
 def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Progress) -> Answer:
     if args.odds is not None:
         raise ValueError("--odds is for a vector: sampled ranks are of uniform negatives")
-    sources = [opened(each) for each in args.files]
+    sources = [opened(path) for path in args.files]
     names = [name for _, name in sources]
     sets = read_sampled_ranks(
         [source for source, _ in sources], n=args.n, m=args.m, scheme=args.scheme, name=names
     )
     method = args.correction or LEARNED[SHAPED].label
     estimates, pairs, sentences, methods = [], [], list[str](), list[str]()
-    unsaid = [one for one in sets if len(one.readings) > 1]
+    unsaid = [ranks for ranks in sets if len(ranks.readings) > 1]
     if unsaid:
-        chance = max(one.chance_if_set for one in unsaid)
-        sentences.append(words.goes_with_rank([one.system for one in unsaid], chance))
+        chance = max(ranks.chance_if_set for ranks in unsaid)
+        sentences.append(words.goes_with_rank([ranks.system for ranks in unsaid], chance))
         sentences.append("Say which in a column adaptive: no if m was set beforehand, else yes.")
     for x, metric in enumerate(metrics):
         question = asked.Question(tuple(sets), metric, method, gamma=0.1)

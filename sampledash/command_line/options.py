@@ -152,7 +152,7 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
-        own = commands.add_parser(
+        subparser = commands.add_parser(
             name,
             help=command.about.split(". ")[0].rstrip("."),
             description=command.about,
@@ -161,15 +161,19 @@ def parser() -> argparse.ArgumentParser:
         )
         for option in command.options:
             settings: dict[str, Any] = {"flag": f"--{option.replace('_', '-')}", **OPTIONS[option]}
-            own.add_argument(settings.pop("flag"), **settings)
+            subparser.add_argument(settings.pop("flag"), **settings)
         if name == "serve":
-            own.set_defaults(form="text", output=None)
+            subparser.set_defaults(form="text", output=None)
             continue
-        own.add_argument("-o", "--output", metavar="FILE", help="write to this file")
+        subparser.add_argument("-o", "--output", metavar="FILE", help="write to this file")
         if name != "report":
-            form = own.add_mutually_exclusive_group()
+            form = subparser.add_mutually_exclusive_group()
             for kind in _FORMS:
-                how: dict[str, Any] = {"action": "store_const", "const": kind, "help": f"as {kind}"}
-                form.add_argument(f"--{kind}", dest="form", **how)
-        own.set_defaults(form="csv" if name in FILES else "text")
+                flag_settings: dict[str, Any] = {
+                    "action": "store_const",
+                    "const": kind,
+                    "help": f"as {kind}",
+                }
+                form.add_argument(f"--{kind}", dest="form", **flag_settings)
+        subparser.set_defaults(form="csv" if name in FILES else "text")
     return root

@@ -28,13 +28,13 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
         engine = warehouse.connect(url)
         ranks, sentences = warehouse.rank_scores(engine, _only(args), *pairs, progress=progress)
         return _kept(engine, ranks, args, "ranks", sentences)
-    sources = [opened(each) for each in args.files]
+    sources = [opened(path) for path in args.files]
     if len(sources) == 1 and args.qrels is None:
         source, name = sources[0]
         data, name = load(source, name)
         if (scores := score_table(data, name, marked=args.relevant is None)) is not None:
             _refuse_unused(args, "a table of scores")
-            tables = [None if each is None else pairs_table(*load(each)) for each in pairs]
+            tables = [None if path is None else pairs_table(*load(path)) for path in pairs]
             sets, sentences = ranks_of_scores(scores, name, *tables)
             return Answer(sentences, {"ranks": ranks_table(sets)})
         sources = [(io.BytesIO(data), name)]
@@ -58,7 +58,7 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
     sets = rank_sets(args)
     table = ranks_table(sets)
     table = table if "count" in table else table.assign(count=1)
-    if max(each.max_relevant for each in sets) > 1:
+    if max(ranks.max_relevant for ranks in sets) > 1:
         of = table.groupby(["system", "instance"])["count"].transform("size")
         alone, several = table[of == 1], table[of > 1]
         keys = [name for name in table.columns if name not in ("count", "instance")]
@@ -74,8 +74,8 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
     """Return the URL of the engine: the given one, DuckDB for a folder or URL, otherwise None."""
-    given = [each for each in (*args.files, *others) if each]
-    folders = [each for each in given if Path(each).is_dir() or "://" in each]
+    given = [path for path in (*args.files, *others) if path]
+    folders = [path for path in given if Path(path).is_dir() or "://" in path]
     return args.engine or (warehouse.DUCKDB if folders else None)
 
 
@@ -96,11 +96,15 @@ def _refuse_unused(args: argparse.Namespace, where: str) -> None:
 
 
 def _kept(
-    engine: object, table: warehouse.Table, args: argparse.Namespace, name: str, said: list[str]
+    engine: object,
+    table: warehouse.Table,
+    args: argparse.Namespace,
+    name: str,
+    sentences: list[str],
 ) -> Answer:
     """Return the result of an engine: written as Parquet by the engine, or fetched as a table."""
     if args.output is not None and args.output.endswith(".parquet"):
         with aside(args.output) as part:
             warehouse.save(engine, table, part, name)
-        return Answer(said, text="", saved=True)
-    return Answer(said, {name: warehouse.fetched(table, name, limits.ROWS.most)})
+        return Answer(sentences, text="", saved=True)
+    return Answer(sentences, {name: warehouse.fetched(table, name, limits.ROWS.most)})

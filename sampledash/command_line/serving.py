@@ -41,12 +41,12 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
 def results(given: list[str]) -> list[str]:
     """Return the files, and the files in folders; a folder with parts of one table is one file."""
     paths: list[str] = []
-    for each in given:
-        path = Path(each).absolute()
+    for given_path in given:
+        path = Path(given_path).absolute()
         if not path.exists():
-            raise ValueError(f"{each}: there is no such file or folder; check the path")
+            raise ValueError(f"{given_path}: there is no such file or folder; check the path")
         if path.parent == path:
-            raise ValueError(f"{each} holds all folders: give the one that holds the results")
+            raise ValueError(f"{given_path} holds all folders: give the one that holds the results")
         inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
         forms = ("*=*/**/*.parquet", "part-*.parquet")  # a file lr=0.1.csv is no part
         parts = any(next(path.glob(form), None) is not None for form in forms)

@@ -35,12 +35,12 @@ _PATIENCE = 1.0  # seconds until progress is shown
 
 def rank_sets(args: argparse.Namespace) -> list[RankSet]:
     """Return the true ranks of the files, or of standard input for ``-``."""
-    return read([opened(each) for each in args.files], args)
+    return read([opened(path) for path in args.files], args)
 
 
 def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[RankSet]:
     """Return the true ranks of opened sources."""
-    how = {"instances": args.instances, "runs": args.runs, "censored": args.censored}
+    options = {"instances": args.instances, "runs": args.runs, "censored": args.censored}
     qrels = None if args.qrels is None else opened(args.qrels)
     try:
         return read_rank_sets(
@@ -49,7 +49,7 @@ def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[R
             n=args.n,
             zero_based=args.zero_based,
             qrels=qrels and qrels[0],
-            **how,
+            **options,
         )
     except MissingCandidates as error:
         raise Refusal(*error.parts, Remedy("n", True)) from None

@@ -36,15 +36,15 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     from sampledash.analyses.consistency.result import Focus, Question, compute
     from sampledash.analyses.source import Source, expression
 
-    names = ["/dev/stdin" if each == "-" else each for each in args.files]
-    how = {x: getattr(args, x) for x in ("n", "instances", "runs", "zero_based", "censored")}
+    names = ["/dev/stdin" if path == "-" else path for path in args.files]
+    options = {x: getattr(args, x) for x in ("n", "instances", "runs", "zero_based", "censored")}
     argument = repr(names[0] if len(names) == 1 else names)
     argument += "" if args.qrels is None else f", qrels={args.qrels!r}"
     source = Source(
         tuple(rank_sets(args)),
-        ", ".join("standard input" if each == "-" else Path(each).name for each in args.files),
+        ", ".join("standard input" if path == "-" else Path(path).name for path in args.files),
         bundled=True,  # sharing is safe: this process has only one user
-        python=expression("read_rank_sets", argument, how),
+        python=expression("read_rank_sets", argument, options),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args))
     if len(source.sets) < 2:
@@ -71,15 +71,15 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
                 f"No number of instances is enough where systems are equal, or where {why}."
             )
         try:
-            by_system = [(each, mean_stopping_cost(metric, each)) for each in sets]
+            by_system = [(ranks, mean_stopping_cost(metric, ranks)) for ranks in sets]
         except ValueError as error:  # nothing decides a metric without a cutoff
             sentences.append(spell(error))
             continue
-        for each, cost in by_system:
-            every = each.counted()
+        for ranks, cost in by_system:
+            every = ranks.counted()
             first = every[every.position == 1]
             whole = float(np.average(first.negatives, weights=first.count))
-            costs.append((str(metric), each.system, cost.mean, cost.std, whole))
+            costs.append((str(metric), ranks.system, cost.mean, cost.std, whole))
         most = max(costs[-len(by_system) :], key=lambda row: row[2])
         sentences.append(
             f"Exact {metric} by stopping when decided: up to {count(round(most[2]))} scores an "

@@ -36,11 +36,11 @@ def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list
     """Return the system names of each file; a name used before gets the file: "X (b.csv)"."""
     known: set[str] = set()
     result = []
-    for own, file in zip(names, files, strict=True):
+    for names_of_file, file in zip(names, files, strict=True):
         mine = []
-        for name in own:
+        for name in names_of_file:
             new, number = name, 1
-            while new in known or (number > 1 and new in own):
+            while new in known or (number > 1 and new in names_of_file):
                 new = f"{name} ({file}{f', {number}' * (number > 1)})"
                 number += 1
             mine.append(new)
@@ -56,7 +56,7 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
     given = known if systems is None else systems
     if not isinstance(given, Mapping):
         names = checks.several("systems", given, "name")
-        given = {name: name for name in (checks.text("systems", each) for each in names)}
+        given = {name: name for name in (checks.text("systems", x) for x in names)}
     wanted = dict(given)
     for old, new in wanted.items():
         if old not in known:
@@ -79,9 +79,9 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
         for name in chosen:
             limits.check_name(wanted[name], part.name)
         system = part.frame["system"].array.rename_categories(names).set_categories(chosen)
-        here = system.codes >= 0
-        if not here.all():
-            part, system = part.only(here), system[here]
+        rows = system.codes >= 0
+        if not rows.all():
+            part, system = part.only(rows), system[rows]
         system = system.rename_categories([wanted[name] for name in chosen])
         result.append(part.with_columns(system=system))
     return result
@@ -220,8 +220,11 @@ class Opened:
         parts = [resolve_repetitions(p, runs) if runs == "apart" else p for p in self.parts]
         ranked = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
         sizes = [system.value_counts(sort=False) for system in ranked]
-        names = distinct_names([list(each.index) for each in sizes], [p.name for p in parts])
-        pairs = (zip(own, each, strict=True) for own, each in zip(names, sizes, strict=True))
+        names = distinct_names([list(counts.index) for counts in sizes], [p.name for p in parts])
+        pairs = (
+            zip(system_names, counts, strict=True)
+            for system_names, counts in zip(names, sizes, strict=True)
+        )
         return {name: int(size) for pair in pairs for name, size in pair}
 
     def read(
@@ -272,12 +275,12 @@ def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
     labels = [part.frame["instance"] for part in parts if "instance" in part.frame]
     if len(parts) == 1 or len(labels) < len(parts):
         return list(parts)
-    if any(own.cat.categories.dtype.kind not in "iu" for own in labels):
-        labels = [own.cat.rename_categories(str) for own in labels]
+    if any(column.cat.categories.dtype.kind not in "iu" for column in labels):
+        labels = [column.cat.rename_categories(str) for column in labels]
     joint = union_categoricals(labels).categories
     return [
-        part.with_columns(instance=own.cat.set_categories(joint))
-        for part, own in zip(parts, labels, strict=True)
+        part.with_columns(instance=column.cat.set_categories(joint))
+        for part, column in zip(parts, labels, strict=True)
     ]
 
 
@@ -350,7 +353,7 @@ def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
     n = others["n_candidates"]
     if n.min() == n.max():
         return n.iloc[0]
-    if not all("instance" in each.frame for each in (part, *known)):
+    if not all("instance" in ranks.frame for ranks in (part, *known)):
         return None
     of_each = n.groupby(others["instance"].to_numpy()).agg(["min", "max"])
     sizes = of_each["min"].reindex(part.frame["instance"].to_numpy())
@@ -363,8 +366,8 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
     rank, n = ranks.values("rank"), ranks.values("n_candidates")
     ties, mass = ranks.values("ties"), ranks.values("mass_above")
     if (i := first(rank > n)) is not None:
-        own = ranks.source.find("n_candidates") is not None
-        remedy = "correct the rank or the n of this row" if own else "give a larger n"
+        n_in_file = ranks.source.find("n_candidates") is not None
+        remedy = "correct the rank or the n of this row" if n_in_file else "give a larger n"
         unknown = "beyond" in ranks.frame and bool(ranks.values("beyond")[i])
         written = f"{'>' * unknown}{rank[i] - shift - unknown}"
         raise ReadError(
@@ -412,10 +415,10 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
 def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
     """Return one rank set per system, in order of appearance."""
     name = " and ".join(part.name for part in parts)
-    frames = {str(system): own for part in parts for system, own in _by_system(part)}
-    if not all("instance" in own for own in frames.values()):
-        frames = {s: own.drop(columns="instance", errors="ignore") for s, own in frames.items()}
-    counted = any("count" in own for own in frames.values())
+    frames = {str(system): frame for part in parts for system, frame in _by_system(part)}
+    if not all("instance" in frame for frame in frames.values()):
+        frames = {s: frame.drop(columns="instance", errors="ignore") for s, frame in frames.items()}
+    counted = any("count" in frame for frame in frames.values())
     if instances != "any" and len(frames) > 1:
         frames = _aligned(frames, name, counted, instances == "shared")
     # pop frees the memory of each frame once its rank set is made.
@@ -426,8 +429,8 @@ def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the name and the rows of each system."""
     system = part.frame["system"].array
     for code in np.unique(system.codes):
-        own = system.codes == code
-        yield system.categories[code], part.frame if own.all() else part.only(own).frame
+        rows = system.codes == code
+        yield system.categories[code], part.frame if rows.all() else part.only(rows).frame
 
 
 def _aligned(
@@ -440,20 +443,20 @@ def _aligned(
         _check_totals(frames, name, counted)
         return frames
     fewest = most = _items(first_frame)
-    for own in frames.values():
-        items = _items(own)
+    for frame in frames.values():
+        items = _items(frame)
         fewest, most = np.minimum(fewest, items), np.maximum(most, items)
     if np.array_equal(fewest, most):
         return frames
     shared = (fewest == most) & (fewest > 0)
     if not shared_only or not shared.any():
         raise _different(frames, name, fewest, most)
-    return {s: own[shared[own["instance"].cat.codes]] for s, own in frames.items()}
+    return {s: frame[shared[frame["instance"].cat.codes]] for s, frame in frames.items()}
 
 
-def _items(own: pd.DataFrame) -> NDArray[Any]:
+def _items(frame: pd.DataFrame) -> NDArray[Any]:
     """Return the number of relevant items of each instance."""
-    instance = own["instance"].cat
+    instance = frame["instance"].cat
     return np.bincount(instance.codes, minlength=len(instance.categories))
 
 
@@ -463,15 +466,15 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     if counted:
         what, remedy = "instances by its counts", "complete the counts"
     sizes = {}
-    for system, own in frames.items():
-        if "instance" in own:  # rows of one label are relevant items of the same instances
-            own = own.drop_duplicates("instance")
-        sizes[system] = float(own["count"].sum()) if "count" in own else float(len(own))
-    (one, size), *others = sizes.items()
+    for system, frame in frames.items():
+        if "instance" in frame:  # rows of one label are relevant items of the same instances
+            frame = frame.drop_duplicates("instance")
+        sizes[system] = float(frame["count"].sum()) if "count" in frame else float(len(frame))
+    (first_system, size), *others = sizes.items()
     for other, total in others:
         if abs(total - size) > 1e-9 * size:
             raise DifferentInstances(
-                f"{name}: system {one!r} has {size:,.15g} {what} and {other!r} has "
+                f"{name}: system {first_system!r} has {size:,.15g} {what} and {other!r} has "
                 f"{total:,.15g}; {remedy}, or compare them as they are",
                 checks.Remedy("instances", "any"),
                 ways={"Compare them as they are": {"instances": "any"}},
@@ -484,8 +487,8 @@ def _different(
     """Return the error; ``fewest`` and ``most`` relevant items of each instance, over systems."""
     labels = next(iter(frames.values()))["instance"].cat.categories
     parts: list[str] = []
-    for system, own in frames.items():
-        lacking = labels[(most > 0) & (_items(own) == 0)]  # no gap if no system has it
+    for system, frame in frames.items():
+        lacking = labels[(most > 0) & (_items(frame) == 0)]  # no gap if no system has it
         if len(lacking):
             parts.append(f"{system!r} lacks {few(map(repr, map(str, lacking)), 3)}")
     if parts:
@@ -493,9 +496,11 @@ def _different(
         what = f"the systems cover different instances: {'; '.join(parts[:2])}{rest}"
     else:
         code = int(np.argmax(fewest != most))
-        (one, size), *others = ((system, _items(own)[code]) for system, own in frames.items())
+        (first_system, size), *others = (
+            (system, _items(frame)[code]) for system, frame in frames.items()
+        )
         other, items = next(pair for pair in others if pair[1] != size)
-        what = f"instance {str(labels[code])!r} has {size} relevant items in {one!r}"
+        what = f"instance {str(labels[code])!r} has {size} relevant items in {first_system!r}"
         what += f" and {items} in {other!r}"
     shared = int(((fewest == most) & (fewest > 0)).sum())
     if not shared:
@@ -513,8 +518,8 @@ def _different(
     )
 
 
-def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankSet:
-    given = {role: own[role].to_numpy() for role in own if role != "system"}
+def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> RankSet:
+    given = {role: frame[role].to_numpy() for role in frame if role != "system"}
     n = given["n_candidates"]
     try:
         return RankSet(
@@ -522,7 +527,7 @@ def _rank_set(system: str, own: pd.DataFrame, name: str, counted: bool) -> RankS
             given["rank"],
             n[0] if n.min() == n.max() else n,  # a single number takes less memory
             # Rows of a histogram are not instances: without labels, nothing can pair them.
-            instances=given.get("instance", None if counted else np.arange(1, len(own) + 1)),
+            instances=given.get("instance", None if counted else np.arange(1, len(frame) + 1)),
             ties=given.get("ties"),
             mass_above=given.get("mass_above"),
             counts=given.get("count"),

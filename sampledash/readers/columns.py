@@ -79,7 +79,7 @@ class Layout:
 
     def find(self, role: str) -> int | None:
         """Return the first column with this role; only repetitions can have several columns."""
-        return next((i for i, own in enumerate(self.roles) if own == role), None)
+        return next((i for i, x in enumerate(self.roles) if x == role), None)
 
     @property
     def sampled(self) -> bool:
@@ -142,7 +142,7 @@ def source_of(
     if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):  # true ranks
         roles = [None if role == "adaptive" else role for role in roles]
     for role, column in ROLES.items():
-        same = [header for header, own in zip(headers, roles, strict=True) if own == role]
+        same = [header for header, x in zip(headers, roles, strict=True) if x == role]
         if len(same) > 1 and role != "repetition":
             raise ReadError(
                 f"{where}: the columns {same[0]!r} and {same[1]!r} both mean "
@@ -301,7 +301,7 @@ def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
 def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool_]:
     """Return cells such as yes, no, true, 0 as booleans."""
     words = labels(cells, place, what)
-    meant = [_YES.get(str(each).strip().lower()) for each in words.categories]
+    meant = [_YES.get(str(word).strip().lower()) for word in words.categories]
     if None in meant:
         odd = meant.index(None)
         where = place(cells.index[int(np.argmax(words.codes == odd))])

@@ -51,11 +51,11 @@ def open_sources(
     read: list[Ranks | Trec] = []
     files: list[tuple[bytes, str, limits.FileKind, trec.TrecKind | None, trec.ListKind | None]] = []
     size, rows, most = 0, 0, limits.ROWS.most
-    for number, (each, label) in enumerate(given):
-        if isinstance(each, str | Path) and os.path.isdir(each):
-            data, called = folder(Path(each)), label or Path(each).name
+    for number, (file, label) in enumerate(given):
+        if isinstance(file, str | Path) and os.path.isdir(file):
+            data, called = folder(Path(file)), label or Path(file).name
         else:
-            data, called = limits.load(each, label)
+            data, called = limits.load(file, label)
         who = f"{called} with the files before it" if files else called
         limits.check_size(size := size + len(data), who)
         kind = limits.kind_of(data, called)
@@ -104,9 +104,11 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     what = [(part, "qrels" if part.facts is None else "test items") for part in truths]
     if len(truths) > 1:
-        one, other = what[:2]
-        hold = f"both hold {one[1]}" if one[1] == other[1] else f"hold {one[1]} and {other[1]}"
-        raise ReadError(f"{one[0].name} and {other[0].name} {hold}; give one of them")
+        truth, other = what[:2]
+        hold = (
+            f"both hold {truth[1]}" if truth[1] == other[1] else f"hold {truth[1]} and {other[1]}"
+        )
+        raise ReadError(f"{truth[0].name} and {other[0].name} {hold}; give one of them")
     if runs and not truths:
         if runs[0].facts is None:
             raise ReadError(
@@ -345,11 +347,11 @@ def sampled_sets(
                 "Consistency page",
                 Remedy("read_rank_sets"),
             )
-        for system, own in part.frame.groupby("system", observed=True):
-            decided = _adaptive(part, own) if adaptive is None else adaptive
-            columns = {role: own[role].to_numpy() for role in own}
+        for system, frame in part.frame.groupby("system", observed=True):
+            decided = _adaptive(part, frame) if adaptive is None else adaptive
+            columns = {role: frame[role].to_numpy() for role in frame}
             try:
-                one = SampledRankSet(
+                rank_set = SampledRankSet(
                     str(system),
                     columns["rank"],
                     columns["n_candidates"],
@@ -361,7 +363,7 @@ def sampled_sets(
                 )
             except ValueError as error:
                 raise ReadError(f"{part.name}: {error}") from None
-            sets.append(one)
+            sets.append(rank_set)
     return sets
 
 
@@ -371,18 +373,18 @@ def lacks(opened: Opened) -> tuple[bool, bool]:
     return n, m
 
 
-def _adaptive(part: Ranks, own: pd.DataFrame) -> bool | None:
+def _adaptive(part: Ranks, frame: pd.DataFrame) -> bool | None:
     """Return whether the drawn negatives decided m, by the column ``adaptive`` of one system."""
-    if "adaptive" not in own:
+    if "adaptive" not in frame:
         return None
-    here = own["adaptive"].to_numpy()
-    if (i := first(here != here[0])) is not None:
-        place = part.source.place(int(own.index[i]), part.source.find("adaptive"))
+    values = frame["adaptive"].to_numpy()
+    if (i := first(values != values[0])) is not None:
+        place = part.source.place(int(frame.index[i]), part.source.find("adaptive"))
         raise ReadError(
-            f"{place}: system {str(own['system'].iloc[0])!r} is said to be adaptive and not to be; "
-            "keep one, or give its parts names of their own"
+            f"{place}: system {str(frame['system'].iloc[0])!r} is said to be adaptive and not to "
+            "be; keep one, or give its parts names of their own"
         )
-    return bool(here[0])
+    return bool(values[0])
 
 
 class Example(NamedTuple):

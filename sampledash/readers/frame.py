@@ -233,21 +233,23 @@ def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
     for i, role in enumerate(source.roles):
         if role != "repetition":
             continue
-        own = _column(source, cells, role, i)
-        limits.REPETITIONS.check(len(own.categories), source.place(0, i))
-        if len(own.categories) > 1:
-            own = own.rename_categories([f"{source.headers[i]} {x}" for x in own.categories])
-            joint = own if joint is None else _pairs(joint, own, "{}, {}")
+        column = _column(source, cells, role, i)
+        limits.REPETITIONS.check(len(column.categories), source.place(0, i))
+        if len(column.categories) > 1:
+            column = column.rename_categories(
+                [f"{source.headers[i]} {x}" for x in column.categories]
+            )
+            joint = column if joint is None else _pairs(joint, column, "{}, {}")
             limits.REPETITIONS.check(len(joint.categories), source.place(0, i))
     return joint
 
 
-def _pairs(one: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categorical:
+def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categorical:
     """Return a label, by ``form``, for each pair that occurs, in order of appearance."""
     size = len(other.categories)
-    code, distinct = pd.factorize(one.codes.astype(np.int64) * size + other.codes)
+    code, distinct = pd.factorize(column.codes.astype(np.int64) * size + other.codes)
     pairs = (divmod(pair, size) for pair in distinct.tolist())
-    ones, others = one.categories.tolist(), other.categories.tolist()
+    ones, others = column.categories.tolist(), other.categories.tolist()
     return categories(code, [form.format(ones[a], others[b]) for a, b in pairs])
 
 
@@ -283,32 +285,32 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     limits.SYSTEMS.check(len(columns), source.name)
     limits.RANKS.check(len(columns) * len(cells), source.name)
     repetition = _repetition(source, cells)
-    own = {role: _column(source, cells, role) for role in ("instance", "n_candidates")}
-    unknown.refuse_merged(source, cells, own["instance"])
-    if own["instance"] is None:  # number the rows of each repetition
+    by_role = {role: _column(source, cells, role) for role in ("instance", "n_candidates")}
+    unknown.refuse_merged(source, cells, by_role["instance"])
+    if by_role["instance"] is None:  # number the rows of each repetition
         codes = np.zeros(len(cells)) if repetition is None else repetition.codes
         number = pd.Series(codes).groupby(codes).cumcount()
-        own["instance"] = categories(number.to_numpy(), np.arange(1, len(cells) + 1))
+        by_role["instance"] = categories(number.to_numpy(), np.arange(1, len(cells) + 1))
     # A blank cell means that the system has no rank for the instance.
     filled = [cells[i][~_blank(cells[i])] for i in columns]
-    record = np.concatenate([each.index.to_numpy() for each in filled])
-    system = np.repeat(np.arange(len(columns)), [len(each) for each in filled])
+    record = np.concatenate([x.index.to_numpy() for x in filled])
+    system = np.repeat(np.arange(len(columns)), [len(x) for x in filled])
     ranks = [
-        places(each, partial(source.place, column=i), _WIDE_RANK)
-        for i, each in zip(columns, filled, strict=True)
+        places(rank_cells, partial(source.place, column=i), _WIDE_RANK)
+        for i, rank_cells in zip(columns, filled, strict=True)
     ]
     table = {
         "system": categories(system, [source.headers[i] for i in columns]),
         "column": np.asarray(columns)[system],
         "rank": np.concatenate(ranks),
     }
-    flags = [beyond(each) for each in filled]
-    if any(each is not None for each in flags):
-        none = [np.zeros(len(each), dtype=bool) for each in filled]
+    flags = [beyond(x) for x in filled]
+    if any(flag is not None for flag in flags):
+        none = [np.zeros(len(x), dtype=bool) for x in filled]
         table["beyond"] = np.concatenate(
-            [some if each is None else each for each, some in zip(flags, none, strict=True)]
+            [some if flag is None else flag for flag, some in zip(flags, none, strict=True)]
         )
-    for role, values in (own | {"repetition": repetition}).items():
+    for role, values in (by_role | {"repetition": repetition}).items():
         if values is not None:
             table[role] = values[record]
     names = [source.headers[i] or "(no name)" for i in index]

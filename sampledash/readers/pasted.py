@@ -112,8 +112,8 @@ def open_text(text: str) -> Opened:
 
 def _said(part: str) -> Iterator[tuple[str, str, str]]:
     """Yield role, sign and value of each setting in a text such as ``m = 100, n: 3706``."""
-    for each in _NEXT.split(part):
-        name, sign, value = re.split("([=:])", each, maxsplit=1)
+    for setting in _NEXT.split(part):
+        name, sign, value = re.split("([=:])", setting, maxsplit=1)
         yield str(role_of(name)), sign, _COUNTED.sub("", value.strip())
 
 
@@ -174,7 +174,9 @@ def _systems(text: str) -> list[tuple[str, list[str]]]:
 def _nameless(segments: list[str]) -> tuple[str, list[str]]:
     """Return the one system of ranks without a name: all on one line, or one per line."""
     words = [segment.split(",") if "," in segment else segment.split() for segment in segments]
-    several = [s for s, own in zip(segments, words, strict=True) if len(own) > 1 < len(segments)]
+    several = [
+        s for s, ranks in zip(segments, words, strict=True) if len(ranks) > 1 < len(segments)
+    ]
     if wrong := [s for s in segments if re.search(r"[^\W\d_]", s)] or several:
         raise ReadError(
             f"the {_NAME} has {shown(wrong[0])} without a name: write NAME: ranks, with a colon"
@@ -248,9 +250,9 @@ def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
     settings, lines = list[tuple[str, str]](), []
     for line in text.splitlines():
         part = re.sub(r"[$#]|\\\\", "", line).strip()
-        own = [(role, x) for role, _, x in _said(part)] if _SETTING.match(part) else []
-        alone = bool(own) and all(_WHOLE.fullmatch(value) for _, value in own)
-        settings += own if alone else []
+        of_line = [(role, x) for role, _, x in _said(part)] if _SETTING.match(part) else []
+        alone = bool(of_line) and all(_WHOLE.fullmatch(value) for _, value in of_line)
+        settings += of_line if alone else []
         lines.append("" if alone else line)
     n, m = _n_and_m(settings, where)
     return "\n".join(lines), n, m

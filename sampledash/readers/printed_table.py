@@ -188,7 +188,9 @@ def _notes(
         ],
         "Left out, no system: ": no_systems,
     }
-    notes = [f"{what}{', '.join(each).rstrip('.')}." for what, each in listed.items() if each]
+    notes = [
+        f"{what}{', '.join(entries).rstrip('.')}." for what, entries in listed.items() if entries
+    ]
     if percent:
         verb = "is" if len(percent) == 1 else "are"
         notes.append(f"{', '.join(x.name for x in percent)} {verb} read in percent.")
@@ -202,7 +204,7 @@ def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
         parts = parting(line, place)
         if parts.metrics:
             _check_distinct(parts)
-            return parts, [", ".join(filter(None, each)) for each in above]
+            return parts, [", ".join(filter(None, names)) for names in above]
         above.append([x.printed for x in parts.names])
     raise ReadError(
         f"line {lines[0][0]} of the table names no metric: found "
@@ -212,11 +214,11 @@ def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
 
 
 def _check_distinct(parts: Parting) -> None:
-    for one, other in itertools.combinations(parts.metrics, 2):
-        if one.metric == other.metric:
+    for column, other in itertools.combinations(parts.metrics, 2):
+        if column.metric == other.metric:
             raise ReadError(
                 f"line {parts.place} of the table names {other.name} more than once, as "
-                f"{one.printed} and {other.printed}: keep the columns of one evaluation"
+                f"{column.printed} and {other.printed}: keep the columns of one evaluation"
             )
 
 
@@ -325,7 +327,7 @@ class Parting:
         more = len(words) > width and _FRACTION.fullmatch(name[-1])
         if name and all(map(_VALUE.fullmatch, of_metrics)) and not more:
             return [" ".join(name), *values]
-        named = ", ".join(each.printed for each in self.names[1:])
+        named = ", ".join(x.printed for x in self.names[1:])
         raise ReadError(
             f"line {place} of the table does not end with {counted(width - 1, 'value')}, one for "
             f"each column that line {self.place} names ({named}): separate the cells with tabs or "
@@ -335,7 +337,7 @@ class Parting:
     def leading(self, line: str) -> list[str]:
         """Return the cells before the values of a line, however many values the line has."""
         if self.mark:
-            first = next(i for i, each in enumerate(self.names) if i and each.metric is not None)
+            first = next(i for i, x in enumerate(self.names) if i and x.metric is not None)
             return _marked(line, self.mark)[:first]
         words = _words(line)
         while words and _VALUE.fullmatch(words[-1]):
@@ -353,8 +355,8 @@ def parting(line: str, place: int) -> Parting:
     words = _PERCENT.sub("(%)", _AT.sub("@", _ARROWS.sub(" ", line))).split()
     names = [heading(word) for word in words]
     # All words before the first metric are the name of one column.
-    before = next((i for i, each in enumerate(names) if each.metric is not None), 1)
-    name = " ".join(each.printed for each in names[:before])
+    before = next((i for i, x in enumerate(names) if x.metric is not None), 1)
+    name = " ".join(x.printed for x in names[:before])
     return Parting([Heading(name, name, None), *names[before:]], mark, place)
 
 

@@ -72,9 +72,9 @@ def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
 def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
     """Refuse ``again`` rows that score an item of a list again; name ``some`` of the items."""
     if again:
-        each = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
+        items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
         raise ReadError(
-            f"{name}: {again:,} rows score an item again, such as {'; '.join(each)}; keep one row "
+            f"{name}: {again:,} rows score an item again, such as {'; '.join(items)}; keep one row "
             "for each"
         )
 
@@ -167,8 +167,8 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
             check_utf8(data, name)
             delimiter = delimiter_of(data)
             refuse_repeated(next(records(data, delimiter), (1, []))[1], name)
-            how: dict[str, Any] = {"sep": delimiter, "dtype": str}
-            table = pd.read_csv(io.BytesIO(data), keep_default_na=False, **how)
+            options: dict[str, Any] = {"sep": delimiter, "dtype": str}
+            table = pd.read_csv(io.BytesIO(data), keep_default_na=False, **options)
     except ReadError:
         raise
     except Exception:  # after None, the readers of ranks report the error
@@ -240,10 +240,10 @@ def ranks_of_scores(
     indices, none = table.groupby("system", sort=False).indices, np.array([], np.intp)
     for system in systems:
         rows = indices.get(system, none)
-        own = table.iloc[rows]
-        user, users = pd.factorize(own["instance"])
+        of_system = table.iloc[rows]
+        user, users = pd.factorize(of_system["instance"])
         mine = hit[rows]
-        size, wanted = (np.bincount(each, minlength=len(users)) for each in (user, user[mine]))
+        size, wanted = (np.bincount(x, minlength=len(users)) for x in (user, user[mine]))
         bare, full = int(np.sum(wanted == 0)), int(np.sum(wanted == size))
         total = asked.get(system, 0)
         facts[str(system)] = LeftOut(len(users), bare, full, total, total - int(mine.sum()))
@@ -252,7 +252,10 @@ def ranks_of_scores(
         order = np.lexsort((score[rows], user))
         rank, ties, n = _counted(user[order], score[rows][order])
         place = np.flatnonzero(mine[order])
-        label, item = users.to_numpy()[user[order][place]], own["item"].to_numpy()[order][place]
+        label, item = (
+            users.to_numpy()[user[order][place]],
+            of_system["item"].to_numpy()[order][place],
+        )
         rank, ties = _apart(label, item.astype(str), rank[place], ties[place])
         sets.append(RankSet(str(system), rank, n[place], instances=label, ties=ties))
     return sets, left_out(name, facts)

@@ -178,8 +178,8 @@ def arrow_frame(
             for block in reader:
                 if any(block[name].null_count for name in full):
                     return None
-                for name, own in text.items():
-                    own.append(block[name])
+                for name, chunks in text.items():
+                    chunks.append(block[name])
                 for name in numeric:
                     known[name] = _filled(known[name], most, rows, block[name].to_numpy())
                 rows += len(block)
@@ -324,9 +324,9 @@ def _parquet_columns(
     text = [fields[i].name for i in wanted if _is_text(fields[i].type)]
     file = parquet.ParquetFile(io.BytesIO(data), metadata=head, read_dictionary=text)
     columns: dict[int, pd.Series[Any]] = {}
-    for i, each in zip(wanted, names, strict=True):  # one by one, to save memory
-        column = file.read(columns=[each])
-        if column.column_names != [each] or len(column) != rows:
+    for i, field_name in zip(wanted, names, strict=True):  # one by one, to save memory
+        column = file.read(columns=[field_name])
+        if column.column_names != [field_name] or len(column) != rows:
             raise ValueError("not what its footer says")
         columns[i] = _series(column.column(0), label=label[i])
         del column
@@ -434,8 +434,8 @@ def _shape(shape: tuple[int, ...]) -> str:
 def _field(values: NDArray[Any], field: str, name: str) -> Any:
     where = f"{name}: the field {field!r}"
     if values.ndim != 1:
-        each = _shape(values.shape[1:])
-        raise ReadError(f"{where} holds {each} values in each row; save one")
+        shape = _shape(values.shape[1:])
+        raise ReadError(f"{where} holds {shape} values in each row; save one")
     if values.dtype.kind not in "US":
         if not _is_number(values.dtype) and values.dtype.kind != "b":
             raise ReadError(f"{where} holds neither numbers nor text; leave it out")

@@ -214,7 +214,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     items = pd.DataFrame({"tag": range(len(systems))}).merge(wanted, how="cross")
     item, of_list = ["tag", "query", "document"], ["tag", "query"]
     size = len(good["document"].cat.categories)
-    pairs, judged = (each["query"] * size + each["document"] for each in (ranked, wanted))
+    pairs, judged = (rows["query"] * size + rows["document"] for rows in (ranked, wanted))
     hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]  # fewer rows to merge
     items = items.merge(hits, how="left", on=item)
     lists = ranked.loc[ranked["place"] == 1, [*of_list, "depth"]].drop_duplicates()
@@ -301,11 +301,11 @@ def _queries(size: int) -> str:
 
 def missing(runs: list[Ranks]) -> CensoredItems | None:
     """Return the error about relevant items that some run lacks, None if no run lacks any."""
-    censored = sum(int((each.frame["rank"] == 0).sum()) for each in runs)
+    censored = sum(int((run.frame["rank"] == 0).sum()) for run in runs)
     if not censored:
         return None
-    relevant, lacking = sum(len(each.frame) for each in runs), _lacking(runs)
-    names = " and ".join(each.name for each in runs)
+    relevant, lacking = sum(len(run.frame) for run in runs), _lacking(runs)
+    names = " and ".join(run.name for run in runs)
     ways = {
         "Known to be beyond the end": {"censored": "beyond"},
         "Tied behind the ranked items": {"censored": "tied"},
@@ -328,8 +328,8 @@ def missing(runs: list[Ranks]) -> CensoredItems | None:
 
 def _lacking(runs: list[Ranks]) -> NDArray[np.bool_]:
     """Return for each query whether some run lacks a relevant item."""
-    missed = ((each.frame["rank"] == 0).groupby(each.frame["instance"]) for each in runs)
-    return np.asarray(np.any([each.any() for each in missed], axis=0))
+    missed = ((run.frame["rank"] == 0).groupby(run.frame["instance"]) for run in runs)
+    return np.asarray(np.any([x.any() for x in missed], axis=0))
 
 
 def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
@@ -343,18 +343,18 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
             f"{runs[0].name} misses a relevant item in every query: "
             "nothing is left when those are left out; rank all candidates"
         )
-    frames = [each.frame[~left_out[each.frame["instance"].cat.codes]] for each in runs]
+    frames = [run.frame[~left_out[run.frame["instance"].cat.codes]] for run in runs]
     low = max(int((items["depth"] + items["lacks"]).max()) for items in frames)
     if n is None:
-        names = " and ".join(each.name for each in runs)
+        names = " and ".join(run.name for run in runs)
         raise limits.MissingCandidates(
             f"{names} do{'es' * (len(runs) == 1)} not say n, the number of candidates that were "
             f"ranked: give n (at least {max(low, 2):,}, what the longest list needs)"
         )
     n = checks.integer("n", n, low=2, high=checks.LARGEST_N)
     result = []
-    for each, items in zip(runs, frames, strict=True):
-        frame, drawn = _placed(each.name, items.reset_index(drop=True), n, censored == "beyond")
+    for run, items in zip(runs, frames, strict=True):
+        frame, drawn = _placed(run.name, items.reset_index(drop=True), n, censored == "beyond")
         notes = []
         if left_out.any():
             left = _queries(int(left_out.sum()))
@@ -371,7 +371,7 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
                 f"{drawn:,} missing items share their query with another one: their places behind "
                 "the ranked documents were drawn once, always with the same seed."
             )
-        result.append(replace(each, frame=frame).noted(*notes))
+        result.append(replace(run, frame=frame).noted(*notes))
     return result
 
 
@@ -434,9 +434,9 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
     return "list"
 
 
-def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "list"]) -> Trec:
+def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", "list"]) -> Trec:
     """Parse a list or test items; refuse missing or invalid cells and repeated items."""
-    source_of = partial(_columns_of_list, own=own)
+    source_of = partial(_columns_of_list, content=content)
     if kind == "columns":
         source, cells = tables.parquet_table(data, name, source_of, _LABELLED)
     else:
@@ -463,7 +463,7 @@ def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "lis
         if (i := source.find(role)) is not None:
             columns[field] = read(cells[i], partial(source.place, column=i), what)
     size = len(cells)
-    if own == "items":
+    if content == "items":
         columns["relevance"] = np.ones(size, np.int64)
     else:
         if "score" not in columns:
@@ -481,11 +481,11 @@ def read_list(data: bytes, name: str, kind: FileKind, own: Literal["items", "lis
     pairs = list(zip(source.headers, source.roles, strict=True))
     facts = Facts(
         name,
-        "a list of recommendations" if own == "list" else "test items",
+        "a list of recommendations" if content == "list" else "test items",
         tuple((header, role) for header, role in pairs if role is not None),
         tuple(header for header, role in pairs if role is None and header),
     )
-    return Trec(name, "run" if own == "list" else "qrels", frame, facts)
+    return Trec(name, "run" if content == "list" else "qrels", frame, facts)
 
 
 # For each role: the field of a run, the parser, what the column holds, and what to write.
@@ -500,7 +500,7 @@ _LABELLED = ("system", "user", "item")
 
 
 def _columns_of_list(
-    name: str, kind: str, headers: Sequence[str], *, own: Literal["items", "list"], **text: Any
+    name: str, kind: str, headers: Sequence[str], *, content: Literal["items", "list"], **text: Any
 ) -> Layout:
     """Return the layout of a list: each role goes to the first column with such a header."""
     headers, roles = [header.strip() for header in headers], []
@@ -512,7 +512,7 @@ def _columns_of_list(
             role = "item"
         elif bare(header) == score:
             role = "score"
-        wanted = ("user", "item") if own == "items" else _LISTED
+        wanted = ("user", "item") if content == "items" else _LISTED
         roles.append(role if role in wanted and role not in roles else None)
     if "score" in roles and "rank" in roles:  # scores decide
         roles[roles.index("rank")] = None

@@ -215,8 +215,8 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
             raise ReadError(f"{shown(name)}: {reason}; check the path") from error
     elif hasattr(source, "read"):
         if name is None:
-            own = getattr(source, "name", None)
-            name = Path(own).name if isinstance(own, str) else "ranks"
+            file_name = getattr(source, "name", None)
+            name = Path(file_name).name if isinstance(file_name, str) else "ranks"
         # A page reads the same buffer again after a person has set a missing option.
         if hasattr(source, "seekable") and source.seekable():
             source.seek(0, io.SEEK_SET)

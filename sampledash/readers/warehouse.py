@@ -261,9 +261,9 @@ def _flagged(table: Table, pairs: Table, name: str) -> Table:
     pairs = pairs.distinct().mutate(flag=True)
     keys = []
     for key in KEYS[1:]:
-        one, other = table[key], pairs[key]
-        alike = one.type().is_integer() == other.type().is_integer()
-        keys.append(one == other if alike else _text(one) == _text(other))
+        label, other = table[key], pairs[key]
+        alike = label.type().is_integer() == other.type().is_integer()
+        keys.append(label == other if alike else _text(label) == _text(other))
     joined = table.left_join(pairs, keys)
     return joined.select(*table.columns, **{name: joined["flag"].fill_null(False)})
 
@@ -282,10 +282,10 @@ def rank(candidates: Table) -> Table:
     import ibis
 
     score = candidates["score"]  # no filter on other rows: engines would join in the wrong order
-    own = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
-    own = own.select(*KEYS, wanted=own["score"])
+    relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
+    relevant = relevant.select(*KEYS, wanted=relevant["score"])
     others = candidates.select("system", "instance", "score")
-    both = own.join(others, ["system", "instance"])
+    both = relevant.join(others, ["system", "instance"])
     ranked = both.group_by([*KEYS, "wanted"]).agg(
         rank=both.count(where=both["score"] > both["wanted"]) + 1,
         block=both.count(where=both["score"] == both["wanted"]),
@@ -324,9 +324,9 @@ def count(ranks: Table) -> Table:
     ranks = ranks.mutate(many=ranks.count().over(mine), instance=_text(ranks["instance"]))
     alone, several = ranks.filter(ranks["many"] == 1), ranks.filter(ranks["many"] > 1)
     counted = alone.group_by(keys).agg(count=_instances(alone), instance=alone["instance"].min())
-    own = several["count"] if "count" in ranks.columns else ibis.literal(1)
+    counts = several["count"] if "count" in ranks.columns else ibis.literal(1)
     columns = [*keys, "count", "instance"]
-    listed = several.mutate(count=own.cast(counted["count"].type()))
+    listed = several.mutate(count=counts.cast(counted["count"].type()))
     return counted.select(columns).union(listed.select(columns))
 
 
@@ -349,8 +349,7 @@ def rank_scores(
     name = Path(source).name
     scores = score_table(opened(engine, source), name, marked=relevant is None)
     pairs = [
-        None if each is None else _pairs(opened(engine, each), Path(each).name)
-        for each in (relevant, seen)
+        None if x is None else _pairs(opened(engine, x), Path(x).name) for x in (relevant, seen)
     ]
     every = candidates(scores, *pairs)
     with _told(name):
@@ -406,13 +405,13 @@ def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, Lef
     if relevant is None:
         marked = scores.filter(_is(scores["relevant"], YES))
         asked = marked.group_by("system").agg(items=marked.count()).to_pyarrow().to_pylist()
-        total = {one["system"]: one["items"] for one in asked}
+        total = {row["system"]: row["items"] for row in asked}
     else:
         every_pair = int(relevant.distinct().count().to_pyarrow().as_py())
-        total = dict.fromkeys([one["system"] for one in rows], every_pair)
+        total = dict.fromkeys([row["system"] for row in rows], every_pair)
     return {
-        system: LeftOut(one["size"], one["bare"], one["full"], asked, asked - one["items"])
-        for system, one in sorted((one["system"], one) for one in rows)
+        system: LeftOut(row["size"], row["bare"], row["full"], asked, asked - row["items"])
+        for system, row in sorted((row["system"], row) for row in rows)
         for asked in [total.get(system, 0)]
     }
 

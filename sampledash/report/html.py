@@ -108,7 +108,7 @@ def exact_report(
         "list. Means are over instances, ties in random order.</p>",
         f'<p class="note">Made with sampledash {html_text(sampledash.__version__)}.</p>',
         "<h2>Tables</h2>",
-        *(f"<h3>{html_text(x)}</h3>\n{_table(each)}" for x, each in tables.items() if len(each)),
+        *(f"<h3>{html_text(x)}</h3>\n{_table(table)}" for x, table in tables.items() if len(table)),
         "<h3>Ranks</h3>",
         _table(_systems(sets)),
         "<h2>Python</h2>",
@@ -146,10 +146,10 @@ def _figures(figures: Sequence[tuple[str, Drawable]], legend: str) -> list[str]:
         return []
     parts = ["<h2>Pictures</h2>", *([f'<div class="picture">{legend}</div>'] if legend else [])]
     for place, (title, figure) in enumerate(figures):
-        how = {"full_html": False, "include_mathjax": False, "default_width": "100%"}
+        options = {"full_html": False, "include_mathjax": False, "default_width": "100%"}
         bare = {"displayModeBar": False, "responsive": True}
         name, first = f"picture-{place + 1}", place == 0
-        drawn = figure.to_html(include_plotlyjs=first, div_id=name, config=bare, **how)
+        drawn = figure.to_html(include_plotlyjs=first, div_id=name, config=bare, **options)
         parts.append(
             f'<figure aria-label="{html_text(title)}"><figcaption>{html_text(title)}</figcaption>\n'
             f'<div class="picture">{drawn}</div></figure>'

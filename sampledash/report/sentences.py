@@ -106,47 +106,47 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
     return say.settled(None if None in right else max(right), m_max)
 
 
-def drawn_negatives(found: Pairs) -> str:
+def drawn_negatives(findings: Pairs) -> str:
     """Return ``100 negatives``, or ``all 3,686 negatives`` if every candidate is ranked."""
-    high = max(ranks.max_negatives for ranks in found.sets)
-    if not found.protocol.design.distinct or found.m < high:
-        return negatives(found.m)
-    same = all(np.ptp(ranks.counted().negatives) == 0 for ranks in found.sets)
+    high = max(ranks.max_negatives for ranks in findings.sets)
+    if not findings.protocol.design.distinct or findings.m < high:
+        return negatives(findings.m)
+    same = all(np.ptp(ranks.counted().negatives) == 0 for ranks in findings.sets)
     return f"all {count(high)} negatives" if same else "all negatives"
 
 
-def headline(found: Pairs, x: int, name: Callable[[str], str] = str) -> str:
+def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
     """Return the verdict on the metric with index x; ``name`` formats a system's name."""
-    metric = metric_name(str(found.metrics[x]), str(found.protocol.correction))
-    few, drawn = len(found.systems) <= MOST_NAMED, drawn_negatives(found)
-    pairs = range(found.pairs) if few else [found.worst_pair(x)]
+    metric = metric_name(str(findings.metrics[x]), str(findings.protocol.correction))
+    few, drawn = len(findings.systems) <= MOST_NAMED, drawn_negatives(findings)
+    pairs = range(findings.pairs) if few else [findings.worst_pair(x)]
     rows = [
         {**row, "better": name(row["better"]), "worse": name(row["worse"])}
-        for row in found.rows(x, pairs)
+        for row in findings.rows(x, pairs)
     ]
     if few:
-        names = [name(system) for system in found.systems]
-        means = found.exact[:, x], found.sampled[:, x]
-        return sentence(metric, drawn, names, *means, rows, found.m_max)
-    states = Counter(CODES[code] for code in found.states[x].tolist())
-    last = max(1.0, found.last_right(x))
+        names = [name(system) for system in findings.systems]
+        means = findings.exact[:, x], findings.sampled[:, x]
+        return sentence(metric, drawn, names, *means, rows, findings.m_max)
+    states = Counter(CODES[code] for code in findings.states[x].tolist())
+    last = max(1.0, findings.last_right(x))
     right_from = int(last) if np.isfinite(last) else None
-    return sentence_of_many(metric, drawn, rows[0], states, right_from, found.m_max)
+    return sentence_of_many(metric, drawn, rows[0], states, right_from, findings.m_max)
 
 
-def other_metrics(found: Pairs, x: int) -> str:
+def other_metrics(findings: Pairs, x: int) -> str:
     """Return the worst state of every metric other than x, such as ``Also wrong: NDCG.``."""
-    worst, sentences = found.states.min(axis=1), []
+    worst, sentences = findings.states.min(axis=1), []
     for code, state in enumerate(CODES):
-        names = [str(found.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]
+        names = [str(findings.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]
         if names:
             sentences.append(say.other_metrics(state, names, also=worst[x] == code))
     return " ".join(sentences)
 
 
-def beware(found: Pairs, name: Callable[[str], str] = str) -> list[str]:
+def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
     """Return warnings about the data at this m, and about the cutoffs."""
-    first, *others = found.sets
+    first, *others = findings.sets
     notes, atoms = list[str](), first.counted()
     for other in others:
         if np.array_equal(other.instances, first.instances) and any(other.n != first.n):
@@ -158,15 +158,15 @@ def beware(found: Pairs, name: Callable[[str], str] = str) -> list[str]:
     def instances(where: NDArray[np.bool_]) -> float:
         return float(atoms.count[(atoms.position == 1) & where].sum())
 
-    short = instances(atoms.negatives < found.m)
-    if found.protocol.design.distinct and short:
-        notes.append(say.fewer_negatives(short, atoms.instances, found.m))
-    largest = max(int(ranks.n.max()) for ranks in found.sets)
-    for metric in found.metrics:
+    short = instances(atoms.negatives < findings.m)
+    if findings.protocol.design.distinct and short:
+        notes.append(say.fewer_negatives(short, atoms.instances, findings.m))
+    largest = max(int(ranks.n.max()) for ranks in findings.sets)
+    for metric in findings.metrics:
         k = metric.k or 0
         held = instances(atoms.negatives + atoms.relevant <= k)
         some = [say.none_beyond(held, atoms.instances, k)] if held else []
-        notes += cutoff_holds_all(metric, largest, found.m) or some
+        notes += cutoff_holds_all(metric, largest, findings.m) or some
     return notes
 
 

@@ -113,27 +113,27 @@ def as_csv(table: pd.DataFrame) -> str:
     Floats have all their digits, and missing values are empty. A text that a spreadsheet would run
     as a formula is preceded by an apostrophe.
     """
-    columns = [[_guarded(value) for value in (name, *each)] for name, each in columns_of(table)]
+    columns = [[_guarded(value) for value in (name, *values)] for name, values in columns_of(table)]
     return "".join(",".join(map(_field, line)) + "\n" for line in zip(*columns, strict=True))
 
 
 def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
     """Return ranks as a table to be read back: a row per rank, no columns of default values."""
     parts = []
-    for each in sets:
-        pairs = zip(each.ranks.tolist(), each.beyond.tolist(), strict=True)
+    for ranks in sets:
+        pairs = zip(ranks.ranks.tolist(), ranks.beyond.tolist(), strict=True)
         beyond = [f">{rank - 1}" if past else str(rank) for rank, past in pairs]
         columns = {
-            "system": each.system,
-            "instance": each.instances,
-            "rank": beyond if each.beyond.any() else each.ranks,
-            "ties": each.ties,
-            "n_candidates": each.n,
-            "mass_above": each.mass_above,
-            "count": each.counts,
-            "provenance": each.provenance,
+            "system": ranks.system,
+            "instance": ranks.instances,
+            "rank": beyond if ranks.beyond.any() else ranks.ranks,
+            "ties": ranks.ties,
+            "n_candidates": ranks.n,
+            "mass_above": ranks.mass_above,
+            "count": ranks.counts,
+            "provenance": ranks.provenance,
         }
-        parts.append(pd.DataFrame(columns, index=range(len(each))))
+        parts.append(pd.DataFrame(columns, index=range(len(ranks))))
     table = pd.concat(parts, ignore_index=True)
     plain = {"ties": 0, "count": 1, "provenance": ""}
     idle = [name for name, usual in plain.items() if (table[name] == usual).all()]
@@ -309,8 +309,8 @@ def vector_json(fit: Fit) -> str:
     prior = None if recipe.prior is None else recipe.prior.tolist()
     named = recipe if prior is None else dataclasses.replace(recipe, prior=None)
     law = {"n": sampling.n, "m": sampling.m, "scheme": sampling.scheme, "odds": sampling.odds}
-    how = {"correction": str(named), "gamma": recipe.gamma, "prior": prior}
-    content = {"metric": str(fit.metric), **law, **how, "values": fit.values.tolist()}
+    method = {"correction": str(named), "gamma": recipe.gamma, "prior": prior}
+    content = {"metric": str(fit.metric), **law, **method, "values": fit.values.tolist()}
     return json.dumps(content, allow_nan=False) + "\n"
 
 
@@ -324,7 +324,7 @@ def read_vector_json(text: str) -> Fit:
     """
     try:
         content = json.loads(text)
-        size, how = (content["n"], content["m"]), (content["scheme"], content["odds"])
+        size, scheme_and_odds = (content["n"], content["m"]), (content["scheme"], content["odds"])
         names, given = (content["correction"], content["metric"]), content["values"]
         prior = content.get("prior")
     except KeyError as error:
@@ -332,7 +332,7 @@ def read_vector_json(text: str) -> Fit:
         raise ValueError(f"this is not a vector written by vector_json: {why}") from None
     except (TypeError, AttributeError, ValueError, RecursionError):
         raise ValueError("this is not a vector written by vector_json, but other text") from None
-    sampling, values = Sampling(*size, *how), checks.numbers("values", given)
+    sampling, values = Sampling(*size, *scheme_and_odds), checks.numbers("values", given)
     recipe, metric = parse_correction(names[0]), parse_metric(names[1])
     if values.shape != (sampling.m + 1,):
         raise ValueError(
