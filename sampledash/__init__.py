@@ -9,8 +9,8 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# The names and their modules are those that type checkers read; a name is imported when it is
-# first used, so that a command does not wait for what it does not need.
+# The stub file, which type checkers read, lists the public names and their modules. A name is
+# imported when it is first used, so that a command imports only the modules that it needs.
 _STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
 _HOMES = {
     alias.name: node.module
@@ -34,7 +34,7 @@ def __dir__() -> list[str]:
 
 class _Package(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse the module of a public name, which would take the place of the function."""
+        """Ignore a submodule named like a public function, which would replace that function."""
         if not (isinstance(value, ModuleType) and name in __all__):
             super().__setattr__(name, value)
 

@@ -1,4 +1,4 @@
-"""Corrections as data: how to read a metric off a sampled rank (section 5 of the paper)."""
+"""Corrections: the value to report for each sampled rank (section 5 of the paper)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CorrectionName = Literal[
 ]
 Rounding = Literal["floor", "linear"]
 
-Solution = tuple[Floats, str | None]  # a vector (m + 1,), and what to beware of
+Solution = tuple[Floats, str | None]  # a vector of shape (m + 1,), and a warning
 
 
 UNCORRECTED = "uncorrected"
@@ -31,30 +31,30 @@ UNCORRECTED = "uncorrected"
 
 @dataclass(frozen=True)
 class Kind:
-    """What distinguishes one correction from another."""
+    """Properties of a kind of correction: a row of :data:`CORRECTIONS`."""
 
-    label: str  # on the pages, in tables and in text
-    paper: str  # in a paper, after "and the"
-    #: The vector before ``metric.scale`` from a correction, a metric, a sampling and a position.
+    label: str  # name on the pages, in tables and in text
+    paper: str  # text that follows "and the" in a paper
+    #: Vector before ``metric.scale``, as a function of correction, metric, sampling and position.
     solve: Callable[[Correction, Metric, Sampling, int], Solution]
-    tex: str  # the formula, a step on each line; in Jinja2, with the macros of formula.tex.jinja
+    tex: str  # formula, one step per line; a Jinja2 template with the macros of formula.tex.jinja
     aliases: tuple[str, ...] = ()
-    by_rank: bool = True  # needs the law of the sampled rank given the true rank
-    fitted: bool = False  # to all ranks, for each m anew: takes a prior, and time
+    by_rank: bool = True  # needs the distribution of the sampled rank given the true rank
+    fitted: bool = False  # solves a problem over all ranks for each m: slower, and takes a prior
     weighs: bool = False  # takes the weight γ of the variance
     slow: bool = False  # takes minutes beyond a few thousand negatives
     usable: bool = True  # on real data
-    # Its line in a picture.
+    # Style of the curve in a picture.
     color: str = "muted"
     dash: str = "solid"
 
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """A recipe that turns a metric and a sampling into a vector over the sampled rank.
+    """A correction: a rule that gives each sampled rank a value, for any metric and sampling.
 
-    Make one with :func:`correction`; ``str`` gives its name in the paper and
-    :func:`parse_correction` reads it back (a prior does not travel in the name).
+    Make one with :func:`correction`. ``str`` returns the name of the correction in the paper, and
+    :func:`parse_correction` reads that name (which does not contain the prior).
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Correction:
     gamma
         Weight γ of the variance in eq. 24; bias-variance only.
     rounding
-        How the rank estimate, a fraction, is read: ``"floor"`` or ``"linear"`` interpolation.
+        How a fractional rank estimate is read: ``"floor"`` or ``"linear"`` interpolation.
     nonnegative
         Whether the monotone vector must also be at least 0, as in the paper's tables.
     prior
@@ -71,9 +71,9 @@ class Correction:
 
     Notes
     -----
-    Relevant items are ranked among fewer candidates where there are several of them, or where
-    instances have their own n: there rank r of n stands for the part (r-1)/n..r/n of the list, and
-    its weight is spread over that part evenly (:func:`~sampledash.expectation.resize_prior`).
+    If an instance has several relevant items, or instances differ in n, the lists differ in length
+    from the prior. Then rank r of n stands for the part (r-1)/n..r/n of the list, and the prior
+    weight of rank r is spread evenly over that part (:func:`~sampledash.expectation.resize_prior`).
     """
 
     name: CorrectionName = "uncorrected"
@@ -120,12 +120,12 @@ class Correction:
 
     @property
     def kind(self) -> Kind:
-        """What distinguishes it from other corrections."""
+        """Properties of this kind of correction."""
         return CORRECTIONS[self.name]
 
     @property
     def by_rank(self) -> bool:
-        """Whether it needs the law of the sampled rank given the true rank."""
+        """Whether it needs the distribution of the sampled rank given the true rank."""
         return self.kind.by_rank
 
     @property
@@ -134,7 +134,7 @@ class Correction:
         return self.kind.usable and self.gamma != 0
 
     def fit(self, metric: Metric | str, sampling: Sampling) -> Fit:
-        """Compute the vector for a metric and a sampling.
+        """Return the vector of corrected values for a metric and a sampling.
 
         Raises
         ------
@@ -144,7 +144,7 @@ class Correction:
         metric = as_metric(metric)
         require_sampling(sampling)
         if self.prior is not None:
-            prior_weights(self.prior, sampling.n)  # of these ranks
+            prior_weights(self.prior, sampling.n)  # checks the length
         values, note = vector(self, metric, sampling, 1)
         return Fit(self, metric, sampling, _read_only(values * metric.scale(1)), note)
 
@@ -158,7 +158,7 @@ class Fit:
     values
         Shape (m + 1,), read-only: ``values[t - 1]`` is reported when the sampled rank is t.
     note
-        What to beware of, or ``None``.
+        A warning about the values, or ``None``.
     """
 
     correction: Correction
@@ -181,12 +181,12 @@ class Fit:
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[1]
 
     def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
-        """Squared bias and variance of one draw, averaged over the prior (the terms of eq. 24).
+        """Return squared bias and variance of one draw, averaged over the prior (terms of eq. 24).
 
-        ``prior``: weights of the ranks 1..n to average over, in place of the correction's own.
+        ``prior``: weights of the ranks 1..n to average over, instead of the correction's prior.
 
-        The mean over |D| instances has variance / |D|, but the bias stays. Both are averages over
-        *all* ranks: a good system has its ranks at the top, where the bias is largest.
+        The mean over |D| instances has variance / |D|, but the same bias. Both are averages over
+        *all* ranks, but a good system has its ranks at the top, where the bias is largest.
         """
         own = self.correction.prior if prior is None else prior
         weights = None if own is None else prior_weights(own, self.sampling.n)
@@ -204,11 +204,11 @@ class Fit:
 def vector(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> tuple[Floats, str | None]:
-    """Read-only vector (m + 1,) before ``metric.scale``, and a note on what to beware of.
+    """Return the read-only vector (m + 1,) before ``metric.scale``, and a warning or None.
 
-    ``position`` j is that of a relevant item among several: its count above takes the part of
-    the rank, in a population without the other relevant items. A prior for lists of another
-    length is fitted to these.
+    ``position`` j: the item is the j-th of several relevant items. Its number of irrelevant items
+    above then replaces the rank, and the other relevant items are no candidates. A prior for lists
+    of another length is resized.
     """
     values, note = _vector(recipe, metric, sampling, position)
     return _read_only(values), note
@@ -234,9 +234,9 @@ def _rank_estimate(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> Solution:
     n, m = sampling.n, sampling.m
-    # eq. 20 in integers: the float form lands below the integer for some ranks.
+    # eq. 20 in integers: in floating point, some ranks would round to just below an integer.
     whole, part = divmod(n - 1, m)
-    above, rest = np.divmod(part * np.arange(m + 1), m)  # (n - 1) t might be too large
+    above, rest = np.divmod(part * np.arange(m + 1), m)  # (n - 1) t itself might overflow
     above += whole * np.arange(m + 1)
     low = metric.of_above(above, n - 1, position)
     if recipe.rounding == "floor":
@@ -248,7 +248,7 @@ def _rank_estimate(
 def _nodes(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int, gamma: float
 ) -> least_squares.Nodes | None:
-    """Ranks to sum over; None where components by degree say the same (uniform prior)."""
+    """Ranks to sum over, or None if polynomial components solve the problem (uniform prior)."""
     prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
     if prior is None and sampling.n <= spectral.LARGEST and sampling.design.by_degree:
         return None
@@ -259,7 +259,7 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    at = _nodes(recipe, metric, sampling, position, 1.0)  # no small singular value is divided by
+    at = _nodes(recipe, metric, sampling, position, 1.0)  # as for γ = 1, few nodes suffice
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None
     columns, target = spectral.cumulative(metric, sampling, position)
@@ -321,23 +321,23 @@ def _labels() -> dict[str, str]:
     return {CORRECTIONS[name].label: name for name in names}
 
 
-#: As shown and as written in a link -> name; those that are usable on real data come first.
+#: Map from label, as shown and as written in links, to name; usable corrections come first.
 LABELS = Live(_labels)
 USABLE = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name].usable})
 
 
 def weighs(label: str) -> bool:
-    """Whether the correction of a label takes γ."""
+    """Whether the correction with this label takes γ."""
     return label in LABELS and CORRECTIONS[LABELS[label]].weighs
 
 
 def labelled(label: str, gamma: float) -> Correction:
-    """The correction of a label, with γ where it takes one."""
+    """Return the correction with this label, with γ if it takes one."""
     return correction(LABELS[label], gamma=gamma if weighs(label) else None)
 
 
 def usable(label: str, gamma: float) -> Correction:
-    """The same; ValueError where its values explode."""
+    """Return the correction with this label; raise ValueError if its values explode."""
     made = labelled(label, gamma)
     if not made.usable:
         raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
@@ -365,7 +365,7 @@ def correction(
         ``"uncorrected"``; ``"rank-estimate"`` (eq. 20); ``"least-squares"`` or ``"LS"`` (eq. 22);
         ``"monotone"`` or ``"CLS"`` (section 5.2); ``"bias-variance"`` or ``"BV"`` (eq. 25).
     gamma
-        Bias-variance only: weight of the variance, in 0..1; 0.1 unless given.
+        Bias-variance only: weight of the variance, in 0..1; default 0.1.
     rounding
         Rank estimate only: ``"floor"`` as in the paper, or ``"linear"`` interpolation.
     nonnegative
@@ -375,9 +375,9 @@ def correction(
 
     Notes
     -----
-    Lower γ means less bias and more variance; γ = 1/|D| weighs both as they enter the mean over
-    |D| instances. γ = 0 is least squares, whose vector explodes beyond m of about 20;
-    γ below 1e-16 counts as 0, and ``note`` of the fit says so where it matters.
+    Lower γ means less bias and more variance; γ = 1/|D| weighs them as they enter the squared error
+    of the mean over |D| instances. γ = 0 is least squares, whose vector explodes beyond m of about
+    20. γ below 1e-16 counts as 0, and ``note`` of the fit says so if it matters.
 
     References
     ----------
@@ -417,7 +417,7 @@ def parse_correction(text: str) -> Correction:
 
 
 def as_correction(value: Correction | str | None) -> Correction:
-    """Let public functions take a correction, its text, or None for uncorrected."""
+    """Return the correction for an argument: a correction, its text, or None for uncorrected."""
     if value is None:
         return Correction()
     return value if isinstance(value, Correction) else parse_correction(value)

@@ -1,7 +1,6 @@
-"""Mean and variance of a sampled metric given the true rank (eq. 16-19), and eq. 26's posterior.
+"""Mean and variance of a sampled metric at a true rank (eq. 16-19), and the posterior of eq. 26.
 
-Everything is a function of the sampling weight above and below the relevant item, so the same code
-serves one sampling, rank sets whose rows have their own n, and weights known per row.
+All results depend on the rank only through the sampling weight above and below the relevant item.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 
     Notes
     -----
-    Compare it with ``metric(rank, n)``: except for AUC under a uniform scheme they differ, by an
-    amount that depends on the rank. Averages over instances can therefore change order.
+    The expected value differs from the exact ``metric(rank, n)``, except for AUC under a uniform
+    scheme, by an amount that depends on the rank. So averages over instances can change order.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -49,7 +48,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
             return np.full(above.shape, metric.scale(1))
         if metric.reciprocal and not sampling.design.once:
             share = above / (above + below)
-            with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 apart
+            with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 is 0 / 0
                 value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
             return np.where(share == 0, 1.0, value)
     return mean_and_variance(metric.of_one(np.arange(m + 1), m), sampling, above, below)[0]
@@ -62,7 +61,7 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 
     Notes
     -----
-    A small variance says that repeated runs agree with each other, not that they are right.
+    A small variance means that repeated runs agree with each other, not that they are right.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -114,7 +113,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
         above, below = sampling.weights(np.arange(1, n + 1))
         total = above + below
         log_p = xlogy(s, above / total) + xlogy(m - s, below / total)
-        # The least float: where no true rank can produce this sampled rank, all are -inf.
+        # If no true rank can produce this sampled rank, all are -inf: subtract a finite number.
         likelihood = np.exp(log_p - max(log_p.max(), np.finfo(float).min))
     weighted = likelihood if prior is None else likelihood * prior_weights(prior, n)
     mass = weighted.sum()
@@ -127,7 +126,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
 
 
 def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
-    """Validate a prior over the ranks 1..n (``None``: any n) and normalise it to the sum 1."""
+    """Return a validated prior over the ranks 1..n (``None``: any n), normalised to sum 1."""
     try:
         array = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -147,22 +146,22 @@ def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
     largest = float(array.max())
     if largest == 0:
         raise ValueError("prior is zero at every rank: put weight on at least one")
-    # Once normalised it stays as it is: every division rounds every weight anew.
+    # A normalised prior is returned unchanged, because another division would round its weights.
     if largest <= 1 and abs(float(array.sum()) - 1) <= 1e-14:
         return array
-    array = np.ldexp(array, -int(np.frexp(largest)[1]))  # without rounding, so that sums are finite
+    array = np.ldexp(array, -int(np.frexp(largest)[1]))  # an exact scaling that keeps sums finite
     return np.asarray(array / array.sum())
 
 
 def resize_prior(prior: Floats, n: int) -> Floats:
-    """The same prior for lists of ``n`` candidates: shape (n,).
+    """Return a prior over N ranks, converted to lists of ``n`` candidates: shape (n,).
 
-    Rank r of N stands for the part (r-1)/N..r/N of the list, and its weight is spread over that
-    part evenly. So uniform stays uniform, and of one candidate less it is what is left when one of
-    the others is dropped at random.
+    Rank r of N stands for the part (r-1)/N..r/N of the list, and its weight is spread evenly over
+    that part. So a uniform prior stays uniform, and n = N - 1 gives the distribution of the rank
+    after one of the other candidates is dropped at random.
     """
     size = len(prior)
-    # In units of 1/(size n): every stretch between two edges has one rank in either list.
+    # Positions in units of 1/(size n). Between two edges lies one rank of each list.
     edges = np.union1d(np.arange(size + 1) * n, np.arange(n + 1) * size)
     share = prior[edges[:-1] // n] * (np.diff(edges) / n)
     return np.asarray(np.bincount(edges[:-1] // size, share, n), dtype=np.float64)

@@ -1,7 +1,7 @@
 """The vectors of eq. 22, 25 and of the monotone problem of section 5.2.
 
-Their sums over all true ranks, of products of two laws or of a law and a metric, have a cost that
-does not depend on n, see :mod:`sampledash.quadrature`.
+The sums over all true ranks are taken over the nodes of :mod:`sampledash.quadrature`, at a cost
+that does not depend on n.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: The smallest γ whose vector is right to 1e-5 of its largest entry; what is below counts as 0.
+#: Smallest γ whose vector is accurate to 1e-5 of its largest entry; a smaller γ counts as 0.
 SMALLEST_GAMMA = 1e-16
 
-_ROOM = 1 << 22  # entries of a matrix that is kept for the next metric
+_ROOM = 1 << 22  # largest number of entries of a matrix that is cached for the next metric
 _TINY = np.finfo(float).tiny
-_RARE = 1e-6  # sampled ranks rarer than this, to the most frequent one, need refinement
-_SMALL = 1e-6  # γ below which forming AᵀA would cost too many digits
-_FINER = 4  # nodes as for a sample so much larger
-_REFINABLE = 1e-10  # γ below which refinement need not converge
-_ROUNDS = 4  # of refinement
-_EXTENDED = 4_000_000  # steps up to which the law itself is computed in extended precision
+_RARE = 1e-6  # refine if a sampled rank has less than this share of the largest probability
+_SMALL = 1e-6  # γ below which forming AᵀA would lose too many digits
+_FINER = 4  # for small γ, use the nodes for a sample this many times larger
+_REFINABLE = 1e-10  # γ below which refinement may fail to converge
+_ROUNDS = 4  # rounds of refinement
+_EXTENDED = 4_000_000  # most steps for which probabilities are computed in extended precision
 SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
-_ALL = 400  # steps that are all tried at once
-_FLAT = 1e-13  # a step that betters the fit no faster changes nothing
+_ALL = 400  # length of a monotone vector up to which all steps are tried at once
+_FLAT = 1e-13  # slope of the fit in a step below which the step is no improvement
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Where the sums over true ranks are taken: all of it that does not depend on the metric."""
+    """Nodes of the sums over true ranks, and the sums that do not depend on the metric."""
 
     sampling: Sampling
-    above: Floats  # irrelevant items above, of each node
-    weights: Floats  # the prior probability it stands for
+    above: Floats  # irrelevant items above, at each node
+    weights: Floats  # prior probability that each node stands for
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
-        """Blocks of rows of P(sampled rank | true rank), A of eq. 23-25, at the nodes."""
+        """Yield blocks of rows of P(sampled rank | true rank), A of eq. 23-25, at the nodes."""
         whole = self._kept
         return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
 
@@ -61,13 +61,13 @@ class Grid:
         return self.mean_with(np.ones(len(self.weights)))
 
     def mean_with(self, target: Floats) -> Floats:
-        """Mean over true ranks of the law times a target, Aᵀb of eq. 23-25: shape (m+1,)."""
+        """Mean over true ranks of each column of A times a target, Aᵀb of eq. 23-25: (m+1,)."""
         share = self.weights * target
         return np.asarray(np.sum([share[rows] @ p for rows, p in self.laws()], axis=0))
 
     @property
     def seen(self) -> Flags:
-        """Sampled ranks that can occur."""
+        """Whether each sampled rank can occur: shape (m+1,)."""
         return self.marginal >= _TINY
 
     @cached_property
@@ -81,7 +81,7 @@ class Grid:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats, Floats]:
-        """S, SSᵀ and c, S being A with its columns over the root of their sum, (nodes, m+1)."""
+        """S, SSᵀ and c; S is A with columns divided by the root of their sums, (nodes, m+1)."""
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
         marginal = root @ rows
@@ -91,7 +91,7 @@ class Grid:
 
 
 def uniform(sampling: Sampling, cut: int | None = None, finer: int = 1) -> Grid:
-    """Few nodes for the uniform prior; metrics fitted one after the other share them."""
+    """Return the nodes for the uniform prior, cached for the next metric if m is below 5,000."""
     return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut, finer)
 
 
@@ -104,7 +104,7 @@ def _shared(sampling: Sampling, cut: int | None, finer: int) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """A grid and the metric of the item at some ``position``."""
+    """A grid, and the metric of the relevant item at ``position``."""
 
     grid: Grid
     metric: Metric
@@ -123,15 +123,15 @@ def nodes(
     prior: Floats | None = None,
     gamma: float = 1.0,
 ) -> Nodes:
-    """Choose the nodes: few for the uniform prior, every rank with weight for another.
+    """Choose the nodes: few for the uniform prior, every rank with weight for another prior.
 
-    A small γ, or 0, divides by small singular values what sums over few nodes miss: more of them.
+    A small γ takes more nodes, because it divides the error of the sums by small singular values.
     """
     if prior is not None:
         above = np.flatnonzero(prior).astype(np.float64)
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
-    if cut is not None:  # the head is summed rank by rank anyway
+    if cut is not None:  # no extra node at a cutoff among the first ranks, which are all nodes
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -139,14 +139,14 @@ def nodes(
 def bias_variance(at: Nodes, gamma: float) -> Floats:
     """Minimise bias² + γ variance over the prior (eq. 25), 1e-16 <= γ <= 1: shape (m+1,).
 
-    Solved in the unknowns scaled by the square root of the probability of their sampled rank, where
-    the matrix has eigenvalues in γ..1; with fewer nodes than unknowns, in one unknown per node. For
-    small γ from the triangular factor of A, which loses half as many digits.
+    Each unknown is scaled by the square root of the probability of its sampled rank, so that the
+    matrix has eigenvalues in γ..1. With fewer nodes than unknowns, the dual system with one unknown
+    per node is solved. For small γ, a triangular factor of A loses half as many digits.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
     grid = at.grid
-    # Not scipy's Cholesky: its BLAS has a thread pool of its own, which fights with numpy's.
+    # Not scipy's Cholesky: the thread pool of its BLAS competes with that of numpy.
     if gamma < 1 and len(grid.above) <= grid.sampling.m:
         rows, kernel, marginal = grid.scaled  # ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹
         seen = marginal >= _TINY
@@ -167,10 +167,10 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
 
 
 def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
-    """Solve with residuals in extended precision.
+    """Solve by iterative refinement with residuals in extended precision.
 
-    Under a concentrated prior some sampled ranks are so rare that their entries are large and their
-    part in the equations is lost to rounding. Each round of refinement gains about eight digits.
+    Under a concentrated prior some sampled ranks are so rare that their values are large and
+    rounding destroys their equations. Each round of refinement gains about eight digits.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
@@ -194,7 +194,7 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 
 
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
-    """Find the same vector as least squares: rows √(1-γ) S, and √γ below, which see 0."""
+    """Solve eq. 25 by least squares: rows √(1-γ) S, and below them √γ I with the target 0."""
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
     scale = 1 / np.sqrt(marginal)
@@ -208,13 +208,13 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Values between the neighbours for sampled ranks that no true rank can produce."""
+    """Return the vector, interpolated at sampled ranks that no true rank can produce."""
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
 
 def require_reachable(grid: Grid) -> None:
-    """Refuse a prior under which some sampled rank cannot occur."""
+    """Raise ValueError for a prior under which some sampled rank cannot occur."""
     if not np.all(grid.seen):
         raise ValueError(
             f"prior gives sampled rank {int(np.argmin(grid.marginal)) + 1} no probability: "
@@ -223,7 +223,7 @@ def require_reachable(grid: Grid) -> None:
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Least squares (eq. 22) of minimum norm, and how many directions the cutoff kept."""
+    """Return the minimum-norm solution of eq. 22, and the number of singular values kept."""
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
     size = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
@@ -231,12 +231,12 @@ def minimum_norm(at: Nodes) -> tuple[Floats, int]:
 
 
 def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
-    """Least squares over non-increasing vectors, without or with the bound 0: shape (m+1,).
+    """Return the least-squares solution among non-increasing vectors (>= 0 if asked): (m+1,).
 
-    ``columns`` holds those of A, summed from the first up to each, as rows. A non-increasing vector
-    is a sum of non-negative steps down, one after each sampled rank, so this is non-negative least
-    squares in them. Isotonic regression of the unconstrained solution would be another, much worse
-    vector. Of many columns few are tried, and those added that would still better the fit.
+    Row i of ``columns`` is the sum of the columns 0..i of A. A non-increasing vector is a sum of
+    non-negative steps down, one after each sampled rank, so the step heights solve a non-negative
+    least-squares problem. Isotonic regression of the unconstrained solution would give a different,
+    much worse vector. Long vectors start from few steps and add those that improve the fit.
     """
     size, seen = columns.shape
     if not nonnegative:  # the last step carries the level, which may have either sign
@@ -250,7 +250,7 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # Much is seen and the vector falls nearly everywhere.
+            # The vector falls nearly everywhere: start again with many more steps.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue
@@ -269,17 +269,17 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
 
 
 def _spread(size: int, number: int) -> Ints:
-    """Places among so many, dense at both ends."""
+    """Return about ``number`` places in 0..size - 1, dense at both ends."""
     places = (size - 1) * np.sin(np.linspace(0, np.pi / 2, number)) ** 2
     return np.unique(np.rint(places).astype(np.int64))
 
 
 def _nonnegative(few: Floats, rhs: Floats) -> Floats:
-    """Non-negative least squares; ``few`` holds a column a row."""
+    """Return the non-negative least-squares solution; the rows of ``few`` are the columns."""
     if len(few) < len(rhs):
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
-        # Where nearly all are positive a few exchanges find which: no need to add one by one.
+        # If nearly all heights are positive, a few exchanges of sets find the zeros quickly.
         free, wrong = np.ones(len(gram), dtype=bool), np.inf
         while True:
             heights = np.zeros(len(gram))
@@ -296,16 +296,16 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:
-    """The vector of section 5.2: :func:`non_increasing` on the nodes."""
+    """Return the vector of section 5.2: :func:`non_increasing` on the nodes."""
     r, rhs = _triangular(at, cumulative=True)
     return non_increasing(r.T, rhs, nonnegative)
 
 
 def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
-    """Rows with the AᵀA and Aᵀb of A and b (eq. 23), few: of the QR factorisation if that is less.
+    """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb (eq. 23): few rows, by QR if A is long.
 
-    ``cumulative`` replaces column i of A by the sum of its columns 0..i. Working with R keeps the
-    digits that forming AᵀA would square away.
+    ``cumulative`` replaces column i of A by the sum of the columns 0..i. R keeps the digits that
+    forming AᵀA would lose.
     """
     size = at.grid.sampling.m + 1
     blocks: list[Floats] = []

@@ -1,4 +1,4 @@
-"""Folders of unfinished work, which must not outlive the process, however it ends."""
+"""Folders for unfinished work; they are removed whichever way the process ends."""
 
 from pathlib import Path
 from shutil import rmtree
@@ -7,7 +7,7 @@ from weakref import WeakSet, finalize
 
 
 class Scratch:
-    """A new folder, which goes with this object, with the process, or by :func:`remove_all`."""
+    """A new folder, removed with this object, with the process, or by :func:`remove_all`."""
 
     def __init__(self, parent: Path | None = None) -> None:
         self.name = mkdtemp(prefix=".sampledash-", dir=parent)
@@ -25,6 +25,6 @@ _FOLDERS: WeakSet[Scratch] = WeakSet()
 
 
 def remove_all() -> None:
-    """Remove every folder, as the process is being stopped."""
-    for folder in 2 * tuple(_FOLDERS):  # threads of an engine may still be at work in one
+    """Remove every folder while the process is being stopped."""
+    for folder in 2 * tuple(_FOLDERS):  # twice: threads of an engine may still be writing
         rmtree(folder.name, ignore_errors=True)

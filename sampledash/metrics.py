@@ -4,8 +4,8 @@ Every metric here is a sum over the relevant items of a list (eq. 2-6 of Krichen
 KDD 2020). The j-th of them stands at position ``j + a`` when ``a`` irrelevant items are ranked
 above it, so a single function of ``(a, j)`` gives the exact metric (``a`` out of all irrelevant
 items), the sampled metric (``a`` out of the m drawn ones) and the metric of several relevant items.
-The measures of Steck, TOPK and ATOP, rank each relevant item among all other items, and look at the
-share of them above it: there every relevant item is the only one of a list of its own.
+Steck's measures TOPK and ATOP rank each relevant item among all other items and use the share of
+these items above it: every relevant item is then the only one of its own list.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ class Kind:
     aliases: tuple[str, ...]
     tex: str  # value of one relevant item at rank r, before the cutoff
     about: str
-    # Value at a position, of the j-th relevant item; factor for |R| of them and cutoff k.
+    # Value of the j-th relevant item at a position; factor for |R| relevant items and cutoff k.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
-    # What :class:`Metric` says of them.
+    # Properties that are described at :class:`Metric`.
     on_lattice: bool = False
     linear: bool = False
     of_others: bool = False
     first_only: bool = False
     reciprocal: bool = False
-    # On the pages: its colour in a look, and the choices it is offered as, k the shared cutoff.
+    # On the pages: the colour of the metric, and its entries in the menu; k is the shared cutoff.
     color: str = "muted"
     chips: tuple[str, ...] = ()
 
 
-#: Every metric; a new one is a row here. Pages offer them in this order.
+#: Every metric; to add a metric, add a row. Pages offer the metrics in this order.
 KINDS: dict[str, Kind] = {
     "recall": Kind(
         "Recall", "always", ("r", "rec"), "1",
@@ -108,7 +108,7 @@ KINDS: dict[str, Kind] = {
 
 
 def places_within(share: float, others: ArrayLike) -> Ints:
-    """Lowest place that counts: TOPK(share) among ``others`` items is Recall at this place.
+    """Return the last place that counts: TOPK(share) among ``others`` items is Recall at it.
 
     ``share`` lies in 0..1; ``others``, of any shape, is n - 1 in the full list and m on a sample.
 
@@ -120,13 +120,13 @@ def places_within(share: float, others: ArrayLike) -> Ints:
     share = checks.real("share", share, low=0, high=1)
     total = checks.integers("others", others, low=1)
     above = np.floor(share * total).astype(np.int64)
-    # The product may round across a whole number; a / total <= share is what is meant.
+    # Undo rounding of the product: the last a with a / total <= share is wanted.
     above = np.where((above + 1) / total <= share, above + 1, above)
     return np.asarray(np.where(above / total > share, above - 1, above) + 1)
 
 
 def share_of(place: int, n: int) -> float:
-    """Shortest decimal share x for which TOPK(x) of n candidates looks at 1..place.
+    """Return the shortest decimal share x for which TOPK(x) of n candidates counts ranks 1..place.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def share_of(place: int, n: int) -> float:
     0.001
     """
     n = int(checks.candidates("n", n, scalar=True))
-    place = checks.integer("k", place, low=1)  # the cutoff it is made from
+    place = checks.integer("k", place, low=1)  # users know the place as the cutoff k
     if place >= n:
         return 1.0
     for power in (int(10**digits) for digits in range(17)):
@@ -155,18 +155,18 @@ class Metric:
     k
         Cutoff, at least 1; ``None`` means untruncated. May exceed the length of a list.
     share
-        Cutoff of TOPK: the largest share of the other items above a relevant one that counts, in
-        0..1. ``None`` for every other metric.
+        Cutoff of TOPK, in 0..1: a relevant item counts if at most this share of the other items is
+        above it. ``None`` for every other metric.
 
     Notes
     -----
-    Precision, Recall and HitRate need a cutoff, AUC takes none. RR and HitRate look at the first
+    Precision, Recall and HitRate need a cutoff, AUC takes none. RR and HitRate depend on the first
     relevant item only: they equal AP and Recall for one relevant item, not for several. A sampled
-    metric keeps the name of the exact one but not its meaning: that is what this package is about.
+    metric keeps the name of the exact metric but not its meaning: this package is about that.
 
-    TOPK's cutoff is a share and so moves with the length of the list: on a sample of m negatives it
-    is that of Recall at ``places_within(x, m)``. For one relevant item ATOP is AUC; each of several
-    is ranked among all other items, and its negatives are drawn from them, as Steck does.
+    TOPK's cutoff is a share, so it depends on the length of the list: on a sample of m negatives,
+    TOPK is Recall at ``places_within(x, m)``. For one relevant item ATOP is AUC; of several, each
+    is ranked among all other items, and its negatives are drawn from them, as in Steck.
 
     References
     ----------
@@ -178,7 +178,7 @@ class Metric:
     k: int | None = None
     share: float | None = None
 
-    #: Name as the field writes it, without the cutoff.
+    #: Usual name in the literature, without the cutoff.
     label: str = field(init=False, repr=False, compare=False)
     #: What it measures, in a few words.
     about: str = field(init=False, repr=False, compare=False)
@@ -186,12 +186,12 @@ class Metric:
     on_lattice: bool = field(init=False, repr=False, compare=False)
     #: Whether the value falls by the same amount with every item above (AUC, ATOP).
     linear: bool = field(init=False, repr=False, compare=False)
-    #: Whether a relevant item is ranked among all other items, relevant ones too: each is then an
-    #: instance of its own, see :func:`sampledash.rank_sets.one_item_per_instance` (TOPK, ATOP).
+    #: Whether a relevant item is ranked among all other items, relevant items too (TOPK, ATOP): it
+    #: is then an instance of its own, see :func:`sampledash.rank_sets.one_item_per_instance`.
     of_others: bool = field(init=False, repr=False, compare=False)
     #: Whether only the first of several relevant items counts (RR, HitRate).
     first_only: bool = field(init=False, repr=False, compare=False)
-    #: Whether one relevant item is worth one over its place (AP, RR).
+    #: Whether a single relevant item has the value 1 / rank (AP, RR).
     reciprocal: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -238,21 +238,21 @@ class Metric:
 
     @property
     def sums_items(self) -> bool:
-        """Whether several relevant items of one list count together."""
+        """Whether the contributions of several relevant items of one list are added."""
         return not (self.first_only or self.of_others)
 
     def cut(self, others: int) -> int | None:
-        """Lowest place that counts in a list with so many other items; ``None`` untruncated."""
+        """Return the last place that counts among ``others`` items; ``None``: no cutoff."""
         return self.k if self.share is None else int(places_within(self.share, others))
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Contribution of the first, second, ... relevant item of a list, before :meth:`scale`.
+        """Return the contribution of the relevant item at ``position``, before :meth:`scale`.
 
-        ``above`` of the ``negatives`` irrelevant items are ranked above it: any shapes, may be
-        fractional (the smooth functions are then evaluated between the ranks).
+        ``position`` 1 is the first relevant item of the list. ``above`` of the ``negatives``
+        irrelevant items are ranked above it: arrays of any shape, which may hold fractions.
         """
         a, total = np.broadcast_arrays(np.asarray(above), np.asarray(negatives))
-        precision = np.result_type(a, np.float64)  # extended, if asked for in extended
+        precision = np.result_type(a, np.float64)  # keeps extended precision
         a, total = a.astype(precision, copy=False), total.astype(precision, copy=False)
         if self.linear:
             return np.asarray((total - a) / total)
@@ -266,25 +266,25 @@ class Metric:
         return value if cut is None else np.where(place <= cut, value, 0.0)
 
     def of_one(self, above: ArrayLike, others: ArrayLike) -> Floats:
-        """Value of a single relevant item that ``above`` of the ``others`` are ranked above."""
+        """Return the value of a single relevant item with ``above`` of ``others`` items above."""
         return self.of_above(above, others) * self.scale(1)
 
     def worst_and_best(self, n: int) -> tuple[float, float]:
-        """Exact value of the last of n ranks and of the first."""
+        """Return the exact values at the last and at the first of n ranks."""
         worst, best = self.of_one([n - 1, 0], n - 1).tolist()
         return worst, best
 
     def scale(self, relevant: int) -> float:
-        """Factor that turns the sum over ``relevant`` relevant items into the metric."""
+        """Return the factor that turns the sum over ``relevant`` items into the metric."""
         return KINDS[self.name].scale(relevant, np.inf if self.k is None else self.k)
 
     def scales(self, relevant: NDArray[np.int64]) -> Floats:
-        """:meth:`scale` of each of many instances."""
+        """Return :meth:`scale` for many instances."""
         occur = np.bincount(relevant) > 0
         return np.array([self.scale(r) if each else 0.0 for r, each in enumerate(occur)])[relevant]
 
     def __call__(self, rank: ArrayLike, n: ArrayLike) -> Floats:
-        """Exact value for one relevant item at each rank (eq. 7-13), in 0..1.
+        """Return the exact value for one relevant item at each rank (eq. 7-13), in 0..1.
 
         ``rank`` holds integers in 1..n, any shape; ``n`` is the number of candidates including the
         relevant item, at most 10^12: one number or one per rank.
@@ -294,7 +294,7 @@ class Metric:
         return self.of_one(ranks - 1, n_array - 1)
 
     def of_set(self, ranks: ArrayLike, n: int) -> float:
-        """Exact value of one instance with several relevant items (eq. 2-6).
+        """Return the exact value of one instance with several relevant items (eq. 2-6).
 
         ``ranks`` are distinct, in any order, and fewer than the ``n`` candidates.
         """
@@ -321,14 +321,14 @@ def _plain(text: str) -> str:
 
 
 def _name_of(text: str) -> str:
-    """Name of the metric that a text without a cutoff means, "" if it means none."""
+    """Return the name of the metric that a text without a cutoff means, or ""."""
     plain = _plain(text)
     rows = ((name, _plain(name), _plain(kind.label), *kind.aliases) for name, kind in KINDS.items())
     return next((name for name, *aliases in rows if plain in aliases), "")
 
 
 def _known() -> str:
-    """Every metric as its text is written."""
+    """Return a list, as text, of how every metric is written."""
     ends = {"never": [""], "optional": ["", "@k"], "always": ["@k"], "share": ["@x"]}
     return ", ".join(kind.label + end for kind in KINDS.values() for end in ends[kind.cutoff])
 
@@ -360,7 +360,7 @@ def metric(name: str, *, k: float | None = None) -> Metric:
 
 
 def _meant(name: str) -> str | None:
-    """What to write where only the sign before the cutoff is missing, as in Recall10."""
+    """Return a hint if only the sign before the cutoff is missing, as in Recall10."""
     match = re.fullmatch(r"(.*?[^\d\s_-])[\s_-]*(\d+)", name)
     kind = KINDS.get(_name_of(match[1])) if match else None
     if match is None or kind is None or kind.cutoff not in ("always", "optional"):
@@ -369,9 +369,9 @@ def _meant(name: str) -> str | None:
 
 
 def _share(text: str, given: str) -> float:
-    """A share of the list, as 0.02 or 2%."""
+    """Read a share of the list, such as 0.02 or 2%."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*(%?)", given)
-    # In decimals: 0.7 / 100 is not the number that 0.007 is.
+    # Decimal arithmetic, because in floating point 0.7 / 100 differs from 0.007.
     share = float(Decimal(match[1]) / (100 if match[2] else 1)) if match else -1.0
     if not 0 <= share <= 1:
         raise ValueError(
@@ -382,7 +382,7 @@ def _share(text: str, given: str) -> float:
 
 
 def parse_metric(text: str) -> Metric:
-    """Read a metric from its text: the inverse of ``str``, and the field's other spellings.
+    """Read a metric from its text: the inverse of ``str``; other common spellings are accepted.
 
     Parameters
     ----------
@@ -416,5 +416,5 @@ def parse_metric(text: str) -> Metric:
 
 
 def as_metric(value: Metric | str) -> Metric:
-    """Let public functions take a metric or its text."""
+    """Return the metric for an argument: a metric or its text."""
     return value if isinstance(value, Metric) else parse_metric(value)

@@ -1,8 +1,8 @@
-"""How an evaluation samples and corrects: the options that all comparison functions share.
+"""The protocol of a sampled evaluation: the options that all comparison functions share.
 
-And what follows for each relevant item: its weights, its vector and the law of its sampled count.
-An item with ``above`` certain items above and ``tied`` more beside it stands, with equal chance,
-below above, above + 1, ..., above + tied of them. Sums over that range cost no loop over it.
+They determine the sampling weights, the vector and the distribution of the sampled count of each
+relevant item. An item with ``above`` items strictly above and ``tied`` tied items has above, ...,
+above + tied items above, with equal probability. Sums over this range take no loop over it.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from sampledash.types import Floats
 
 Weighting = Literal["instances", "relevant-items"]
 
-_CHUNK = 1 << 20  # entries of a block of laws
-_CANCELS = 1e3  # largest factor on a difference of two cumulative laws
+_CHUNK = 1 << 20  # entries of a block of distributions
+_CANCELS = 1e3  # largest factor on a difference of two cumulative probabilities, to bound rounding
 
 
 class Options(TypedDict, total=False):
     """Keyword options of the comparison functions.
 
-    ``scheme`` is how negatives are drawn, ``"without-replacement"`` unless given; ``odds`` belongs
-    to ``"popularity"``, where a set has no ``mass_above`` of its own; ``correction`` is what is
-    applied to each sampled rank (``None``: uncorrected); ``fit_scheme`` is the law the correction
-    is fitted to (``None``: ``scheme``);
-    ``ties`` reads tied items as ``"expected"`` (random order, redrawn in each run),
-    ``"optimistic"`` or ``"pessimistic"``; ``weighting`` lets every instance weigh the same in the
-    mean (``"instances"``, eq. 1), or as much as it has relevant items (``"relevant-items"``).
+    ``scheme``: how negatives are drawn, ``"without-replacement"`` by default. ``odds``: odds of
+    ``"popularity"``, for rank sets without ``mass_above``. ``correction``: the correction of each
+    sampled rank (``None``: uncorrected). ``fit_scheme``: the scheme whose distribution the
+    correction is fitted to (``None``: ``scheme``). ``ties``: how tied items are read,
+    ``"expected"`` (random order, redrawn in each run), ``"optimistic"`` or ``"pessimistic"``.
+    ``weighting``: the weight of an instance in the mean, 1 (``"instances"``, eq. 1) or its number
+    of relevant items (``"relevant-items"``).
     """
 
     scheme: Scheme
@@ -89,11 +89,11 @@ class Protocol:
 
     @property
     def anew(self) -> bool:
-        """Whether every m is computed anew: for a fit of its own, or since its draws vary."""
+        """Whether every m needs its own computation: for a fit, or because the draws vary."""
         return self.correction.kind.fitted or self.design.varies
 
     def check(self, ranks: RankSet, m: int) -> None:
-        """Refuse what cannot be sampled or corrected."""
+        """Raise an error for ranks that cannot be sampled or corrected."""
         rank_sets.require_ranks(ranks)
         ranks.require_known()
         checks.integer("m", m, low=1, high=MOST_PLACES)
@@ -127,7 +127,7 @@ class Protocol:
                 )
 
     def check_mass(self, ranks: RankSet) -> None:
-        """Refuse sampling weights that a uniform scheme would leave aside without a word."""
+        """Refuse ``mass_above`` with a uniform scheme, which would silently ignore it."""
         if not self.design.weighted and ranks.mass_above is not None:
             raise checks.Refusal(
                 f"system {ranks.system!r} has mass_above, which scheme {self.scheme!r} does not "
@@ -136,7 +136,7 @@ class Protocol:
             )
 
     def require_fixed(self, system: str) -> None:
-        """Refuse what depends on how several items are drawn together, where m varies."""
+        """Refuse joint draws of several items (if ``system`` is named) if the number varies."""
         if self.design.varies and system:
             raise ValueError(
                 f"system {system!r}: how several items of an instance are sampled together is not "
@@ -145,31 +145,31 @@ class Protocol:
             )
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Sampling weight above and below each item; ``above`` in place of their own."""
+        """Return the sampling weight above and below each item; ``above`` replaces its count."""
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
         high, low = item_weights(self.scheme, a, counts.negatives - a, self.odds)
-        # As shares, which compare between the relevant items of one instance: what is drawn from
-        # above the first is above the second too, and each keeps the chance its odds give.
+        # As shares of the total, so that the weights above several relevant items of an instance
+        # can be compared: the items above the first are also above the second.
         whole = high + low if self.design.weighted else 1.0
         return high / whole, low / whole
 
     def instance_weights(self, counts: RankCounts) -> Floats:
-        """Weight in the mean of the instance that each item belongs to: 1, or its |R|."""
+        """Return the weight in the mean of the instance of each item: 1, or its |R|."""
         if self.weighting == "relevant-items":
             return counts.relevant.astype(np.float64)
         return np.ones(len(counts))
 
     def shares(self, counts: RankCounts) -> Floats:
-        """Share in the mean of one instance of each item."""
+        """Return the share in the mean of one instance, for each item."""
         weights, first = self.instance_weights(counts), counts.position == 1
         return np.asarray(weights / (weights[first] @ counts.count[first]))
 
     def laws(self, counts: RankCounts, m: int) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-        """Yield blocks (indices of items, law of the sampled count above over 0..m).
+        """Yield blocks (indices of items, distribution of the sampled count above over 0..m).
 
-        All items must have at least m negatives when sampling is without replacement.
+        Without replacement, all items must have at least m negatives.
         """
         plain = np.flatnonzero(counts.tied == 0)
         above, below = self.weights(counts[plain])
@@ -182,7 +182,7 @@ class Protocol:
         step = max(1, _CHUNK // (m + 2))
         for at in _blocks(tied[closed], step):
             yield at, _tied_hypergeometric(m, counts[at])
-        for at in _blocks(tied[~closed], max(1, step // 64)):  # with some ten to hundred nodes each
+        for at in _blocks(tied[~closed], max(1, step // 64)):  # an item has about 10 to 100 nodes
             owner, above, below, weights = self.tied_nodes(counts[at], m)
             share = csc_array((weights, (owner, np.arange(len(owner)))))
             parts = pmf_chunks(self.scheme, m, above, below)
@@ -191,7 +191,7 @@ class Protocol:
     def tied_nodes(
         self, counts: RankCounts, m: int
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-        """Nodes for the laws of tied items: index of the item, weight above, below, of the node."""
+        """Nodes for the mean over ties: item index, weight above, weight below, node weight."""
         whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
         nodes = [self._nodes(m, *block) for block in whole.tolist()]
         above, weights = (np.concatenate(each) for each in zip(*nodes, strict=True))
@@ -199,21 +199,21 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Nodes and weights for the mean of a law over a tied range, in which it is smooth."""
+        """Nodes and weights for the mean of a smooth distribution over a tied range."""
         last = above + tied
 
         def end_of(first: int) -> int:
             end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
             if self.design.once and (first < m or end > total - m):
-                end = min(last, first + SIZE - 1)  # near the ends the law is no polynomial between
-            # Few different lengths: each needs a Gauss rule of its own.
+                end = min(last, first + SIZE - 1)  # near the ends the distribution is not smooth
+            # Round the length to few different values: each needs its own Gauss rule.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 
         return mean_nodes(above, last, end_of)
 
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
-        """Value of each sampled count above, shape (m + 1,), before ``metric.scale``."""
+        """Return the value of each sampled count above: (m + 1,), before ``metric.scale``."""
         if metric.of_others and len(counts.positions) > 1:
             raise ValueError(
                 f"{metric} is not available here for several relevant items of one instance: take "
@@ -222,13 +222,13 @@ class Protocol:
         return self._vector(metric, counts, m, position)[0]
 
     def law_key(self, counts: RankCounts, m: int) -> object:
-        """Equal for counts of which equal items have the same law and vector."""
+        """Return a key; with equal keys, equal items have the same distribution and vector."""
         if not self.correction.by_rank:
             return counts.mass is None
         return counts.mass is None, *((j, self._fitted(counts, m, j)) for j in counts.positions)
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
-        """What to beware of in the correction of these ranks, or None."""
+        """Return the warning about the correction of these ranks, or None."""
         return self._vector(metric, ranks.counted(), m, 1)[1]
 
     def _vector(
@@ -237,7 +237,7 @@ class Protocol:
         return vector(self.correction, metric, self._fitted(counts, m, position), position)
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
-        """One sampling for all instances: the population at its rounded mean."""
+        """Return the sampling for the fit of all instances: n is their rounded mean."""
         n = counts.populations[position]
         fitted = SCHEMES[self.fit_scheme]
         n = max(n, m + 1) if fitted.distinct else n
@@ -249,10 +249,10 @@ def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
-    """Hypergeometric laws averaged over a range of counts above, in closed form.
+    """Return hypergeometric distributions averaged over a range of counts above, in closed form.
 
-    Summed over K <= x, C(K, s) C(N-K, m-s) counts the (m+1)-subsets of N+1 places whose (s+1)-th
-    smallest is at most x: a tail of one more hypergeometric law.
+    The sum over K <= x of C(K, s) C(N-K, m-s) is the number of (m+1)-subsets of 0..N whose (s+1)-th
+    smallest element is at most x: a tail of another hypergeometric distribution.
     """
     places = counts.negatives + 1
 
@@ -266,12 +266,12 @@ def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
 
 
 def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
-    """The relevant items as the metric ranks them: TOPK and ATOP each on its own."""
+    """Return the relevant items as the metric ranks them: for TOPK and ATOP each on its own."""
     return rank_sets.one_item_per_instance(counts) if metric.of_others else counts
 
 
 def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:
-    """Indices of metrics that rank alike: among the irrelevant items, or among all others."""
+    """Group metric indices: those that rank among irrelevant items, or among all other items."""
     groups: dict[bool, list[int]] = {}
     for i, metric in enumerate(metrics):
         groups.setdefault(metric.of_others, []).append(i)

@@ -1,13 +1,13 @@
 """Sums over true ranks at a cost that does not depend on n.
 
-On a stretch of ranks where what is summed is smooth, a Gauss rule for *sums over integers* (the
-discrete Chebyshev polynomials') with k nodes is exact for polynomials up to degree 2k - 1. A
-Gauss-Legendre rule, which is for integrals, would be off in the third digit.
+The ranks are divided into panels on which the summed function is smooth. On each panel, a Gauss
+rule for *sums over integers* (from the discrete Chebyshev polynomials) with k nodes is exact for
+polynomials up to degree 2k - 1. A Gauss-Legendre rule, made for integrals, errs in the third digit.
 
-How long a stretch may be depends on what is summed. A law, or the product of two, takes long panels
-with many nodes: about eight for each 1/sqrt(m) of arcsin(sqrt(p)), twice what the law of that width
-can tell apart. A rank distribution that is learned through laws is steeper than they are: on the
-nodes for laws its means are off by up to 1e-7, on four times as many by less than 1e-14.
+The length of a panel depends on the summed function. The distribution of the sampled rank given the
+true rank, or a product of two such distributions, needs at least six nodes for each 1/sqrt(m) of
+arcsin(sqrt(p)), p the share of items above, on long panels. A prior learned from sampled ranks is
+steeper: on these nodes its means are off by up to 1e-7, on four times as many by less than 1e-14.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ from scipy.linalg import eigh_tridiagonal
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
 
-SIZE = 16  # nodes of a panel, where nothing else is said; as many ranks are summed one by one
+SIZE = 16  # default number of nodes of a panel; a panel of at most 16 ranks is summed directly
 HEAD = 64  # ranks summed one by one at the top, where metrics are steepest
 _DIRECT = 1_000  # up to here all ranks are summed directly
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How long the panels of ranks may be."""
+    """Limits on the panels of ranks."""
 
     size: int  # nodes of a panel
-    width: float  # its length in arcsin(sqrt(p)), times sqrt(m): in widths of a law
-    steep: int  # its end over its start
-    mirrored: bool = False  # whether the last ranks need as much care as the first
+    width: float  # largest length of a panel in arcsin(sqrt(p)), in units of 1/sqrt(m)
+    steep: int  # largest ratio of the end of a panel to its start
+    mirrored: bool = False  # whether the last ranks need panels as short as the first ranks
 
 
 LAW = Rule(36, 6.0, 12)
-ODDS = Rule(SIZE, 1.0, 2)  # for a law that is no polynomial of the rank
-DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for a distribution that is itself unknown
+ODDS = Rule(SIZE, 1.0, 2)  # for a distribution that is not a polynomial in the rank
+DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for a rank distribution that is to be estimated
 
 
 def off_diagonal(length: int, size: int) -> Floats:
-    """Of the Jacobi matrix, 0 elsewhere, of the polynomials for sums over ``length`` integers."""
+    """Off-diagonal of the Jacobi matrix (diagonal 0) of the polynomials on ``length`` integers."""
     k = np.arange(1.0, size)
     return k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
 
 
 @lru_cache(maxsize=4096)
 def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
-    """Nodes about the middle and weights of the Gauss rule for a sum over ``length`` integers."""
+    """Nodes, relative to the middle, and weights of the Gauss rule for ``length`` integers."""
     nodes, vectors = eigh_tridiagonal(np.zeros(size), off_diagonal(length, size))
     return nodes, length * vectors[0] ** 2
 
 
 def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, Floats, Ints]:
-    """Nodes and weights for sums over stretches first..end - 1 of a smooth function.
+    """Nodes and weights for sums of a smooth function over panels first..end - 1.
 
-    There are at most ``size`` for each stretch; last comes where those of each begin.
+    Each panel has at most ``size`` nodes. The third array holds the index of its first node.
     """
     first, length = np.asarray(first, dtype=np.int64), np.subtract(end, first)
     count = np.minimum(length, size)
@@ -76,7 +76,7 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
 def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Floats, Floats]:
     """Nodes and weights, summing to 1, for the mean over first..last.
 
-    ``end_of`` tells the last of a stretch that begins somewhere, in which the function is smooth.
+    ``end_of`` maps the start of a panel to the last integer up to which the function is smooth.
     """
     ends = [first]
     while ends[-1] <= last:
@@ -86,8 +86,8 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Last count of ``total`` items that is within ``width`` of ``first`` in arcsin(sqrt(p))."""
-    # From both weights: p itself may round to more than 1.
+    """Largest count of ``total`` items within ``width`` of ``first`` in arcsin(sqrt(p))."""
+    # arctan2 of both weights, because p itself may round to more than 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
     if angle >= np.pi / 2:
         return total
@@ -96,20 +96,20 @@ def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
 
 
 def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> list[int]:
-    """Counts of ranks after which a panel ends, so that the law of a sampling is resolved.
+    """Return the counts of ranks after which a panel ends, for the distribution of a sampling.
 
-    ``stops``: more of them, where the summed function may jump.
+    ``stops``: further counts at which a panel must end, because the summed function may jump.
     """
     n, m = sampling.n, sampling.m
     head = whole = HEAD
     width = rule.width / np.sqrt(m)
     if sampling.design.once:
-        # Where all items above may be drawn, or all below, the law is not smooth in their number:
-        # a share of the items leaves out none of h with a chance of share^h, here 1e-18.
+        # The distribution is not smooth in the rank where all items above, or all items below, may
+        # be drawn. All h items are drawn with probability share^h, which is 1e-18 at ``whole``.
         share = min(m / (n - 1), 1.0)
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)
-        if not rule.mirrored:  # large samples scatter less
+        if not rule.mirrored:  # finite population: large samples have a smaller deviation
             width *= np.sqrt(1 - share)
     if rule.mirrored:
         tail = max(head, n - head)
@@ -131,10 +131,10 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
 
 
 def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Floats]:
-    """Nodes and weights for sums over 0..n - 1 irrelevant items above, of laws and a metric.
+    """Nodes and weights for sums over 0..n - 1 irrelevant items above.
 
-    Up to 1,000 candidates these are all ranks. The metric may jump between ``cut - 1`` and ``cut``
-    items above.
+    The summands are distributions of the sampled rank and a metric, which may jump between
+    ``cut - 1`` and ``cut`` items above. Up to 1,000 candidates the nodes are all ranks.
     """
     n = sampling.n
     if n <= _DIRECT:

@@ -1,4 +1,4 @@
-"""Views of registries: a row that is added while the program runs is seen at once."""
+"""Live views of registries: a row that is added while the program runs is visible at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = TypeVar("Row")
 
 
 class Live(Mapping[Key, Row]):
-    """A mapping that ``make`` makes anew at each use."""
+    """A mapping that calls ``make`` for its contents at every access."""
 
     def __init__(self, make: Callable[[], Mapping[Key, Row]]) -> None:
         self._make = make

@@ -1,18 +1,18 @@
-r"""How negatives are drawn: the sampling as a value, and laws of what is drawn, exactly.
+r"""Sampling of negatives: its parameters, and the exact distribution of the sampled rank.
 
 With ``a`` irrelevant items above the relevant one and ``b`` below it, the number of drawn items
-above, which is the sampled rank minus one, is
+above, which is the sampled rank minus one, is distributed as
 
 * with replacement: Binomial(m, a/(a+b)) (eq. 15 of Krichene & Rendle 2020);
 * without replacement: Hypergeometric(a+b, a, m);
 * popularity-weighted: Binomial(m, q), q the share of the sampling weight that lies above;
-* where the number D of different items varies: Hypergeometric(a+b, a, D), averaged over D.
+* if the number D of different items varies: Hypergeometric(a+b, a, D), averaged over D.
 
 Notes
 -----
-Laws are evaluated outward from their mode by multiplying ratios p(s+1)/p(s) and dividing by the
-sum. That is exact to a few units in the last place at any n, where forms with log-gamma functions
-lose digits in proportion to n.
+Probabilities are evaluated outward from the mode: ratios p(s+1)/p(s) are multiplied, and the result
+is divided by its sum. This is exact to a few units in the last place at any n, whereas formulas
+with log-gamma functions lose digits in proportion to n.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints
 
-#: Weights above and below each item, and how much it counts.
+#: Sampling weight above and below each item, and the weight of each item in a sum.
 Weighted = tuple[Floats, Floats, Floats]
 
-_CHUNK = 1 << 20  # entries of a law matrix held at a time: a few MiB, so that it stays in cache
-_SIGMAS = 12  # half width of a law's window; beyond lies less than 1e-30
-_POINTS = 24  # interpolation points of a panel of shares
-_SIZES = 12  # and over the number of items
-_BAND = 0.25  # widths of laws without replacement that are interpolated over, in logarithms
-_END = 64  # items above or below, up to which laws without replacement are left as they are
-_NUMPY_URN = 10**9  # numpy's hypergeometric draws refuse larger urns
-_MANY = 400  # rows from which a law is evaluated count by count
-_NO_WEIGHT = 1e-18  # probabilities of a number of different items that are left out
-_TINY = 1e-290  # thinner tails are left out: subnormal arithmetic is a hundred times slower
+_CHUNK = 1 << 20  # entries of a probability matrix held at a time: a few MiB, which fit the cache
+_SIGMAS = 12  # half width of a window in standard deviations; beyond lies less than 1e-30
+_POINTS = 24  # interpolation points over a panel of shares above
+_SIZES = 12  # largest number of interpolation points over the number of items
+_BAND = 0.25  # without replacement: width in log(1 - m/N) of a band that is interpolated over
+_END = 64  # without replacement: items above or below up to which nothing is interpolated
+_NUMPY_URN = 10**9  # numpy's hypergeometric draws reject larger urns
+_MANY = 400  # number of rows from which probabilities are evaluated count by count
+_NO_WEIGHT = 1e-18  # numbers of different items with a probability up to this are left out
+_TINY = 1e-290  # smaller probabilities are left out: subnormal numbers are a hundred times slower
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class Sampling:
 
     Notes
     -----
-    The odds model is a full law of the sampled rank, but a model: real popularity-weighted sampling
-    depends on which items are above, which the rank alone does not tell. Give ``mass_above`` to a
-    :class:`~sampledash.RankSet` where it is known.
+    The odds are a model: real popularity-weighted sampling depends on which items are above the
+    relevant one, and the rank alone does not determine them. If the sampling weight above is known,
+    give it to a :class:`~sampledash.RankSet` as ``mass_above``.
 
     References
     ----------
@@ -103,28 +103,28 @@ class Sampling:
 
     @property
     def drawn(self) -> float:
-        """How many different items are drawn on average; m, unless their number varies."""
+        """Average number of different items that are drawn; m, unless this number varies."""
         sizes = self.design.sizes
         return float(self.m if sizes is None else sizes(self.m, self.n - 1) @ np.arange(self.m + 1))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
-        """Sampling weight above and below each rank, validated."""
+        """Return the sampling weight above and below each rank; ranks are validated."""
         return self._weights(checks.ranks("rank", rank, np.asarray(self.n)) - 1)
 
     def _weights(self, above: ArrayLike) -> tuple[Floats, Floats]:
         return item_weights(self.scheme, above, self.n - 1 - np.asarray(above), self.odds)
 
     def laws(self, above: Floats) -> Iterator[tuple[slice, Floats]]:
-        """Blocks of :func:`pmf` at so many items above, which may be fractions."""
+        """Yield blocks of :func:`pmf` for numbers of items above, which may be fractions."""
         return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
     def share_above(self, rank: ArrayLike) -> Floats:
-        """Chance that one drawn item is ranked above the relevant one (eq. 15), per rank."""
+        """Return the chance that a drawn item is above the relevant one (eq. 15), per rank."""
         above, below = self.weights(rank)
         return np.asarray(above / (above + below))
 
     def pmf(self, rank: ArrayLike) -> Floats:
-        """Law of the sampled rank at true ranks, integers in 1..n of any shape.
+        """Return the distribution of the sampled rank at true ranks, integers in 1..n, any shape.
 
         Shape (..., m + 1): column t holds P(sampled rank = t + 1 | rank).
         """
@@ -133,7 +133,7 @@ class Sampling:
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different items given how many are above; m, unless it varies."""
+        """Draw the number of different items, given how many of them are above; m if fixed."""
         sizes, chances = zip(*_sizes(self.scheme, self.m, self.n - 1), strict=True)
         if len(sizes) == 1:
             return int(sizes[0])
@@ -151,7 +151,7 @@ class Sampling:
 
 
 def require_sampling(value: object) -> None:
-    """Refuse anything but a sampling."""
+    """Raise an error if the value is not a :class:`Sampling`."""
     made = "make one with sampledash.Sampling(n, m)"
     checks.of_kind("sampling", value, Sampling, "Sampling", made)
 
@@ -177,10 +177,10 @@ def parse_sampling(text: str) -> Sampling:
 
 
 def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
-    """Probabilities of 0..max(m) drawn items above, one row per (m, above, below).
+    """Return the probabilities of 0..max(m) drawn items above, one row per (m, above, below).
 
-    Without replacement ``above`` and ``below`` count items, else they are any non-negative weights;
-    they may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
+    Without replacement ``above`` and ``below`` are numbers of items, else any non-negative weights;
+    both may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
     if SCHEMES[scheme].varies:
@@ -193,7 +193,7 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
 
 
 def _mixed(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
-    """Laws where the number of different items varies: means of those without replacement."""
+    """Return :func:`pmf` if the number of different items varies: a mixture over that number."""
     result = np.zeros((len(a), int(draws.max()) + 1))
     both = np.column_stack(np.broadcast_arrays(draws, np.rint(a + b))).astype(np.int64)
     for m, total in np.unique(both, axis=0).tolist():
@@ -205,14 +205,14 @@ def _mixed(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
-    """Numbers of different items with their probabilities, but for those of no weight."""
+    """Return the numbers of different items with their probabilities, if not negligible."""
     sizes = SCHEMES[scheme].sizes
     chances = np.eye(m + 1)[m] if sizes is None else sizes(m, total)
     return [(int(d), float(chances[d])) for d in np.flatnonzero(chances > _NO_WEIGHT)]
 
 
 def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -> Ints:
-    """Draw how many different items each instance gets, of so many negatives."""
+    """Draw the number of different items that each instance gets from its negatives."""
     result = SCHEMES[scheme].drawn(m, negatives)
     for total in np.unique(negatives).tolist() if SCHEMES[scheme].varies else ():
         at, (sizes, chances) = negatives == total, zip(*_sizes(scheme, m, total), strict=True)
@@ -222,7 +222,7 @@ def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -
 
 
 def check_metric(metric: Metric, scheme: str) -> None:
-    """Refuse a metric that depends on how many negatives are ranked, where that varies."""
+    """Refuse a metric that depends on the number of ranked negatives if this number varies."""
     if SCHEMES[scheme].varies and (metric.linear or metric.share is not None):
         raise ValueError(
             f"{metric} depends on how many negatives are ranked, which varies if they are drawn "
@@ -233,9 +233,9 @@ def check_metric(metric: Metric, scheme: str) -> None:
 def pmf_window(
     scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
 ) -> tuple[Ints, Floats]:
-    """Where each row's window begins and its law there: shapes (rows,) and (rows, width).
+    """Return the start of each row's window and the :func:`pmf` in it: (rows,) and (rows, width).
 
-    The window lies about the mode; it must be wide enough that nothing of weight is left out.
+    The window lies around the mode; it must be wide enough to omit only negligible probabilities.
     """
     a, b, draws = _columns(m, above, below)
     mode = modes(scheme, draws, a, b)
@@ -245,20 +245,20 @@ def pmf_window(
 
 
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
-    """Replace many laws of each part by few with the same weighted sum.
+    """Replace the many rows of each part by few rows whose :func:`pmf` has the same weighted sum.
 
     As a function of t = arcsin(sqrt(p)), p the share above, a Binomial(m, p) probability is a bump
     of width 1/(2 sqrt(m)). On panels twice as wide, 24 Chebyshev points interpolate it to the last
-    digit; each share hands its weight to the points of its panel by Lagrange's formula, which may
-    be negative. Without replacement, of N items, the law is narrower by sqrt(1 - m/N), and smooth
-    in 1/N too: where that factor changes little, up to 12 points interpolate over it. Laws stay as
-    they are where they are few, and near the ends, where all items above or below may be drawn.
+    digit; each row passes its weight to the points of its panel by Lagrange's formula, and the new
+    weights may be negative. Without replacement from N items, the bump is narrower by the factor
+    sqrt(1 - m/N) and smooth in 1/N: where the factor changes little, up to 12 points interpolate
+    over 1/N. Rows stay if they are few, or near the ends, where all on one side may be drawn.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
     if not SCHEMES[scheme].distinct:
         return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
-    # Of the items; where hardly any is left, nothing is smooth.
+    # Share of the items that is drawn. Near 1 nothing is smooth, so the bands end at 1 - 1e-4.
     drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
     bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
     merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
@@ -266,9 +266,9 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [each == band for each in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # A share of the items leaves out none of `end` with a chance of share^end, here 1e-18.
+        # With this share drawn, all of `end` items are drawn with probability share^end = 1e-18.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # The exponent of a law changes by up to 4 x on either side, in what counts for anything.
+        # Within the band, the exponent of a probability that matters changes by up to 4 x.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -285,9 +285,9 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
 def _merge(
     part: Weighted, width: float, end: float, low: float, high: float, sizes: int
 ) -> Weighted:
-    """Merge laws of shares within end..1 - end, of weights that sum to 1/low..1/high, 0: to 1.
+    """Merge the rows of one part whose share above lies within end..1 - end.
 
-    ``width``: of the whole range of shares in widths of a law.
+    The numbers of items lie in 1/high..1/low; 0 if only shares matter. ``width``: panels per angle.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -297,7 +297,7 @@ def _merge(
         return part
     angle = (np.arctan2(np.sqrt(above), np.sqrt(below)) - first) * (panels / whole)
     panel = np.minimum(angle.astype(np.int64), panels - 1)
-    panel[(angle < 0) | (angle > panels)] = panels  # beyond the ends
+    panel[(angle < 0) | (angle > panels)] = panels  # marks rows beyond the ends
     count = np.bincount(panel, minlength=panels + 1)
     count[panels] = 0
     used = np.flatnonzero(count > most)
@@ -326,12 +326,12 @@ def _merge(
 
 
 def _chebyshev(count: int) -> Floats:
-    """Points of interpolation in -1..1."""
+    """Return the Chebyshev interpolation points in -1..1."""
     return np.cos(np.pi * (np.arange(count) + 0.5) / count)
 
 
 def _lagrange(x: Floats, count: int) -> Floats:
-    """What each place in -1..1 hands to each point of interpolation: (x, count)."""
+    """Return the Lagrange weights of the interpolation points at each x in -1..1: (x, count)."""
     k = np.arange(count)
     gap = x[:, None] - _chebyshev(count)
     gap[gap == 0] = 1e-300
@@ -341,9 +341,9 @@ def _lagrange(x: Floats, count: int) -> Floats:
 
 
 def weighted_pmf_sums(scheme: str, m: int, parts: Sequence[Weighted]) -> Floats:
-    """Weighted sums of laws, one per part (above, below, weight): shape (parts, m + 1).
+    """Return the weighted sum of :func:`pmf` for each part (above, below, weight): (parts, m + 1).
 
-    A law that several parts need is evaluated once.
+    A row that occurs in several parts is evaluated once.
     """
     parts = merge_laws(scheme, m, parts)
     both = np.concatenate([above + 1j * below for above, below, _ in parts])
@@ -373,16 +373,16 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 
 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
-    """Likeliest count of each row. Rows in the order of their modes are evaluated fastest."""
+    """Return the most likely count of each row. Rows sorted by mode are evaluated fastest."""
     if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
     return np.minimum(np.floor((draws + 1) * (a / (a + b))), draws)
 
 
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
-    """Probabilities of the counts ``s`` and one more; rows sum to 1."""
+    """Return the probabilities of the counts ``s`` and of the next count; rows sum to 1."""
     if SCHEMES[scheme].distinct:
-        # Fractional counts end where the whole ones do: beyond, ratios would change their sign.
+        # With fractional a or b, ratios would become negative beyond the last possible count.
         up = (draws - s) * np.maximum(a - s, 0)
         down = (s + 1) * np.maximum(b - draws + s + 1, 0)
     else:
@@ -394,7 +394,7 @@ def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: 
 
 
 def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
-    """Multiply p(s+1)/p(s) = up/down away from the mode (``rising`` from it on), where it is 1."""
+    """Return products of p(s+1)/p(s) = up/down, 1 at the mode (where ``rising`` begins)."""
     numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
     ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
     p = np.ones((*ratio.shape[:-1], ratio.shape[-1] + 1))
@@ -404,8 +404,8 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """:func:`_outward` of many rows: one count after the other; ``result.T`` is contiguous."""
-    # In the order of their modes, the rows that a step concerns are neighbours.
+    """Do the same as :func:`_outward` for many rows, count by count; ``result.T`` is contiguous."""
+    # Sort the rows by mode, so that the rows of each step are neighbours.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
         sorted_rows = _by_count(scheme, m, a[order], b[order], mode[order])
@@ -413,19 +413,19 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Up from the modes; then down from them, which is up in the number of drawn items below.
+    # Go up from the modes; then down, which is up in the number of drawn items below.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
-        ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()  # rows begun by then
+        ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()  # rows with a mode up to s
         rest, low = y - taken * (m - 1), 0
         for s, end in enumerate(ends):
-            if s % 8 == 0:  # rows that weigh nothing any more are left behind
+            if s % 8 == 0:  # skip rows whose probabilities have become negligible
                 low += int(np.argmax(np.append(q[s, low:end] > _TINY, True)))
             if low < end:
                 step = np.maximum(x[low:end] - taken * s, 0) * (m - s)
                 step /= (rest[low:end] + taken * s) * (s + 1)
                 step *= q[s, low:end]
                 q[s + 1, low:end] += step
-    # Sums of sums: adding up one after the other would lose a digit.
+    # Sum in blocks of 32: one long sum would lose a digit.
     p /= np.add.reduceat(p, np.arange(0, m + 1, 32), axis=0).sum(axis=0)
     return p.T
 
@@ -441,7 +441,7 @@ def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tu
 def item_weights(
     scheme: str, above: ArrayLike, below: ArrayLike, odds: float
 ) -> tuple[Floats, Floats]:
-    """Sampling weight above and below the relevant item: every item weighs 1, or has odds."""
+    """Return the sampling weight above and below: items weigh 1, those above ``odds`` if given."""
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return a * SCHEMES[scheme].odds(odds), b
 
@@ -449,7 +449,7 @@ def item_weights(
 def draw_above(
     scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike, rng: np.random.Generator
 ) -> Ints:
-    """Draw the number of sampled items above; all arguments broadcast."""
+    """Draw the number of sampled items above; ``m``, ``above`` and ``below`` broadcast."""
     draws, a, b = np.broadcast_arrays(m, above, below)
     if SCHEMES[scheme].varies:
         every, total = np.unique(draws), np.rint(a + b).astype(np.int64)
@@ -470,10 +470,10 @@ def draw_above(
 
 
 def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray[np.longdouble]:
-    """Laws in extended precision, shape (rows, m + 1), one draw after the other.
+    """Return :func:`pmf` in extended precision, shape (rows, m + 1), one draw after the other.
 
-    Sums of positive terms: every probability keeps all its digits, however small. Takes m² steps a
-    row.
+    Only positive terms are added, so every probability keeps all its digits, however small. This
+    takes m² steps per row.
     """
     if SCHEMES[scheme].varies:
         total = round(float(above[0] + below[0]))
@@ -495,11 +495,11 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
 
 
 def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
-    """Mean and variance of ``vector`` (m + 1,) under each row of a law (rows, m + 1)."""
-    last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))  # behind it a metric is 0
+    """Return mean and variance of ``vector`` (m + 1,) under each distribution (rows, m + 1)."""
+    last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))  # beyond a cutoff, values are 0
     head, values = p[:, :last], vector[:last]
     mean = head @ values
-    # Centred: E[v^2] - e^2 would cancel. Laid out in memory as the law is.
+    # Centred, because E[v^2] - E[v]^2 would cancel. The memory layout is that of p.
     square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
     variance = np.einsum("rs,rs->r", head, square)
@@ -509,7 +509,7 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
 def mean_and_variance(
     vector: Floats, sampling: Sampling, above: Floats, below: Floats
 ) -> tuple[Floats, Floats]:
-    """Expectation and variance of ``vector[sampled rank - 1]``, of the shape of ``above``."""
+    """Return mean and variance of ``vector[sampled rank - 1]``, in the shape of ``above``."""
     both = np.empty((2, above.size))
     for rows, p in pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
         both[:, rows] = moments(p, vector)

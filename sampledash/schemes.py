@@ -1,10 +1,10 @@
-"""How negatives are drawn: a row for each way, with its words and what follows for the numbers.
+"""Sampling schemes: one row of :data:`SCHEMES` for each way of drawing negatives.
 
 With ``a`` irrelevant items above the relevant one and ``b`` below it, the number of drawn items
-above is hypergeometric where the negatives are distinct, and binomial where they are not. Where the
-number of different items varies, every set of as many items is equally likely, and the number above
-is a mixture of hypergeometric ones. Outside this module no code asks for a way by its name: the
-code asks what its row says.
+above is hypergeometric if the negatives are distinct, and binomial if they are not. If the number
+of different items varies, all sets of the same size are equally likely, and the number above has a
+mixture of hypergeometric distributions. Code outside this module does not test the name of a
+scheme: it reads the properties of its row.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ DEFAULT_SCHEME: Scheme = "without-replacement"
 class Design:
     """A way of drawing negatives."""
 
-    label: str  # in a chooser, and in a link
-    words: str  # after the word "drawn"
-    paper: str  # after the word "sampled", in a paper
-    law: str  # of the number above, in TeX; in Jinja2, as formula.tex.jinja
+    label: str  # name in menus and links
+    words: str  # text that follows the word "drawn"
+    paper: str  # text that follows the word "sampled" in a paper
+    law: str  # distribution of the number above, a TeX template in Jinja2 (formula.tex.jinja)
     distinct: bool = False  # no item is drawn twice, so m is at most the number of negatives
     weighted: bool = False  # items have weights: odds, or the mass above the relevant item
-    #: Where the number of different items varies: its distribution over 0..m, (m + 1,), from m and
-    #: the number of negatives.
+    #: For schemes whose number of different items varies: its distribution over 0..m, shape
+    #: (m + 1,), as a function of m and the number of negatives.
     sizes: Callable[[int, int], Floats] | None = None
 
     @property
@@ -43,20 +43,20 @@ class Design:
 
     @property
     def once(self) -> bool:
-        """Whether an item counts once at most, so that few are left where most are drawn."""
+        """Whether a drawn item counts at most once, as in sampling without replacement."""
         return self.distinct or self.varies
 
     @property
     def by_degree(self) -> bool:
-        """Whether the law has a component for each degree (:mod:`sampledash.spectral`)."""
+        """Whether the distribution has polynomial components (:mod:`sampledash.spectral`)."""
         return not (self.weighted or self.varies)
 
     def drawn(self, m: int, negatives: Ints) -> Ints:
-        """How many of so many negatives m draws take: all where there are fewer."""
+        """Return how many negatives m draws take: all of them if an instance has fewer than m."""
         return np.minimum(m, negatives) if self.distinct else np.full(negatives.shape, m)
 
     def odds(self, odds: float) -> float:
-        """The odds as this design reads them."""
+        """Return the odds that apply: 1 unless items have weights."""
         return odds if self.weighted else 1.0
 
 
@@ -84,7 +84,7 @@ SCHEMES: dict[str, Design] = {
 
 
 def usual_first() -> list[Scheme]:
-    """All names, that of the default first."""
+    """Return the names of all schemes, the default first."""
     return sorted(cast(list[Scheme], list(SCHEMES)), key=DEFAULT_SCHEME.__ne__)
 
 
@@ -94,7 +94,7 @@ def uniform() -> tuple[str, ...]:
 
 
 def check_odds(odds: float, *schemes: str) -> None:
-    """Refuse odds that no scheme reads."""
+    """Raise ValueError if odds are given but none of the schemes uses them."""
     if odds != 1 and not any(SCHEMES[scheme].weighted for scheme in schemes):
         names = " or ".join(repr(name) for name, design in SCHEMES.items() if design.weighted)
         raise ValueError(f"odds = {odds:g} applies to scheme {names} only")

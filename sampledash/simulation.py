@@ -17,10 +17,10 @@ from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats
 
-#: A metric, its value of each sampled count above by position, and the weight of each row.
+#: A metric, for each position its value at every sampled count above, and the weight of each row.
 Contributions = tuple[Metric, list[Floats], Floats]
 
-_BLOCK = 1 << 17  # draws of a batch: some tens of milliseconds
+_BLOCK = 1 << 17  # draws of a batch; they take some tens of milliseconds
 
 
 def simulate(
@@ -31,7 +31,7 @@ def simulate(
     rng: np.random.Generator,
     **options: Unpack[Options],
 ) -> Floats:
-    """Mean of the sampled, possibly corrected, metric in repeated runs.
+    """Return the mean of the sampled, possibly corrected, metric in repeated runs.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ def batches(
     rng: np.random.Generator,
     protocol: Protocol,
 ) -> Iterator[Floats]:
-    """Yield blocks of runs, (some, metrics) each: all metrics of a run see the same negatives.
+    """Yield the means of blocks of runs, (runs, metrics); all metrics of a run share the negatives.
 
-    TOPK and ATOP alone draw for each relevant item of an instance anew. A block takes well below a
-    second, so that a page can show progress and be stopped between. Their sizes depend on the rank
-    set only: the same generator gives the same runs.
+    Only TOPK and ATOP draw new negatives for each relevant item of an instance. A block takes well
+    below a second, so that a page can show progress or stop in between. Block sizes depend on the
+    rank set only, so the same generator gives the same runs.
     """
     protocol.check(ranks, m)
     checks.generator(rng)
@@ -88,7 +88,7 @@ def batches(
 
 
 def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
-    """Every relevant item of every instance that a row stands for, by instance and position."""
+    """Return one row per relevant item of each counted instance, by instance and position."""
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     rows = ranks.rows(ties)
@@ -103,7 +103,7 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 def contributions(
     metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """What each of ``rows`` adds to the mean; corrections are fitted to ``counts``."""
+    """Return what each of ``rows`` contributes to the mean; ``counts`` is for fitting."""
     last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
     ranked = as_ranked_by(metric, counts)
     vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
@@ -118,19 +118,19 @@ def run_sums(
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
-    """Sums of all contributions in each run, (runs, metrics); ``rows`` by instance and position."""
+    """Return the sums of all contributions per run, (runs, metrics); ``rows`` must be sorted."""
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme  # given how many are drawn
+    law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme  # given the number drawn
     first = np.flatnonzero(rows.position == 1)
     repeats = runs if protocol.design.varies else 1
     pools = np.broadcast_to(rows.negatives[first], (repeats, len(first)))
     drawn = draw_sizes(protocol.scheme, m, pools, rng)[:, np.cumsum(rows.position == 1) - 1]
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
-    # From the last relevant item of an instance to its first: given how many drawn items lie above
-    # the next one, those above this one are a draw from them.
+    # Go from the last relevant item of an instance to the first. The drawn items above the next
+    # relevant item are known, and a random part of them lies above the current one.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
         here, size = rows[at], (runs, len(at))
@@ -165,21 +165,21 @@ def sample_ranks(
     scheme: Scheme = DEFAULT_SCHEME,
     fit_scheme: Scheme | None = None,
 ) -> SampledRankSet:
-    """One sampled run of an evaluation whose true ranks are known.
+    """Simulate one sampled run of an evaluation whose true ranks are known.
 
     Parameters
     ----------
     ranks
         True ranks, one relevant item per instance; counts must be whole numbers.
     m
-        Sampled negatives per instance; without replacement at most all an instance has.
+        Sampled negatives per instance; without replacement, an instance with fewer uses all.
     rng
         Source of randomness. Tied items are put in random order.
     scheme
         How the negatives are drawn: a uniform scheme.
     fit_scheme
-        The scheme that the result carries, whose distribution the estimators assume; ``None``:
-        ``scheme``, or without replacement where the number of different items varies.
+        The scheme that the result records and the estimators assume; ``None``: ``scheme``, or
+        without replacement if the number of different items varies.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Array types and callables that signatures name."""
+"""Types of arrays and callables, for use in signatures."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-#: Told the share done, 0 to 1.
+#: A function that is called with the share of the work that is done, 0 to 1.
 Progress = Callable[[float], None]

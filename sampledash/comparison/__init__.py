@@ -1,1 +1,1 @@
-"""Comparing systems: means, flips, chances, significance, plans and the verdict."""
+"""Comparison of systems: means, flips, chances, significance, plans and the verdict."""

@@ -1,15 +1,15 @@
 r"""The chance that one sampled run shows the true order: that one random sum exceeds another.
 
-With :math:`\varphi` the characteristic function of the difference D of two sums, and a period P
-beyond all of D that weighs anything,
+Let :math:`\varphi` be the characteristic function of the difference D of two sums, and P a period
+that covers all values of D with a non-negligible probability. Then
 
 .. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
           \frac{\operatorname{Im} \varphi(2 \pi k / P)}{k} - \frac12 P(D = 0),
 
-the Fourier series of a square wave. That is exact but for the tails beyond the period, whatever
-the skewness; the sum ends where :math:`\varphi` has died away. Where it does not, as for few or
-rare hits, the last frequencies tell P(D = 0), and those before are tapered: against sixteen times
-as many frequencies the result is then off by 2e-6 as a rule, 2e-4 at most (100 random cases).
+the Fourier series of a square wave. It is exact except for the tails beyond the period, at any
+skewness; the sum ends where :math:`\varphi` has died away. If it does not die away, as for few or
+rare hits, the last frequencies give P(D = 0), and the others are tapered: compared with 16 times as
+many frequencies, the result is then usually off by 2e-6, at most by 2e-4 (100 random cases).
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
 from sampledash.types import Floats, Ints
 
-_REACH = 8.0  # standard deviations beyond which a difference weighs nothing
-_STAGES = (0, 48, 512, 2048, 8192)  # frequencies evaluated in turn, until all died away
-_ALWAYS = 2048  # so many are worth their time
-_ROOM = 1 << 25  # more only for so few laws: entries of (laws, frequencies)
-_ENOUGH = 512  # before so many nothing is taken to have died away for good
-_TURNS = 128  # so many phases tell how often a rare value occurs
-_ROUNDED = 1e-6  # the root of what rounding leaves of nothing
-_FAINT = 1e-6  # died away
+_REACH = 8.0  # standard deviations beyond which a difference has negligible probability
+_STAGES = (0, 48, 512, 2048, 8192)  # numbers of frequencies, tried until all transforms died away
+_ALWAYS = 2048  # number of frequencies up to which the stages are always allowed
+_ROOM = 1 << 25  # beyond that, largest number of entries (distributions, frequencies)
+_ENOUGH = 512  # with fewer frequencies, no transform counts as died away for good
+_TURNS = 128  # most phases for the distribution of how often a rare value occurs
+_ROUNDED = 1e-6  # square root of the rounding error of a variance of 0
+_FAINT = 1e-6  # modulus below which a transform has died away
 _BLOCK = 1 << 21  # entries of a matrix held at a time
-_ALIKE = 8.0  # pairs whose deviations differ by less share their frequencies
-_ROUGH = 0.08  # where no term is larger, in deviations, the normal law is good to 0.005
+_ALIKE = 8.0  # pairs whose deviations differ by a smaller factor share their frequencies
+_ROUGH = 0.08  # if no term is larger, in deviations, the normal approximation is good to 0.005
 
 
 def probability_of_order(
     metric: Metric | str, sets: Sequence[RankSet], m: int, **options: Unpack[Options]
 ) -> pd.DataFrame:
-    """Chance that one sampled run shows the true order of each pair (Table 4).
+    """Return the chance that one sampled run shows the true order of each pair (Table 4).
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def probability_of_order(
 
     Notes
     -----
-    Metrics whose items can only hit or miss: the exact law of the hit counts of up to 20,000
-    instances. One relevant item per instance, or a metric that looks at the first: the exact law of
-    the mean where it has few values, else the inversion of its characteristic function, which no
-    skewness disturbs (and where one rare value dwarfs all others, apart from how often each run has
-    it), or for so many instances that there is none left, the normal law. Several
-    relevant items: 20,000 seeded runs below 30 instances or up to 200 relevant items (fewer runs
-    where one takes long), then the normal law with the exact mean and variance.
+    Metrics whose items can only hit or miss: the exact distribution of the hit counts of up to
+    20,000 instances. One relevant item per instance, or a metric of the first item: the exact
+    distribution of the mean if it takes few values; else the inversion of its characteristic
+    function, which is accurate at any skewness (a rare value that dwarfs all others is counted
+    apart); or the normal distribution if there are so many instances that no skewness is left.
+    Several relevant items: 20,000 seeded runs below 30 instances or up to 200 relevant items (fewer
+    if a run takes long), else the normal distribution with the exact mean and variance.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -94,13 +94,13 @@ def pair_chances(
     protocol: Protocol,
     moments: tuple[Floats, Floats] | None = None,
 ) -> list[list[float]]:
-    """Chance of each (better, worse, truth) of each metric; NaN where truth is 0.
+    """Return, per metric, the chance of each pair (better, worse, truth); NaN where truth is 0.
 
-    ``moments`` are those of the means (:func:`moments_of_means`), if they are known.
+    ``moments``: the result of :func:`moments_of_means`, if it is known.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
-    if any(run.counts_items for each in runs for run in each):  # then in one pass for all metrics
+    if any(run.counts_items for each in runs for run in each):  # one pass serves all metrics
         everyone = [ranks.counted(protocol.ties) for ranks in sets]
         known = moments_of_systems(metrics, everyone, m, protocol)
         runs = [
@@ -132,13 +132,13 @@ def pair_chances(
 def _chances_of_sums(
     runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
 ) -> Floats:
-    """P(mean of first > mean of second): by inversion, or the normal law where that is as good."""
+    """P(mean of first > mean of second), by inversion or by an accurate normal approximation."""
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
     units = np.array([run.half_unit for run in runs])
     step = common_step(units[first], units[second])
     chances = normal_chances(difference, deviation, step)
-    # No skewness is larger than the largest term over the deviation.
+    # The skewness is at most the largest term divided by the deviation.
     terms = np.array([run.largest_term() for run in runs])
     rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
@@ -156,11 +156,11 @@ def _chances_above(
     deviation: Floats,
     shift: Floats,
 ) -> Floats:
-    """P(mean of the run ``first`` exceeds that of ``second`` + shift), per pair of indices.
+    """P(mean of run ``first`` > mean of run ``second`` + shift), for each pair of indices.
 
-    For sums of items, or hits, and whole counts. ``difference`` is the expected one less the shift,
-    ``deviation`` its standard deviation, not 0; ``shift`` half the step of a lattice that both
-    means lie on, or 0.
+    The runs are sums of items, or of hits, with whole counts. ``difference`` is the expected
+    difference minus the shift, ``deviation`` its standard deviation, not 0; ``shift`` is half the
+    step of a lattice that contains both means, or 0.
     """
     chances = np.empty(len(first))
     left = np.arange(len(first))
@@ -184,7 +184,7 @@ def _chances_above(
 
 
 def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
-    """P(mean of ``first`` exceeds that of ``second`` + shift), see :func:`by_lumps`."""
+    """P(mean of ``first`` > mean of ``second`` + shift) by :func:`by_lumps`, or None."""
     if not (first.is_sum and second.is_sum and first.has_lump):
         return None
     sums = [first.terms(), second.terms()]
@@ -204,7 +204,7 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
     """Characteristic functions of the means, at evenly spaced frequencies: (runs, f)."""
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
-    # Runs with the same weights share the laws of equal ranks.
+    # Runs with the same weights share the distributions of equal ranks.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -230,15 +230,15 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
 def normal_chances(
     difference: Floats | float, deviation: Floats | float, step: Floats | float = 0.0
 ) -> Floats:
-    """P(difference of two means > 0) under the normal law, half a lattice step away from a tie."""
+    """P(difference of two means > ``step``), half a lattice step, for a normal distribution."""
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
 
 
 def common_step(first: Floats | float, second: Floats | float) -> Floats:
-    """Half the lattice step of the difference of two means, from those of the means; else 0."""
-    # Two lattices of different steps have next to no ties.
+    """Return half the lattice step of a difference of two means, 0 if their steps differ."""
+    # Means on lattices with different steps hardly ever tie.
     return np.where(np.abs(np.subtract(first, second)) <= 1e-9 * np.asarray(first), first, 0.0)
 
 
@@ -262,22 +262,22 @@ def by_lumps(
     transform: Callable[[Complex, Complex, Complex], Complex],
     shift: float,
 ) -> float | None:
-    """P(difference of two sums exceeds shift) where one value dwarfs all others.
+    """Return P(difference of two sums > shift) if one rare value dwarfs all others, else None.
 
-    The sum that has it more often is ahead; where both have it equally often the others decide, on
-    a scale of their own, which no evenly spaced frequencies of the whole would reach. ``None``
-    where there is no such value.
+    The sum that contains the large value more often is ahead. If both contain it equally often, the
+    other values decide; their scale is too small for evenly spaced frequencies of the whole sum, so
+    they get frequencies of their own.
 
     Parameters
     ----------
     terms, times
-        Laws of the terms of both sums, and how often each is added, on average.
+        Distributions of the terms of both sums, and how often each is added, on average.
     transform
-        Characteristic function of the difference, (turns, frequencies), of those of the terms
-        without and with the large value, (terms, frequencies), and of the turns (turns, 1) by which
-        each large value of the first sum multiplies it, and each of the second divides it.
+        Returns the characteristic function of the difference, (turns, frequencies), from those of
+        the terms without and with the large value, (terms, frequencies), and from phase factors
+        (turns, 1): a large value of the first sum multiplies by them, one of the second divides.
     shift
-        Half the step of a lattice that both sums lie on, or 0.
+        Half the step of a lattice that contains both sums, or 0.
     """
     values, at = np.unique(np.concatenate([v for v, _ in terms]), return_inverse=True)
     wide = int(np.argmax(np.diff(values, prepend=values[0])))
@@ -294,7 +294,7 @@ def by_lumps(
     turn = np.exp(2j * np.pi * np.arange(size) / size)[:, None]
 
     def turned(frequencies: Floats) -> Complex:
-        """Of the difference, one row for each turn of what the large value adds."""
+        """Characteristic function of the difference, a row for each phase of the large value."""
         waves = waves_of(values, frequencies)
         return transform(laws[:, :wide] @ waves[:wide], laws[:, wide:] @ waves[wide:], turn)
 
@@ -305,10 +305,10 @@ def by_lumps(
         return np.vstack([wave, np.ones(len(wave))])
 
     ahead = float(oftener[1 : size // 2].sum())
-    # Near 0 the modulus tells the variance.
+    # Near frequency 0, the modulus of a characteristic function gives the variance.
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
     turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
-    if turned_by < _ROUNDED:  # nothing else varies: the others tie
+    if turned_by < _ROUNDED:  # the other values do not vary, so they tie
         return ahead
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
@@ -326,11 +326,11 @@ def inverted(
     deviation: float,
     shift: Floats,
 ) -> Floats:
-    """P(sum of ``first`` exceeds that of ``second`` + shift), per pair of indices.
+    """P(sum ``first`` > sum ``second`` + shift), for each pair of indices.
 
-    ``transform`` gives the characteristic functions of the sums, (sums, frequencies), one
-    evaluation of which takes so many ``laws``. ``deviation`` is the largest of the differences;
-    none is much smaller.
+    ``transform`` returns the characteristic functions of the sums, (sums, frequencies), from
+    ``laws`` distributions. ``deviation`` is the largest standard deviation of a difference; none is
+    much smaller.
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
@@ -342,8 +342,8 @@ def inverted(
         size = np.abs(phi[:, -end // 2 :]).max(axis=1)
         both = np.sort(np.stack([size[first[left]], size[second[left]]]), axis=0)
         faint = both[0] * both[1] < _FAINT
-        # Where few terms are large it may revive: look further, where ties would show. Of few terms
-        # the transform never dies away, and meets that of many where theirs revives.
+        # If few terms are large, a transform may grow again, and ties show at these frequencies:
+        # look further. One of few terms never dies away; it matters where the other grows again.
         gone = faint & (both[1] < np.sqrt(_FAINT)) & (end >= _ENOUGH) | (end == ends[-1])
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]
@@ -358,13 +358,13 @@ def inverted(
 def _square_wave(
     phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, *, tapered: bool
 ) -> Floats:
-    """P(sum of ``first`` exceeds that of ``second`` + shift), see the module's series."""
+    """P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring."""
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
     if tapered:
         part = k / len(k)
         step *= np.exp(-0.5 * (4 * part) ** 2)
-        # Over the last three quarters: D = 0 gives 1, and anything smooth about 0 nothing.
+        # Average over the last three quarters: 1 for D = 0, and 0 for a smooth density near 0.
         hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
         hump /= hump.sum()
     chances = np.empty(len(first))
@@ -379,7 +379,7 @@ def _square_wave(
 
 
 def power_product(values: Complex, counts: Ints) -> Complex:
-    """Product of the rows of ``values``, each to the power of its count, by repeated squaring."""
+    """Return the product of the rows of ``values``, each to its count, by repeated squaring."""
     result = np.ones(values.shape[1], dtype=np.complex128)
     while np.any(counts > 0):
         if not np.all(counts > 0):

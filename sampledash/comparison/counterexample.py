@@ -1,22 +1,22 @@
-r"""The smallest rank sets whose sampled order is the opposite of the exact one.
+r"""The smallest rank sets whose sampled order is the opposite of the exact order.
 
-Let f(r) be the exact metric at rank r and g(r) the expected sampled one. Both fall as r grows: f by
-definition, and g because an item further down has, draw for draw, at least as many sampled items
-above it.
+Let f(r) be the exact metric at rank r and g(r) the expected sampled metric. Both are non-increasing
+in r: f by definition, and g because an item further down has at least as many sampled items above
+it in every draw.
 
 * *One instance never suffices.* If A is better, f(a) > f(b), then a < b, so g(a) >= g(b).
 * *None exists if g is affine in f* on the ranks 1..n, as for AUC, or for any metric once all
-  negatives are drawn: g = c + d f with d >= 0, so expected means are ordered as exact ones or tied.
-* *Otherwise one exists.* Then 1, f and g are linearly independent as functions of the rank (a
-  negative d contradicts that both fall, and f constant makes g constant, for then k >= n > m). So
-  the map of a signed count of ranks :math:`\mu` with sum 0 to
-  :math:`(\sum \mu f, \sum \mu g)` reaches every point of the plane, also some in the open quadrant
-  + -; rational counts come as close as needed, and their common denominator is a number of
-  instances.
+  negatives are drawn: g = c + d f with d >= 0, so expected means have the exact order or are tied.
+* *Otherwise one exists.* Then 1, f and g are linearly independent functions of the rank (d < 0
+  contradicts that both are non-increasing, and a constant f makes g constant, for then k >= n > m).
+  So the map from signed counts of ranks :math:`\mu` with sum 0 to
+  :math:`(\sum \mu f, \sum \mu g)` reaches every point of the plane, also points with a positive
+  first and a negative second coordinate. Rational counts come as close as needed, and their common
+  denominator is a number of instances.
 
-Pair the instances of A and B by rank. In some A is ahead by a gap of ranks, in the others B; only
-the gaps' lengths in f and in g matter. With two instances: a gap of A that is longer in f and
-shorter in g than one of B.
+Pair the instances of A and B by rank. Each pair is a gap between two ranks, in which A or B is
+ahead; only the lengths of the gaps in f and in g matter. Two instances suffice if a gap of A is
+longer in f and shorter in g than a gap of B.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats, Ints
 
-_Copies = tuple[Ints, int]  # gaps, and how often each is taken
+_Copies = tuple[Ints, int]  # gaps, and the number of copies of each
 
-_ALL = 128  # candidates up to this many are all tried as ranks
-_STEPS = 64  # ranks tried beyond the first ones, on a log ladder
+_ALL = 128  # number of candidates up to which every rank is tried
+_STEPS = 64  # number of ranks tried beyond the first ones, logarithmically spaced
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
-_MIXED = 5  # instances up to which every combination of gaps is tried
+_MIXED = 5  # number of instances up to which every combination of gaps is tried
 _PRODUCTS = 1 << 21  # most combinations held at a time
-_PAIRED = 1_000  # most gaps of each that are tried with each other as multiples
-_ROWS = 64  # more instances than that are given as counts
+_PAIRED = 1_000  # most gaps of A, and of B, whose multiples are combined
+_ROWS = 64  # rank sets with more instances store counts
 
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """Sums of equally many gaps: lengths in f and in g, shape (L,), and which gaps, (L, p)."""
+    """L sums of p gaps each: lengths in f and in g, shape (L,), and the gaps in them, (L, p)."""
 
     exact: Floats
     sampled: Floats
@@ -57,7 +57,7 @@ class _Gaps:
         return _Gaps(self.exact[keep], self.sampled[keep], self.members[keep])
 
     def front(self, ahead: bool) -> _Gaps:
-        """Those that no other beats: long in f and short in g for A's (``ahead``), or opposite."""
+        """Return the Pareto front: long in f and short in g for A (``ahead``), opposite for B."""
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
         value = side * self.sampled[order]
@@ -65,7 +65,7 @@ class _Gaps:
         return self[order[value < best]]
 
     def plus(self, other: _Gaps) -> _Gaps:
-        """All sums of one of these and one of the others."""
+        """Return all sums of one of these and one of ``other``; thins these if there are many."""
         limit = max(1, _PRODUCTS // len(other.exact))
         mine = self[np.unique(np.linspace(0, len(self.exact) - 1, limit).astype(np.int64))]
         i, j = (x.ravel() for x in np.mgrid[: len(mine.exact), : len(other.exact)])
@@ -77,7 +77,7 @@ class _Gaps:
 
 
 def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, RankSet] | None:
-    """Rank sets A, better by the exact mean, and B, better by the expected sampled mean.
+    """Return rank sets A, better by the exact mean, and B, better by the expected sampled mean.
 
     Parameters
     ----------
@@ -88,17 +88,17 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
 
     Returns
     -------
-    Two rank sets of as many instances, one relevant item each, named ``"A"`` and ``"B"``; of the
-    smallest number of instances found, the clearest pair: the smaller of the two gaps, each as a
-    share of its largest possible value, is as large as can be. Or None where there is none: AUC,
-    all negatives drawn, a cutoff beyond the sampled list. Both means differ by more than 1e-11; a
-    pair that differs by less does not count.
+    Two rank sets named ``"A"`` and ``"B"`` with equally many instances of one relevant item. They
+    have the smallest number of instances found and are the clearest such pair: the smaller of the
+    two differences, each as a share of its largest possible value, is maximal. Both differences
+    exceed 1e-11; smaller ones do not count. None if there is no such pair: for AUC, if all
+    negatives are drawn, or for a cutoff beyond the sampled list.
 
     Notes
     -----
-    One instance never suffices, and two nearly always do. Up to 128 candidates every rank is tried,
-    above the first 64, those around the cutoff, and a log ladder to n; up to 5 instances in every
-    combination, more as multiples of two gaps.
+    One instance never suffices, and two nearly always do. Up to 128 candidates every rank is tried;
+    for more, the first 64, ranks around the cutoff, and logarithmically spaced ranks up to n. Up to
+    5 instances, all combinations of gaps are tried; beyond, multiples of two gaps.
 
     Examples
     --------
@@ -115,9 +115,9 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         return None
     slope = ranges[1] / ranges[0]
     if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
-        return None  # both means are as ordered as on a line, but for less than can be seen
+        return None  # g is affine in f, up to differences that do not count
     high, low = np.triu_indices(len(ranks), 1)
-    # Of A's gaps that are equal but for rounding the narrowest counts, of B's the widest.
+    # Among gaps that are equal up to rounding, take the narrowest for A and the widest for B.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -146,7 +146,7 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
 
 
 def _candidates(metric: Metric, n: int) -> Ints:
-    """Ranks that are tried, increasing."""
+    """Return the ranks that are tried, increasing."""
     if n <= _ALL:
         return np.arange(1, n + 1)
     ladder = np.geomspace(_ALL // 2, n, _STEPS).round().astype(np.int64)
@@ -158,16 +158,16 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
 ) -> tuple[float, _Copies, _Copies] | None:
-    """Gaps of A and of B whose differences, as shares of the ranges, have the largest minimum.
+    """Return the gaps of A and B that maximise the smaller of their differences in f and in g.
 
-    And a little less than that minimum.
+    Differences are shares of ``ranges``. First comes a value slightly below that maximum.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Which gaps of A have a partner that is so much shorter in f and longer in g."""
+        """Whether each gap of A has a partner shorter in f and longer in g by ``share``."""
         least = [max(share * whole, _VISIBLE * size) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])
@@ -178,7 +178,7 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    low *= 1 - 1e-3  # of equally clear ones the simplest: the shortest gap of A
+    low *= 1 - 1e-3  # among equally clear pairs, take the shortest gap of A
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
     fits = np.flatnonzero(
@@ -190,15 +190,15 @@ def _clearest(
 
 
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
-    """Fewest instances with p times one gap of A and q times one of B.
+    """Return p copies of a gap of A and q copies of a gap of B, with the smallest p + q.
 
-    Both means differ visibly, by v, where p F - q F' and q G' - p G are at least (p + q) v: where
-    q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction there has
-    the smallest numerator and denominator.
+    Both means differ by at least v if p F - q F' and q G' - p G are at least (p + q) v, that is, if
+    q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction in between
+    has the smallest numerator and denominator.
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
-    # The wider these are apart the more fractions lie between.
+    # The further these bounds are apart, the simpler is the fraction between them.
     ahead = ahead[np.argsort((ahead.sampled + v) / (ahead.exact - v))[:_PAIRED]]
     behind = behind[np.argsort((behind.exact + v) / (behind.sampled - v))[:_PAIRED]]
     i, j = (x.ravel() for x in np.mgrid[: len(ahead.exact), : len(behind.exact)])
@@ -213,12 +213,12 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
 
 
 def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Fraction of smallest terms strictly between two positive numbers, by continued fractions.
+    """Return the simplest fraction strictly between two positive numbers, by continued fractions.
 
-    Infinite terms where there is nothing between them, or too little for doubles to tell.
+    Numerator and denominator are infinite if no fraction lies between, or none in double precision.
     """
     numerator, denominator = np.full((2, len(low)), np.inf)
-    # It is (a x + c) / (b x + d), where x lies between what is left of the two numbers.
+    # The fraction is (a x + c) / (b x + d), where x lies between the remainders low and high.
     a, b, c, d = np.multiply.outer([1.0, 0.0, 0.0, 1.0], np.ones(len(low)))
     at = np.arange(len(low))
     while len(at := at[low < high]):
@@ -238,7 +238,7 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 
 
 def _rank_set(name: str, n: int, parts: Sequence[tuple[Ints, int]]) -> RankSet:
-    """Rank set of ranks and how often they occur."""
+    """Return the rank set of the given ranks, with their numbers of copies."""
     ranks = np.concatenate([some for some, _ in parts])
     counts = np.repeat([times for _, times in parts], [len(some) for some, _ in parts])
     if counts.sum() <= _ROWS:

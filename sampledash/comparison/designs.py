@@ -1,29 +1,29 @@
-r"""What an evaluation tells for its price: every design at one budget of scores per instance.
+r"""Evaluation designs that cost the same: every design at one budget of scores per instance.
 
 Three ways to spend b scores per instance on D instances with n candidates each:
 
-* **sample candidates**: rank the relevant items of all D instances among m = b negatives. Read off
-  as it is, or by a correction, the mean is biased, and its standard error is that of the draw;
+* **sample candidates**: rank the relevant items of all D instances among m = b negatives. The mean,
+  corrected or not, is biased, and its standard error comes from the draw of the negatives;
 * **sample instances**: rank all candidates for D b / (n - 1) instances drawn at random;
 * **sample instances, and stop when decided**: for a metric with a cutoff the same exact values cost
   less (:mod:`sampledash.stopping`), so that more instances are reached.
 
-The last two are without bias. N instances drawn from D without replacement scatter by
+The last two have no bias. The mean over N instances drawn from D without replacement has variance
 
 .. math:: \operatorname{var} = \frac{S^2}{N} \Bigl(1 - \frac{N}{D}\Bigr),
    \qquad S^2 = \frac{1}{D - 1} \sum_u (M_u - \bar M)^2,
 
-nothing where the budget lasts for all. Systems are evaluated on the same instances, so that the
-difference of two scatters by the differences of their values.
+which is 0 if the budget suffices for all instances. Systems are evaluated on the same instances, so
+the variance of the difference of two systems is that of their differences per instance.
 
 Notes
 -----
-All of it is about the mean over the given instances. Where the budget decides how many instances
-are reached, N is its expected number; the scatter is then the same but for terms in 1/N.
+All results are about the mean over the given instances. If the cost of an instance is random, N is
+the expected number of instances; the variance then differs only by terms in 1/N.
 
-The difference of two means over N drawn instances is ahead, tied or behind as the sum S of their
-differences d is. With the power sums :math:`p_k(t) = \sum_u e^{i k t d_u}`, Newton's identities for
-the elementary symmetric polynomials give the characteristic function of S from draw to draw,
+The difference of two means over N drawn instances has the sign of the sum S of their differences d
+per instance. With the power sums :math:`p_k(t) = \sum_u e^{i k t d_u}`, Newton's identities for the
+elementary symmetric polynomials give the characteristic function of S by recursion over the draws,
 
 .. math:: \varphi_N = \sum_{k=1}^{N} (-1)^{k-1} p_k \varphi_{N-k}\,
    \frac{(N-1) \cdots (N-k+1)}{(D-N+1) \cdots (D-N+k)}, \qquad \varphi_0 = 1.
@@ -57,17 +57,17 @@ from sampledash.types import Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
-_NOTHING = 1e-13  # a chance that adds nothing
-_REACH = 8.0  # standard errors beyond which a difference is certain
-_SUBSETS = 20_000  # all are looked at
-_MOST = 2_500  # drawn, or left out: the mean of more is normal
-_SIZES = 30  # of values that may be multiples of one unit
-_WEIGHTLESS = 1e-17
-_STEPS = 64  # frequencies that share a sine and a cosine
+_NOTHING = 1e-13  # smaller probabilities are left out
+_REACH = 8.0  # standard errors beyond which the sign of a difference is certain
+_SUBSETS = 20_000  # number of samples up to which all are enumerated
+_MOST = 2_500  # if more instances are drawn, and more left out, the mean is taken as normal
+_SIZES = 30  # largest number of distinct values that are tested for a common unit
+_WEIGHTLESS = 1e-17  # smaller factors of power sums are left out
+_STEPS = 64  # frequencies of a block, which share one sine and one cosine per value
 
 
 class Designs(NamedTuple):
-    """What each design makes of one budget: two tables."""
+    """Results of all designs at one budget: two tables."""
 
     errors: pd.DataFrame
     orders: pd.DataFrame
@@ -83,7 +83,7 @@ def designs(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Designs:
-    """Bias, scatter and chance of the true order of every design that costs the same.
+    """Return bias, standard error and chance of the true order for designs of the same cost.
 
     Parameters
     ----------
@@ -92,13 +92,13 @@ def designs(
     sets
         True ranks, one rank set per system.
     budget
-        Scores of candidates per instance and system: as many sampled negatives, or as many on
-        average where fewer instances are evaluated.
+        Scores of candidates per instance and system: the number of sampled negatives, or the
+        average number of scores if fewer instances are evaluated.
     corrections
-        What is applied to sampled ranks, each a design of its own.
+        Corrections of the sampled ranks; each is a separate design.
     proxies
-        Names of other orders in which candidates may be looked at, with the mean cost in each, of
-        all systems or one by one: the mean of :func:`~sampledash.proxy_cost` over the instances.
+        Names of other orders in which candidates may be scored, each with its mean cost, one number
+        or one per system: the mean of :func:`~sampledash.proxy_cost` over the instances.
     progress
         Called with the share of the work that is done.
     **options
@@ -119,18 +119,17 @@ def designs(
 
     Notes
     -----
-    Negatives are drawn for each system on its own. Where fewer instances are evaluated all systems
-    see the same ones, as many as the budget of all together lasts for. A tie does not show the
-    order. The chance of an order is exact where each instance is either tied or decided by one and
-    the same difference (one relevant item that hits or misses), and where there are at most 20,000
-    samples of the same instances. Else it comes from the characteristic function of the exact
-    distribution, by inversion: off by at most 0.001 in 300 random cases of 3 to 14 instances, and
-    on MovieLens. Where more than 2,500 instances are drawn and as many left out it is that of the
-    normal distribution, half a lattice step away from a tie: off by at most 0.003 at this size,
-    less beyond. Systems that rank different instances of unequal weights are compared by the linear
-    approximation of their means. For sampled negatives see
-    :func:`~sampledash.probability_of_order`. Metrics that nothing decides, without a cutoff, have
-    no row of stopping.
+    Negatives are drawn for each system separately. If fewer instances are evaluated, all systems
+    share the instances, as many as the budgets of all systems together pay for. A tie does not show
+    the order. The chance of an order is exact if the differences per instance have only one size
+    besides 0 (one relevant item that hits or misses), or if there are at most 20,000 samples of the
+    same instances. Else the characteristic function of the exact distribution is inverted, with an
+    error of at most 0.001 in 300 random cases of 3 to 14 instances, and on MovieLens. If more than
+    2,500 instances are drawn and as many left out, the normal distribution is used, half a lattice
+    step away from a tie, with an error of at most 0.003 at this size, less beyond. Systems that
+    rank different instances of unequal weights are compared by the linear approximation of their
+    means. For sampled negatives see :func:`~sampledash.probability_of_order`. Metrics without a
+    cutoff cannot stop early, so they have no such rows.
 
     Examples
     --------
@@ -196,7 +195,7 @@ def designs(
                 )
             prices[f"{STOPPED}, {name}"] = np.broadcast_to(each, len(sets))
     for design, price in prices.items():
-        # One instance costs what all systems cost together: the same instances for all.
+        # All systems see the same instances, so an instance costs the sum over all systems.
         share = min(budget / float(price.mean()), 1.0)
         error = np.array([sample.error(i, share) for i in range(len(sets))])
         chances = [sample.chance(i, j, share) if truth else np.nan for i, j, truth in pairs]
@@ -209,7 +208,7 @@ def designs(
 
 
 class _Sample:
-    """Values of the instances, of which a share is drawn: those of paired systems in one order."""
+    """Values per instance, of which a share is drawn; paired systems have a common order."""
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
         self.group, self.values, self.counts, self.off, self.weights = {}, {}, {}, {}, {}
@@ -221,7 +220,7 @@ class _Sample:
                 self.group[i], self.counts[i] = number, first.count
                 self.values[i] = instance_values(metric, sets[i], protocol.ties)[at]
                 self.weights[i] = weight / np.average(weight, weights=first.count)
-                # A mean of unequal weights is a ratio: to first order a mean of these deviations.
+                # A weighted mean is a ratio; its deviation is to first order the mean of these.
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
@@ -233,11 +232,11 @@ class _Sample:
         return float(np.sqrt((counts @ off**2) / (total - 1) * (1 / share - 1) / total))
 
     def error(self, i: int, share: float) -> float:
-        """Standard error of the mean over a share of the instances, NaN where that is none."""
+        """Standard error of the mean over a share of the instances; NaN if fewer than one."""
         return self._error(self.off[i], self.counts[i], share)
 
     def chance(self, i: int, j: int, share: float) -> float:
-        """P(mean of i > mean of j) over the same instances, or where they do not pair up others."""
+        """P(mean of i > mean of j) over the same instances, or separate ones if not paired."""
         difference = float(self.mean[i] - self.mean[j])
         if self.group[i] == self.group[j]:
             error = self._error(self.off[i] - self.off[j], self.counts[i], share)
@@ -246,7 +245,7 @@ class _Sample:
             error = float(np.hypot(self.error(i, share), self.error(j, share)))
             gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
         whole = not any(np.any(counts % 1) for _, counts in gains)
-        if whole and abs(difference) < _REACH * error:  # beyond that it is certain
+        if whole and abs(difference) < _REACH * error:  # else the sign is certain
             return _chance_of_subsets(gains, share, difference, error)
         return float(normal_chances(difference, error))
 
@@ -254,9 +253,9 @@ class _Sample:
 def _chance_of_subsets(
     gains: Sequence[tuple[Floats, Floats]], share: float, difference: float, error: float
 ) -> float:
-    """P(sum of the means of random subsets > 0), which is ``difference`` on average.
+    """P(sum of the means of random subsets > 0); the sum has the mean ``difference``.
 
-    ``gains``: values, and how many instances have each; a share of these instances is drawn.
+    ``gains``: values and their numbers of instances; a share of these instances is drawn.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -270,11 +269,11 @@ def _chance_of_subsets(
         if len(gains) == 1 and comb(total, drawn) <= _SUBSETS:
             chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
             return float(np.mean(chosen.mean(axis=1) > TIED))
-        # Of one lattice both ways; where that is finer, ties are rare.
+        # Ties matter if all differences are multiples of one unit; two lattices rarely tie.
         if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
             step = unit[0] / 2 / drawn
         values = values / drawn
-        if 2 * drawn > total:  # those left out tell the same
+        if 2 * drawn > total:  # the sum over the instances left out gives the same, faster
             values, drawn, shift = -values, total - drawn, shift - float(counts @ values)
         means.append((values, counts, drawn))
     if max(drawn for _, _, drawn in means) > _MOST:
@@ -291,16 +290,16 @@ def _chance_of_subsets(
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
-    """Characteristic function of the sum of some values, drawn without replacement: (f,)."""
+    """Characteristic function of the sum of ``drawn`` values without replacement: (f,)."""
 
     def weights(n: int) -> Floats:
-        """Factors of the power sums for n drawn, as far as they weigh anything."""
+        """Return the factors of the power sums for n drawn values that are not negligible."""
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
         return factors[factors * total > _WEIGHTLESS]
 
     total = float(counts.sum())
-    # exp(i value frequency) is a product: the start of a block of frequencies, a step in it.
+    # exp(i value frequency) is a product of a factor per block and a factor per step within it.
     first = np.exp(1j * np.multiply.outer(frequencies[::_STEPS], values))
     step = np.exp(1j * np.multiply.outer(values, frequencies[:_STEPS] - frequencies[0]))
     starts, steps, sums = -counts, np.ones(1), []
@@ -317,7 +316,7 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
 
 
 def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
-    """P(more of ``up`` than of ``down`` items) among some drawn from all without replacement."""
+    """P(more ``up`` than ``down`` items) among ``drawn`` of ``total``, without replacement."""
 
     def law(m: int, above: float, below: float) -> Floats:
         return np.asarray(pmf("without-replacement", m, np.array([above]), np.array([below]))[0])
@@ -330,7 +329,7 @@ def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
 
 
 class InstanceMean(NamedTuple):
-    """Mean over all instances, as some of them tell."""
+    """Mean over all instances, estimated from a sample of them."""
 
     value: float
     interval: Interval
@@ -347,7 +346,7 @@ def mean_of_sample(
     ties: Ties = "expected",
     weighting: Weighting = "instances",
 ) -> InstanceMean:
-    """Mean of the metric over all instances from those of a random sample, with an interval.
+    """Estimate the mean of the metric over all instances from a random sample, with an interval.
 
     Parameters
     ----------
@@ -357,7 +356,7 @@ def mean_of_sample(
         True ranks of instances drawn at random, such as an :func:`~sampledash.evaluate` with a
         budget returns.
     instances
-        How many instances there are in all; infinity for those that might have been drawn.
+        Number of instances in all; infinity for the population they were drawn from.
     versus
         Another system on the same instances: the result is about the difference of the means,
         ``ranks`` minus ``versus``.
@@ -368,12 +367,12 @@ def mean_of_sample(
 
     Notes
     -----
-    The interval adds z^2 instances (3.84 at 95 %), half with the least and half with the largest
-    value, to those drawn, so that it is honest where few or none of them were a hit: after Agresti
-    & Coull, The American Statistician 1998, and for a difference Agresti & Min, Statistics in
-    Medicine 2005. The differences added have the size of those seen, sum of squares by sum, and
-    the largest one possible where none was. ``standard_error`` is that of the sample as it is, 0
-    where all its values are the same.
+    To the drawn instances, the interval adds z^2 instances (3.84 at 95 %), half with the smallest
+    and half with the largest value, so that it keeps its level if few or none were a hit: after
+    Agresti & Coull, The American Statistician 1998, and for a difference Agresti & Min, Statistics
+    in Medicine 2005. The added differences have the size of those seen (sum of squares divided by
+    sum), or the largest possible size if there were none. ``standard_error`` is that of the sample
+    alone, 0 if all its values are the same.
 
     Examples
     --------

@@ -1,12 +1,12 @@
 r"""Mean of a metric over a rank set: exact, and expected under sampling at any m.
 
 Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme. So the
-histogram of sampled counts thins from m to m - 1 by
+histogram of sampled counts is thinned from m to m - 1 by
 
     H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
 
-a sum of positive terms that loses no digits. Without replacement an instance enters, as one point,
-when m reaches the number of its negatives: no law is evaluated at all.
+a sum of positive terms that loses no digits. Without replacement, an instance enters the histogram
+as a single point at the m that equals its number of negatives, where its count is known.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from sampledash.sampling import check_metric, merge_laws, weighted_pmf_sums
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
-_TINY = 1e-290  # thinner tails are dropped: subnormal arithmetic is a hundred times slower
-_ROOM = 1 << 23  # entries of histograms that are kept to go on from
+_TINY = 1e-290  # smaller entries are dropped: subnormal arithmetic is a hundred times slower
+_ROOM = 1 << 23  # entries of the cached histograms, from which later calls continue
 _TABLE = 10_000_000  # longest table of a metric over all counts above
-_KEPT = 16  # merged atoms of one system, at different m
+_KEPT = 16  # number of values of m for which merged atoms of a system are cached
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
-    """Progress of one of several pieces of work that count the same."""
+    """Return the progress callback for step ``number`` of ``steps`` steps of equal size."""
     checks.function("progress", progress)
     report = progress or (lambda share: None)
     return lambda part: report((number + part) / steps)
@@ -48,7 +48,7 @@ def mean(
     ties: Ties = "expected",
     weighting: Weighting = "instances",
 ) -> float:
-    """Exact mean of the metric over the instances (eq. 1).
+    """Return the exact mean of the metric over the instances (eq. 1).
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ def mean(
     ties
         How tied items are read: ``"expected"`` averages over their order.
     weighting
-        ``"instances"``: every instance weighs the same, however many relevant items it has;
-        ``"relevant-items"``: it weighs as much as it has relevant items.
+        ``"instances"``: every instance has the same weight; ``"relevant-items"``: the weight of an
+        instance is its number of relevant items.
     """
     rank_sets.require_ranks(ranks)
     protocol = Protocol.of({"ties": ties, "weighting": weighting})
@@ -70,7 +70,7 @@ def mean(
 def mean_range(
     metric: Metric | str, ranks: RankSet, *, weighting: Weighting = "instances"
 ) -> tuple[float, float]:
-    """Smallest and largest exact mean where some ranks are only known to lie beyond a list.
+    """Return smallest and largest exact mean if some ranks are only known to lie beyond a list.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ def mean_range(
 
     Returns
     -------
-    The mean with all items beyond the list at its end, and at once behind it: the range is sharp,
-    for no metric rises with the rank. Both are the mean where no rank is unknown, or where the
-    cutoff is before all of these.
+    The mean with all unknown items at the last ranks, and the mean with all of them right after the
+    known list. The range is sharp, because no metric increases with the rank. Both equal the mean
+    if all ranks are known, or if all unknown ranks lie beyond the cutoff.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def mean_range(
 
 
 def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Protocol) -> Floats:
-    """Exact mean of every metric (eq. 1), shape (systems, metrics)."""
+    """Return the exact mean of every metric (eq. 1), shape (systems, metrics)."""
     means = np.empty((len(sets), len(metrics)))
     for i, ranks in enumerate(sets):
         atoms = ranks.counted(protocol.ties)
@@ -114,7 +114,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
 
 
 def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
-    """Exact metric of each atom (before ``scale``), averaged over the order of its ties."""
+    """Return the exact metric of each atom (before ``scale``), averaged over its ties."""
     atoms = as_ranked_by(metric, atoms)
     values = np.empty(len(atoms))
     for j in atoms.positions:
@@ -125,7 +125,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
         elif not tied.any():
             values[at] = metric.of_above(above, total, j)
         elif metric.share is not None:
-            last = places_within(metric.share, total) - j  # of the counts that hit
+            last = places_within(metric.share, total) - j  # largest count above that hits
             values[at] = np.clip(last - above + 1, 0, tied + 1) / (tied + 1)
         else:
             values[at] = _range_mean(metric, above, tied, j)
@@ -133,7 +133,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
-    """Mean of the metric over above..above + tied, per row."""
+    """Return the mean of the metric over above..above + tied, per row."""
     top = int((above + tied).max())
     if top < _TABLE:
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
@@ -155,7 +155,7 @@ def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Float
 def expected_mean(
     metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[Options]
 ) -> float:
-    """Expected mean of the sampled, possibly corrected, metric over the instances.
+    """Return the expected mean of the sampled, possibly corrected, metric over the instances.
 
     Parameters
     ----------
@@ -171,8 +171,8 @@ def expected_mean(
     Notes
     -----
     Each instance is sampled from its own n; a correction is fitted once, at the rounded mean of n.
-    Without replacement an instance with fewer than m negatives is ranked among all of them, and
-    counts with its exact metric.
+    Without replacement, an instance with fewer than m negatives is ranked among all of them and
+    contributes its exact metric.
     """
     rank_sets.require_ranks(ranks)
     m = checks.integer("m", m, low=1)
@@ -186,15 +186,15 @@ def expected_means(
     protocol: Protocol,
     progress: Progress | None = None,
 ) -> Floats:
-    """Expected mean of every metric and system at every m: shape (len(m_values), systems, metrics).
+    """Return the expected mean at every m: shape (len(m_values), systems, metrics).
 
-    ``m_values`` may come in any order and repeat.
+    ``m_values`` may be in any order and repeat.
     """
     return MeansOverM(metrics, sets, max(m_values), protocol).at(m_values, progress)
 
 
 class MeansOverM:
-    """Expected means of every metric and system at any m up to a largest one."""
+    """Expected means of every metric and system at any m up to ``m_max``."""
 
     def __init__(
         self, metrics: Sequence[Metric], sets: Sequence[RankSet], m_max: int, protocol: Protocol
@@ -205,7 +205,7 @@ class MeansOverM:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
-        # One pass for all metrics that weigh |R| relevant items alike.
+        # One pass serves all metrics that have the same scale for every |R|.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -217,7 +217,7 @@ class MeansOverM:
         ]
 
     def at(self, m_values: Sequence[int], progress: Progress | None = None) -> Floats:
-        """Means at some m: shape (len(m_values), systems, metrics)."""
+        """Return the means at ``m_values``: shape (len(m_values), systems, metrics)."""
         wanted, places = np.unique(np.asarray(m_values, dtype=np.int64), return_inverse=True)
         result = np.zeros((len(wanted), *self._shape))
         for done, (members, one) in enumerate(self._passes):
@@ -237,7 +237,7 @@ class _Lane:
 
 
 class _Pass:
-    """Thins the histograms of all lanes together, from the largest m down."""
+    """Thinning of the histograms of all lanes together, from the largest m down."""
 
     def __init__(
         self, metrics: Sequence[Metric], atoms: Sequence[RankCounts], m_max: int, protocol: Protocol
@@ -245,9 +245,9 @@ class _Pass:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], each) for each in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
-        #: by m: rows, and their atoms whose negatives are then all sampled
+        #: m -> rows, and the atoms of each row whose negatives are all sampled at this m
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: by row: increasing numbers of negatives, and the sum of the exact values up to each
+        #: row -> increasing numbers of negatives, and the cumulative sums of the exact values
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (each, own) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(each.relevant) * each.count * protocol.shares(each)
@@ -260,23 +260,23 @@ class _Pass:
                     self._keep_exact(len(self.lanes), lane, np.flatnonzero(late))
                 self.lanes.append(lane)
         top = m_max
-        if protocol.design.distinct:  # beyond all numbers of negatives everything is exact
+        if protocol.design.distinct:  # beyond the largest number of negatives, all is exact
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
         first = _histograms(self.parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # Rows of a position and the value of each count above, uncorrected. AUC and ATOP, linear in
-        # it, and TOPK depend on m besides.
+        # Rows of each position, and the uncorrected value at each count above. The values of AUC,
+        # ATOP and TOPK also depend on m: see ``moving``.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
             table = [metric.of_above(np.arange(m_max + 1), m_max, j) for metric in metrics]
             rows = np.flatnonzero(positions == j)
-            every = len(rows) == len(positions)  # then there is nothing to pick
+            every = len(rows) == len(positions)  # then a slice avoids a copy
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
-        #: which lanes each system has: (systems, lanes)
+        #: 1 where a lane belongs to a system: (systems, lanes)
         owners = np.array([lane.system for lane in self.lanes])
         self.owned = (np.arange(len(atoms))[:, None] == owners).astype(np.float64)
         self.counts = np.arange(1.0, top + 2.0)
@@ -292,9 +292,9 @@ class _Pass:
         self.exact[row] = sizes, np.concatenate([np.zeros((1, len(self.metrics))), sums])
 
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
-        """Add instances whose negatives are now all sampled: their count above is the true one."""
+        """Add instances whose negatives are now all sampled, so that the true count is sampled."""
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        above = atoms.above.astype(np.int64)  # beside merged ones they are no whole numbers
+        above = atoms.above.astype(np.int64)  # stored as floats if other atoms were merged
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))
         else:
@@ -303,11 +303,11 @@ class _Pass:
             histogram += np.bincount(count, np.repeat(weight / size, size), len(histogram))
 
     def at(self, wanted: Ints, report: Progress) -> Floats:
-        """Means at increasing m: shape (len(wanted), systems, metrics)."""
+        """Return the means at increasing m: shape (len(wanted), systems, metrics)."""
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
-        if self.protocol.design.varies:  # one draw less is not one different item less
+        if self.protocol.design.varies:  # no thinning: a dropped draw need not drop an item
             for index, m in enumerate(wanted.tolist()):
                 result[index] = self.owned @ self._values(
                     _histograms(self.parts, m, self.protocol), m
@@ -325,7 +325,7 @@ class _Pass:
                 for below in range(m - 1, target - 1, -1):
                     self._thin(thinned, below)
                 m, thinned = target, thinned[:, : target + 1]
-                gap = index and target - wanted[index - 1] > 1  # a search may look between
+                gap = index and target - wanted[index - 1] > 1  # a search may continue from here
                 if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
                     self.kept[m] = thinned.copy()
                 result[index] += self.owned @ self._values(thinned, m)
@@ -333,7 +333,7 @@ class _Pass:
         return result
 
     def _thin(self, thinned: Floats, m: int) -> None:
-        """From m + 1 negatives to m, in place."""
+        """Thin the histograms from m + 1 negatives to m, in place."""
         share = self.counts[: m + 1] / (m + 1)
         dropped = thinned[:, 1 : m + 2] * share
         rest = thinned[:, : m + 1]
@@ -346,7 +346,7 @@ class _Pass:
             self._arrive(thinned[row], row, members)
 
     def _values(self, thinned: Floats, m: int) -> Floats:
-        """Expected contribution of each lane to each metric at m: (lanes, metrics)."""
+        """Return the expected contribution of each lane to each metric at m: (lanes, metrics)."""
         values = np.zeros((len(self.lanes), len(self.metrics)))
         if self.protocol.correction.by_rank:
             for row, lane in enumerate(self.lanes):
@@ -366,7 +366,7 @@ class _Pass:
 
 
 def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
-    """Histogram of the sampled count above of each part (atoms, weight): (parts, m + 1)."""
+    """Return the histogram of sampled counts above per part (atoms, weight): (parts, m + 1)."""
     total = np.zeros((len(parts), m + 1))
     smooth = []
     for row, (atoms, weight) in enumerate(parts):
@@ -392,7 +392,7 @@ def curve(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Expected mean of the metric at each m (Figures 2 and 6).
+    """Return the expected mean of the metric at each m (Figures 2 and 6).
 
     Parameters
     ----------
@@ -419,7 +419,7 @@ def curve(
 
 
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
-    """Fewer atoms, between the given ones, over which what is smooth in their law sums alike."""
+    """Return fewer atoms, with fractional counts above, whose histogram at m is the same."""
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms
     if (m, scheme) not in atoms.known:
@@ -437,7 +437,7 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     ((above, below, count),) = merge_laws(scheme, m, [given])
     if len(count) == len(some):
         return atoms
-    if not SCHEMES[scheme].distinct:  # only the share above tells
+    if not SCHEMES[scheme].distinct:  # only the share above matters: use the mean size
         size = rank_sets.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     one = np.ones(len(count), dtype=np.int64)

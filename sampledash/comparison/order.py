@@ -1,4 +1,4 @@
-"""Order of systems at every m: by the exact metric, by the expected one, and where it flips."""
+"""Order of systems by the exact metric, by the expected sampled metric at every m, and flips."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from sampledash.rank_sets import RankSet, require_several
 from sampledash.types import Floats, Ints, Progress
 
 TIED = 1e-12  # differences of means up to this are ties
-M_CAP = 20_000  # largest m looked at unless asked for
-EVERY = 400  # corrections that need a fit are evaluated at every m up to here
-BEYOND = 64  # and at this many values of m beyond, with bisection between
-QUICK_MOST, QUICK_TOP = 40, 1_000  # values of m of a quick look, and the largest
+M_CAP = 20_000  # largest m that is evaluated by default
+EVERY = 400  # corrections that need a fit are evaluated at every m up to this one
+BEYOND = 64  # and at this many larger values of m, with bisection in between
+QUICK_MOST, QUICK_TOP = 40, 1_000  # quick look: number of values of m, and the largest m
 _BLOCK = 1 << 22  # signs held at a time
 
 
 def sign(difference: Floats) -> Ints:
-    """Order of a difference: 1, -1, or 0 for tied."""
+    """Return the sign of a difference: 1, -1, or 0 for a tie."""
     return np.where(np.abs(difference) <= TIED, 0, np.sign(difference)).astype(np.int64)
 
 
 def check_sets(sets: Sequence[RankSet]) -> None:
-    """Refuse comparisons that have no meaning."""
+    """Raise an error for fewer than two systems, or rank sets that do not go together."""
     require_several(sets)
     if len(sets) < 2:
         raise ValueError(f"a comparison needs at least two systems, got {len(sets)}")
 
 
 def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) -> int:
-    """Default and limit of m: the largest n - 1, capped at 20,000.
+    """Return ``m_max`` or its default, the largest n - 1, capped at 20,000.
 
-    Without replacement no more than there are negatives, where a system has one n for all.
+    Without replacement, m is limited to the number of negatives of systems with a single n.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.design.distinct:
@@ -61,41 +61,41 @@ class Orders:
     means: Floats  # shape (M, systems, metrics)
 
     def at(self, m: int) -> Floats | None:
-        """Expected means at m, shape (systems, metrics), if m is among the values."""
+        """Return the expected means at m, shape (systems, metrics), or None if not evaluated."""
         i = int(np.searchsorted(self.m_values, m))
         return self.means[i] if i < len(self.m_values) and self.m_values[i] == m else None
 
     def signs(self, first: int, second: int, metric: int) -> Ints:
-        """Order of a pair at each m: 1 where the first is ahead."""
+        """Return the order of a pair at each m: 1 where the first is ahead, 0 for a tie, or -1."""
         return sign(self.means[:, first, metric] - self.means[:, second, metric])
 
     def flips(self, first: int, second: int, metric: int) -> list[int]:
-        """Each m where the strict order differs from the last strict order before it."""
+        """Return each m where the strict order differs from the last strict order before it."""
         signs = self.signs(first, second, metric)
         strict = np.flatnonzero(signs)
         changed = np.flatnonzero(np.diff(signs[strict])) + 1
         return [int(m) for m in self.m_values[strict[changed]]]
 
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
-        """Smallest m from which the better one stays ahead; None if it is not at the end."""
+        """Return the smallest m from which the better system stays ahead, None if there is none."""
         return int(self.all_right_from(np.array([better]), np.array([worse]), metric)[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
-        """:meth:`right_from` of many pairs at once, 0 where there is none."""
+        """Return :meth:`right_from` for many pairs at once, with 0 for None."""
         first = np.empty(len(better), dtype=np.int64)
         column = np.ascontiguousarray(self.means[:, :, metric])
         step = max(1, _BLOCK // len(self.m_values))
         for start in range(0, len(better), step):
             rows = slice(start, start + step)
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
-            last = len(wrong) - np.argmax(wrong[::-1], axis=0)  # one past the last wrong one
+            last = len(wrong) - np.argmax(wrong[::-1], axis=0)  # index after the last wrong order
             last[~wrong.any(axis=0)] = 0
             first[rows] = np.r_[self.m_values, 0][last]
         return first
 
 
 def quick_ladder(m_max: int) -> list[int]:
-    """At most 40 values of m up to 1,000: where a quick look evaluates what needs a fit.
+    """Return at most 40 values of m up to 1,000, for a quick look at corrections that need a fit.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def quick_ladder(m_max: int) -> list[int]:
     top = min(m_max, QUICK_TOP)
     if top <= QUICK_MOST:
         return list(range(1, top + 1))
-    # The first values are dense on a log ladder: ask for more until 40 differ.
+    # The first values of a logarithmic grid round to the same m: ask for more until 40 differ.
     size = QUICK_MOST
     while len(ladder := np.unique(np.geomspace(1, top, size).round().astype(np.int64))) < 40:
         size += 1
@@ -122,9 +122,9 @@ def orders(
 ) -> Orders:
     """Evaluate the order of all pairs at every m that can matter.
 
-    Uncorrected and rank estimate: every m. Others: every m up to 400, then a log ladder, refined
-    by bisection wherever the order of a pair changes between neighbours. ``m_values`` replaces
-    these values for every correction; uncorrected keeps every m.
+    Uncorrected and rank estimate: every m. Other corrections: every m up to 400, then a logarithmic
+    grid, refined by bisection wherever the order of a pair changes between neighbours. ``m_values``
+    replaces these values for every correction; uncorrected keeps every m.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
@@ -153,7 +153,7 @@ def orders(
 
 
 def _between_changes(evaluated: Orders, systems: int) -> Ints:
-    """Midpoints of the gaps over which some pair changes its order."""
+    """Return the midpoints of the gaps in m over which some pair changes its order."""
     m = evaluated.m_values
     gaps = np.flatnonzero(np.diff(m) > 1)
     if not len(gaps):
@@ -171,12 +171,12 @@ def _between_changes(evaluated: Orders, systems: int) -> Ints:
 def true_order(
     metric: Metric, sets: Sequence[RankSet], protocol: Protocol
 ) -> list[tuple[int, int, int]]:
-    """Pairs (better, worse, truth): truth 1, or 0 where the exact metric ties them."""
+    """Return all pairs (better, worse, truth): truth is 1, or 0 if the exact metric ties them."""
     return true_pairs(exact_means([metric], sets, protocol)[:, 0])
 
 
 def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
-    """:func:`true_order` from the exact means of the systems."""
+    """Return :func:`true_order` from the exact means of the systems."""
     first, second = np.triu_indices(len(exact), 1)
     signs = sign(exact[first] - exact[second])
     better, worse = np.where(signs < 0, second, first), np.where(signs < 0, first, second)
@@ -186,7 +186,7 @@ def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
 def pair_table(
     sets: Sequence[RankSet], pairs: Sequence[tuple[int, int, int]], **columns: Sequence[Any]
 ) -> pd.DataFrame:
-    """Table of pairs: ``better``, ``worse`` and what was found; whole numbers may be <NA>."""
+    """Return a table of pairs: ``better``, ``worse`` and the columns; integers may be <NA>."""
     names = np.array([ranks.system for ranks in sets], dtype=object)
     better, worse, _ = np.array(pairs).T
     table = pd.DataFrame({"better": names[better], "worse": names[worse]}, dtype=object)
@@ -197,7 +197,7 @@ def pair_table(
 
 
 class Flip(NamedTuple):
-    """The order of two systems becomes the opposite at m."""
+    """A value of m at which the order of two systems becomes the opposite."""
 
     first: str
     second: str
@@ -212,7 +212,7 @@ def flips(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> list[Flip]:
-    """Every m at which the expected order of a pair becomes the opposite.
+    """Return every m at which the expected order of a pair becomes the opposite.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def flips(
     sets
         At least two rank sets, one per system.
     m_max
-        Largest m looked at; ``None`` is the largest n - 1, capped at 20,000.
+        Largest m that is evaluated; ``None``: the largest n - 1, capped at 20,000.
     progress
         Called with the share of the work that is done.
     **options
@@ -250,7 +250,7 @@ def right_from(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Smallest m from which the expected order of each pair stays right.
+    """Return the smallest m from which the expected order of each pair stays right.
 
     Same parameters as :func:`flips`.
 

@@ -1,7 +1,7 @@
 """The verdict: is the order that sampling shows the order of the exact metric?
 
-:class:`Pairs` holds it for every metric and pair at one m, with the orders over m it rests on, as
-pages, texts, tables and scripts tell it.
+:class:`Pairs` holds the verdict on every metric and pair at one m, together with the orders over m
+behind it. Pages, texts, tables and scripts read it.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
-CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least telling
+CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least informative state
 State = Literal["right", "wrong", "undecided", "tied"]
-CONFIDENT = 0.95  # a run that shows one order at least this often is decided
+CONFIDENT = 0.95  # a pair is decided if a run shows one order with at least this probability
 
 
 def state_of(truth: int, sampled: int, probability: float) -> State:
-    """State of a pair: what one sampled run says about its true order.
+    """Return the state of a pair: what one sampled run says about its true order.
 
-    ``tied`` when the exact metric ties it; ``right`` when the expected sampled order is the true
-    one and a run shows it with a chance of at least 95 %; ``wrong`` when it is the opposite one and
-    a run shows the true order with at most 5 %; else ``undecided``, also where most runs are ties.
+    ``tied``: the exact metric ties the pair. ``right``: the expected sampled order is the true one,
+    and a run shows it with a chance of at least 95 %. ``wrong``: the expected order is the opposite
+    one, and a run shows the true one with at most 5 %. Else ``undecided``, also if most runs tie.
     """
     if truth == 0:
         return "tied"
@@ -56,10 +56,9 @@ def verdict_at_m(
     protocol: Protocol,
     exact: Floats | None = None,
 ) -> dict[str, list[Any]]:
-    """Verdict at one m, from orders that were found over all m before; see :func:`verdict`.
+    """Return the columns of :func:`verdict` at one m, from the orders over all m.
 
-    ``exact``: the exact means, if they are known. The columns of the table, ``right_from`` None
-    where there is no such m.
+    ``exact``: the exact means, if they are known. ``right_from`` is None where there is no such m.
     """
     sampled = over_m.at(m)
     if sampled is None:
@@ -92,7 +91,7 @@ def verdict_at_m(
 
 
 def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
-    """The table of :func:`verdict` from its columns."""
+    """Return the table of :func:`verdict` from its columns."""
     numbers = {"exact": "float64", "sampled": "float64", "probability": "float64"}
     kinds = dict.fromkeys(columns, "str") | numbers | {"right_from": "Int64"}
     return pd.DataFrame(columns).astype(kinds)
@@ -101,7 +100,7 @@ def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
 def where_to_look(
     sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> tuple[int, list[int] | None]:
-    """Largest m looked at, and at which: every one (None), or a few where each takes a fit."""
+    """Return the largest m, and the values of m to evaluate: few if each needs a fit, None: all."""
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
     return m_max, few
@@ -109,7 +108,7 @@ def where_to_look(
 
 @dataclass(frozen=True)
 class Pairs:
-    """The verdict at one m. Pairs are numbered as in ``ends``, for all metrics."""
+    """The verdict at one m. For every metric, pairs are numbered as in ``ends``."""
 
     metrics: tuple[Metric, ...]
     sets: tuple[RankSet, ...]
@@ -118,8 +117,8 @@ class Pairs:
     orders: order.Orders
     exact: Floats  # (systems, metrics)
     columns: dict[str, list[Any]]  # the verdict at m: metric by metric, pair by pair
-    source: str  # what the ranks are called: the name of an example or a file
-    python: str  # expression that reads them, with ``import sampledash as sd``
+    source: str  # name of the ranks: of an example or a file
+    python: str  # Python expression that reads the ranks, after ``import sampledash as sd``
 
     @classmethod
     def of(
@@ -130,7 +129,7 @@ class Pairs:
         protocol: Protocol,
         progress: Progress | None = None,
     ) -> Pairs:
-        """Compute them; ValueError for what cannot be compared or sampled."""
+        """Compute the verdict; raise ValueError for sets that cannot be compared or sampled."""
         order.check_sets(sets)
         for each in sets:
             protocol.check(each, m)
@@ -147,17 +146,17 @@ class Pairs:
 
     @property
     def m_max(self) -> int:
-        """Largest m looked at."""
+        """Largest m that was evaluated."""
         return int(self.orders.m_values[-1])
 
     @property
     def capped(self) -> bool:
-        """Whether larger m exist than are looked at."""
+        """Whether larger m are possible than the largest that was evaluated."""
         return self.m_max < max(ranks.max_negatives for ranks in self.sets)
 
     @property
     def looked_at(self) -> tuple[int, ...] | None:
-        """The m looked at where each takes a fit of its own, else None."""
+        """The values of m that were evaluated, if each needs its own computation, else None."""
         return tuple(self.orders.m_values.tolist()) if self.protocol.anew else None
 
     @property
@@ -177,48 +176,48 @@ class Pairs:
 
     @cached_property
     def truths(self) -> list[list[tuple[int, int, int]]]:
-        """By metric, of every pair the better and the worse system, and 1, or 0 for a tie."""
+        """For each metric, the pairs (better, worse, truth): truth is 1, or 0 for a tie."""
         return [order.true_pairs(exact) for exact in self.exact.T]
 
     def names(self, pair: int) -> tuple[str, str]:
-        """The two systems of a pair by their names."""
+        """Return the names of the two systems of a pair."""
         one, other = self.ends[pair]
         return self.systems[one], self.systems[other]
 
     def label(self, pair: int, name: Callable[[str], str] = str) -> str:
-        """The two names."""
+        """Return the two names of a pair as text."""
         return ", ".join(map(name, self.names(pair)))
 
     def _by_metric(self, values: Any) -> NDArray[Any]:
         return np.asarray(values).reshape(len(self.metrics), self.pairs)
 
-    # Of every metric and pair: arrays of shape (metrics, pairs).
+    # Results for every metric and pair: arrays of shape (metrics, pairs).
 
     @cached_property
     def states(self) -> Ints:
-        """Places in ``CODES``."""
+        """State of each pair, as an index into ``CODES``."""
         return self._by_metric([CODES.index(state) for state in self.columns["state"]])
 
     @cached_property
     def chances(self) -> Floats:
-        """Chance that one run shows the true order, NaN where there is none."""
+        """Chance that one run shows the true order, NaN for a tied pair."""
         return self._by_metric(self.columns["probability"])
 
     @cached_property
     def rights(self) -> Floats:
-        """From which m a pair is right, infinite where it is not at the end."""
+        """Smallest m from which a pair stays right, infinite if it is not right at the end."""
         late = self.columns["right_from"]
         return self._by_metric([np.inf if m is None else float(m) for m in late])
 
     @cached_property
     def ahead(self) -> Floats:
-        """By how much the better system of a pair is ahead at m."""
+        """Expected lead of the better system of a pair at m."""
         return self._by_metric(self.columns["sampled"])
 
     @cached_property
     def sampled(self) -> Floats:
         """Expected means at m: (systems, metrics)."""
-        # Without replacement more negatives than there are change nothing.
+        # Without replacement, an m beyond the number of negatives changes nothing.
         at = np.searchsorted(self.orders.m_values, self.m)
         return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
 
@@ -228,14 +227,14 @@ class Pairs:
         return self.std_of(self.sets)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
-        """The same of some systems."""
+        """Return :attr:`std` for some systems."""
         try:
             return np.sqrt(moments_of_means(self.metrics, sets, self.m, self.protocol)[1])
         except ValueError:  # several tied relevant items in one instance
             return np.full((len(sets), len(self.metrics)), np.nan)
 
     def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
-        """The verdict on metric x and some pairs, with the numbers of the pairs."""
+        """Return the rows of the verdict on metric x and some pairs, with the pair numbers."""
         return [
             {name: column[x * self.pairs + pair] for name, column in self.columns.items()}
             | {"pair": pair}
@@ -243,16 +242,16 @@ class Pairs:
         ]
 
     def last_right(self, x: int) -> float:
-        """From which m every pair of metric x is right; infinite: not all are; 0: none to order."""
+        """Smallest m from which all pairs of metric x stay right; infinite if not; 0: all tied."""
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
     def worst_pair(self, x: int) -> int:
-        """The pair of metric x in the worst state, right last, least likely to be shown."""
+        """Return the worst pair of metric x: by state, then by ``rights``, then by chance."""
         chance = np.nan_to_num(self.chances[x], nan=1.0)
         return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
 
     def worst_pairs(self, most: int) -> list[int]:
-        """The worst pairs over all metrics."""
+        """Return the ``most`` worst pairs over all metrics."""
         state = self.states.min(axis=0)
         many = (self.states == state).sum(axis=0)
         late = np.where(self.states == state, self.rights, 0.0).max(axis=0)
@@ -261,11 +260,11 @@ class Pairs:
 
     @cached_property
     def verdict(self) -> pd.DataFrame:
-        """The whole verdict, to take away."""
+        """The whole verdict as a table, for export."""
         return as_frame(self.columns)
 
     def means_table(self) -> pd.DataFrame:
-        """Exact mean, expected sampled mean and its scatter: one row per metric and system."""
+        """Return exact mean, expected sampled mean and standard deviation per metric and system."""
         means = {"exact": self.exact, "expected_sampled": self.sampled, "std_of_mean": self.std}
         table = pd.DataFrame(product(map(str, self.metrics), self.systems))
         table.columns = pd.Index(["metric", "system"])
@@ -296,10 +295,10 @@ def verdict(
     corrections
         Corrections or their texts.
     m_max
-        Largest m looked at for ``right_from``; ``None`` as in :func:`flips`.
+        Largest m that is evaluated for ``right_from``; ``None`` as in :func:`flips`.
     m_values
-        Where corrections are evaluated, with bisection wherever the order of a pair changes
-        between; their ``right_from`` then speaks of these values only. ``None`` as in
+        Values of m at which corrections are evaluated, with bisection wherever the order of a pair
+        changes in between; ``right_from`` then refers to these values only. ``None`` as in
         :func:`flips`; for a quick look, :func:`quick_ladder`.
     progress
         Called with the share of the work that is done.
