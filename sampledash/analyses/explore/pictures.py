@@ -229,7 +229,7 @@ def law(
 def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.Figure:
     """One draw: the catalogue as a strip with the relevant item and the drawn negatives.
 
-    ``negatives`` are true ranks; of more than 400 above or below the item, 400 are drawn.
+    ``negatives`` are true ranks; of more than 400 above or below the item, 400 are shown.
     """
     c = theme.look(dark)
     ordered = np.sort(negatives)

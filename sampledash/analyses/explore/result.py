@@ -23,7 +23,7 @@ LARGEST_POSTERIOR = 200_000  # candidates: a posterior holds a probability for e
 
 @dataclass(frozen=True)
 class Question:
-    """The settings of the page, checked; ``top`` is the last rank shown, None for all ranks."""
+    """Valid settings of the page; ``top`` is the last rank shown, None for all ranks."""
 
     metrics: tuple[Metric, ...]
     sampling: Sampling
