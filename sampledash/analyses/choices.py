@@ -14,10 +14,10 @@ def _chips() -> dict[str, tuple[str, bool]]:
     return {chip: (names[chip], chip.endswith("@k") or names[chip] in share) for chip in ordered}
 
 
-#: Chip -> metric name and whether the shared cutoff k applies; those that show k come first.
+#: Chip -> metric name, and whether the shared cutoff k applies. Chips "...@k" come first.
 CHIPS = Live(_chips)
-METRIC = "Recall@k"  # of a page with a single one, until another is chosen
-# As shown and as written in a link -> as the core names it.
+METRIC = "Recall@k"  # default metric of a page that shows a single metric
+# Label of a scheme on the pages and in links -> its name in the package.
 SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
 
 #: Steps of the sliders.
@@ -33,7 +33,7 @@ LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps
 
 
 def chip_metric(chip: str, k: int, n: int) -> Metric:
-    """The metric behind a chip; TOPK's cutoff is k as a share of n candidates."""
+    """Return the metric of a chip; the cutoff of TOPK is k as a share of the n candidates."""
     name, truncated = CHIPS[chip]
     if KINDS[name].cutoff == "share":
         return metric(name, k=share_of(k, n))

@@ -1,7 +1,7 @@
-"""Results by key, which are looked up instead of made again.
+"""A cache of results by key.
 
-A key holds everything its result depends on. What is computed from settings or bundled ranks is
-shared by all readers; what comes from an upload stays in the session of its reader.
+A key holds everything that its result depends on. All readers share the results of settings and
+bundled ranks. Results of an upload stay in the session of its reader.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ Key = tuple[Hashable, ...]
 
 
 def frozen(array: A) -> A:
-    """Read-only: one copy serves everybody, a page that changed it would change it for all."""
+    """Make an array read-only, because all readers share it and a change would reach all pages."""
     array.setflags(write=False)
     return array
 
 
 class Turns:
-    """One thread computes at a time, as long as its turn lasts; then it goes on beside the others.
+    """Let one thread compute at a time. After ``LONGEST`` seconds the next may start beside it.
 
-    numpy lets go of the interpreter in each of its operations. Threads that compute side by side
-    hand it to and fro at every one of them, which costs four times the processor time.
+    numpy releases the interpreter lock in each of its operations. Threads that compute side by side
+    pass the lock on at every operation, which costs four times the processor time.
     """
 
-    LONGEST = 0.3  # seconds
+    LONGEST = 0.3  # seconds of a turn
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -51,7 +51,7 @@ class Turns:
 
     @contextmanager
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
-        """Hold the turn; ``wait`` is called now and then while it is another's, and may raise."""
+        """Hold the turn. While another thread holds it, ``wait`` is called, which may raise."""
         me = get_ident()
         with self._changed:
             within = self._holder == me
@@ -76,7 +76,7 @@ class Turns:
                     self._changed.notify_all()
 
     def give_way(self) -> None:
-        """Let those who wait, or have begun, go first."""
+        """Let threads that wait or hold the turn go first, for ``LONGEST`` seconds at most."""
         with self._changed:
             self._changed.wait_for(lambda: not (self._waiting or self._holder), self.LONGEST)
 
@@ -86,9 +86,9 @@ _TURNS, _USUAL = Turns(), sys.getswitchinterval()
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Hold the turn for a step of long work, once no other session wants it.
+    """Hold the turn for a step of long work, after giving way to other sessions.
 
-    Threads that do not compute, such as those that draw or send, have the interpreter sooner.
+    A shorter switch interval gives the interpreter sooner to threads that draw or send a page.
     """
     _TURNS.give_way()
     sys.setswitchinterval(_USUAL / 5)
@@ -100,9 +100,9 @@ def turn() -> Iterator[None]:
 
 
 class LruStore:
-    """Results by key; the one not asked for longest makes room for a new one.
+    """Results by key; a new result replaces the least recently used one once the store is full.
 
-    However many ask for a result at the same moment, one of them makes it and the others wait.
+    If several threads ask for a result at the same moment, one makes it and the others wait.
     """
 
     def __init__(self, most: int) -> None:
@@ -111,9 +111,9 @@ class LruStore:
         self._lock = Lock()
 
     def get(self, key: Key, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
-        """The result of this key, made if there is none; one that fails is not kept.
+        """Return the result of this key, computed by ``make`` if needed; a failure is not kept.
 
-        ``wait`` is called every tenth of a second while another makes it; it may raise.
+        ``wait`` is called every 0.1 seconds while another thread makes the result; it may raise.
         """
         with self._lock:
             ours = key not in self._found
@@ -126,7 +126,7 @@ class LruStore:
                 with _TURNS.one(wait):
                     future.set_result(make())
             finally:
-                if not future.done():  # given up: it is for those who wait to make
+                if not future.done():  # ``make`` failed or was stopped: a waiting thread takes over
                     with self._lock:
                         self._found.pop(key, None)
                     future.cancel()
@@ -139,30 +139,30 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# What comes from bundled ranks serves everybody, what comes from an upload its session only.
-# Entries of the large stores hold every m: some tens of MB for many systems.
+# Stores of all readers, and sizes of the stores of one session, by whether the results are large.
+# A large result has values for every m: some tens of MB for many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
 _OWN = {True: 6, False: 256}  # eight systems in one metric have 160 results
-_ALONE: dict[Any, Any] = {}  # the only session of a process without readers
+_ALONE: dict[Any, Any] = {}  # the session where none is set: a script or a test
 _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 
 def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
-    """Say what holds the results of the present reader; a look into it may stop the work."""
+    """Set the function that returns the session of the current reader; the call may stop work."""
     _sessions[0] = session
 
 
 def _look() -> bool:
-    """Look into the session, where Streamlit stops a run that is no longer wanted."""
+    """Access the session, which lets Streamlit stop a run that is no longer wanted."""
     return "v" in _sessions[0]()
 
 
 def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:
-    """Look a result up by its key, which holds everything it depends on, or make it.
+    """Look up a result by its key, which holds everything it depends on, or make it.
 
-    Unlike Streamlit's caches ``make`` may write to the page, such as a progress bar, and may be
-    stopped by a change of mind. ``shared``: the ranks are bundled, the result may serve other
-    sessions; ``large``: few of these are to be held.
+    Unlike in Streamlit's caches, ``make`` may write to the page, such as a progress bar, and the
+    reader may stop it. ``shared``: other sessions may use the result, because its ranks are
+    bundled; ``large``: the result takes much memory, so that only a few are held.
     """
     if shared:
         store = _SHARED[large]
@@ -173,14 +173,14 @@ def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
-    """Make what is the same for everybody when it is first asked for."""
+    """Cache the result of a function without arguments, for all sessions."""
     return wraps(make)(lambda: cached((make.__module__, make.__name__), make, shared=True))
 
 
 def remembered(method: Callable[..., T]) -> Callable[..., T]:
-    """Look up what a method found, by its name, its arguments and the ``key`` of its object.
+    """Cache the results of a method by its name, its arguments and the ``key`` of its object.
 
-    The object says by ``shared`` for whom; ``progress`` is no part of what is asked.
+    ``shared`` of the object says whether all sessions may use a result; the key omits ``progress``.
     """
 
     @wraps(method)
@@ -202,7 +202,7 @@ def orders(
     progress: Progress | None = None,
     m_values: Sequence[int] | None = None,
 ) -> Orders:
-    """Orders over all m (``comparison.order.orders``)."""
+    """Orders over all m, or over ``m_values``, from the cache (see ``comparison.order.orders``)."""
 
     def make() -> Orders:
         every = find_orders(metrics, sets, m_max, protocol, progress, m_values)
@@ -214,5 +214,5 @@ def orders(
 
 
 def digests(sets: Sequence[RankSet]) -> tuple[str, ...]:
-    """The same only for the same ranks."""
+    """Digests of the rank sets, equal only for equal ranks."""
     return tuple(ranks.digest for ranks in sets)

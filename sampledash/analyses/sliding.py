@@ -1,7 +1,7 @@
-"""Pictures that move in the browser: a slider of Plotly, one frame for each of its steps.
+"""Pictures that move in the browser: a Plotly slider with one frame for each of its steps.
 
-Nothing is asked of the server while the slider is dragged. Axes are fixed, so that only the data
-move, and the title is a live legend: it holds the numbers of the step in the colours of the lines.
+The browser needs no server while the slider is dragged. The axes are fixed, so that only the data
+move. The title is a live legend: it holds the numbers of the step in the colours of the lines.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sampledash.types import Floats, Ints
 
 HEIGHT = 400
 TITLE = 62  # pixels for a title of two lines
-LARGE = 1.5  # how much larger letters are when the picture is projected
+LARGE = 1.5  # factor on notes and line widths when the picture is projected
 Trace = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One place of the slider: its value as written, the moving traces, and what it says."""
+    """One step of the slider: the label of its value, the moving traces, and the title."""
 
     label: str
     data: list[Trace]
@@ -45,12 +45,12 @@ class Curve:
 
     @property
     def color(self) -> str:
-        """The colour of its line."""
+        """The colour of the line."""
         return str(self.line["color"])
 
 
 def scatter(mode: str, x: Sequence[Any], y: Sequence[Any], **more: Any) -> Trace:
-    """A trace of lines, markers or text that tells nothing to who hovers over it."""
+    """A trace of lines, markers or text without hover text."""
     return {"type": "scatter", "mode": mode, "x": x, "y": y, "hoverinfo": "skip", **more}
 
 
@@ -65,11 +65,11 @@ def sliding(
     gap: int = 48,
     **layout: Any,
 ) -> go.Figure:
-    """Put a figure together whose moving traces follow a slider.
+    """Return a figure whose moving traces follow a slider; a single step has no slider.
 
-    ``fixed`` traces stay; each of the ``steps``, begun at ``active``, has the same traces in the
-    same order; one alone needs no slider. ``prefix`` stands before the value over the slider,
-    ``gap`` pixels are between it and the plot, for the labels of the axis.
+    The ``fixed`` traces do not move. All ``steps`` have the same traces in the same order, and the
+    slider begins at step number ``active``. ``prefix`` stands before the value above the slider.
+    ``gap`` is the distance from the plot to the slider in pixels: room for the labels of the axis.
     """
     c, begun = theme.look(dark), steps[active]
     moving = list(range(len(fixed), len(fixed) + len(begun.data)))
@@ -99,7 +99,7 @@ def sliding(
         "activebgcolor": c.vermillion,
         "bordercolor": c.grid,
     }
-    # Titles and labels change with the step and grow where the picture is projected.
+    # Titles and labels change with the step, and are larger where the picture is projected.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True}
     return fig.update_layout(
         sliders=[slider] * (len(steps) > 1), title=heading(begun.title, height), **fit
@@ -107,14 +107,14 @@ def sliding(
 
 
 def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: Any) -> go.Figure:
-    """A picture with nothing to drag, under the same kind of title."""
+    """A picture without a slider, with the kind of title that :func:`sliding` gives."""
     fig = theme.figure(data, dark=dark, height=height, hovermode=False, **layout)
     top = {"title": heading(title, height), "margin": {"l": 8, "t": TITLE, "b": 8}}
     return fig.update_layout(**top, xaxis_automargin=True, yaxis_automargin=True)
 
 
 def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
-    """A title of one line or two; Plotly anchors two lines by the second one."""
+    """A title of one or two lines; two are moved down, as Plotly anchors them by the second."""
     down = 5 * size / 16 + 1.1 * size * ("<br>" in text)
     across = {"x": 0.0, "xref": "container", "xanchor": "left", "pad": {"t": 0, "l": 6}}
     up = {"y": 1 - down / height, "yref": "container", "yanchor": "top"}
@@ -122,7 +122,7 @@ def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
 
 
 def large(fig: go.Figure) -> go.Figure:
-    """The same picture with letters for the last row of a lecture room."""
+    """Enlarge the letters of a picture for a lecture room, in place, and return the picture."""
     layout = fig.layout
     for axis in (layout.xaxis, layout.yaxis):
         axis.tickfont.size = 18
@@ -152,7 +152,7 @@ def colored(text: str, color: str) -> str:
 
 
 def broken(parts: Sequence[str], per_line: int) -> str:
-    """Parts of a title, a few on a line: a phone is narrow."""
+    """Join the parts of a title, ``per_line`` on each line, because a phone is narrow."""
     lines = [parts[i : i + per_line] for i in range(0, len(parts), per_line)]
     return "<br>".join("   ".join(line) for line in lines)
 
@@ -179,7 +179,7 @@ def lines(x: Ints, curves: Sequence[Curve]) -> list[Trace]:
 
 
 def before(x: Ints, curves: Sequence[Curve], title: str, **layout: Any) -> go.Figure:
-    """The curves before the answer: nothing to drag."""
+    """The curves before the answer is shown, without a slider."""
     return still(lines(x, curves), title, height=HEIGHT - 70, **layout)
 
 
@@ -193,10 +193,10 @@ def along(
     dark: bool,
     **layout: Any,
 ) -> go.Figure:
-    """Fixed curves with a dot on each, all at one x that the slider moves.
+    """Fixed curves with a dot on each, all at one x, which the slider changes.
 
-    ``says`` are the values of x that the slider visits from ``begin``, with what the title says
-    there first; the curves ``beside`` carry no dot; ``layout`` is that of :func:`sliding`.
+    ``says`` maps each x of the slider, which begins at ``begin``, to the first line of the title.
+    The curves ``beside`` have no dot; ``layout`` is passed to :func:`sliding`.
     """
     c = theme.look(dark)
     low, top = layout["yaxis"]["range"]
@@ -217,7 +217,7 @@ def along(
 
 
 def ticks(values: Sequence[float], dark: bool) -> Trace:
-    """An upright tick in every row at its value on all items."""
+    """A vertical tick in every row, at the exact value of its system (a share)."""
     c = theme.look(dark)
     marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": {"width": 3, "color": c.ink}}
     x = [100 * value for value in values]
@@ -225,7 +225,7 @@ def ticks(values: Sequence[float], dark: bool) -> Trace:
 
 
 def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:
-    """Axes of one row a system, over the metric up to ``top``."""
+    """Axes with one row for each system, over the metric up to ``top`` (a share)."""
     c, names = theme.look(dark), [f"<b>{plain(s)}</b>" for s in systems]
     axis = theme.percent_axis(100 * top, title=metric)
     return {
@@ -237,7 +237,7 @@ def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[st
 def truths(
     metric: str, systems: Sequence[str], exact: Sequence[float], top: float, title: str, dark: bool
 ) -> go.Figure:
-    """One row a system, with its value on all items only: before the answer."""
+    """The picture before the answer: one row for each system, with its exact value only."""
     axes = rows(metric, systems, top, dark)
     data, revision = [ticks(exact, dark)], f"truths-{metric}"
     return still(data, title, height=HEIGHT - 110, dark=dark, revision=revision, **axes)
@@ -250,13 +250,13 @@ GAP = 0.17  # between the heights of two labels
 
 
 def heights(values: Floats) -> Floats:
-    """Places between 0 (worst) and 1 (best); all in the middle if they are equal."""
+    """Values scaled to 0 (worst) to 1 (best); all 0.5 if they are equal."""
     span = float(np.ptp(values))
     return np.full(len(values), 0.5) if span == 0 else (values - values.min()) / span
 
 
 def spread(places: Floats, gap: float) -> Floats:
-    """Places moved apart so that no two labels are closer than ``gap``; the order stays."""
+    """Heights of labels, moved apart until neighbours are ``gap`` apart; the order stays."""
     moved, order = places.astype(np.float64), np.argsort(places, kind="stable")
     for _ in range(20):
         for low, high in pairwise(order.tolist()):
@@ -280,15 +280,15 @@ def slopes(
 ) -> go.Figure:
     """Exact metric on the left, expected sampled metric on the right; crossing lines are wrong.
 
-    Expected means are those at each m that the slider visits, beginning ``at`` one of them. Names
-    have letters of this ``size`` and, on each side, so much room, as a share of the lines' width.
+    ``sampled`` maps each m of the slider, which begins at m = ``at``, to the expected means. Names
+    have letters of this ``size`` and the room ``reach`` on each side, a share of the lines' width.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]
     pad = "\u2002\u2002"
 
     def side(x: float, values: Floats, head: str) -> list[Trace]:
-        """The names with their values at one end, and what is ranked there."""
+        """Names and values at the left (x = 0) or right (x = 1) end, below the heading ``head``."""
         texts = [f"<b>{plain(s)}</b>  {percent(v)}" for s, v in zip(systems, values, strict=True)]
         names = scatter(
             "text",
@@ -327,7 +327,7 @@ def slopes(
 
 
 def step_title(metric: str, systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
-    """The order by a metric at one place of the slider, with a sign."""
+    """Title of a step: whether the sampled order of the systems is right, and this order."""
     shown = ranking(systems, sampled)
     right = shown == ranking(systems, exact)
     return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'} by {metric}: {shown}"

@@ -60,7 +60,7 @@ DARK = Look(
 
 _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
-# Dashes belong to the exact line: truncated metrics take another pattern than their full form.
+# Only the exact metric takes this dash. A truncated metric is dash-dotted, unlike its full form.
 EXACT_DASH = "6px,4px"
 LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 
@@ -86,7 +86,7 @@ def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
 
 
 def system_line(place: int, dark: bool) -> dict[str, Any]:
-    """Line of the system at this place of the legend."""
+    """Line of the system at this place of the legend, counted from 0."""
     return {
         "color": getattr(look(dark), _SYSTEM[place % len(_SYSTEM)]),
         "dash": _SYSTEM_DASH[place // len(_SYSTEM) % len(_SYSTEM_DASH)],
@@ -95,13 +95,13 @@ def system_line(place: int, dark: bool) -> dict[str, Any]:
 
 
 def correction_line(name: str, dark: bool) -> dict[str, Any]:
-    """Line of a correction, by its recipe name such as ``"bias-variance"``."""
+    """Line of a correction, given its name such as ``"bias-variance"``."""
     kind = CORRECTIONS[name]
     return {"color": getattr(look(dark), kind.color), "dash": kind.dash, "width": 2.5}
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
-    """Lines for growing numbers of negatives: the more, the closer to ink."""
+    """Lines for growing numbers of negatives: more negatives have a colour closer to ink."""
     start, end = (_rgb(c) for c in look(dark).family)
     return [
         {
@@ -113,7 +113,7 @@ def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
 
 
 def faded(color: str, opacity: float) -> str:
-    """The same colour, see-through."""
+    """Return the colour with this opacity, from 0 (invisible) to 1."""
     return f"rgba({','.join(str(c) for c in _rgb(color))},{opacity:g})"
 
 
@@ -165,8 +165,8 @@ def figure(
 ) -> Picture:
     """Put traces into a figure with the common look.
 
-    ``data`` are traces of SVG types, at most 400 points each; what the reader did by hand lasts as
-    long as the text of ``revision`` stays the same; ``layout`` are further entries of the layout.
+    ``data`` are traces of SVG types, at most 400 points each. What the reader changed by hand, such
+    as the zoom, lasts until ``revision`` changes. ``layout`` holds further entries of the layout.
     """
     at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
     font = {"size": 16, "color": title_color or look(dark).ink}
@@ -191,7 +191,7 @@ def figure(
 
 
 def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
-    """Pixels that the labels and titles of the axes take: Plotly would draw twice to find out."""
+    """Pixels for labels and titles of the axes. Plotly would draw the figure twice to find out."""
     labels = up.get("ticktext", ["100.0 %"])
     longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
     letter = 0.55 * up.get("tickfont", {}).get("size", 13)
@@ -206,17 +206,17 @@ def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
 
 
 class Picture(go.Figure):
-    """A figure that is sent as it was written.
+    """A figure that is sent to the browser as plain dictionaries.
 
-    Making Plotly's objects of it takes ten times as long as all else, and only a change to it, or
-    a test, needs them: they are made when first asked for.
+    Plotly's objects take ten times as long to make as all else, and only a change to the figure, or
+    a test, needs them. They are therefore made when an attribute is first read.
     """
 
     def __init__(self, data: list[dict[str, Any]], layout: dict[str, Any]) -> None:
         object.__setattr__(self, "_written", {"data": data, "layout": layout})
 
     def __getattr__(self, name: str) -> Any:
-        """What Plotly has not made yet."""
+        """Make Plotly's objects when the first of their attributes is read."""
         written = self.__dict__.pop("_written", None)
         if written is None:
             raise AttributeError(name)
@@ -224,11 +224,11 @@ class Picture(go.Figure):
         return getattr(self, name)
 
     def as_written(self) -> dict[str, Any]:
-        """Its data and layout; only of a figure that nobody has changed."""
+        """Data and layout as dictionaries, available until Plotly's objects are made."""
         return dict(self.__dict__["_written"])
 
     def to_dict(self) -> dict[str, Any]:
-        """What the browser is sent."""
+        """The figure as the browser receives it."""
         written = self.__dict__.get("_written")
         if written is None:
             made: dict[str, Any] = super().to_dict()
@@ -241,7 +241,7 @@ class Picture(go.Figure):
 
 
 def _packed(part: Any) -> Any:
-    """An array of numbers as Plotly reads it fastest."""
+    """Convert an array of numbers to the form that Plotly reads fastest."""
     if not isinstance(part, np.ndarray):
         return part
     if part.dtype != np.float64:
@@ -250,16 +250,16 @@ def _packed(part: Any) -> Any:
 
 
 def behind(fig: Picture, pinned: Picture) -> Picture:
-    """The same with lines of another picture of its axes, dotted, where they differ to the eye."""
+    """Add the lines of a pinned picture with the same axes, dotted, if they differ visibly."""
     written, other = fig.as_written(), pinned.as_written()
     layout, dotted = dict(written["layout"]), []
 
     def differ(one: dict[str, Any], as_shown: dict[str, Any]) -> bool:
-        """Whether two lines, each on points of its own, are apart by half a percent of its rise."""
+        """Whether the lines, each over its own x, differ by over 0.5 % of the range of ``one``."""
         if one.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(one["x"], as_shown["x"], as_shown["y"]) - one["y"]
-        upright = np.diff(one["x"], append=np.inf) == 0  # where a line falls it has two values
+        upright = np.diff(one["x"], append=np.inf) == 0  # an upright step: two values at one x
         away[upright | np.roll(upright, 1)] = 0.0
         return bool(np.abs(away).max() > 0.005 * max(np.ptp(one["y"]), 1e-12))
 
@@ -288,7 +288,7 @@ def across(panels: int) -> int:
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Pictures of one height as panels of one, which a browser draws in a fraction of the time."""
+    """Join pictures of equal height as panels of one picture, which a browser draws much faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -322,11 +322,11 @@ def beside(panels: Sequence[Picture]) -> Picture:
     return Picture(data, layout)
 
 
-_BETWEEN = 0.075  # of the width
+_BETWEEN = 0.075  # gap between two panels, as a share of the width
 
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
-    """The axes of a shape or an annotation in the panel of this number."""
+    """References of a shape or an annotation to the axes of a panel; ``end`` is its number."""
     return {
         f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
         for name in "xy"
@@ -360,7 +360,7 @@ def rank_axis(
 def log_axis(
     ends: Sequence[float], ticks: Sequence[float], write: Callable[[Any], str], **more: Any
 ) -> dict[str, Any]:
-    """Logarithmic axis between ``ends``, in powers of ten, with these ticks as they are written."""
+    """Logarithmic axis between ``ends`` (exponents of 10); ``write`` gives the label of a tick."""
     texts = {"tickvals": list(ticks), "ticktext": list(map(write, ticks))}
     return {"type": "log", "range": list(map(float, ends)), **texts, **more}
 
@@ -378,7 +378,7 @@ def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> di
 
 
 def rows_axis(names: Sequence[str], color: str, size: int = 14) -> dict[str, Any]:
-    """Vertical axis with a name at each whole number, the first on top."""
+    """Vertical axis of named rows 0, 1, ..., the first on top."""
     return {
         "tickvals": list(range(len(names))),
         "ticktext": list(names),
@@ -394,7 +394,7 @@ def curve(x: Any, y: Any, line: dict[str, Any], name: str, **more: Any) -> dict[
 
 
 def area(x: Any, y: Any, fill: str) -> dict[str, Any]:
-    """An area by its edge, for :func:`figure`."""
+    """An area, given the points of its edge, for :func:`figure`."""
     edge = curve(x, y, {"width": 0, "color": fill}, "", hoverinfo="skip", hovertemplate=None)
     return edge | {"fill": "toself", "fillcolor": fill}
 
@@ -407,7 +407,7 @@ def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
 def spans(
     ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
 ) -> dict[str, Any]:
-    """Bars from low to high, given as shares, each in its row, for :func:`figure`."""
+    """Horizontal bars from low to high (shares), one in each of ``rows``, for :func:`figure`."""
     at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
     fill = {"color": color, "line": {"width": 0}}
     flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
@@ -420,13 +420,13 @@ def dots(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def upright(at: float, color: str, **line: Any) -> dict[str, Any]:
-    """A thin line over the whole height, as a shape for :func:`figure`."""
+    """A thin vertical line over the whole height, as a shape for :func:`figure`."""
     style, ends = {"color": color, "width": 1, **line}, {"x0": at, "x1": at, "y0": 0, "y1": 1}
     return {"type": "line", "yref": "paper", "layer": "below", "line": style, **ends}
 
 
 def level(at: float, color: str, **line: Any) -> dict[str, Any]:
-    """A thin line over the whole width, as a shape for :func:`figure`."""
+    """A thin horizontal line over the whole width, as a shape for :func:`figure`."""
     style, ends = {"color": color, "width": 1, **line}, {"x0": 0, "x1": 1, "y0": at, "y1": at}
     return {"type": "line", "xref": "paper", "layer": "below", "line": style, **ends}
 
@@ -443,12 +443,12 @@ def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
 
 
 def margin(top: int) -> dict[str, int]:
-    """Room around the plot."""
+    """Margins around the plot, in pixels."""
     return {"l": 8, "r": 12, "t": top, "b": 8}
 
 
 def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
-    """A line that falls upright where it takes two values alone: both ends of each jump.
+    """Points of a line whose jumps are vertical if it has only two values; else x and y unchanged.
 
     Examples
     --------
@@ -462,12 +462,12 @@ def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
-    """Hover text of one trace under the unified label."""
+    """Hover text of one trace, a row of the unified hover label."""
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
 
 
 def in_percent(values: ArrayLike) -> np.ndarray[Any, Any]:
-    """Shares as percent, the unit of every vertical axis."""
+    """Convert shares to percent, the unit in which shares are drawn."""
     return 100.0 * np.asarray(values, dtype=np.float64)
 
 
@@ -496,24 +496,24 @@ def names_at(
     log: bool = False,
     clear: Sequence[float] = (),
 ) -> list[dict[str, Any]]:
-    """Write each name beside its line, clear of the other lines and names, on a log x axis.
+    """Place each name beside its line, clear of other lines and names, on a logarithmic x axis.
 
     Parameters
     ----------
     names, colors
-        Of the lines.
+        Names and colours of the lines.
     x, curves
-        Common to all lines, and a line each, in data units; a curve may hold NaN.
+        The x of all lines, and the y of each line, in data units; a curve may hold NaN.
     across, up
-        Ranges of the axes: ``across`` in powers of ten and in drawing order, ``up`` in data units.
+        Ranges of the axes: ``across`` as exponents of 10, from left to right, ``up`` in data units.
     height
-        Of the plot, in pixels.
+        Height of the plot, in pixels.
     log
         Whether the y axis is logarithmic too.
     clear
         Values of x at which upright lines are kept clear of names.
     """
-    shares, points = [], []  # of the plot, and in units of the axes
+    shares, points = [], []  # the lines as shares of the plot, and in units of the axes
     low, top = np.log10(up) if log else up
     uprights = [(np.log10(at) - across[0]) / (across[1] - across[0]) for at in clear]
     for y in curves:
@@ -549,20 +549,20 @@ def names_at(
 
 
 def length(x: Floats, y: Floats) -> Floats:
-    """How long a line is up to each of its points."""
+    """Length of a line up to each of its points."""
     return np.insert(np.cumsum(np.hypot(np.diff(x), np.diff(y))), 0, 0.0)
 
 
-# Widths of a plot on a phone and on a desk, in pixels: a place must do for both, the desk counting
-# more.
+# Width of a plot on a phone and on a desktop, in pixels -> its weight. One position of a name has
+# to suit both.
 WIDTHS = {250.0: 1.0, 480.0: 2.0}
 _LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
-_SPOTS = 24  # tried along each line
-_STEP = 6.0  # between the points at which a line is compared with the boxes
+_SPOTS = 24  # positions tried along each line
+_STEP = 6.0  # pixels between the points at which a line is compared with the boxes
 
 
 class _Plot:
-    """Lines and the names placed so far, at one width."""
+    """Lines, and the names placed so far, in a plot of one width; all in pixels."""
 
     def __init__(
         self,
@@ -572,7 +572,7 @@ class _Plot:
         height: float,
     ) -> None:
         self.width, self.height = width, height
-        self.lines = []  # points every few pixels, on steep parts too: shape (p, 2)
+        self.lines = []  # points at equal distances along each line: shape (points, 2)
         for x, y in lines:
             along = length(x * width, y * height)
             steps = np.arange(0.0, along[-1] + _STEP, _STEP)
@@ -582,16 +582,16 @@ class _Plot:
         self.taken: list[Floats] = []
 
     def boxes(self, x: Floats, y: Floats, name: str, right: Flags, above: Flags) -> Floats:
-        """The room a name takes beside each point: left, low, right and high, shape (points, 4)."""
+        """Box of the name beside each point: left, low, right and high; shape (points, 4)."""
         wide = _LETTER * len(name)
         left = x * self.width + np.where(right, _GAP, -_GAP - wide)
         low = y * self.height + np.where(above, _GAP / 2, -_GAP / 2 - _LINE)
         return np.stack([left, low, left + wide, low + _LINE], axis=1)
 
     def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
-        """How bad each place is: what the name would cover, how close the next line is.
+        """Cost of each box: high if the name covers something or another line is close.
 
-        Boxes are those beside the first point, then as many beside the next.
+        ``boxes`` come point by point, equally many for each of the points ``x``, ``y``.
         """
         left, low, right, high = boxes.T
         here = np.stack([x * self.width, y * self.height], axis=1)

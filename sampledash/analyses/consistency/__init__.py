@@ -1,1 +1,1 @@
-"""The Consistency page: what is asked, what was found, and how it is shown."""
+"""The Consistency page: its question, its result, its pictures and its texts."""

@@ -1,6 +1,6 @@
-"""Pictures of the Consistency page: the order over m and by tiles, and how sure it is.
+"""Pictures of the Consistency page: the order over m, the tile map, and how sure the order is.
 
-Shares come in as shares and are drawn in percent.
+Arguments are shares; the pictures show percent.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from sampledash.report.escape import plain
 from sampledash.report.numbers import count, in_runs, percent
 from sampledash.types import Flags, Floats, Ints
 
-WIDE = 4  # metrics up to which a tile holds words, on a phone too
-MOST_EXACT = 4  # systems whose exact lines are all drawn
-_ROW = 34  # pixels of a pair in a dot plot
-_BARS = 30  # of a histogram
+WIDE = 4  # metrics up to which tiles have room for words, even on a phone
+MOST_EXACT = 4  # systems up to which the exact lines of all are drawn
+_ROW = 34  # height of the row of a pair in a dot plot, in pixels
+_BARS = 30  # bars of a histogram
 _PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in range(0, 101, 25)]}
 
 DIFFERENCE = "Difference"
-VIEWS = (DIFFERENCE, "Values", "Order")  # of the metric in focus over m
-CURVE = 380  # pixels
+VIEWS = (DIFFERENCE, "Values", "Order")  # views of the metric in focus over m
+CURVE = 380  # height of a picture over m, in pixels
 _M_AXIS = "m, negatives (log scale)"
-# What a verdict looks like.
+# State of a pair -> colour.
 _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
 
 
 def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
-    """First and last m of each run of True.
+    """First and last m of each stretch of consecutive True in ``inside``.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
 
 
 def rank_edges(largest: int, *, top: bool) -> Ints:
-    """Last rank of each bar: even stretches of the whole range, or the top in finer ones.
+    """Last rank of each bar: about 20 equal stretches of all ranks, or finer ones of the top.
 
     Examples
     --------
@@ -86,9 +86,9 @@ def curves(
 ) -> theme.Picture:
     """Expected sampled metric of each system over m (Figures 2 and 6).
 
-    ``means`` are of shape (m_values, systems); NaN in ``exact`` leaves a line out. The present m is
-    marked, ``at``, and of the pair in question the ``wrong`` stretches of m, first and last, and
-    the ``flips``, drawn as ticks.
+    ``means`` has shape (m_values, systems). An exact value of NaN is not drawn. The picture marks
+    the current m, ``at``, and for one pair the m at which its order ``flips``, as ticks, and the
+    stretches (first m, last m) where its order is ``wrong``, as shaded areas.
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
@@ -121,14 +121,14 @@ def _over(
     names: Sequence[dict[str, Any]] = (),
     shapes: Sequence[dict[str, Any]] = (),
 ) -> theme.Picture:
-    """A picture over m: the present one, stretches shaded and flips above, of many the last."""
+    """A picture over m that marks ``at``, wrong stretches, and the flips or the last of many."""
     c = theme.look(dark)
     pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
     shaded = [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in wrong]
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
     ticks, marks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
-        # A number needs room before the next; its tick does not.
+        # A flip is labelled with its m only if there is room before the next tick.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
         marks.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
@@ -148,7 +148,7 @@ def _over(
 def curve(
     focus: Focus, view: str, systems: list[int] | None = None, *, dark: bool
 ) -> theme.Picture:
-    """The metric in focus over m: the marked pair's difference, values, or the order."""
+    """The metric in focus over m, in one of ``VIEWS``: difference of the marked pair, or all."""
     systems = focus.result.drawn(focus.pair) if systems is None else systems
     if view == DIFFERENCE:
         return difference(focus, dark=dark)
@@ -158,7 +158,7 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
-    """Values of m to draw, means there, and the flips and wrong stretches of the marked pair."""
+    """Values of m to draw, the means there, and flips and wrong stretches of the marked pair."""
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
     i, j, truth = r.truths[x][focus.pair]
@@ -171,7 +171,7 @@ def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[i
 
 
 def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Curves of metric x with the flips of the marked pair."""
+    """Curves of metric number x with the flips of the marked pair."""
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     exact = r.exact[systems, x]
@@ -193,7 +193,7 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def difference(focus: Focus, *, dark: bool) -> theme.Picture:
-    """By how many points the truly better of the marked pair is ahead; below zero it is behind."""
+    """Expected lead of the truly better system of the marked pair over m, in percentage points."""
     r, x, c = focus.result, focus.x, theme.look(dark)
     i, j, truth = r.truths[x][focus.pair]
     grid, means, flips, wrong = _over_m(focus, x)
@@ -237,7 +237,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
 
 
 def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """The place of each system at each m, the best on top."""
+    """Place of each system in the expected order at each m, the best on top."""
     r = focus.result
     grid, means, flips, wrong = _over_m(focus, x)
     places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
@@ -255,9 +255,9 @@ def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
-    """One legend for all pictures of the page, as HTML: a stroke in its colour, then the name.
+    """One legend for all pictures of the page, as HTML: strokes in the colours of the systems.
 
-    ``more`` systems are not drawn, and it says so.
+    It also gives the number of systems that are not drawn, ``more``.
     """
     strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
     parts = []
@@ -273,7 +273,7 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
 
 
 def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
-    """The tiles of some pairs in every metric, that of the marked pair in focus among them."""
+    """Tile map of some pairs in every metric; ``pairs`` must include the marked pair."""
     r = focus.result
     rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
     names = [pair_name(*r.names(pair)) for pair in pairs]
@@ -282,7 +282,7 @@ def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
 
 
 def badge(state: str, dark: bool) -> dict[str, str]:
-    """The colours of a verdict as CSS."""
+    """Colours of the badge of a state such as ``"right"``, as CSS."""
     hue = getattr(theme.look(dark), _STATE[state])
     return {"color": hue, "backgroundColor": theme.faded(hue, 0.1)}
 
@@ -295,11 +295,11 @@ def tiles(
     focus: tuple[int, int] | None = None,
     dark: bool = False,
 ) -> go.Figure:
-    """Tile map: pairs down, metrics across; colour, sign and text say the same.
+    """Tile map: pairs down, metrics across. Colour, sign and text of a tile agree.
 
-    ``verdict`` has rows metric by metric, in each the ``pairs`` in one order; ``pair`` is what a
-    click on the tile is to tell, ``right_from`` is None where there is no such m. ``focus``: metric
-    and pair, as places in the map, whose tile is marked.
+    The rows of ``verdict`` go metric by metric, with the ``pairs`` in the same order for each. In a
+    row ``pair`` is the number that a click on the tile reports, and ``right_from`` is None if there
+    is no such m. ``focus`` is the column and row of the marked tile.
     """
     c = theme.look(dark)
     metrics = list(dict.fromkeys(row["metric"] for row in verdict))
@@ -335,7 +335,7 @@ def tiles(
         annotations=annotations,
         revision="tiles",
         hovermode="closest",
-        hoverdistance=-1,  # anywhere on a tile counts, not only near its middle
+        hoverdistance=-1,  # a pointer anywhere on a tile counts, not only near the middle
         margin={"l": 8, "r": 8, "t": 30, "b": 4},
         xaxis=bare | theme.rows_axis(metrics, c.ink, 13 if narrow else 14) | above,
         yaxis=bare | theme.rows_axis(pairs, c.ink),
@@ -355,7 +355,7 @@ def _hover(row: Mapping[str, Any], m_max: int) -> str:
 
 
 def pair_name(first: str, second: str) -> str:
-    """Two names for the side of the tile map, long ones below each other."""
+    """Names of a pair for the side of the tile map, long names on two lines."""
     one, other = plain(first, 12), plain(second, 12)
     return f"{one},{'<br>' if len(one) + len(other) > 10 else ' '}{other}"
 
@@ -386,7 +386,7 @@ def distribution(
         legend=theme.LEGEND_ABOVE,
         bargap=0.15,
         margin=theme.margin(34 + 22 * (len(systems) // 8)),
-        # Turned on a phone, the labels need more room below.
+        # On a phone the labels are rotated and need more room below.
         xaxis={"title": {"text": "true rank"}, "type": "category", "automargin": True},
         yaxis=theme.percent_axis(float(y.max()), title="of relevant items"),
     )
@@ -400,7 +400,7 @@ def chances(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """Chance of the true order of each pair, a dot; with shared negatives its bounds, a bar."""
+    """Chance of the true order of each pair as a dot; its bounds with shared negatives as a bar."""
     c = theme.look(dark)
     bars = _ranges(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives")
     texts = [in_runs(float(p)) for p in chance]
@@ -412,7 +412,7 @@ def chances(
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """Exact difference of each pair with its interval over the instances; zero is marked.
 
-    ``rows`` are some of what ``comparison.significance`` gives.
+    ``rows`` are rows of the table that ``comparison.significance`` returns.
     """
     c, difference = theme.look(dark), rows["difference"].tolist()
     pairs = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
@@ -429,7 +429,7 @@ def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
 def _ranges(
     low: Sequence[float], high: Sequence[float], color: Any, width: int, name: str
 ) -> dict[str, Any]:
-    """A bar from low to high on each row."""
+    """One horizontal bar from low to high (shares) for each row."""
     first, last = theme.in_percent(low), theme.in_percent(high)
     hover = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
     at: dict[str, Any] = {"base": first, "customdata": np.column_stack([first, last])}
@@ -449,7 +449,7 @@ def _rows(
     dark: bool,
     **look: Any,
 ) -> go.Figure:
-    """A row for each pair: a dot at its value over its bar."""
+    """A dot plot with a row for each pair: a dot at the value of the pair, on top of a bar."""
     c, y = theme.look(dark), list(range(len(pairs)))
     dot, hover = {"color": color, "size": 11, "line": {"width": 0}}, ": %{text}<extra></extra>"
     more: dict[str, Any] = {"name": name, "text": told, "hovertemplate": name + hover}
@@ -468,14 +468,14 @@ def _rows(
 def chance_over_m(
     m_values: Ints, series: Mapping[str, Floats], *, at: int, target: float, dark: bool = False
 ) -> go.Figure:
-    """Chance that one run shows the true order over m, by the name of the pair.
+    """Chance that one run shows the true order over m; ``series`` maps the name of a pair to it.
 
-    ``at`` and ``target``, the present m and the chance that is wanted, are marked. Where a chance
-    is NaN its line goes on.
+    The picture marks the current m, ``at``, and the wanted chance, ``target``. Lines connect the
+    points on both sides of a NaN.
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
-        # No colour, which would be that of a system; the first stands out.
+        # Pairs have no colours, since a colour means a system. The first pair stands out.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
         look = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
@@ -497,7 +497,7 @@ def chance_over_m(
 
 @dataclass(frozen=True)
 class MeanLaw:
-    """The law of a mean: its values and probabilities, or a normal law where they are None."""
+    """Distribution of a mean: its values and probabilities, or normal where these are None."""
 
     mean: float
     std: float
@@ -505,7 +505,7 @@ class MeanLaw:
     mass: Floats | None = None
 
     def between(self, edges: Floats) -> Floats:
-        """Probability between each two edges."""
+        """Probability of each interval between two consecutive edges."""
         if self.values is None or self.mass is None:
             spread = max(self.std, 1e-300) * math.sqrt(2)
             return np.diff([math.erf((float(edge) - self.mean) / spread) / 2 for edge in edges])
@@ -522,9 +522,9 @@ def histogram(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """Repeated runs of each system, as bars, against the exact law of the mean, as lines.
+    """Means of repeated runs of each system, as bars, and their exact distributions, as lines.
 
-    ``places`` in the legend of the page give the colours.
+    ``places`` are the places of the systems in the legend, which give the colours.
     """
     data: list[dict[str, Any]] = []
     top = 0.0
@@ -562,7 +562,7 @@ def histogram(
 
 
 def bin_edges(values: Floats, law: MeanLaw) -> Floats:
-    """Edges of the bars: between lattice points where the law has few, else of even width."""
+    """Edges of bars of equal width, between the values of the mean if these form a lattice."""
     low = min(float(values.min(initial=law.mean)), law.mean - 4 * law.std)
     high = max(float(values.max(initial=law.mean)), law.mean + 4 * law.std)
     if high - low < 1e-9:
@@ -571,7 +571,7 @@ def bin_edges(values: Floats, law: MeanLaw) -> Floats:
     if law.values is not None and len(law.values) > 1:
         gaps = np.diff(law.values)
         gap = float(gaps.min())
-        if np.allclose(gaps, gap, rtol=1e-6):  # whole hits: every bar holds the same number of them
+        if np.allclose(gaps, gap, rtol=1e-6):  # a lattice: give each bar the same number of values
             each = max(1, round(step / gap)) * gap
             first = law.values[0] - gap / 2
             first += np.floor((low - first) / each) * each

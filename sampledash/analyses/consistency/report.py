@@ -15,7 +15,7 @@ MOST_TESTED = 50_000  # ranks whose instances are resampled for the report
 
 
 def report(focus: Focus) -> str:
-    """Write what the page shows, on white."""
+    """Return the content of the page as an HTML document with a white background."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     every, pairs = range(len(r.metrics)), r.few_pairs()
     names = [pictures.pair_name(*r.names(pair)) for pair in pairs]
@@ -27,7 +27,7 @@ def report(focus: Focus) -> str:
         drawn.append((caption, pictures.panel(focus, x, systems, dark=False)))
     orders = {str(r.question.protocol.correction): r.orders}
     tables: dict[str, pd.DataFrame] = {
-        # There is one correction, and the settings name it.
+        # All rows have the same correction, which the settings name.
         "Verdict": r.verdict.drop(columns="correction"),
         "Means": r.means_table(),
         "Where the order changes": r.flips(r.few_pairs(focus.pair), orders),
@@ -37,7 +37,7 @@ def report(focus: Focus) -> str:
             parts = [replace(focus, x=x).significance() for x in every]
             tests = pd.concat(parts, ignore_index=True)
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
-        except ValueError:  # fractions as counts: the page says so where it is asked
+        except ValueError:  # counts that are fractions: the page itself reports this error
             pass
     legend = pictures.legend([r.systems[i] for i in systems], more=len(r.systems) - len(systems))
     return html_report(r, drawn, tables, legend=legend)

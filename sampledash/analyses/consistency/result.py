@@ -1,4 +1,4 @@
-"""What the Consistency page shows: the question, what was found pair by pair, and its tables."""
+"""What the Consistency page shows: its question, the result for every pair, and the tables."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
-MOST_PAIRS = 10  # of the tile map, and of a list of pairs to choose from
+MOST_PAIRS = 10  # pairs in the tile map, and in a list of pairs to choose from
 MOST_CURVES = 10  # systems drawn
-MOST_SYSTEMS = 5  # whose pairs are all looked at in the tabs
+MOST_SYSTEMS = 5  # systems whose pairs the tabs analyse
 MOST_OVER_M = 6  # pairs whose chance is drawn over m
-SEED = 1  # of the resamples
+SEED = 1  # seed of the resampling of instances
 
 
 @dataclass(frozen=True)
 class Question:
-    """Everything the page depends on, checked."""
+    """Everything that the content of the page depends on, checked."""
 
     source: Source
     metrics: tuple[Metric, ...]
@@ -57,12 +57,12 @@ class Question:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """The same only for the same question, m apart."""
+        """Key that is equal only for questions that differ in m at most."""
         return self.source.key, self.metrics, self.protocol
 
     @property
     def fits(self) -> bool:
-        """Whether each m takes a fit of its own."""
+        """Whether every m is computed anew, for example because it takes its own fit."""
         return self.protocol.anew
 
     @property
@@ -71,7 +71,7 @@ class Question:
         return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
-        """The order of every pair over m: every m, or a quick look where each m takes a fit."""
+        """The order of every pair at every m, or at a few m if every m is computed anew."""
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
         return memory.orders(
             self.metrics,
@@ -85,40 +85,40 @@ class Question:
 
     @remembered
     def exact(self) -> Floats:
-        """Means on all items: (systems, metrics)."""
+        """Exact means, on all items: shape (systems, metrics)."""
         return memory.frozen(exact_means(self.metrics, self.sets, self.protocol))
 
     @remembered
     def verdict_at(self, m: int) -> dict[str, list[Any]]:
-        """The verdict at the present m: metric by metric, pair by pair."""
+        """Columns of the verdict at this m, with rows metric by metric, pair by pair."""
         q = self.metrics, self.sets, m, self.protocol
         return verdict_at_m(self.orders(), *q, self.exact())
 
     def corrected(self, correction: Correction) -> Question:
-        """The same under another correction."""
+        """The question with another correction."""
         return replace(self, options={**self.options, "correction": correction})
 
 
 @dataclass(frozen=True)
 class Result(Pairs):
-    """What the page shows. Pairs are numbered as in ``ends``, for all metrics."""
+    """What the page shows. The numbers of pairs are places in ``ends``, for all metrics."""
 
     question: Question
 
     def few_pairs(self, *marked: int) -> list[int]:
-        """All pairs, or those marked and the worst."""
+        """All pairs or, of more than ``MOST_PAIRS``, the marked and the worst pairs."""
         if self.pairs <= MOST_PAIRS:
             return list(range(self.pairs))
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
     def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
-        """All systems, or the first of these pairs."""
+        """All systems or, if there are more than ``most``, the first ``most`` of these pairs."""
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
 
     def drawn(self, pair: int) -> list[int]:
-        """The systems of the curves: all, or the marked pair and those of the worst pairs."""
+        """Systems whose curves are drawn: all, or those of the marked and the worst pairs."""
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
@@ -128,7 +128,7 @@ class Result(Pairs):
         return memory.cached(key, lambda: memory.frozen(std_of(sets)), shared=self.question.shared)
 
     def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
-        """Where the order changes: one row per metric, pair and correction by its name."""
+        """Table of flips per metric, pair and correction; ``every``: correction -> its orders."""
         rows = []
         for x, metric in enumerate(self.metrics):
             for p in pairs:
@@ -142,7 +142,7 @@ class Result(Pairs):
 
 
 def compute(question: Question, progress: Progress | None = None) -> Result:
-    """Compute, or take from the cache, what is shown. Only the verdict depends on m."""
+    """Return the result, computed or from the cache. Only its verdict depends on m."""
     orders, exact = question.orders(progress), question.exact()
     q = question
     more = q.verdict_at(q.m), q.source.name, q.source.python
@@ -151,7 +151,7 @@ def compute(question: Question, progress: Progress | None = None) -> Result:
 
 @dataclass(frozen=True)
 class Focus:
-    """What the tabs look at: a metric, the marked pair, and all systems or those worth a look."""
+    """What the tabs analyse: metric number ``x``, the marked pair, and a few systems."""
 
     result: Result
     x: int
@@ -164,7 +164,7 @@ class Focus:
 
     @property
     def tile_pairs(self) -> list[int]:
-        """The pairs of the tile map: all, or the worst and the marked one."""
+        """Pairs of the tile map: all, or the worst pairs and the marked pair."""
         pairs = self.result.few_pairs()
         return pairs if self.pair in pairs else [*pairs, self.pair]
 
@@ -175,7 +175,7 @@ class Focus:
 
     @cached_property
     def systems(self) -> list[int]:
-        """All systems, or those of the marked and the worst pairs."""
+        """Systems that the tabs analyse: all, or those of the marked and the worst pairs."""
         r = self.result
         pairs = [self.pair, r.worst_pair(self.x), *r.worst_pairs(MOST_SYSTEMS)]
         return sorted(r.few_systems(pairs, MOST_SYSTEMS))
@@ -187,7 +187,7 @@ class Focus:
 
     @cached_property
     def pairs(self) -> list[int]:
-        """Numbers of the pairs: the marked one, then those least likely to be shown."""
+        """Pairs of ``systems``: the marked pair, then the others by chance of the true order."""
         every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
@@ -198,13 +198,13 @@ class Focus:
         return name(self.result.systems[i]), name(self.result.systems[j])
 
     def label(self, pair: int, name: Callable[[str], str] = str) -> str:
-        """``better > worse``, or ``one = other``."""
+        """Names of a pair as ``better > worse``, or ``one = other`` if the exact metric ties it."""
         sign = " > " if self.result.truths[self.x][pair][2] else " = "
         return sign.join(self.ordered(pair, name))
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """The same only for the same metric and systems at the same m."""
+        """Key that is equal only for the same question, metric and systems at the same m."""
         return self.result.question.key, self.x, self.result.m, *self.systems
 
     @property
@@ -219,7 +219,7 @@ class Focus:
         return table.iloc[[named.index(pair) for pair in names]]
 
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Difference, interval, p and Holm's p of every pair, whatever m is."""
+        """Difference, interval, p and Holm's p of every pair; they do not depend on m."""
         sets, protocol = self.sets, self.result.question.protocol
         how: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
 
@@ -232,7 +232,7 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """The tests, and the chance of the order when all is redrawn, of every pair."""
+        """Tests of every pair; chance of its order if instances and negatives are redrawn."""
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
         both = self.tests(progress).merge(again, on=["better", "worse"])
@@ -240,7 +240,7 @@ class Focus:
 
     @remembered
     def bounds(self, pair: int) -> tuple[float, float]:
-        """Bounds of the chance where both systems of a pair see the same negatives."""
+        """Bounds of the chance of the true order if both systems share the negatives."""
         q = self.result.question
         sets = [q.sets[end] for end in self.result.ends[pair]]
         row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
@@ -248,10 +248,10 @@ class Focus:
 
     @remembered
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
-        """Chance of the true order at some values of m: those values, and a curve per pair.
+        """Chance of the true order at some values of m: these values, and a curve per pair.
 
-        Among them is the m from which a pair has this probability, and the one before: there the
-        curves of the other pairs are NaN.
+        The values include the m from which a pair has this probability, and the m before. At these
+        two the curves of the other pairs may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -276,14 +276,14 @@ class Focus:
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Negatives and instances needed for a probability, per pair."""
+        """Negatives, and instances, needed for this chance of the true order of each pair."""
         q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
         negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
         instances = instances_needed(*about, q.m, probability, **q.options)
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """What is needed, for every metric."""
+        """Table of the negatives and instances needed, for every metric."""
         correction = str(self.result.question.protocol.correction)
         tables = [
             replace(self, x=x).needed(probability).assign(metric=str(metric))
@@ -295,12 +295,12 @@ class Focus:
 
     @remembered
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
-        """The exact law of the mean of one run of a system, None where it is normal."""
+        """Exact distribution of the mean of one run of a system; None: treated as normal."""
         q = self.result.question
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
 
     def runs(self, values: Floats) -> pd.DataFrame:
-        """Mean and scatter over runs (systems, runs, metrics) beside the exact ones."""
+        """Mean and standard deviation over runs, of shape (systems, runs, metrics), and exact."""
         r, ddof = self.result, min(values.shape[1] - 1, 1)
         columns = {
             "mean_of_runs": values.mean(axis=1),
@@ -313,7 +313,7 @@ class Focus:
         return table.assign(**{name: part.T.ravel() for name, part in columns.items()})
 
     def seen(self, values: Floats) -> pd.DataFrame:
-        """Share of runs that show the true order of each pair beside its exact chance."""
+        """Share of runs that show the true order of each pair, and the exact chance of it."""
         rows, r, of = [], self.result, dict(zip(self.systems, values, strict=True))
         for x, metric in enumerate(r.metrics):
             for pair in self.pairs:

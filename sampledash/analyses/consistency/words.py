@@ -1,4 +1,4 @@
-"""Consistency in words: the order that sampling shows, the true one, and how sure it is."""
+"""Sentences of the Consistency page: the sampled order, the true order, and how sure it is."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OWN = "Dot: every system is ranked against negatives of its own, as in the paper
 
 
 def flip_list(text: str) -> str:
-    """Values of m as a table has them, for reading: ``"11 970"`` becomes ``11 · 970``.
+    """Format values of m from a table for reading: ``"11 970"`` becomes ``11 · 970``.
 
     Examples
     --------
@@ -42,29 +42,29 @@ def flip_list(text: str) -> str:
 
 
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
-    """Text of a tile: sign, state and from which m it is right; only sign and m in narrow ones.
+    """Text of a tile: sign, state, and the m from which it is right; narrow: only sign and m.
 
-    ``m_max``: the largest m looked at, by which some are not right.
+    If there is no such m, the text names ``m_max``, the largest m that was examined.
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 
 
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
-    """Who has most relevant items in the first and in the last stretch of ranks."""
+    """Sentence on which system has most relevant items in the first and last stretch of ranks."""
     ranks = span(1, edges[0]), span(edges[-2] + 1, edges[-1])
     best = [(systems[int(np.argmax(row))], float(row.max())) for row in (shares[0], shares[-1])]
     return say.leaders([(stretch, *most) for stretch, most in zip(ranks, best, strict=True)])
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """What the scatter says, and what it does not."""
+    """Sentence on the standard deviation of runs: small means steady, but not right."""
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
     return say.scatter_note(len(gaps) > 0 and 0 < 3 * largest < gaps.min())
 
 
 def formula(metric: str, m: int, size: float) -> list[str]:
-    """The comparison as TeX: eq. 14 with the numbers of the picture."""
+    """The comparison as TeX, a formula per string: eq. 14 with the numbers of the picture."""
     mean = r"\frac{1}{|D|}\sum_{x \in D} M(%s)"
     exact = " > ".join(mean % f"R({name},x)" for name in "AB")
     sampled = " > ".join(r"E\Big[" + mean % rf"\tilde R({name},x)" + r"\Big]" for name in "AB")
@@ -76,18 +76,21 @@ def formula(metric: str, m: int, size: float) -> list[str]:
 
 
 def one_run(better: str, worse: str, drawn: str, chance: float, low: float, high: float) -> str:
-    """What one evaluation with so many negatives says about a pair."""
+    """Sentence on the chance that one evaluation shows the true order of a pair.
+
+    ``low`` and ``high`` bound the chance if both systems share the negatives; NaN: unknown.
+    """
     shared = (low, high) if math.isfinite(low) else None
     return say.one_run(better, worse, drawn, chance, shared)
 
 
 def tied(focus: Focus) -> str:
-    """What is said of the marked pair where the exact metric ties it; else ""."""
+    """Sentence that the exact metric ties the marked pair; "" if it does not."""
     return say.tied(*focus.ordered(focus.pair, system_name)) if focus.tied else ""
 
 
 def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
-    """The same of a pair in focus, of which the first is the marked one; from the tests of all."""
+    """Whether instances show an order of a pair of ``focus.pairs``; 0 is the marked pair."""
     row, names = focus.rows(tests).iloc[place], focus.ordered(focus.pairs[place], system_name)
     if place == 0 and focus.tied:
         return tied(focus)
@@ -97,19 +100,19 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """The same of the pair that other instances turn round most easily, and how many they may."""
+    """How many pairs other instances may reverse, and the test of the pair with the largest p."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)
 
 
 def needed(value: int) -> str:
-    """A number that is needed; <NA> where none is enough."""
+    """A needed number as text; <NA> means that no number is enough."""
     return "not reachable" if pd.isna(value) else count(value)
 
 
 def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
-    """Where the marked pair changes its order by metric x."""
+    """Sentence on the m at which metric number x changes the order of the marked pair."""
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     right = r.rights[x, focus.pair]
@@ -118,5 +121,5 @@ def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def some_systems(focus: Focus) -> str:
-    """Which systems the tabs look at, if not all."""
+    """Sentence on which systems the tabs analyse; "" if they analyse all."""
     return say.some_systems(len(focus.systems), len(focus.result.systems))

@@ -1,4 +1,4 @@
-"""Pictures of the Correct page; shares come in, percent is drawn."""
+"""Pictures of the Correct page. Arguments are shares; the pictures show percent."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
-_DOTS = 20  # of a vector: beyond they touch
-_FLOOR = 1e-3  # percent; less than that is nothing, and a logarithmic axis would stretch it
+_DOTS = 20  # dots on a vector: more would touch each other
+_FLOOR = 1e-3  # percent: smaller values count as 0, and would stretch a logarithmic axis
 
 
 def expectation(
@@ -35,9 +35,9 @@ def expectation(
     dark: bool = False,
     height: int = 400,
 ) -> theme.Picture:
-    """Expectation of every correction at the true ranks against the exact metric (Figure 4).
+    """Expected value of every corrected metric over the true rank, and exact metric (Figure 4).
 
-    ``focus``: the correction that is taken away; its line is thicker and on top.
+    ``focus``: the correction whose vector the reader exports; its line is thicker and on top.
     """
     c = theme.look(dark)
     ordered = sorted(curves, key=lambda x: x == focus)
@@ -67,9 +67,9 @@ def expectation(
 def vector(
     metric: Metric, vectors: Mapping[Correction, Floats], *, focus: Correction, dark: bool = False
 ) -> theme.Picture:
-    """The vectors over the sampled rank, the one in focus on top, with dots at the first values.
+    """Vectors over the sampled rank, with the vector in focus on top and dots at its first values.
 
-    Drawn at 400 sampled ranks at most, all of the first ones.
+    At most 400 sampled ranks are drawn, including all of the first ones.
     """
     plain = (values for values in vectors.values() if len(np.unique(values)) == 2)
     falls = [place + 1 for values in plain for place in np.flatnonzero(np.diff(values)).tolist()]
@@ -81,10 +81,10 @@ def vector(
         data.append(theme.curve(*theme.steps(shown, here), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], here[:_DOTS], dots, hoverinfo="skip"))
-    # Another correction that explodes must not flatten the one in focus.
+    # The vector in focus sets the range, so that a huge vector of another does not flatten it.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
-    # In ten steps a decade: the axis stays while m moves a little.
+    # Ten possible ends per decade, so that the axis stays while m changes a little.
     last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
         data,
@@ -100,15 +100,15 @@ def vector(
 def risks(
     found: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
 ) -> theme.Picture:
-    """Squared bias and variance / |D| of each correction as one stacked bar, a thick line.
+    """Squared bias and variance / |D| of each correction as a stacked bar, drawn as thick lines.
 
     ``found``: correction -> squared bias and variance of one draw.
     """
     rows = list(found)
     bias2, variance = 1e4 * np.array(list(found.values())).T
     variance = variance / instances
-    # One exploding variance is cut off rather than letting it hide the rest. In shares of the
-    # longest, the axis stays while the bars move.
+    # A huge variance is cut off, so that it does not hide the other bars. Lengths are shares of the
+    # longest bar, so that the axis stays while the bars change.
     end = max(min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9), 1e-9)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
@@ -146,9 +146,9 @@ def tradeoff(
     marks: Mapping[str, float],
     dark: bool = False,
 ) -> go.Figure:
-    """Bias (solid) and scatter of the mean (dotted) against γ, m, n or |D| (section 5.5).
+    """Bias (solid) and standard deviation of the mean (dotted) over γ, m, n or |D| (section 5.5).
 
-    x increases; γ is drawn from large to small. ``marks``: text -> place of an upright line.
+    x increases; γ is drawn from large to small. ``marks``: text -> x of a vertical line.
     """
     c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
@@ -202,7 +202,7 @@ def _tick(percent: float) -> str:
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> go.Figure:
-    """Share of the components of degree 0 to ``most`` that is kept, one line for each γ or m."""
+    """Share of each component that is kept, for degrees 1 to ``most``, one line per γ or m."""
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
         degree = np.arange(1, min(len(shares), most + 1))
@@ -228,9 +228,9 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Ends of the axis, at most ``about`` beyond 0 and the first curve."""
+    """Ends of an axis that holds all curves, up to 1.25 times ``about`` or the first curve."""
 
-    def room(beyond: float) -> float:  # in steps: the axis stays while the curves move
+    def room(beyond: float) -> float:  # rounded up, so that the axis stays while the curves change
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
         return float(next(x for x in (decade, 2 * decade, 5 * decade, 10 * decade) if x >= beyond))
@@ -252,7 +252,7 @@ def _percent(low: float, top: float) -> dict[str, Any]:
 
 
 def _decades(low: float, top: float, most: int) -> list[float]:
-    """Powers of ten, about ``most`` of them, between two exponents."""
+    """Powers of ten between two exponents, at most ``most`` of them."""
     exponents = range(math.ceil(low - 1e-9), math.floor(top + 1e-9) + 1)
     return [10.0**e for e in exponents[:: max(1, -(-len(exponents) // most))]]
 
@@ -260,14 +260,14 @@ def _decades(low: float, top: float, most: int) -> list[float]:
 def movielens_curves(
     metric: Metric, recipe: Correction, m: int, *, dark: bool = False
 ) -> tuple[theme.Picture, str]:
-    """One correction over m, with the present m, and in words; shaded where some pair is wrong."""
+    """Picture of a correction over m, shaded where some pair is wrong, and its description."""
     sets, orders = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
     pairs = result.pairs_in_order(metric, sets)
     keep = orders.m_values <= result.MOVIELENS_M
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
     known = orders.m_values[keep]
-    # The nearest known m to each of the ladder's: a fitted correction is not known at every one.
+    # Take the next known m for each m of the grid: a fitted correction is known at a few m only.
     wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)

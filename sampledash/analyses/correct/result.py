@@ -1,4 +1,4 @@
-"""A corrected metric and what it costs: the choices, checked, and what follows from them."""
+"""A corrected metric, its bias and its variance: the checked settings, and the results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TAKEN = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name]
 SIZES = {count(d): d for d in (1, 10, 100, 1_000, 6_040, 10_000, 100_000, 1_000_000)}
 
 UNIFORM, REAL, OWN = "uniform", "as X, Y, Z rank", "own weights"
-TEX = {  # of p(r)
+TEX = {  # prior -> TeX that follows "p(r)"
     UNIFORM: r"\propto 1",
     "1/√rank": r"\propto 1/\sqrt{r}",
     "1/rank": r"\propto 1/r",
@@ -39,9 +39,9 @@ TEX = {  # of p(r)
 }
 POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
 PRIORS = (UNIFORM, *POWERS, REAL, OWN)
-MOST_N = 100_000  # another prior than the uniform one takes every rank
+MOST_N = 100_000  # largest n of a non-uniform prior, which is evaluated at every rank
 
-# Key of a choice -> what can be chosen, and the default.
+# Key of a setting -> its options, and the default.
 OFFERED: dict[str, tuple[Any, Any]] = {
     "metric": (choices.CHIPS, choices.METRIC),
     "take": (TAKEN, "BV"),
@@ -51,7 +51,7 @@ OFFERED: dict[str, tuple[Any, Any]] = {
 }
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
-# Of the pictures of section 5.5, and of what a sample can see.
+# Axis values of the pictures of section 5.5, and of the spectrum (what a sample can see).
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
 MS = (10, 20, 50, 100, 200, 500, 1_000)
 NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
@@ -59,7 +59,7 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m drawn, and at which corrections are fitted
+MOVIELENS_M = 2_000  # largest m that is drawn, and at which corrections are fitted
 
 Point = tuple[Correction, Sampling]
 
@@ -68,10 +68,10 @@ class Prior(NamedTuple):
     """How often each true rank is thought to occur."""
 
     name: str = UNIFORM
-    custom: bytes = b""  # of a reader's own weights of the ranks 1..n, for some n
+    custom: bytes = b""  # float64 weights of the ranks 1..n for some n, given by the reader
 
     def weights(self, n: int) -> Floats | None:
-        """Weights of the ranks 1..n, own ones stretched to n; None for the uniform prior."""
+        """Weights of the ranks 1..n, custom weights stretched to n; None for the uniform prior."""
         return resize_prior(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
 
 
@@ -85,9 +85,9 @@ def _named(name: str, n: int) -> Floats | None:
 
 
 def stretched(sets: list[RankSet], n: int) -> Floats:
-    """Histogram of all ranks, stretched from their own n to this one: shape (n,).
+    """Histogram of all ranks, stretched from their own numbers of candidates to n: shape (n,).
 
-    Each rank is spread evenly over its part of 0..1.
+    Each rank is spread evenly over the interval from (rank - 1) / size to rank / size.
     """
     ends, total = np.arange(n + 1) / n, np.zeros(n)
     for one in sets:
@@ -104,7 +104,7 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
 def fitted(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior
 ) -> tuple[Fit, float, float]:
-    """A correction fitted to a prior, with its squared bias and variance averaged over it."""
+    """A correction fitted to a prior, and its squared bias and variance averaged over the prior."""
 
     def make() -> tuple[Fit, float, float]:
         weights = prior.weights(sampling.n)
@@ -118,7 +118,7 @@ def fitted(
 def expected(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior, ranks: Ints
 ) -> Floats:
-    """Expectation of the corrected metric at each rank."""
+    """Expected value of the corrected metric at each true rank."""
     return memory.cached(
         ("expected", metric, recipe, sampling, prior, ranks.tobytes()),
         lambda: fitted(metric, recipe, sampling, prior)[0].expected(ranks),
@@ -128,28 +128,28 @@ def expected(
 
 @dataclass(frozen=True)
 class Question:
-    """Everything the page depends on, checked."""
+    """Everything that the content of the page depends on, checked."""
 
     metric: Metric
     sampling: Sampling
-    drawn: tuple[Correction, ...]  # in the pictures, ``taken`` among them
-    taken: Correction  # the one whose vector is taken away
+    drawn: tuple[Correction, ...]  # corrections in the pictures, including ``taken``
+    taken: Correction  # the correction whose vector the reader exports
     gamma: float
     instances: int
     prior: Prior
-    ranks: Ints = field(compare=False)  # at which curves are drawn
-    note: str  # what was left out of the pictures
+    ranks: Ints = field(compare=False)  # true ranks at which the curves are drawn
+    note: str  # sentence on corrections left out of the pictures
 
     def fit(self, recipe: Correction | None = None) -> Fit:
-        """The fitted correction, the one taken away unless another is given."""
+        """The fitted correction; by default ``taken``."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[0]
 
     def risk(self, recipe: Correction | None = None) -> tuple[float, float]:
-        """Squared bias and variance of one draw, averaged over the ranks."""
+        """Squared bias and variance of one draw, averaged over the prior of the ranks."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[1:]
 
     def weighed(self, weight: float) -> Question:
-        """The same with another γ."""
+        """The question with another γ."""
 
         def other(recipe: Correction) -> Correction:
             return recipe if recipe.gamma is None else replace(recipe, gamma=weight)
@@ -158,12 +158,12 @@ class Question:
         return replace(self, drawn=drawn, taken=other(self.taken), gamma=weight)
 
     def at(self, sampling: Sampling) -> Question:
-        """The same with another sampling of as many candidates."""
+        """The question with another sampling of the same number of candidates."""
         ranks = rank_grid(sampling.n, keep=jumps(sampling, self.metric))
         return replace(self, sampling=sampling, ranks=ranks)
 
     def expected(self, recipe: Correction) -> Floats:
-        """Expectation over :attr:`ranks`."""
+        """Expected value of the corrected metric at each of :attr:`ranks`."""
         return expected(self.metric, recipe, self.sampling, self.prior, self.ranks)
 
 
@@ -172,7 +172,7 @@ def check(
     chosen: Mapping[str, Any],
     custom: Callable[[int], Floats] | None = None,
 ) -> Question:
-    """The question that the choices make; ``custom`` gives own weights of the ranks 1..n."""
+    """Return the question of the settings, checked; ``custom(n)`` gives weights of ranks 1..n."""
     k, weight = int(shared["k"]), float(shared["gamma"])
     metric = choices.chip_metric(chosen["metric"], k, int(shared["n"]))
     recipes = {label: labelled(label, weight) for label in LABELS}
@@ -215,7 +215,7 @@ def check(
 
 
 class Tradeoff(NamedTuple):
-    """Bias and scatter of the mean of one correction along an axis, as shares (not squared)."""
+    """Bias, and standard deviation of the mean, of a correction along an axis, as shares."""
 
     recipe: Correction
     label: str
@@ -224,7 +224,7 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
-    """What is drawn against γ, m, n and |D|: the values of each axis, and its curves."""
+    """Axis γ, m, n or |D| -> the values along the axis, and the curves over them."""
     s, plain = q.sampling, Correction()
     without = s.design.distinct
     gammas = sorted({*GAMMAS, *([q.gamma] if q.gamma >= min(GAMMAS) else [])})
@@ -247,7 +247,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # own weights leave a sampled rank impossible there: a gap in the line
+        except ValueError:  # the prior makes a sampled rank impossible here: a gap in the line
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 
@@ -264,7 +264,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Shares of the components that are kept, at this γ for several m or for several γ."""
+    """Label and shares kept of the components: for several m at this γ, or for several γ."""
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
         ms = sorted({m for m in (*SPECTRUM_MS, s.m) if m <= most})
@@ -274,20 +274,20 @@ def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Flo
 
 
 def movielens_protocol(recipe: Correction) -> Protocol:
-    """As in the paper: drawn without replacement, fitted with replacement."""
+    """Protocol of the paper: negatives without replacement, correction fitted to replacement."""
     return Protocol.of(
         {"scheme": "without-replacement", "fit_scheme": "with-replacement", "correction": recipe}
     )
 
 
 def pairs_in_order(metric: Metric, sets: list[RankSet]) -> list[tuple[int, int]]:
-    """Pairs that the exact metric orders, the better one first."""
+    """Pairs of systems that the exact metric orders, the better system first."""
     protocol = movielens_protocol(Correction())
     return [(i, j) for i, j, truth in true_order(metric, sets, protocol) if truth]
 
 
 def movielens_orders(metric: Metric, recipe: Correction) -> Orders:
-    """The orders over every m, or where each m takes a fit, up to ``MOVIELENS_M``."""
+    """The orders over every m if uncorrected, and over m up to ``MOVIELENS_M`` if corrected."""
     sets, protocol = example(MOVIELENS), movielens_protocol(recipe)
     m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
     return memory.orders((metric,), sets, m_max, protocol, shared=True)

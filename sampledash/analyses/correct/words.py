@@ -1,4 +1,4 @@
-"""Correct in words: what a correction repairs, what it costs, and its formula."""
+"""Sentences of the Correct page: what a correction repairs, what it costs, and its formula."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXTS = texts(_HERE / "words.txt")
 
 
 def size(value: float) -> str:
-    """Write a share that may be far beyond 100 %: ``5.8e11 %``."""
+    """Format a share that may be far beyond 100 %, such as ``5.8e11 %``."""
     if abs(value) < 10:
         return f"−{percent(-value)}" if value < 0 else percent(value)
     sign, value = "−" if value < 0 else "", abs(value)
@@ -26,12 +26,12 @@ def size(value: float) -> str:
 
 
 def _power(value: float) -> str:
-    """A large number in powers of ten: ``5.8e11``."""
+    """Format a large number in scientific notation: ``5.8e11``."""
     return f"{value:.1e}".replace("e+0", "e").replace("e+", "e")
 
 
 def root(square: float) -> str:
-    """The root of a square in percent, as short as a bar's label needs."""
+    """Square root of a value in (%)², as short text for the label of a bar."""
     value = float(np.sqrt(square))
     if value >= 1000:
         return _power(value)
@@ -42,12 +42,12 @@ say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)
 
 
 def risks(found: Mapping[Correction, tuple[float, float]], instances: int) -> str:
-    """Squared biases and variances for a screen reader."""
+    """Bias, and standard deviation of the mean, of each correction, for a screen reader."""
     return say.risks([(x, b**0.5, (v / instances) ** 0.5) for x, (b, v) in found.items()])
 
 
 def vector_note(fit: Fit) -> str:
-    """What the vector looks like and what to do with it."""
+    """Sentences on how to use the vector and what it looks like."""
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])
@@ -56,12 +56,12 @@ def vector_note(fit: Fit) -> str:
 
 
 def gamma_meaning(correction: Correction, instances: int) -> str:
-    """What γ weighs, and which γ suits |D| instances."""
+    """Sentences on what γ weighs, and on the γ that suits |D| instances."""
     return say.gamma_meaning(correction, instances, float(f"{1 / instances:.2g}"))
 
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
-    """How the vector is made, as TeX with the numbers; ``prior`` is that of p(r)."""
+    """The formula of the vector as TeX with numbers, a step per string; ``prior`` follows p(r)."""
     steps = template(_HERE / "formula.tex.jinja").render(
         n=fit.sampling.n,
         m=fit.sampling.m,
@@ -77,7 +77,7 @@ def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1
 
 
 class Settled(NamedTuple):
-    """From which m a pair is in its true order, uncorrected and corrected; None: not at the end."""
+    """The m from which a pair is in its true order, uncorrected and corrected; None: no such m."""
 
     pair: str
     plain: int | None
@@ -85,7 +85,7 @@ class Settled(NamedTuple):
 
 
 def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
-    """What the correction does for the pair that the uncorrected metric gets right last."""
+    """Sentence on the pair that the uncorrected metric gets right last, and on its correction."""
     if not pairs:
         return NOTHING
     late = m_max * 1e6
@@ -96,7 +96,7 @@ def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
 
 
 def script(fit: Fit) -> str:
-    """Python lines that compute the same vector."""
+    """Python script that computes the vector with this package."""
     s, recipe = fit.sampling, fit.correction
     odds = f", odds={s.odds!r}" if s.design.weighted else ""
     own = f", gamma={recipe.gamma!r}" if recipe.gamma is not None else ""
@@ -114,7 +114,7 @@ def script(fit: Fit) -> str:
 
 
 def function(fit: Fit) -> str:
-    """Three lines of Python that need nothing else."""
+    """Python function, three lines without imports, that returns the values of the vector."""
     values = ", ".join(map(repr, fit.values.tolist()))
     return (
         f"values = [{values}]\ndef corrected(sampled_rank):  # {fit.metric}, {fit.correction}\n"

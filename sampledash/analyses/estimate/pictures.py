@@ -1,4 +1,4 @@
-"""Pictures of what sampled ranks tell and what they leave open."""
+"""Pictures of what sampled ranks say about the exact metric, and what they leave open."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sampledash.report.escape import plain
 from sampledash.report.numbers import percent
 from sampledash.types import Floats, Ints
 
-_ROW = 58  # pixels of a system
+_ROW = 58  # height of the row of a system, in pixels
 
 
 def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure:
-    """Ranges of the exact metric, one row a system, the first on top."""
+    """Ranges of the exact metric, one row for each system, the first on top."""
     c = theme.look(dark)
     data: list[dict[str, Any]] = []
     dot = {"symbol": "circle", "size": 11, "color": c.ink, "line": {"width": 0}}
@@ -43,7 +43,7 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
                 data.append(theme.dots(*at, marker, name=name, hovertemplate=hover))
     known = [x for row in rows for x in (*row.free, row.value, row.exact) if x is not None]
     low, top = min(known), max(known)
-    if 0 <= low <= top - low:  # near 0: from there
+    if 0 <= low <= top - low:  # near 0: let the axis begin at 0
         low = 0.0
     axis = theme.percent_axis(100 * top, low=100 * low, title=f"{metric} on all items")
     return theme.figure(
@@ -62,7 +62,7 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
 ) -> go.Figure:
-    """Share of relevant items up to each true rank, as estimated and, where known, as it is."""
+    """Share of relevant items up to each true rank: estimated and, where known, exact."""
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
         line = theme.system_line(place, dark)
@@ -84,7 +84,7 @@ def ranks_below(
 
 
 def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """What a corrected mean is off by, over γ: bias, scatter, and both; 1/|D| is the first row."""
+    """Error of a corrected mean over γ: bias, standard deviation, both; row 1 has γ = 1/|D|."""
     c = theme.look(dark)
     suggested, best = table["gamma"].iloc[[0, int(table["mse"].argmin())]].tolist()
     table = table.sort_values("gamma")
@@ -100,7 +100,7 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     ]
     top = 2.5 * float(error.max())
     low = max(float(min(error.min(), scatter.min())) / 2, top / 1e5)
-    if not top:  # everything was drawn: nothing to be wrong, and no log of it
+    if not top:  # all negatives were drawn: the error is 0, which has no logarithm
         low, top = 1e-5, 1.0
     digits = {"nticks": 5, "hoverformat": ".3g"}
     log, ends = {"type": "log"}, [float(np.log10(100 * x)) for x in (low, top)]

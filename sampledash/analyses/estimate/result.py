@@ -1,4 +1,4 @@
-"""What sampled ranks, or a printed table, tell of the exact metric: values, ranges, pairs."""
+"""Estimates and ranges of the exact metric from sampled ranks or from a printed table."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-FEW = 30  # instances that even a share of one half is known of to no better than 18 points
-MOST_PRINTED = 20  # systems of a table
-MOST_CANDIDATES = 10**6  # of a picture of true ranks
-PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # of the example
+FEW = 30  # instances: fewer give a share of one half to no better than 18 points
+MOST_PRINTED = 20  # systems of a printed table
+MOST_CANDIDATES = 10**6  # candidates in a picture of true ranks
+PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics of the example of a printed table
 DATA = "movielens-xyz"
 
 
 def plainer() -> list[str]:
-    """Estimators valid wherever m comes from; each assumes less than the one before."""
+    """Estimators that stay valid if the draw decided m; each assumes less than the one before."""
     rows = sorted(LEARNED.values(), key=lambda row: not row.stepped)
     return [TOGETHER, *(row.label for row in rows if row.cancels)]
 
@@ -62,12 +62,12 @@ METHODS = Live(_methods)
 
 
 class Row(NamedTuple):
-    """What is known of the exact metric of one system, or of the difference of two."""
+    """What is known about the exact metric of one system, or the difference of two systems."""
 
     name: str
-    other: str  # the one that is subtracted; "" for a system alone
-    free: Range  # without an assumption
-    falling: Range | None  # if no rank is more frequent than a better one; None: contradicted
+    other: str  # the system that is subtracted; "" for a single system
+    free: Range  # range without an assumption
+    falling: Range | None  # range if no rank is more frequent than a better one; None: contradicted
     value: float | None = None  # the estimate
     exact: float | None = None
     readings: tuple[float, ...] = ()  # estimates if m was set beforehand, and if the draw decided m
@@ -75,22 +75,22 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """Everything that is shown of sampled ranks depends on this."""
+    """Everything that the results for sampled ranks depend on."""
 
     sets: tuple[SampledRankSet, ...]  # one per system
     metric: Metric
     method: str
     gamma: float
-    true: tuple[RankSet, ...] = ()  # the ranks behind them, known of the bundled ones
+    true: tuple[RankSet, ...] = ()  # the true ranks, known for bundled data only
 
     @property
     def adaptive(self) -> bool:
-        """Whether what was drawn decided m, or may have, of some system."""
+        """Whether the draw decided m, or may have decided m, for some system."""
         return any(one.readings[-1].adaptive for one in self.sets)
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """The question if m was set beforehand, and if the draw decided it; itself where known."""
+        """Two questions, m set beforehand and m decided by the draw; this one if that is known."""
         if all(len(one.readings) == 1 for one in self.sets):
             return (self,)
         return tuple(
@@ -111,16 +111,16 @@ class Question:
 
     def _value(self, place: int, method: str) -> float:
         one = self.sets[place]
-        if method == TOGETHER:  # from one distribution, learned from all systems together
+        if method == TOGETHER:  # the rank distributions are learned from all systems together
             fits = self.cached((method, self.sets), lambda: laws.fitted_side_by_side(self.sets))
             return float(fits[place].expected(self.metric))
         asked: Correction | str = usable(method, self.gamma) if method in USABLE else method
         return self.cached((asked, one), lambda: point(self.metric, one, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Range that the samples of one system allow, or those of two for their difference.
+        """Range of the metric of one system (i = j), or of the difference of two.
 
-        With a shape None where they contradict it, or what was drawn may have decided m.
+        With a shape, None if the samples contradict the shape or if the draw may have decided m.
         """
         one, other = self.sets[i], self.sets[j]
 
@@ -135,12 +135,12 @@ class Question:
         return self.cached((shape, one, other), lambda: allowed.unless_contradicted(shape, make))
 
     def gammas(self, one: SampledRankSet) -> pd.DataFrame:
-        """What γ costs the mean over as many instances as this system has."""
+        """Table of the bias and variance of the mean for several γ, at this number of instances."""
         of = self.metric, one.outcomes.samplings[-1], one.n_instances
         return self.cached(("gammas", one), lambda: gamma_table(*of, laws.fitted(one, SHAPED)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
-        """Estimated share of relevant items up to some true ranks, by system."""
+        """Some true ranks, and the estimated share of relevant items up to each, by system."""
         if (n := max(x.n for one in self.sets for x in one.strata)) > MOST_CANDIDATES:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
         grid = rank_grid(n)
@@ -154,7 +154,7 @@ class Question:
         }
 
     def price(self, one: SampledRankSet) -> tuple[Range, Range]:
-        """Scores an instance until the metric is decided: for these instances, and more of them."""
+        """Scores per instance until the metric is decided: for these instances, and for many."""
 
         def make() -> tuple[Range, Range]:
             own, more = (allowed.stopping_range(self.metric, one, x) for x in (None, np.inf))
@@ -163,13 +163,13 @@ class Question:
         return self.cached(("price", one), make)
 
     def cached(self, name: tuple[Hashable, ...], make: Callable[[], T]) -> T:
-        """A result about this metric, kept."""
+        """Return a result about this metric from the cache; make it if needed."""
         return memory.cached(("estimate", self.metric, *name), make, shared=bool(self.true))
 
 
 @dataclass(frozen=True)
 class Result(Generic[Q]):
-    """What is shown: systems, their pairs, the verdict, what to know and what the bars are."""
+    """What is shown: systems, pairs, notes, the verdict in words, and the legend of the bars."""
 
     question: Q
     rows: tuple[Row, ...]
@@ -178,13 +178,13 @@ class Result(Generic[Q]):
     word: str
     sentence: str
     legend: str
-    method: str = ""  # of the estimates, which may be plainer than the one that was asked for
+    method: str = ""  # estimator used, which may assume less than the one that was asked for
 
 
 def _ranges(
     q: Question | TableQuestion, names: Sequence[str], report: Progress
 ) -> tuple[list[Row], list[Row]]:
-    """What is known of every system, and of every pair."""
+    """Rows with the ranges of every system, and of every pair."""
     places = list(combinations_with_replacement(range(len(names)), 2))
     rows, pairs = list[Row](), list[Row]()
     for done, (i, j) in enumerate(places):
@@ -200,7 +200,7 @@ def _ranges(
 def compute(
     q: Question, report: Progress, name: Callable[[str], str] = system_name
 ) -> Result[Question]:
-    """What sampled ranks tell, with systems by ``name``; from the cache what is there."""
+    """Return the result for sampled ranks; ``name`` formats system names in the sentence."""
     names = [one.system for one in q.sets]
     rows, pairs = _ranges(q, names, report)
     both = zip(q.sets, rows, strict=True)
@@ -231,7 +231,7 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """The estimator asked for or, where it assumes too much, a plainer one; and why."""
+    """The estimator asked for or, where it assumes too much, a plainer one; and the reason."""
     method, order = q.method, plainer()
     plainest = order[-1]
     why: words.Reason = "range"
@@ -247,7 +247,7 @@ def _allowed_method(
         rest.remove(TOGETHER)
         reason: words.Reason = "n" if max(n) > 1.1 * min(n) or len(n) == 1 else "m"
         why = reason if why == "range" else why
-    off = 1e-9  # of rounding, where a range is a single value
+    off = 1e-9  # tolerance for rounding, needed where a range is a single value
     for method in rest:
         ranges = [row.free if row.falling is None else row.falling for row in rows]
         inside = ((q.values(i, method), *span) for i, span in enumerate(ranges))
@@ -257,7 +257,7 @@ def _allowed_method(
 
 
 def _to_know(q: Question) -> Iterator[str]:
-    """What to know of the cutoff, of unlike systems, and of instances with several ranks."""
+    """Notes on the cutoff, on systems that differ in n or m, and on instances with many ranks."""
     sizes = {one.system: one.population for one in q.sets}
     least = min(q.sets, key=lambda one: one.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
@@ -271,7 +271,7 @@ def _to_know(q: Question) -> Iterator[str]:
 
 
 def estimates(found: Result[Question]) -> pd.DataFrame:
-    """Every estimate of every system; the exact value where it is known."""
+    """Table of every estimate for every system, with the exact value where it is known."""
     q, rows = found.question, []
     for i, row in enumerate(found.rows):
         values = {label: ask._value(i, name) for label, (ask, name) in offered(q).items()}
@@ -286,7 +286,7 @@ def estimates(found: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Label of each estimate that is valid: the question as it is read, and the method."""
+    """Label of each valid estimate -> the question with its reading of m, and the method."""
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))
@@ -294,7 +294,7 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(found: Result[Question]) -> pd.DataFrame:
-    """The range of each pair's difference, without and with the assumption."""
+    """Table of the range of each pair's difference, without and with the falling shape."""
     drawn = {one.system: one for one in found.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
@@ -307,7 +307,7 @@ def pair_ranges(found: Result[Question]) -> pd.DataFrame:
 
 
 def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
-    """How these were sampled, for a table that is taken away."""
+    """How these rank sets were sampled, as columns of a table for download."""
 
     def listed(sizes: set[Any]) -> Any:
         return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))
@@ -319,7 +319,7 @@ def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
 
 @memory.once
 def example_table() -> str:
-    """Sampled metrics of X, Y, Z as a paper would print them."""
+    """Expected sampled metrics of X, Y and Z as text of a table that a paper would print."""
     lines = [", ".join(["system", *PRINTED])]
     for ranks in example(DATA):
         drawn: Any = {"m": 100, "scheme": "without-replacement"}
@@ -329,7 +329,7 @@ def example_table() -> str:
 
 
 def read_table(text: str) -> PrintedTable:
-    """A printed table; a ValueError if it has too many systems, or one without a value."""
+    """Read a printed table; a ValueError if it has too many systems, or one without a value."""
     table = read_printed(text)
     if len(table.rows) > MOST_PRINTED:
         raise ValueError(
@@ -344,7 +344,7 @@ def read_table(text: str) -> PrintedTable:
 
 
 class TableQuestion(NamedTuple):
-    """Everything that is shown of a printed table depends on this."""
+    """Everything that the results for a printed table depend on."""
 
     table: PrintedTable
     metric: Metric
@@ -352,9 +352,9 @@ class TableQuestion(NamedTuple):
     instances: int
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Range that a line of the table allows, or two lines for their difference.
+        """Range that a line of the table allows, or that two lines allow for their difference.
 
-        Nothing ties one to the other. With a shape None where one contradicts it.
+        The two lines are taken as unrelated. With a shape, None if a line contradicts the shape.
         """
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]
@@ -376,7 +376,7 @@ class TableQuestion(NamedTuple):
 def compute_table(
     q: TableQuestion, report: Progress, name: Callable[[str], str] = system_name
 ) -> Result[TableQuestion]:
-    """What a printed table tells, with systems by ``name``."""
+    """Return the result for a printed table; ``name`` formats system names in the sentence."""
     metric, s = q.metric, q.sampling
     rows, pairs = _ranges(q, [one.system for one in q.table.rows], report)
     notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
@@ -396,7 +396,7 @@ def compute_table(
 
 
 def bounds(found: Result[TableQuestion]) -> pd.DataFrame:
-    """Every range with all that it follows from; none where the shape contradicts the table."""
+    """Table of every range with its settings; the range is empty if the table contradicts it."""
     q, s = found.question, found.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
     rows: list[dict[str, Any]] = []

@@ -1,1 +1,1 @@
-"""The Explore page: its scene, its parts, its tabs."""
+"""The Explore page: its results, its pictures and its texts."""

@@ -1,4 +1,4 @@
-"""Pictures of the Explore page: a metric over the true rank; the law of the sampled rank."""
+"""Pictures of the Explore page: a metric over true ranks; the distribution of sampled ranks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-AGREE = 0.005  # of the axis: closer than that two lines are one to the eye
-_FEW = 10  # bars
+AGREE = 0.005  # share of the axis: two lines closer than this look like one
+_FEW = 10  # bars that the axis has room for at least
 
 
 def expected_curve(
@@ -32,12 +32,12 @@ def expected_curve(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> theme.Picture:
-    """Expected sampled metric against the true rank, with the exact one and a band of one std.
+    """Exact and expected sampled metric over the true rank, with a band of ± 1 standard deviation.
 
-    Curves over increasing ranks are shares, at most 400 points; the rank ``at`` is marked if it is
-    one of them; ``log``: a logarithmic rank axis; ``narrow``: labels break in two lines.
+    The curves are shares over increasing ranks, at most 400 points. The rank ``at`` is marked if it
+    is one of the ranks. ``log``: a logarithmic rank axis; ``narrow``: labels have two lines.
     """
-    # Alone in its panel the sampled line needs no dash to be told apart.
+    # The sampled line is solid, since a panel has only one.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
     color = style["color"]
     y_exact, y_mean = theme.in_percent(exact), theme.in_percent(mean)
@@ -102,16 +102,16 @@ def _values_at(
     narrow: bool,
     back: str,
 ) -> list[dict[str, Any]]:
-    """Name and value beside the marked points: above on the right, or below on the left.
+    """Labels with name and value beside the marked points: above right, or below left.
 
-    There a falling curve leaves room. The higher point has its label on the right and the lower one
-    on the left, except near the ends of the axis, where both labels are on the side that is left.
+    A falling curve leaves room at these places. The higher point has its label on the right and the
+    lower point on the left. Near an end of the axis both labels are on the side with room.
     """
     share = np.log(at) / np.log(max(last, 2)) if log else at / last
-    height = 0.2 if narrow else 0.08  # of a label, as a share of the plot's
+    height = 0.2 if narrow else 0.08  # height of a label, as a share of the height of the plot
 
     def lift(y: float, right: bool) -> float:
-        """Where the label of a value begins, as a share of the plot's height."""
+        """Height of the lower edge of a label, as a share of the height of the plot."""
         above = y / top + 0.02
         return above if right and above + height < 1.05 else max(above - 0.04 - height, 0.0)
 
@@ -141,7 +141,7 @@ def family(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> go.Figure:
-    """Expected sampled metric for growing numbers of negatives, with the exact one (Figure 3)."""
+    """Expected sampled metric for growing numbers of negatives, and exact metric (Figure 3)."""
     c, sizes = theme.look(dark), sorted(curves)
     drawn = [*(theme.in_percent(curves[m]) for m in sizes), theme.in_percent(exact)]
     texts = [*(f"m = {count(m)}" for m in sizes), "exact"]
@@ -174,7 +174,7 @@ def family(
 
 
 def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
-    """The part of a law that can be seen: where it exceeds 1/2000 of its mode, at most ``most``."""
+    """Sampled ranks with at least 1/2000 of the largest probability, ``most`` values at most."""
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])
     if last - first + 1 > most:
@@ -186,9 +186,9 @@ def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
 def law(
     p: Floats, *, k: int | None, mean: float, observed: Ints | None = None, dark: bool = False
 ) -> go.Figure:
-    """Law of the sampled ranks 1..m+1 as bars, those within the cutoff lit, the mean marked.
+    """Distribution ``p`` of the sampled ranks 1..m+1 as bars, with the cutoff and the mean marked.
 
-    ``observed``: drawn sampled ranks; their shares become the bars and the law the dots over them.
+    ``observed``: drawn sampled ranks. Their shares become the bars, and the distribution the dots.
     """
     c = theme.look(dark)
     window = law_window(p)
@@ -197,7 +197,7 @@ def law(
         wide = slice(min(window.start, low), max(window.stop, high))
         window = wide if wide.stop - wide.start <= LIMIT else window
     ranks = np.arange(window.start + 1, window.stop + 1)
-    # Few bars would be wide ones: some room, but no ranks that there are not.
+    # Few bars would be too wide: add room to the axis, but no ranks outside 1..m+1.
     left = max(int(ranks[0]) - max(_FEW - len(ranks), 0), 1)
     right = min(max(int(ranks[-1]), left + _FEW - 1), len(p))
     y = theme.in_percent(p[window])
@@ -227,9 +227,9 @@ def law(
 
 
 def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.Figure:
-    """One draw: the catalogue as a strip, the relevant item, the drawn negatives lit.
+    """One draw: the catalogue as a strip with the relevant item and the drawn negatives.
 
-    More than 400 ``negatives`` (their true ranks) above or below are thinned evenly.
+    ``negatives`` are true ranks; of more than 400 above or below the item, 400 are shown.
     """
     c = theme.look(dark)
     ordered = np.sort(negatives)
@@ -274,7 +274,7 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
 
 
 def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.Figure:
-    """Which true ranks could show this sampled rank: probability that the rank is at most r."""
+    """Probability that the true rank is at most r, given the sampled rank, over r."""
     c = theme.look(dark)
     y = theme.in_percent(below)
     i = int(np.searchsorted(y, 50.0))

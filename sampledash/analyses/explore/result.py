@@ -1,4 +1,4 @@
-"""What the Explore page shows, from the choices to the numbers: curves over the rank, and draws."""
+"""Results of the Explore page: curves over the rank, and draws."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, moments, pmf_chunks
 from sampledash.types import Floats, Ints, Progress
 
-# Exact value, expectation and standard deviation.
-Curves = tuple[Floats, Floats, Floats]  # of shape (metrics, ranks)
+# Exact value, expected value and standard deviation.
+Curves = tuple[Floats, Floats, Floats]  # each of shape (metrics, ranks)
 Numbers = tuple[float, float, float]
 
-LARGEST_POSTERIOR = 200_000  # candidates: its law is held for every rank
+LARGEST_POSTERIOR = 200_000  # candidates: a posterior holds a probability for every rank
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is looked at, valid by construction; ``top`` is the last rank shown, None for all."""
+    """Valid settings of the page; ``top`` is the last rank shown, None for all ranks."""
 
     metrics: tuple[Metric, ...]
     sampling: Sampling
@@ -34,12 +34,12 @@ class Question:
 
     @property
     def seen(self) -> float:
-        """The sampled rank on average."""
+        """Expected sampled rank."""
         return 1 + self.sampling.m * float(self.sampling.share_above(self.rank))
 
     @cached_property
     def ranks(self) -> Ints:
-        """Where the curves are evaluated."""
+        """Ranks at which the curves are evaluated."""
         keep = {rank for metric in self.metrics for rank in jumps(self.sampling, metric)}
         return rank_grid(self.sampling.n, top=self.top, keep=sorted(keep))
 
@@ -53,15 +53,15 @@ class Result:
     here: Curves
 
     def at_rank(self, metric: Metric) -> Numbers:
-        """Exact value, expectation and standard deviation at the chosen rank."""
+        """Exact value, expected value and standard deviation at the chosen rank."""
         place = self.question.metrics.index(metric)
         exact, mean, std = (float(part[place, 0]) for part in self.here)
         return exact, mean, std
 
     def drawn(self, metric: Metric) -> tuple[Ints, Floats, Floats, Floats]:
-        """Ranks and the curves of a metric, the chosen rank among them where they reach so far.
+        """Ranks and the three curves of a metric, including the chosen rank if it is in range.
 
-        It is put in afterwards, so that another rank does not mean another curve.
+        The chosen rank is inserted here, so that the cached curves serve every chosen rank.
         """
         q, place = self.question, self.question.metrics.index(metric)
         exact, mean, std = (part[place] for part in self.curves)
@@ -73,7 +73,7 @@ class Result:
         return np.insert(q.ranks, at, q.rank), exact, mean, std
 
     def csv(self) -> str:
-        """The curves as text, one row per rank drawn."""
+        """The curves as CSV text, one row for each rank in the picture."""
         q = self.question
         names, columns = ["rank"], [self.drawn(q.focus)[0].astype(np.float64)]
         for metric in q.metrics:
@@ -95,7 +95,7 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 def curves(
     metrics: tuple[Metric, ...], sampling: Sampling, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
-    """Curves of several metrics; the law of the sampled rank, all the work, is evaluated once."""
+    """Curves of several metrics. All share one evaluation of the sampled ranks' distributions."""
 
     def make() -> Curves:
         values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
@@ -112,13 +112,13 @@ def curves(
 
 
 def law(sampling: Sampling, rank: int) -> Floats:
-    """Law of the sampled rank at one true rank."""
+    """Distribution of the sampled rank, given the true rank: shape (m + 1,)."""
     key = "law", sampling, rank
     return memory.cached(key, lambda: memory.frozen(sampling.pmf(rank)), shared=True)
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
-    """Probability that the true rank is at most 1..n, given one sampled rank."""
+    """Probability that the true rank is at most r, for r = 1..n, given one sampled rank."""
 
     def make() -> Floats:
         return memory.frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
@@ -127,31 +127,31 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 
 
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
-    """Expected metric in focus for some m and, in a small catalogue, all negatives.
+    """Expected metric in focus for some m and, if n is at most ``MOST`` + 1, all negatives.
 
-    By m: over the ranks of the question, and at its rank.
+    Two dictionaries by m: the values at the ranks of the question, and at its chosen rank.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
     values: dict[int, Floats] = {}
     for m in [*(m for m in sizes if m < s.n - 1), *([s.n - 1] if s.n - 1 <= MOST else [])]:
         if m == s.n - 1 and s.design.distinct:
-            values[m] = metric(both, s.n)  # nothing is left out
+            values[m] = metric(both, s.n)  # the sample holds all negatives: the exact metric
         else:
             values[m] = curves((metric,), Sampling(s.n, m, s.scheme, s.odds), both)[1][0]
     return {m: y[:-1] for m, y in values.items()}, {m: float(y[-1]) for m, y in values.items()}
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
-    """Sampled ranks of the draws 1..draws of a seed; more draws keep the earlier ones."""
+    """Sampled ranks of draws 1..draws of a seed; a larger ``draws`` keeps the first ones."""
     return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
 
 
 def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw: int) -> Ints:
-    """True ranks of the negatives of one draw that gave this sampled rank.
+    """Draw true ranks for the negatives of a draw that gave this sampled rank.
 
-    Given how many are above, those above are a uniform choice of the items above and those below
-    one of the items below, under every scheme; with replacement an item may come twice.
+    Under every scheme, given the number of negatives above, these are uniform among the items above
+    and the other negatives uniform among the items below. With replacement an item may come twice.
     """
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1

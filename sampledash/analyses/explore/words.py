@@ -1,4 +1,4 @@
-"""Explore in words: what sampling does to a metric at one rank, and why."""
+"""Sentences of the Explore page: what sampling does to a metric at one rank, and why."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 
 def sentence(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> str:
-    """The page in at most 25 words."""
+    """The main sentence of the page, at most 25 words."""
     start = sentences.say.drawn(sampling)
     return say.sentence(metric, rank, start, exact, mean, same=abs(exact - mean) < SAME)
 
 
 def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
-    """What happens to the rank: how many of the items above are drawn."""
+    """Sentences on the sampled rank: how many of the items above are drawn, on average."""
     drawn = sampling.drawn * float(sampling.share_above(rank))
     by_share = metric.linear or metric.share is not None
     return say.looks_like(metric, rank, sampling, drawn, by_share)
@@ -39,12 +39,12 @@ def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: f
 
 
 def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
-    """One sample, counted: negatives above, sampled rank, value."""
+    """Sentence on one sample: negatives above the relevant item, sampled rank, metric."""
     value = float(metric.of_above(above, sampling.m)) * metric.scale(1)
     return say.one_draw(metric, above, sampling.m, value)
 
 
 def law(metric: Metric, rank: int, sampling: Sampling, p: list[float]) -> str:
-    """What the law of the sampled rank says about the metric."""
+    """Sentence on the probability that the sampled rank is within the cutoff (1 if none)."""
     k = metric.cut(sampling.m) or 1
     return say.law(rank, sampling, k, min(1.0, sum(p[:k])))

@@ -21,16 +21,16 @@ _MOVIES = 8
 
 
 def swept(knob: str, found: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Each measure of a sweep over the values of its knob, its best value marked.
+    """Each measure of a sweep over the values of the knob, with the best value marked.
 
-    ``found`` is as ``result.swept`` gives it.
+    ``found`` is the table that ``result.swept`` returns.
     """
     x, axis = _places(knob, found[knob].to_numpy())
     return theme.beside([_panel(x, axis, found[name], dark) for name in found.columns[1:]])
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
-    """Where the values stand, and the axis: weights on a logarithmic one, 0 left of the others."""
+    """Places of the values, and the axis: logarithmic for the weight w_m, with 0 left of 0.001."""
     title = {"text": knob}
     if knob != "w_m":
         room = 0.05 * (float(np.ptp(values)) or 1)
@@ -43,7 +43,7 @@ def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
 
 
 def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool) -> theme.Picture:
-    """One measure; RMSE in ink, the others in the colour of their metric and in percent."""
+    """Panel of one measure: RMSE in ink, other measures in percent and in their metric's colour."""
     name, error = str(values.name), values.name == "RMSE"
     line: dict[str, Any] = {"color": theme.look(dark).ink, "width": 2}
     if not error:
@@ -77,9 +77,9 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 
 
 def tops(found: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """TOPK over the share of the list, whole and its top alone; the second value is dashed.
+    """TOPK over the share of the list: a panel of all shares, and one of the first ``TOP``.
 
-    ``found`` is as ``result.top_shares`` gives it.
+    ``found`` is the table that ``result.top_shares`` returns; its last column is dashed.
     """
     panels = []
     for most in (1.0, TOP):
@@ -110,7 +110,7 @@ def tops(found: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def toys(dark: bool) -> go.Figure:
-    """Table 1 of Steck, and recommenders that know the taste of none to all of the users."""
+    """Table 1 of Steck; the slider is how many users' tastes the recommender knows."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = []

@@ -1,4 +1,4 @@
-"""What the Lab page keeps: the recommenders it offers, those wanted, and training under way."""
+"""State of the Lab page: the recommenders offered and wanted, and the training in progress."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from sampledash.metrics import metric
 from sampledash.protocol import Protocol
 
 _KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
-#: Chip -> text with the values of the papers, which can be changed.
+#: Chip -> text of a recommender with the values of the papers, which the reader can edit.
 OFFERED = {
     **{f"{name}: {_KIND[name]}": str(parse_recommender(x)) for name, x in OF_THE_PAPERS.items()},
     "EASE": str(recommender("EASE")),
     **{name: str(parse_recommender(x)) for name, x in EXPERIMENTS["steck"].recommenders.items()},
     "Random": str(recommender("random")),
 }
-#: Begun with: X, Y and Z.
+#: Recommenders chosen at first: X, Y and Z.
 FIRST = list(OFFERED)[:3]
-#: Choice -> rule of splitting, and what is done with seen items.
+#: Choice of a split -> its rule; choice for items seen in training -> suffix of the rule.
 SPLITS = {
     "last": "last 1",
     "random": "random 1 seed=0",
@@ -37,23 +37,23 @@ SPLITS = {
     "last 10 %": "latest 10%",
 }
 SEEN = {"left out": "", "kept in": " seen=kept"}
-#: Knob of AllRank-Regression that a sweep moves -> as the core names it.
+#: Knob of AllRank-Regression that a sweep can vary -> its name in the package.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
-#: Of the list, fine where Steck's Figure 3 is enlarged.
+#: Share of the list that Steck's Figure 3 enlarges, and the shares drawn: close together there.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-_STEP, _PATIENCE = 0.02, 5.0  # seconds of work at a time, for others wait, and of waiting
+_STEP, _PATIENCE = 0.02, 5.0  # seconds of work per call (others wait), and for the lock
 
 
 class Wanted(NamedTuple):
-    """A recommender to be trained: the name of its system, and its text."""
+    """A recommender to be trained: the name of its system, and its text such as ``iALS d=32``."""
 
     system: str
     text: str
 
 
 def wanted(chip: str, text: str) -> Wanted:
-    """The recommender of a chip and a text; its name says what is not as in the paper.
+    """Recommender of a chip and a text; its name lists the values that differ from the paper.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def wanted(chip: str, text: str) -> Wanted:
     Raises
     ------
     ValueError
-        If the text is none.
+        If the text is not a recommender.
     """
     mine, usual = parse_recommender(text), parse_recommender(OFFERED[chip])
     if mine.name != usual.name:
@@ -74,7 +74,7 @@ def wanted(chip: str, text: str) -> Wanted:
 
 
 def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
-    """What a sweep found: its knob, ATOP and Recall@k of the relevant pairs, and RMSE."""
+    """Table of a sweep by value of the knob: ATOP and Recall@k of the relevant pairs, and RMSE."""
     rows = [
         (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)
         for point in points
@@ -84,9 +84,9 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 
 
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
-    """TOPK(k) over the share k of the list, where ATOP is highest and, if elsewhere, RMSE lowest.
+    """TOPK(k) over the share k of the list, for the knob values of highest ATOP and lowest RMSE.
 
-    A column ``k`` and one for each of the values, in this order.
+    The columns are ``k``, highest ATOP and, if it has another value of the knob, lowest RMSE.
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -98,7 +98,7 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
 
 
 class Task(NamedTuple):
-    """Work to be done: what it is called, the key its result is kept under, and its steps."""
+    """Work to be done: its name, the key of its result, and a generator of its steps."""
 
     name: str
     key: Hashable
@@ -107,51 +107,51 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What recommenders are trained on, what is relevant, and the seed."""
+    """The split that recommenders are trained on, the least relevant rating, and the seed."""
 
     parts: Split
     least_rating: float | None
     seed: int
 
     def key(self, what: Wanted | str) -> Hashable:
-        """Of a recommender or a sweep: the same only for the same result."""
+        """Key of a recommender or a sweep, equal only for equal results."""
         return self.parts.data, self.parts.text, self.least_rating, self.seed, what
 
     def training(self, wanted: Wanted) -> Task:
-        """Train a recommender and rank."""
+        """Task that trains a recommender and ranks the test items."""
         how: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
         return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **how))
 
     def sweep(self, knob: str) -> Task:
-        """Train AllRank-Regression with each of several values of a knob."""
+        """Task that trains AllRank-Regression with each of several values of a knob."""
         how: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
         return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **how))
 
 
-#: What was made in this session: rank sets, and the points of sweeps.
+#: Results of this session by key: rank sets, and the points of sweeps.
 Made = dict[Hashable, Any]
 
 
 class Job:
-    """Work that is done one task after the other, in steps between which all can wait.
+    """Tasks that are done one after the other, in short steps, so that the work can pause.
 
-    What it makes is put into ``made``; why a task cannot be done into ``failed``.
+    Results are put into ``made``, and the errors of tasks that fail into ``failed``.
     """
 
     def __init__(self, tasks: Sequence[Task], made: Made) -> None:
         self.tasks, self.made = tuple(tasks), made
         self.failed: dict[Hashable, ValueError] = {}
-        self.points: dict[Hashable, tuple[Point, ...]] = {}  # of a sweep, as far as it is
+        self.points: dict[Hashable, tuple[Point, ...]] = {}  # points of a sweep so far
         self.halted = False
         self.shares = [0.0] * len(self.tasks)
-        self._seconds = 0.0  # of work on the present one
+        self._seconds = 0.0  # seconds of work on the current task
         self._work = self._all()
         self._going_on, self.done = Lock(), False
 
     def advance(self, seconds: float = _STEP) -> None:
-        """Go on for so long, a step at least.
+        """Work for this many seconds, and for one step at least.
 
-        The run of the page before this one may still be inside; nothing happens then.
+        Do nothing if the previous run of the page still works here after ``_PATIENCE`` seconds.
         """
         if not self._going_on.acquire(timeout=_PATIENCE):
             return
@@ -172,17 +172,17 @@ class Job:
 
     @property
     def place(self) -> int | None:
-        """Which task is under way."""
+        """Place of the task in progress; None after the last."""
         return next((place for place, share in enumerate(self.shares) if share < 1), None)
 
     @property
     def left(self) -> float | None:
-        """Seconds that the present one takes yet, as it went so far; None: too early to tell."""
+        """Seconds that the current task still takes, at the speed so far; None: not known yet."""
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 
     def _all(self) -> Generator[int]:
-        """Do all; yields the place of the one that went on."""
+        """Do all tasks; yield the place of the current task after each step."""
         for place, task in enumerate(self.tasks):
             try:
                 self.made[task.key] = yield from self._followed(task, place)

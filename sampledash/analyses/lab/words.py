@@ -1,4 +1,4 @@
-"""The Lab in words."""
+"""Sentences of the Lab page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ say = Sentences(Path(__file__).with_suffix(".jinja"), escaped=escaped)
 
 
 def data(interactions: Interactions) -> str:
-    """What the interactions are, in numbers."""
+    """Summary of the interactions in numbers."""
     x, rating = interactions, interactions.rating
     ends = None if rating is None else (rating.min(), rating.max())
     repeats = x.size - np.unique(x.user.astype(np.int64) * x.n_items + x.item).size
@@ -27,7 +27,7 @@ def data(interactions: Interactions) -> str:
 
 
 def split(rule: str, parts: Split, least: float | None = None) -> str:
-    """What a split does, and what its candidates are."""
+    """Description of a split and of its candidates."""
     relevant, rating = None, parts.test.rating
     if least is not None and rating is not None:
         relevant = int(np.count_nonzero(rating >= least))
@@ -35,7 +35,7 @@ def split(rule: str, parts: Split, least: float | None = None) -> str:
 
 
 def knobs(text: str) -> str:
-    """What a recommender is and what its knobs do."""
+    """Description of a recommender and of its knobs."""
     kind = FAMILIES[parse_recommender(text).name]
     sentences = [f"{kind.about[0].upper()}{kind.about[1:]}. {kind.source}".strip()]
     sentences += [f"{knob.name}: {knob.about}" for knob in kind.knobs]
@@ -43,13 +43,13 @@ def knobs(text: str) -> str:
 
 
 def swept(knob: str, found: pd.DataFrame) -> str:
-    """What a sweep shows: the best value by ranks, and by the error on ratings."""
+    """Sentence on a sweep: the value of the knob with highest ATOP, and with lowest RMSE."""
     by_rank = found.iloc[int(found["ATOP"].argmax())]
     by_error = found.iloc[int(found["RMSE"].argmin())]
     return say.swept(knob, by_rank, by_error)
 
 
 def tops(found: pd.DataFrame) -> str:
-    """What the curves of TOPK show: how much is in the top of the list."""
+    """Sentence on the curves of TOPK: the share of relevant items in the top of the list."""
     row = found[found["k"] <= TOP].iloc[-1]
     return say.tops(TOP, [say.share_with(*item) for item in row.drop("k").items()])

@@ -1,1 +1,1 @@
-"""The Learn course: nine lessons, one question and one picture each."""
+"""The Learn course: ten lessons, each with one question and one picture."""

@@ -1,22 +1,22 @@
-"""What a lesson is: a text with named numbers, what computes them, and a picture.
+"""Lessons: a text with named numbers, the functions that compute these numbers, and a picture.
 
-A lesson is one module in the folder ``lessons``, whose names give the order. Adding one is adding
-a module. It holds
+A lesson is a module in the folder ``lessons``; the names of the modules give the order. A new
+module is a new lesson. A module holds
 
 ``TEXT``
-    The words, as a rule those of a text file beside the module: lines of ``name: text``, wrapped
-    lines indented. ``$x`` stands for the number x: a whole one with thousands separated, another in
-    percent, ``$x:points`` and ``$x:2f`` as they say. A ``choice`` and an ``exercise`` have two
-    parts, answer and reply or task and solution, with `` | `` between; a ``link`` is a page, its
-    query and the label. ``right`` names the choice that is.
+    The words, usually from a text file beside the module: lines of ``name: text``, with wrapped
+    lines indented. ``$x`` stands for the number x: an integer with thousands separators, another
+    number in percent, or the format after a colon, as in ``$x:points`` and ``$x:2f``. A ``choice``
+    is an answer and a reply, an ``exercise`` a task and a solution, and a ``link`` a page, its
+    query and a label, each with `` | `` between the parts. ``right`` names the right choice.
 ``numbers(look)``, ``picture(look, revealed, dark)``
-    The numbers, and texts, by name (several lines as a tuple), and the Plotly figure.
+    The numbers and texts by name (several lines as a tuple), and the Plotly figure.
 ``LOOKS``, ``OFFER``
-    Where there are some: metrics or pictures to choose from once the answer is out, that of the
-    question first; and what can be tried beside the picture: what is asked, values of m, what
-    answers.
+    Both optional. ``LOOKS``: metrics or pictures that the reader can choose once the answer is
+    shown, that of the question first. ``OFFER``: something to try beside the picture, as its
+    request, values of m, and the function that answers.
 
-Screen, projector and exercise sheet are made from the same lesson.
+The screen, the projector and the exercise sheet use the same lesson.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from sampledash.report.sentences import ranking
 from sampledash.schemes import Scheme
 
 PAPER = "Krichene & Rendle, KDD 2020"
-# Most lessons are about one case: candidates, negatives, and how these are drawn.
+# Most lessons share one case: N candidates, and M negatives drawn without replacement.
 N, M = 10_000, 100
 WITHOUT: Scheme = "without-replacement"
 METRIC = "Recall@10"
-# How the other pages write the metrics.
+# Metric -> its chip on the other pages.
 CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
 Numbers = Mapping[str, str | float | tuple[str, ...]]
-COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}  # unless a lesson says otherwise
-# How a number is written where it is neither a count nor in percent; else with so many digits.
+COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}  # defaults, which a lesson can replace
+# Formats of ``$x:format``; any other format is one of Python, such as 2f.
 WRITTEN: Mapping[str, Callable[[float], str]] = {
     "points": points,
     "chance": in_runs,
@@ -58,22 +58,22 @@ WRITTEN: Mapping[str, Callable[[float], str]] = {
 
 
 class Recommenders(NamedTuple):
-    """Those on MovieLens 1M, whose true ranks are bundled, and what ``METRIC`` says of them."""
+    """The recommenders on MovieLens 1M, whose true ranks are bundled, and their ``METRIC``."""
 
     sets: list[sd.RankSet]
     names: list[str]
     exact: list[float]
-    most: int  # negatives that a user has
-    settled: tuple[str, str, int]  # the pair that is right last, the better first, and from which m
+    most: int  # largest number of negatives of a user
+    settled: tuple[str, str, int]  # the pair that is right last (better, worse), and from which m
 
     def visited(self, *m_values: int) -> list[int]:
-        """Places of a slider, with those at which something happens to these data."""
+        """Values of m for a slider: ``m_values``, the m of ``settled``, and all negatives."""
         return sorted({*m_values, self.settled[-1], self.most})
 
 
 @cache
 def movielens() -> Recommenders:
-    """They are the same for everybody."""
+    """The bundled recommenders, read once."""
     sets = sd.example("movielens-xyz")
     last = sd.right_from(METRIC, sets, scheme=WITHOUT).nlargest(1, "m").iloc[0]
     return Recommenders(
@@ -86,7 +86,7 @@ def movielens() -> Recommenders:
 
 
 class Choice(NamedTuple):
-    """One answer to choose from, and what to say to whoever chooses it."""
+    """One possible answer, and the reply to a reader who chooses it."""
 
     text: str
     right: bool
@@ -94,12 +94,12 @@ class Choice(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The answer, where it is a number: ``20 of 20``."""
+        """The number at the beginning of the answer, such as 20 in ``20 of 20``."""
         return int(self.text.split()[0])
 
 
 class Link(NamedTuple):
-    """Another page in the state that the lesson is about: page, query of its address, label."""
+    """Link to another page with the settings of the lesson: page, query of its address, label."""
 
     page: str
     query: Mapping[str, str | list[str]]
@@ -115,10 +115,10 @@ class Exercise(NamedTuple):
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a lesson says; exactly one of the choices is right.
+    """The texts of a lesson; exactly one of the choices is right.
 
-    ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher, ``points`` a list to take
-    away, and where the answer is a number, ``most`` is the largest that can be guessed, from 0 on.
+    ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher. ``points`` is a list of
+    conclusions. If the answer is a number, readers guess a number from 0 to ``most``.
     """
 
     title: str
@@ -142,7 +142,7 @@ class Lesson:
         return next(choice for choice in self.choices if choice.right)
 
     def reply(self, guess: int) -> Choice:
-        """A guessed number as a choice: how far off it is, and the reason of the nearest choice."""
+        """A guessed number as a choice; its reply is the error and the nearest choice's reply."""
         off = guess - self.answer.number
         if not off:
             return self.answer
@@ -153,12 +153,12 @@ class Lesson:
 
 
 def text_of(name: str) -> str:
-    """The text of this name in the folder ``lessons``."""
+    """Read the text file of this name in the folder ``lessons``."""
     return (Path(lessons.__path__[0]) / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def names() -> list[str]:
-    """Of the lessons, in order."""
+    """Names of the lessons, in order."""
     return sorted(module.name for module in pkgutil.iter_modules(lessons.__path__))
 
 
@@ -169,13 +169,13 @@ def course() -> tuple[ModuleType, ...]:
 
 
 def looks(number: int) -> tuple[str, ...]:
-    """Metrics that lesson 1, 2, ... can be looked at with, that of the question first."""
+    """Metrics or pictures to choose from in lesson 1, 2, ..., that of the question first."""
     return getattr(course()[number - 1], "LOOKS", ("",))
 
 
 @lru_cache(maxsize=64)
 def words(number: int, look: str = "") -> Lesson:
-    """What lesson 1, 2, ... says; computed once, as it is the same for everybody."""
+    """The texts of lesson 1, 2, ...; cached, as they are the same for all readers."""
     module = course()[number - 1]
     return read(module.TEXT, {**COMMON, **module.numbers(look or looks(number)[0])})
 
@@ -185,10 +185,10 @@ _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
 
 @cache
 def ahead(number: int) -> Future[object]:
-    """Compute beside the page, once, what the reader of a lesson asks for next.
+    """Compute in another thread, once, what the reader of a lesson needs next.
 
-    That is the picture of its answer, which the result waits for, and the words of the lesson
-    after it. Both leave their numbers in the caches of the lessons.
+    The reader needs the picture of the answer, which is the returned future, and the texts of the
+    next lesson. Both fill the caches of the lessons.
     """
     picture = course()[number - 1].picture
     drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)
@@ -197,7 +197,7 @@ def ahead(number: int) -> Future[object]:
 
 
 def read(text: str, numbers: Numbers) -> Lesson:
-    """Put the numbers into the text of a lesson."""
+    """Parse the text of a lesson, with the numbers put in."""
     texts: dict[str, list[str]] = {}
     for line in re.split(r"\n(?! )", text.strip()):
         name, _, content = re.sub(r"\s*\n\s+", " ", line).partition(": ")
@@ -227,7 +227,7 @@ def read(text: str, numbers: Numbers) -> Lesson:
 
 
 def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
-    """A number where the text names it, as the text wants it."""
+    """Format a number as the match ``$x`` or ``$x:format`` wants; ``tex``: for a formula."""
     value, how = numbers[match[1]], match[2]
     if isinstance(value, str | tuple):
         return str(value)
@@ -239,7 +239,7 @@ def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
 
 
 def order(systems: Sequence[str], means: Sequence[float]) -> str:
-    """Systems from best to worst, not to be broken over two lines."""
+    """Systems from best to worst, as text that does not break over two lines."""
     return ranking(systems, means).replace(" ", "\u00a0")
 
 
@@ -247,7 +247,7 @@ def order(systems: Sequence[str], means: Sequence[float]) -> str:
 
 
 def notes(lesson: Lesson) -> str:
-    """What to do with one lesson in class, as Markdown."""
+    """Teacher's notes on one lesson, as Markdown."""
     heard = "\n".join(f"- {belief}" for belief in lesson.misconceptions)
     tasks = "\n".join(f"- {one.task} *{one.solution}*" for one in lesson.exercises)
     return (
@@ -265,7 +265,7 @@ def sheet() -> str:
     tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {time}", ""]
     keys = ["# Solutions and notes for the teacher", ""]
     for place, lesson in enumerate(every, 1):
-        # The title would tell the answer: it waits for the solutions.
+        # The title gives the answer away, so it stands with the solutions.
         tasks += [f"## {place}. {lesson.question} ({lesson.minutes} minutes)", "", lesson.setup, ""]
         tasks += [*(f"- [ ] {choice.text}" for choice in lesson.choices), ""]
         tasks += [f"{place}.{i} {one.task}\n" for i, one in enumerate(lesson.exercises, 1)]

@@ -1,4 +1,4 @@
-"""Figures 1-5 of the paper as ours, and Steck's theorem watched."""
+"""Our versions of Figures 1-5 of the paper, and a picture of Steck's theorem."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _ranks(_: Metric, dark: bool) -> go.Figure:
     return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 
-# What draws a figure, with which metrics; its key and what it shows, of each metric.
+# Figure -> function that draws it, its metrics, and templates of key and description.
 FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric], str, str]] = {
     "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
@@ -112,13 +112,13 @@ FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric
 
 
 def panels(item: str, dark: bool) -> list[Panel]:
-    """Ours of a figure of the paper."""
+    """Our panels for a figure of the paper, one for each metric."""
     draw, metrics, key, alt = FIGURES[item]
     return [Panel(draw(x, dark), f"paper_{key.format(x)}", alt.format(x)) for x in metrics]
 
 
 def missing(times: int, found: pd.DataFrame, dark: bool) -> list[Panel]:
-    """TOPK and ATOP of all relevant items and of the observed ones."""
+    """TOPK and ATOP of all and of observed relevant items, over how unevenly they are observed."""
     panels = []
     for row, measure in enumerate(found["measure"].unique()):
         line = theme.metric_line(parse_metric(measure), dark)

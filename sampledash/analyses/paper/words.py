@@ -1,4 +1,4 @@
-"""Printed numbers beside ours, in words."""
+"""Sentences that compare printed numbers with ours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sampledash.report.templates import Sentences, texts
 _HERE = Path(__file__).parent
 TEXTS = texts(_HERE / "words.txt")
 say = Sentences(_HERE / "words.jinja")
-#: Item -> title, text, and the code that made what is shown.
+#: Item of the paper -> title, text, and the code that computed the numbers.
 MADE = {
     item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / file).read_text(encoding="utf-8"))
     for item, file in (
@@ -21,7 +21,7 @@ MADE = {
         ("Steck, Table 2", "made_steck_table_2.txt"),
     )
 }
-# Item -> page, and the settings that it is opened with.
+# Item of the paper -> page that opens it, and the settings of the page.
 _TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "99"}
 _REAL = {"source": "MovieLens 1M with ties", "m": "100"}
 _STECK = {"n": "17770", "m": "1000", "k": "356"}  # TOPK(2 %) of his Netflix test: Ñ - 1 = 1,000
@@ -43,19 +43,19 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
 
 
 def missing(times: int, found: pd.DataFrame) -> str:
-    """What the observed ratings say of all."""
+    """Sentence on how well the observed ratings estimate the metrics of all ratings."""
     return say.missing(times, found.to_dict("records"))
 
 
 def cell(found: Any, decimals: int) -> str:
-    """Printed and ours, of a row of :func:`sampledash.papers.krichene.match`."""
+    """Printed value and ours, for a row of :func:`sampledash.papers.krichene.match`."""
     own = f"{found.ours:.{decimals}f}"
     if pd.notna(found.our_std):
         own += f"±{found.our_std:.{decimals}f}"
-    text = f"{found.text} →\u00a0{own}\u00a0{'✓' if found.matched else '≠'}"  # broken once
+    text = f"{found.text} →\u00a0{own}\u00a0{'✓' if found.matched else '≠'}"  # one break at most
     return text if found.matched else f"**{text}**"
 
 
 def ours(value: float, what: str) -> str:
-    """Our number and what it is; rounding noise reads as 0."""
+    """Our number and its meaning; rounding noise below 1e-9 is shown as 0."""
     return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"

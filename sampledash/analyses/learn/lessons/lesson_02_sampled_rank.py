@@ -43,7 +43,7 @@ def numbers(look: str) -> Numbers:
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
-    """One draw, more draws, the law."""
+    """Sampled ranks of one draw, of more draws, and their distribution."""
     sampling = sd.Sampling(N, M, WITHOUT)
     seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])
     if not revealed:
@@ -72,7 +72,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
 
 
 def _catalogue(negatives: list[int], dark: bool) -> go.Figure:
-    """The catalogue as a strip: one relevant item, the drawn negatives as ticks."""
+    """The catalogue as a strip: the relevant item as a diamond, the drawn negatives as ticks."""
     c = theme.look(dark)
     tick = {"symbol": "line-ns", "size": 22, "color": c.blue, "line": {"color": c.blue, "width": 2}}
     edge = {"color": c.page, "width": 2}

@@ -25,7 +25,7 @@ TOP = 1_000
 
 
 def sampled(metric: sd.Metric, ranks: Ints, m: int) -> Floats:
-    """Expected sampled metric; with all negatives it is the exact one."""
+    """Expected sampled metric at each rank; the exact metric if all negatives are drawn."""
     if m == N - 1:
         return metric(ranks, N)
     return np.asarray(sd.expected(metric, ranks, sd.Sampling(N, m, WITHOUT)))

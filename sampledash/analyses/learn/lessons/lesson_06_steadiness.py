@@ -19,7 +19,7 @@ TEXT = text_of("lesson_06_steadiness")
 
 RUNS, SEED = 20, 1
 VISITED = (20, 50, 100, 200, 500, 1500)
-LIFT = 0.3  # of a row: how far the dots of one row are spread
+LIFT = 0.3  # vertical spread of the dots around their row, as a share of the row height
 
 
 @lru_cache(maxsize=16)

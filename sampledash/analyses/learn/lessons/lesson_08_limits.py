@@ -27,7 +27,7 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[Range], list[Range]]:
-    """What one run leaves open of each system: without an assumption, and with falling ranks."""
+    """Ranges of each system that one run allows: without an assumption, and with falling ranks."""
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
 
@@ -64,7 +64,7 @@ def numbers(look: str) -> Numbers:
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
-    """What one run leaves open of each system."""
+    """Ranges of the metric that one run allows for each system."""
     _, names, exact, *_ = movielens()
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"
@@ -74,7 +74,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
     for m in VISITED:
         free, falling = ranges(m)
-        # The ticks lie over the bars, so they move last though they never change.
+        # The ticks never change, but have to be the last traces to lie on top of the bars.
         wide = theme.spans(free, places, 0.56, faint, hoverinfo="skip")
         narrow = theme.spans(falling, places, 0.26, strong, hoverinfo="skip")
         title = (

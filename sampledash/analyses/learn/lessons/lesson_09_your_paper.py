@@ -22,7 +22,7 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 @cache
 def needed() -> int:
-    """In how many negatives one run shows the order of the pair that is right last."""
+    """Negatives with which one run shows the order of the pair that is right last."""
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 
@@ -44,7 +44,7 @@ def numbers(look: str) -> Numbers:
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
-    """From which m on which pair is right."""
+    """Expected difference of each pair over m: above 0 the order of the pair is right."""
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())
     grid = m_grid(m_values[-1], m_values)

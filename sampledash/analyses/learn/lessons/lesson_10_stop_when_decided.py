@@ -1,4 +1,4 @@
-"""Stop when it is decided."""
+"""Stop when the metric is decided."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ TEXT = text_of("lesson_10_stop_when_decided")
 
 LOOKS = ("One user", "A hit", "All users")
 SEED, CANDIDATES, CUTOFF, ACROSS = 3, 50, 10, 10
-RANK, HIT = 20, 4  # of the relevant items of two users
+RANK, HIT = 20, 4  # true ranks of the relevant items of two users
 VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
 @cache
 def order(rank: int) -> list[bool]:
-    """Of the candidates of one user, in random order until it is decided, whether each is above."""
+    """Whether each candidate, in random order, is above; the list ends once a miss is certain."""
     mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
     last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1
     return [bool(above) for above in mixed[:last]]
@@ -55,7 +55,7 @@ def numbers(look: str) -> Numbers:
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
-    """The candidates of one user as they are looked at; the users that are still open."""
+    """The candidates of one user as they are scored, or the share of users still undecided."""
     return (
         _all(dark) if look == LOOKS[2] else _one(HIT if look == LOOKS[1] else RANK, revealed, dark)
     )
