@@ -224,13 +224,11 @@ def test_what_is_read_is_read_as_options_say(tmp_path, capsys, monkeypatch):
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     for words, options in (
-        ("seeds --zero-based --n 40 --instances any", {"zero_based": True, "instances": "any"}),
         ("seeds --zero-based --n 41 --instances shared",
          {"zero_based": True, "instances": "shared"}),
         ("seeds --zero-based --n 40 --instances any --runs apart",
          {"zero_based": True, "instances": "any", "runs": "apart"}),
         ("my.run --qrels qrels --n 40 --censored tied", {"censored": "tied"}),
-        ("my.run --qrels qrels --n 41 --censored left-out", {"censored": "left-out"}),
         ("my.run --qrels qrels --n 40 --censored beyond", {"censored": "beyond"}),
     ):  # fmt: skip
         file, *rest = words.split()
@@ -473,7 +471,6 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
 VECTORS = [  # words beside the metric, n = 60 and m = 5; the recipe and the law
     ("", "CLS", ("without-replacement",)),
     ("--correction BV:0.1", "BV 0.1", ("without-replacement",)),
-    ("--scheme popularity", "CLS", ("popularity", 1.0)),
     ("--scheme popularity --odds 2 --correction BV:0.1", "BV 0.1", ("popularity", 2.0)),
 ]
 

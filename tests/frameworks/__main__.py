@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.frameworks.world import ITEMS, USERS, check, np, save, seen, users
+from tests.frameworks.world import ITEMS, USERS, check, np, seen, users
 
 pairs = [(int(user), int(item)) for user in users for item in seen[user]]
 
@@ -104,41 +104,5 @@ def recbole():
     check("RecBole BPR", scores_of, lambda item: column[int(item)])
 
 
-def rectools(folder):
-    import pandas as pd
-    from implicit.nearest_neighbours import CosineRecommender
-    from rectools import Columns
-    from rectools.dataset import Dataset
-    from rectools.models import ImplicitItemKNNWrapperModel, PureSVDModel
-
-    names = [Columns.User, Columns.Item, Columns.Weight, Columns.Datetime]
-    rows = [(*pair, 1, "2026-01-01") for pair in pairs]
-    dataset = Dataset.construct(pd.DataFrame(rows, columns=names))
-    knn = ImplicitItemKNNWrapperModel(CosineRecommender(K=5))
-    for name, model in (("rectools-svd", PureSVDModel(factors=4)), ("rectools-knn", knn)):
-        model.fit(dataset)
-        ranked = model.recommend(users=users, dataset=dataset, k=ITEMS, filter_viewed=True)
-        save(ranked, folder, name)
-
-
-def replay(folder):
-    """It needs PySpark."""
-    import pandas as pd
-    from replay.data import Dataset, FeatureHint, FeatureInfo, FeatureSchema, FeatureType
-    from replay.models import ItemKNN
-    from replay.utils.session_handler import get_spark_session
-
-    columns, kind = ["query_id", "item_id", "rating"], FeatureType.CATEGORICAL
-    rows = pd.DataFrame([(*pair, 1.0) for pair in pairs], columns=columns)
-    hints = zip(columns, (FeatureHint.QUERY_ID, FeatureHint.ITEM_ID), strict=False)
-    schema = [FeatureInfo(name, kind, hint) for name, hint in hints]
-    schema.append(FeatureInfo("rating", FeatureType.NUMERICAL, FeatureHint.RATING))
-    table = get_spark_session().createDataFrame(rows)
-    dataset = Dataset(feature_schema=FeatureSchema(schema), interactions=table)
-    model = ItemKNN(num_neighbours=5)
-    model.fit(dataset)
-    save(model.predict(dataset, k=ITEMS).toPandas(), folder, "replay-knn")
-
-
 if __name__ == "__main__":
-    globals()[sys.argv[1]](*sys.argv[2:])
+    globals()[sys.argv[1]]()

@@ -42,14 +42,3 @@ def check(system, scores_of, number=lambda item: item):
         assert close or found == expected, (line, expected)
     mean = np.mean([int(x.split(",")[2]) for x in lines])
     print(f"{system}: {USERS} ranks as counted, mean {mean}")
-
-
-def save(found, folder, name):
-    """Write a framework's list as it is, and the test items, to be uploaded together."""
-    Path(folder).mkdir(exist_ok=True)
-    found.to_csv(Path(folder) / f"{name}.csv", index=False)
-    lines = [f"{user},{item}" for user, item in zip(users, test, strict=True)]
-    (Path(folder) / "test.csv").write_text("\n".join(["user,item", *lines]))
-    listed = set(zip(*(found.iloc[:, place].tolist() for place in (0, 1)), strict=True))
-    missing = sum((user, item) not in listed for user, item in enumerate(test.tolist()))
-    print(f"{name}: columns {', '.join(found.columns)}; {missing} of {USERS} test items missing")

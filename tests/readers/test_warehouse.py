@@ -379,11 +379,8 @@ def marks_may_be_yes_or_no(engine, folder):
         ([False, True, None], ["false", " True\t", None], [0.0, 1, None])
     ):
         path = written(folder / f"marks {place}.parquet", {**rows, "relevant": marks})
-        if engine.name == "duckdb":  # Spark, slow to begin a query, only ranks
-            ranks, _ = warehouse.rank_scores(engine, path)
-        else:
-            table = warehouse.score_table(warehouse.opened(engine, path), "marks", marked=True)
-            ranks = warehouse.rank(warehouse.candidates(table))
+        table = warehouse.score_table(warehouse.opened(engine, path), "marks", marked=True)
+        ranks = warehouse.rank(warehouse.candidates(table))
         assert ranks.to_pandas()[["rank", "n_candidates"]].to_numpy().tolist() == [[2, 3]]
 
 
