@@ -204,15 +204,11 @@ def test_what_is_said_of(given, more, said):
 
 
 def test_several_relevant_items_and_how_they_are_weighted():
-    said = (
-        "We rank the relevant items (up to 3) of each of 40 test instances among all its 100 "
-        "candidates; on this full ranking, "
-    )
-    for weighting, how in (
-        ("relevant-items", "weighted by relevant items"),
-        ("instances", "averaged over instances"),
-    ):
-        assert f"{said}{how}, NDCG@10 is " in paragraph(several(weighting))
+    said = "We rank the relevant items (up to 3) of each of 40 test instances among all its 100"
+    said = f"{said} candidates; on this full ranking, "
+    for weighting, how in {"relevant-items": "weighted by", "instances": "averaged over"}.items():
+        words = f"{said}{how} {weighting.replace('-', ' ')}, NDCG@10 is "
+        assert words in paragraph(several(weighting))
 
 
 def plain(latex):

@@ -222,25 +222,20 @@ CASES = [
 
 @pytest.mark.parametrize(("metric", "sampling", "recipe"), CASES)
 def test_round_trips_are_exact(metric, sampling, recipe):
-    fit = sd.parse_correction(recipe).fit(metric, sampling)
+    made, own = sd.parse_correction(recipe), ""
+    if recipe == "CLS":
+        made, own = sd.correction("CLS", prior=np.arange(sampling.n, 0, -1.0)), " (own prior)"
+    fit = made.fit(metric, sampling)
     back, content = read_vector_json(vector_json(fit)), json.loads(vector_json(fit))
     assert back.values.tobytes() == fit.values.tobytes()
     assert (back.metric, back.sampling, back.correction) == (fit.metric, sampling, fit.correction)
     numbers = {"n": sampling.n, "m": sampling.m, "gamma": fit.correction.gamma}
     assert numbers.items() <= content.items()
     text = tables.vector_csv(fit)
-    assert text.startswith(f"# metric = {metric}, {sampling}, correction = {recipe}\n")
+    assert text.startswith(f"# metric = {metric}, {sampling}, correction = {recipe}{own}\n")
     read = pd.read_csv(io.StringIO(text), comment="#", float_precision="round_trip")
     assert read["sampled_rank"].tolist() == list(range(1, sampling.m + 2))
     assert read["value"].to_numpy().tobytes() == fit.values.tobytes()
-
-
-def test_prior_travels_in_json():
-    prior = np.arange(50, 0, -1.0)
-    fit = sd.correction("CLS", prior=prior).fit("AP", sd.Sampling(50, 8))
-    back = read_vector_json(vector_json(fit)).correction
-    assert back.name == "monotone"
-    np.testing.assert_allclose(back.prior, prior / prior.sum(), rtol=1e-15)
 
 
 def test_other_files_are_refused():
