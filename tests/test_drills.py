@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -192,15 +191,6 @@ def test_an_estimator_in_python() -> None:
     unlike = sd.SampledRankSet("A", (1, 2, 2, 3), N, (2, 2, 3, 3), scheme=WITHOUT, adaptive=True)
     with pytest.raises(ValueError, match="use 'mle' or 'monotone-mle', where it cancels"):
         sd.estimate("RR", unlike, "one-step")
-
-
-@pytest.mark.parametrize("method", ["mle", "mes", "monotone-mle"])
-def test_an_estimator_without_derivatives_has_the_same_ones(method: str, monkeypatch) -> None:
-    drawn = sd.SampledRankSet("A", [1, 2, 2, 3, 1, 4, 2], N, [2, 2, 2, 2, 3, 3, 3], adaptive=False)
-    given = standard_error("NDCG@4", drawn.outcomes, method)
-    monkeypatch.setitem(LEARNED, method, replace(LEARNED[method], slopes=None))
-    differences = standard_error("NDCG@4", drawn.outcomes, method)
-    assert given == pytest.approx(differences, rel=1e-6)
 
 
 @pytest.mark.usefixtures("_estimator")

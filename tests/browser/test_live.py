@@ -33,23 +33,19 @@ def dragged(page, name, end):
     """Drag the slider of a number over a part of its rail; yields what it says at each stop."""
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     rest(page)  # where things are now they stay
-    slider = page.locator(f".st-key-{name}_slider input[type=range]")
-    live = "([name]) => window.sampledashTold?.get(name)"
+    slider, live = rail(page, name), "([name]) => window.sampledashTold?.get(name)"
     page.wait_for_function(live, arg=[name])
     slider.hover()  # a hand comes near
     page.wait_for_function(f"{live}?.frames", arg=[name])
     rest(page)
-    rail = slider.bounding_box()
-    place = float(slider.input_value()) / float(slider.get_attribute("max"))
-    middle = rail["y"] + rail["height"] / 2
-    page.mouse.move(rail["x"] + 8 + (rail["width"] - 16) * place, middle)
+    page.mouse.move(*touches.thumb(page, name))
     page.mouse.down()
     frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
     for stop in range(1, STOPS + 1):
-        page.mouse.move(rail["x"] + rail["width"] * end * stop / STOPS, middle)
+        page.mouse.move(*touches.at(page, name, end * stop / STOPS))
         page.evaluate(f"() => {frames}")
         said = slider.get_attribute("aria-valuetext")
-        yield float(said.replace(",", "")) if name == "gamma" else int(said.replace(",", ""))
+        yield (float if name == "gamma" else int)(said.replace(",", ""))
     page.mouse.up()
 
 

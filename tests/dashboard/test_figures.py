@@ -1,7 +1,7 @@
 """Pictures: the numbers go in unchanged, few points, no jump lost, names as text, no TeX."""
 
 import json
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -63,12 +63,11 @@ def test_the_grid_of_m_keeps_flips_and_the_edges_of_ranks_cover_every_rank():
     found = grid.m_grid(3_686, [11, 970, 969, 99_999])
     assert {11, 969, 970, 1, 3_686} <= set(found.tolist())
     assert len(found) <= 400
-    for largest in (2, 7, 150, 1393, 3687, 10_000, 10**9):
-        for top in (False, True):
-            edges = consistency.rank_edges(largest, top=top)
-            assert np.all(np.diff(edges) > 0)
-            assert len(edges) <= 40
-            assert top or edges[-1] == largest
+    for largest, top in product((2, 7, 150, 1393, 3687, 10_000, 10**9), (False, True)):
+        edges = consistency.rank_edges(largest, top=top)
+        assert np.all(np.diff(edges) > 0)
+        assert len(edges) <= 40
+        assert top or edges[-1] == largest
 
 
 def contrast(one, other):
@@ -222,10 +221,8 @@ def test_vector_draws_at_most_400_points(m):
 
 def test_bars_of_risks_of_differences_and_chances_over_m():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 0.0009)}, instances=9)
-    ends = [line.x for line in fig.data]  # bias² and variance, a row after the other
-    longest = 800 + 400 / 9
-    expected = np.array([[0, 800], [800, longest], [0, 4], [4, 5]]) / longest
-    np.testing.assert_allclose(ends, expected)
+    ends, most = [line.x for line in fig.data], 800 + 400 / 9  # bias² and variance, row by row
+    np.testing.assert_allclose(ends, np.array([[0, 800], [800, most], [0, 4], [4, 5]]) / most)
     assert written(fig)[1] == "<b>BV 0.1</b>  2.00² + 1.00²"
     # One that explodes is cut off at four times the largest bias².
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)

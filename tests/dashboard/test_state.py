@@ -9,17 +9,15 @@ from sampledash.analyses.explore import result as draws
 from sampledash.dashboard import sliders, state
 
 
-def test_more_draws_keep_the_earlier_ones():
-    sampling = Sampling(10_000, 99, "without-replacement")
-    few, many = (draws.sampled_ranks(sampling, 500, 7, size) for size in (10, 200))
-    np.testing.assert_array_equal(few, many[:10])
-
-
 @pytest.mark.parametrize("scheme", ["with-replacement", "without-replacement", "popularity"])
 @pytest.mark.parametrize(("rank", "seen"), [(500, 6), (1, 1), (1000, 100)])
-def test_the_negatives_of_a_draw_give_its_sampled_rank(scheme, rank, seen):
-    odds = 2.0 if scheme == "popularity" else 1.0
-    found = draws.negatives(Sampling(1000, 99, scheme, odds), rank, seen, 1, 3)
+def test_the_negatives_of_a_draw_give_its_sampled_rank_and_more_keep_the_earlier(
+    scheme, rank, seen
+):
+    sampling = Sampling(1000, 99, scheme, 2.0 if scheme == "popularity" else 1.0)
+    few, many = (draws.sampled_ranks(sampling, rank, 7, size) for size in (10, 200))
+    np.testing.assert_array_equal(few, many[:10])
+    found = draws.negatives(sampling, rank, seen, 1, 3)
     assert len(found) == 99
     assert 1 <= found.min() <= found.max() <= 1000
     assert rank not in found

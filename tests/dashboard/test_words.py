@@ -19,7 +19,6 @@ from sampledash.analyses.correct.words import Settled
 from sampledash.analyses.explore import words as explore
 from sampledash.analyses.lab import words as lab
 from sampledash.analyses.paper import words as paper
-from sampledash.comparison.verdict import Pairs
 from sampledash.correction import Fit
 from sampledash.dashboard import start
 from sampledash.lab.interactions import Interactions
@@ -27,7 +26,6 @@ from sampledash.lab.splits import Split
 from sampledash.protocol import Protocol
 from sampledash.report import escape, estimates, sentences, templates
 from sampledash.report import numbers as text
-from sampledash.schemes import DEFAULT_SCHEME
 
 N = 10_000
 SCHEMES = [("with-replacement", 1.0), ("without-replacement", 1.0), ("popularity", 2.0)]
@@ -121,21 +119,6 @@ def test_a_correction_has_its_own_formula_with_its_numbers_and_its_script_gives_
     assert steps[-1].endswith("= 0.049") == (name == "BV 0.1")
     exec(correct.script(made), space)
     assert space["fit"].values.tobytes() == made.values.tobytes()
-
-
-@pytest.mark.parametrize(
-    ("scheme", "end"),
-    [("with-replacement", "not right even at 11"), (DEFAULT_SCHEME, "right from m = 10")],
-)
-def test_many_systems_are_right_from_where_all_pairs_are(scheme: str, end: str) -> None:
-    ranks = [1, 12, 12], [3, 3, 3], [4, 4, 4], [5, 5, 6], [6, 7, 8]
-    sets = [sd.RankSet(name, some, 12) for name, some in zip("ABCDE", ranks, strict=True)]
-    means = sd.curve("AP", sets, range(1, 12), scheme=scheme)
-    right = (means.diff(axis=1).iloc[:, 1:] < 0).all(axis=1)  # A > B > C > D > E, as on all items
-    assert right.iloc[-1] == (not end.startswith("not"))
-    assert right.iloc[-1] == (end == f"right from m = {right[~right].index[-1] + 1}")
-    found = Pairs.of([AP], sets, 4, Protocol.of({"scheme": scheme}))
-    assert sentences.headline(found, 0).endswith(f"{end}.")
 
 
 # ------------------------------------------------------------------------------- said so

@@ -205,15 +205,11 @@ def test_what_is_said_of(given, more, said):
 
 
 def test_several_relevant_items_and_how_they_are_weighted():
-    said = (
-        "We rank the relevant items (up to 3) of each of 40 test instances among all its 100 "
-        "candidates; on this full ranking, "
-    )
-    for weighting, how in (
-        ("relevant-items", "weighted by relevant items"),
-        ("instances", "averaged over instances"),
-    ):
-        assert f"{said}{how}, NDCG@10 is " in paragraph(several(weighting))
+    said = "We rank the relevant items (up to 3) of each of 40 test instances among all its 100"
+    said = f"{said} candidates; on this full ranking, "
+    for weighting, how in {"relevant-items": "weighted by", "instances": "averaged over"}.items():
+        words = f"{said}{how} {weighting.replace('-', ' ')}, NDCG@10 is "
+        assert words in paragraph(several(weighting))
 
 
 def plain(latex):
@@ -288,7 +284,7 @@ def entries(text):
     return found
 
 
-def test_what_is_cited_and_nothing_else():
+def test_what_is_cited_and_nothing_else_and_what_its_sources_say():
     movie, own = movielens(), of_ranks({"A": [1, 2], "B": [2, 3]}, 10, ["AP"], 2)
     said = "test instances of MovieLens 1M (Harper & Konstan, 2015) among all its 1,393 to 3,687"
     assert f"6,040 {said}" in paragraph(movie)  # section 6: 6,040 users
@@ -298,11 +294,8 @@ def test_what_is_cited_and_nothing_else():
     for found in (movie, own):
         cited = set(re.findall(r"\\cite\{(\w+)\}", paragraph(found, latex=True)))
         assert cited == set(entries(bibtex(found)))
-
-
-def test_entries_say_what_their_sources_say():
     # The ACM reference of the paper's first page; the README for MovieLens.
-    made = entries(bibtex(movielens()))
+    made = entries(bibtex(movie))
     for key, kind, wanted in (
         ("krichene2020sampled", "inproceedings",
          {"author": "Krichene, Walid and Rendle, Steffen", "year": "2020",
