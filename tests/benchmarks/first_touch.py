@@ -153,11 +153,10 @@ def line(address: str) -> Iterator[str]:
     target, loop = urlsplit(address), asyncio.new_event_loop()
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        free = loop.time()
         while data := await reader.read(1 << 14):
-            free = max(free, loop.time()) + len(data) / RATE
-            loop.call_at(free + DELAY, writer.write, data)
-        loop.call_at(max(free, loop.time()) + 2 * DELAY, writer.close)
+            await asyncio.sleep(len(data) / RATE)
+            loop.call_later(DELAY, writer.write, data)
+        loop.call_later(2 * DELAY, writer.close)
 
     async def joined(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection(target.hostname, target.port)

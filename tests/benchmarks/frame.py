@@ -74,13 +74,6 @@ def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
     return best, result
 
 
-def fresh() -> None:
-    """Forget fitted vectors, so that a second run is not a look-up."""
-    from sampledash.correction import vector
-
-    vector.cache_clear()
-
-
 #: Builds the data of a job, then times its work, which may tell its progress.
 SCRIPT = """
 import importlib, json, sys, time

@@ -54,11 +54,10 @@ def overhead(quick: bool) -> Iterator[Result]:
     and there what is done once for a user weighs more. 512 factors are a chunk of 0.1 ms.
     """
     for factors, within in product((64, 512), (True, False)):
-        yield overhead_of(factors, within, 3 if quick else 15)
+        yield overhead_of(np.random.default_rng(0), factors, within, 3 if quick else 15)
 
 
-def overhead_of(factors: int, within: bool, repeats: int, n: int = 10_000, size: int = 100):
-    rng = np.random.default_rng(0)
+def overhead_of(rng, factors: int, within: bool, repeats: int, n: int = 10_000, size: int = 100):
     items, users = rng.normal(size=(n, factors)), rng.normal(size=(size, factors))
     rank = rng.integers(1, 11, size) if within else (n ** rng.uniform(0.3, 1, size)).astype(int)
     place, pool = [np.argsort(-items @ user) for user in users], np.arange(n)
@@ -79,8 +78,8 @@ def overhead_of(factors: int, within: bool, repeats: int, n: int = 10_000, size:
     evaluated = timed(lambda: sd.evaluate(asked, {"dot": again()}, 10), repeats)
     handed_out = timed(lambda: [ask(*call) for ask in [again()] for call in calls], repeats)
     products = timed(lambda: [items[some] @ users[user] for user, some in calls], repeats)
-    whole, bare, plain = (seconds for seconds, _ in (evaluated, handed_out, products))
-    own, which = whole - bare, "within" if within else "beyond"
+    plain, own = products[0], evaluated[0] - handed_out[0]
+    which = "within" if within else "beyond"
     name = f"evaluator, {size} users {which} 10 of {n:,}, chunks of 256 by {factors}"
     note = f"{100 * own / plain:.1f} % of {len(calls)} products: {1e6 * own / len(calls):.1f} µs "
     note += f"beside {1e6 * plain / len(calls):.0f} µs a chunk"

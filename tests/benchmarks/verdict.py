@@ -17,7 +17,7 @@ from scipy import stats
 
 import sampledash as sd
 from sampledash.comparison.order import quick_ladder
-from tests.benchmarks.frame import Result, alone, fresh, timed
+from tests.benchmarks.frame import Result, alone, timed
 from tests.oracles import UNIFORM, WITH, WITHOUT
 from tests.wrong_calls import wrong_calls
 
@@ -76,7 +76,6 @@ def many_ranks(quick: bool) -> Iterator[Result]:
         sizes = n - rng.integers(0, vary + 1, instances)
         above = [np.floor(sizes * rng.random(instances) ** (3 + 0.4 * s)) for s in range(10)]
         sets = [sd.RankSet(f"S{s}", x + 1, sizes) for s, x in enumerate(above)]
-        fresh()
         ours, table = timed(partial(sd.verdict, CHIPS, sets, m, m_max=1_000, scheme=scheme))
         row, law = table.iloc[0], {WITHOUT: stats.hypergeom, WITH: stats.binom}[scheme]
 

@@ -192,7 +192,6 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("AP", 1, {}, TWO, True, 0, (1 / 2 + 1 / 3) / 4, (1 / 2 + 1 / 3) / 4),
         ("RR", 1, {}, TWO, True, 0.5 / 2 / 2, 0.5 / 2, 0.5 / 2),
         ("RR", 1, MICRO, UNEQUAL, True, 0, 0.5 * 2 / 3, 0.5 * 2 / 3),
-        ("Recall@3", 4, {}, TWO, True, 1 / 8, 1 / 2, 1 / 2),
         ("Recall@3", 4, {}, UNEQUAL, True, 1 / 8, 1 / 2, 1 / 2),
         ("Recall@3", 4, MICRO, UNEQUAL, True, 1 / 6, 2 / 3, 2 / 3),
         ("Recall@3", 4, FLOORED, TWO, True, 1 / 8, 1 / 2, 1 / 2),

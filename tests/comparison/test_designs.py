@@ -156,9 +156,8 @@ def test_each_system_spends_what_it_has_and_is_corrected_for_it(recipe, scheme, 
         bias = sd.expected_mean("AP", ranks, spent, **options) - sd.mean("AP", ranks)
         error = sd.std_of_mean("AP", ranks, spent, **options)
         assert (row.system, row.instances, row.scores) == (ranks.system, 8, spent)
-        assert row.bias == pytest.approx(bias, abs=1e-12)
-        assert row.standard_error == pytest.approx(error, abs=1e-12)
-        assert row.rmse == pytest.approx(np.hypot(bias, error), abs=1e-12)
+        exact = pytest.approx((bias, error, np.hypot(bias, error)), abs=1e-12)
+        assert (row.bias, row.standard_error, row.rmse) == exact
     chance = sd.probability_of_order("AP", [a, b], spent, **options).probability[0]
     mine = orders.loc[orders["design"] == recipe, "probability"].item()
     assert mine == pytest.approx(chance, abs=1e-7)

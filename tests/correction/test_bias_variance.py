@@ -185,8 +185,7 @@ def test_what_counts_as_zero_says_so_and_the_two_ways_meet() -> None:
 
 
 def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
-    # n = 2 with replacement: all draws are the one other item, so 2 of 3 is never seen. At rank 1
-    # and 2 the metric is then known exactly.
+    # All draws are the one other item, so 2 of 3 is never seen, and the metric is known exactly.
     for gamma in (1.0, 0.1):
         fit = sd.correction("BV", gamma=gamma).fit("AP", sd.Sampling(2, 2, WITH))
         np.testing.assert_allclose(fit.values, [1.0, 0.75, 0.5], rtol=0, atol=1e-15)
