@@ -1,4 +1,4 @@
-"""What lists that end early tell: exact values and orders on all items, and nothing of a sample."""
+"""Results for lists that end early: values and orders on all items, but no sampled metrics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from sampledash.report.sentences import cutoff_holds_all
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means or the ranges they lie in, and the differences of those that are exact."""
+    """Exact means, or their ranges, and tests of the metrics that are exact for all systems."""
 
     means: pd.DataFrame  # metric, system, exact, low, high
     tests: pd.DataFrame  # metric, better, worse, difference, interval, p, p_holm, paired
@@ -43,7 +43,7 @@ class Known:
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Means of every metric and system; tests of the metrics that are exact for all."""
+    """Return means of every metric and system, and tests of the metrics exact for all systems."""
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:
         for ranks in source.sets:
@@ -51,7 +51,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
             rows.append((str(metric), ranks.system, low if low == high else np.nan, low, high))
         try:
             table = significance(metric, source.sets, np.random.default_rng(SEED))
-        except ValueError:  # it needs ranks that are not known, or counts are fractions
+        except ValueError:  # the metric needs unknown ranks, or counts are fractions
             continue
         tests.append(table.assign(metric=str(metric))[["metric", *table.columns]])
     columns = ["metric", "system", "exact", "low", "high"]
@@ -62,7 +62,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
 
 
 def sentence(known: Known, metric: Metric, k: int) -> str:
-    """The values of a metric on all items, or what it lacks."""
+    """Sentence with the values of a metric on all items, or with their ranges."""
     rows, order = known.of(metric), ""
     names = list(map(system_name, rows["system"]))
     if rows["exact"].isna().any():
@@ -80,7 +80,7 @@ def _range(low: float, high: float) -> str:
 
 
 def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
-    """What the lists leave open."""
+    """Sentences on which metrics are exact and which need more ranks."""
     known_ones = known.means.groupby("metric", sort=False)["exact"].count()
     open_ones = [str(x) for x in metrics if known_ones[str(x)] < len(known.of(x))]
     most = f"take a cutoff, k = {count(k)} at most" if k else "rank more items"
@@ -96,7 +96,7 @@ def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
 
 
 def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any]) -> None:
-    """Draw what is known; a Problem where no metric is chosen."""
+    """Draw the known values and tests; a Problem if no metric is chosen."""
     if not metrics:
         raise Problem("no metric is chosen: pick at least one above the picture")
     k = source.largest_cutoff or 0
