@@ -1,4 +1,4 @@
-"""The router: page settings and the menu. Everything else lives in ``sampledash.dashboard``.
+"""The entry point: page settings and the menu. All else is in ``sampledash.dashboard``.
 
 Run it with ``streamlit run app.py``.
 """
@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.components.v1 import declare_component
 
 HERE = Path(__file__).parent
-(PACKAGE,) = map(Path, find_spec("sampledash").submodule_search_locations)  # not yet imported
+(PACKAGE,) = map(Path, find_spec("sampledash").submodule_search_locations)  # without importing
 ASSETS, DASHBOARD = HERE / "assets", PACKAGE / "dashboard"
 # File in pages/, title and icon, in the order of the menu. The first page has the bare address.
 MENU = (

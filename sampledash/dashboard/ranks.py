@@ -44,7 +44,7 @@ OFFERED: state.Offered = {"source": (OFFER, OFFER[0])}
 NOT_KNOWN = "not known yet"  # text for n until the page has ranks
 TYPED_IN_LINK = 200  # largest number of typed ranks that a link carries
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
-# File in the templates folder -> what it is for.
+# File in the templates folder -> its description.
 TEMPLATES = {
     "long.csv": "Long: one row per relevant item",
     "wide.csv": "Wide: one column per system",

@@ -48,7 +48,7 @@ _NUMBERS: dict[str, type] = {
 }
 _LOCK, _HISTORY, _LINK = "_lock_n", "_history", "_link_complaints"
 _STEPS = 50
-PIN = "pin"  # in the address: this session holds a pinned setting
+PIN = "pin"  # key in the address which says that the session holds a pinned setting
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 UNPINNED = f"What was pinned here is gone. {ENDED} Pin it again."
 

@@ -79,7 +79,7 @@ def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
 
 
 def lost(widget: str) -> bool:
-    """Whether an uploader lists files in the browser that this server has never been given."""
+    """Whether an uploader lists files in the browser that the server does not have (any more)."""
     listed = st.session_state.get(widget)
     files = listed if isinstance(listed, list) else [listed]
     return any(isinstance(file, DeletedFile) for file in files)
