@@ -1,4 +1,4 @@
-"""The router: page settings and the menu. Everything else lives in ``sampledash.dashboard``.
+"""The entry point: page settings and the menu. All else is in ``sampledash.dashboard``.
 
 Run it with ``streamlit run app.py``.
 """
@@ -7,8 +7,8 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-# Before numpy loads: its matrices here are small, and BLAS threads that wait for each other on a
-# busy machine make them ten times slower.
+# This must run before numpy loads. The matrices here are small, and on a busy machine BLAS threads
+# that wait for each other make them ten times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import plotly
@@ -16,9 +16,9 @@ import streamlit as st
 from streamlit.components.v1 import declare_component
 
 HERE = Path(__file__).parent
-(PACKAGE,) = map(Path, find_spec("sampledash").submodule_search_locations)  # not yet imported
+(PACKAGE,) = map(Path, find_spec("sampledash").submodule_search_locations)  # without importing
 ASSETS, DASHBOARD = HERE / "assets", PACKAGE / "dashboard"
-# File in pages/, title and icon, in the order of the menu; the first opens at the bare address.
+# File in pages/, title and icon, in the order of the menu. The first page has the bare address.
 MENU = (
     ("start", "Start", "home"),
     ("explore", "Explore", "show_chart"),
@@ -33,10 +33,10 @@ logo = str(ASSETS / "logo.svg")
 st.set_page_config("sampledash", logo, layout="wide", initial_sidebar_state="auto")
 st.logo(logo, size="large")
 st.html(ASSETS / "style.css")
-# The browser loads and runs Plotly's script while Python imports the rest, which takes as long.
+# The browser loads Plotly's script while Python imports the rest; both take equally long.
 served = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
 script = (DASHBOARD / "plotly.js").read_text(encoding="utf-8").replace("PLOTLY", served.name)
-with st.container(key="plotly"):  # out of sight, see style.css
+with st.container(key="plotly"):  # hidden by style.css
     st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 from sampledash.dashboard import sessions

@@ -1,1 +1,1 @@
-"""A question each: what is asked, its result, its words and its pictures; no Streamlit."""
+"""The analyses: questions, results, sentences and pictures of every page, without Streamlit."""

@@ -1,4 +1,4 @@
-"""What can be chosen, as shown and as written in a link."""
+"""Options of the metrics and schemes, with the labels used on the pages and in links."""
 
 from __future__ import annotations
 

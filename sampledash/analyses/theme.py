@@ -1,10 +1,10 @@
-"""One look for all pictures: colours by meaning, axes, and names at the lines.
+"""The common look of all pictures: colours, axes, and names beside the lines.
 
-A colour means the same thing on every page: metrics, systems, numbers of negatives and
-corrections each have their own. The hues are Okabe and Ito's, told apart with any colour vision,
-in a darker shade on white and a lighter one on black, so that names in them can be read; a dash
-repeats what the colour says. The exact metric is always the dashed line in ink. Backgrounds are
-transparent: the page shows through.
+A colour has the same meaning on every page: metrics, systems, numbers of negatives and corrections
+have colours of their own. The hues are those of Okabe and Ito, which people with any colour vision
+can distinguish, darker on white and lighter on black, so that coloured names are readable. A dash
+pattern repeats what the colour says. The exact metric is always a dashed line in ink (the colour of
+text). Backgrounds are transparent, so that the page shows through.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
 
 
 def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
-    """Line of a sampled metric: colour by its name, dash when it is truncated."""
+    """Line of a sampled metric: colour by its name, dash-dotted if it is truncated."""
     truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
     return {
         "color": getattr(look(dark), KINDS[metric.name].color),
@@ -283,7 +283,7 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
 
 
 def across(panels: int) -> int:
-    """How many panels stand side by side."""
+    """Number of panels side by side in a row."""
     return 2 if panels == 4 else min(panels, 3)
 
 
@@ -336,7 +336,7 @@ def _within(part: dict[str, Any], end: str) -> dict[str, str]:
 def rank_axis(
     last: int, *, log: bool = True, title: str = "true rank", most: int = 6
 ) -> dict[str, Any]:
-    """Horizontal axis over ranks 1..last; ``most`` bounds the labelled ticks."""
+    """Horizontal axis over ranks 1..last; ``most`` is the largest number of labelled ticks."""
     if not log:
         return {
             "title": {"text": title},

@@ -1,1 +1,1 @@
-"""Everything that imports streamlit: what pages share, a folder for each, and their scripts."""
+"""All code that imports Streamlit: the pages, the modules they share, and their scripts."""

@@ -1,4 +1,4 @@
-// Headings for who hears the page, keys for what scrolls, a new run for another theme; access.py.
+// Headings for screen readers, Tab to parts that scroll, a rerun for a new theme; see page.outline.
 const scheme = () => getComputedStyle(document.querySelector(".stApp")).colorScheme;
 let due = null;
 const PLACES = ".katex-display, [data-testid=stCode] pre, [data-testid=stTable] div";
@@ -28,7 +28,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const grown = new MutationObserver(later);
   grown.observe(document.body, { childList: true, subtree: true });
   window.addEventListener("resize", later);
-  document.fonts.addEventListener("loadingdone", later);  // formulas grow with their letters
+  document.fonts.addEventListener("loadingdone", later);  // fonts change the size of formulas
   later();
   return () => {
     themed.disconnect();

@@ -1,4 +1,4 @@
-"""The Correct page on sampled ranks, and on a printed table: what they tell of all items."""
+"""The Correct page on sampled ranks or a printed table: estimates and ranges on all items."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PLACEHOLDER = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
 )
 MOST_M = 2_000
-MOST_SYSTEMS = 8  # shown at a time: every pair of them is compared
+MOST_SYSTEMS = 8  # systems shown at a time, since all their pairs are compared
 MOST_IN_LINK = 1_000
 POPULARITY = (
     "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
@@ -56,9 +56,9 @@ NO_TABLE = "Paste a table: a line of names, then one system a line."
 HELP = texts(Path(__file__).with_suffix(".txt"))
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: Why m differs, and what ``adaptive`` is then.
+#: Reason why m differs between instances -> value of ``adaptive``.
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
-# What a link can choose, and the default.
+# Key of a setting in a link -> its options, and the default.
 OFFERED: state.Offered = {
     "m_set": (tuple(_SAID), next(iter(_SAID))),
     "estimator": (result.METHODS, result.TOGETHER),
@@ -78,16 +78,16 @@ _SHIFT = "_sampled_from_0"
 
 
 class Given(NamedTuple):
-    """What was given, before the page says what it does not say of m and the scheme."""
+    """Input of the reader, before the page's settings add the m and scheme that the data lack."""
 
-    ident: str  # the same only for the same content
-    n: tuple[int, str] | None  # as the data have it, or as it was given where they do not
-    m: str  # as they have it, if they do
-    read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]  # and the true ranks, where known
+    ident: str  # equal only for equal content
+    n: tuple[int, str] | None  # n and its text, from the data or from the reader
+    m: str  # text of m, if the data give m
+    read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]  # reads sampled and, if known, true ranks
 
 
 def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw what sampled ranks tell."""
+    """Draw the part of the page on sampled ranks."""
     own, headline = {**defaults, **CHOICES}, st.container(key="given_headline")
     given: Given | Problem
     try:
@@ -144,7 +144,7 @@ def _linked(key: str) -> dict[str, Any]:
 
 
 def _choose(row: DeltaGenerator) -> Given:
-    """Draw where the ranks come from; a ValueError, such as a Problem, says why there are none."""
+    """Draw the choice of sampled ranks; a ValueError, such as a Problem, if there are none."""
     help_ = HELP["sampled_source"]
     with row:
         chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
@@ -188,7 +188,7 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
 
 
 def _one_run() -> Given:
-    """Negatives drawn for the bundled ranks."""
+    """Sampled ranks of the bundled data, with negatives drawn from a seed."""
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     with left:
         seed = page.whole_number("Seed", "draw_seed", 1, help=HELP["draw_seed"])
@@ -209,13 +209,13 @@ def _one_run() -> Given:
 
 
 def _mean_n() -> tuple[int, str]:
-    """Of the bundled run, in place of the sidebar's n."""
+    """Mean n of the bundled run, and its text, which replaces n in the sidebar."""
     mean = round(float(np.mean(example(DATA)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
 
 def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
-    """n and m as the data have them."""
+    """n with its text, and the text of m, as far as the data give them."""
     frames, n, m = [part.frame for part in opened.tables], None, ""
     lacks_n, lacks_m = lacks(opened) if frames else (True, True)
     if not lacks_n:
@@ -229,7 +229,7 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
 
 
 def _read(ident: str, opened: Opened, n: int | None) -> tuple[Sets, tuple[RankSet, ...]]:
-    """The sampled ranks, with the n that was given where the data say none; and no true ranks."""
+    """Read the sampled ranks, with this n if the data lack n; the true ranks are unknown: ()."""
     settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m:
         _require_few(settings.m)
@@ -256,7 +256,7 @@ def _require_few(m: int) -> None:
 
 
 def _shown(sets: Sets, ident: str) -> Sets:
-    """Ask what the data leave open, and for a choice of systems where there are many."""
+    """Ask why m differs, if the data leave this open, and which of many systems to show."""
     doubtful = [one for one in sets if one.readings[-1].adaptive]
     if doubtful and (adaptive := _said(doubtful)) is not None:
         sets = tuple(replace(one, adaptive=adaptive) for one in sets)
@@ -277,7 +277,7 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask why m goes with the rank: whether what was drawn decided m, None if nobody says."""
+    """Ask whether the draw decided m, which depends on the rank; None: the reader does not say."""
     chosen = _SAID[state.value("m_set", CHOICES)]
     if chosen is None:
         chances = [one.chance_if_set for one in doubtful if one.adaptive is None]
@@ -289,7 +289,7 @@ def _said(doubtful: list[SampledRankSet]) -> bool | None:
 
 
 def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str]]:
-    """The strip."""
+    """Label, value and meaning of the numbers below the picture."""
     q, total = answer.question, len(answer.pairs)
     widest = max(row.free[1] - row.free[0] for row in answer.rows)
     falling = f"{decided(pair.falling for pair in answer.pairs)} of {total}"
@@ -307,7 +307,7 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
 
 
 def _estimates(answer: result.Result[result.Question]) -> None:
-    """All estimators side by side, or all pairs."""
+    """Draw all estimators side by side, or all pairs."""
     if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
         _pairs(answer)
         return
@@ -324,7 +324,7 @@ def _estimates(answer: result.Result[result.Question]) -> None:
 
 
 def _price(q: result.Question) -> None:
-    """What the exact value would cost, with these samples as a pilot."""
+    """Draw the price of the exact value, estimated with these samples as a pilot run."""
     if q.metric.k is None:
         return
     label, about = "What would the exact value cost?", "Scores until each instance is decided."
@@ -359,7 +359,7 @@ def _price(q: result.Question) -> None:
 
 
 def _pairs(answer: result.Result[result.Question]) -> None:
-    """Every pair: the range of its difference, without and with the assumption."""
+    """Draw the range of the difference of every pair, without and with the assumption."""
     if not answer.pairs:
         lacking = "One system alone has no pair: add the sampled ranks of a second one."
         st.info(lacking, icon=":material/info:")
@@ -377,7 +377,7 @@ def _pairs(answer: result.Result[result.Question]) -> None:
 
 
 def _true_ranks(answer: result.Result[result.Question]) -> None:
-    """Where the relevant items stand, as estimated."""
+    """Draw the estimated distribution of the true ranks of the relevant items."""
     q = answer.question
     try:
         grid, estimated = q.shares_below()
@@ -395,7 +395,7 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
 
 
 def _which_gamma(answer: result.Result[result.Question]) -> None:
-    """Bias, scatter and error of the corrected mean against γ, for one system's ranks."""
+    """Draw bias, standard deviation and error of the corrected mean over γ, for one system."""
     q = answer.question
     names = [one.system for one in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
@@ -417,7 +417,7 @@ def _which_gamma(answer: result.Result[result.Question]) -> None:
 
 
 def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw what a printed table tells."""
+    """Draw the part of the page on a printed table."""
     headline, example_ = st.container(key="given_headline"), result.example_table()
     choices = {"printed": example_, "table_instances": 0}
     own = {**defaults, **choices, "metric": CHOICES["metric"]}
@@ -479,7 +479,7 @@ def _answered(
     doing: str,
     explain: Callable[[ValueError], Problem] = Problem.of,
 ) -> result.Result[Any] | None:
-    """Draw the sentence and the picture; return what was asked for, if there is nothing wrong."""
+    """Draw the sentence and the picture; return the answer if there is no problem."""
     answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
     with headline:
         if problem is not None:

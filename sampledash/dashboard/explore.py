@@ -27,7 +27,7 @@ PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
 MOST_DRAWS = 100_000
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
-# What a link carries besides.
+# Further settings in a link, and their defaults.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1, "draws_seed": 1}
 
 
@@ -46,14 +46,14 @@ def show() -> None:
 
 @st.fragment
 def _answer() -> None:
-    """All but the sidebar, which a change of m or r leaves alone."""
+    """Draw everything that depends on m and r; the sidebar does not."""
     headline = st.container(key="headline")
     picture = st.container(key="picture")
     controls, beside = _controls(), st.container(key="beside_controls")
     result, problem = page.answer(
         "explore", _check, results.compute, lambda q: f"m = {count(q.sampling.m)}", first=_first
     )
-    assert result is not None  # there is a first one
+    assert result is not None  # ``first`` gives one
     q, shown = result.question, page.has_answered("explore")
     with headline:
         page.note(DEFAULTS)
@@ -87,17 +87,17 @@ def _answer() -> None:
 
 
 def _below(result: Result) -> None:
-    """What stands below the answer."""
+    """Draw the details below the answer."""
     page.why(lambda: _why(result))
     with st.container(horizontal=True):
-        focus = next(iter(_chips()), None)  # in words by default
+        focus = next(iter(_chips()), None)  # default metric of the sentence
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
         page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
     page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
 
 
 def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follows]:
-    """What follows the sliders of m and of r: the pictures, the sentence and the numbers."""
+    """Frames for the sliders of m and r: the pictures, the sentence and the numbers."""
     s = q.sampling
     most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
 
@@ -125,7 +125,7 @@ def _chips() -> list[str]:
 
 
 def _controls() -> DeltaGenerator:
-    """How many negatives, the rank the numbers are about, and the metric; room for more."""
+    """Draw the sliders of m and of the true rank, and the choice of metric; return their row."""
     row = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
     with row:
         sliders.m()
@@ -144,7 +144,7 @@ def _controls() -> DeltaGenerator:
 
 
 def _first() -> Question:
-    """The question of the defaults."""
+    """The question of the default settings."""
     d = state.DEFAULTS
     sampling = Sampling(d["n"], d["m"], choices.SCHEMES[d["scheme"]])
     metrics = tuple(choices.chip_metric(chip, d["k"], d["n"]) for chip in d["metrics"])
@@ -152,7 +152,7 @@ def _first() -> Question:
 
 
 def _check() -> Question:
-    """The choices as a question; a ValueError names what is wrong."""
+    """Return the question of the settings; a ValueError names what is wrong."""
     settings = state.current()
     sampling, metrics = settings.sampling(), settings.metrics
     m = sampling.m
@@ -167,7 +167,7 @@ def _check() -> Question:
     if rank > sampling.n:
         note = f"Rank {count(rank)} is beyond n = {count(sampling.n)}: showing the last rank."
         rank = sampling.n
-    metrics[0](rank, sampling.n)  # a rank below 1 is an error
+    metrics[0](rank, sampling.n)  # raises a ValueError for a rank below 1
     chip, focus = st.session_state.get("focus"), metrics[0]
     if chip is not None and choices.chip_metric(chip, settings.k, settings.n) in metrics:
         focus = choices.chip_metric(chip, settings.k, settings.n)
@@ -187,7 +187,7 @@ def _sentence(result: Result) -> str:
 
 
 def _drawn(result: Result, dark: bool, before: Result | None = None) -> theme.Picture:
-    """A panel a metric; behind them what was pinned, if it has as many."""
+    """Picture with a panel per metric, and the pinned curves behind if their panels are as many."""
     q, many = result.question, len(result.question.metrics)
     look: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
     look |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
@@ -199,7 +199,7 @@ def _drawn(result: Result, dark: bool, before: Result | None = None) -> theme.Pi
 
 
 def _numbers(result: Result) -> list[tuple[str, str, str]]:
-    """The strip: label, value and what it means."""
+    """Label, value and meaning of the numbers below the picture."""
     q = result.question
     exact, mean, std = result.at_rank(q.focus)
     values = *map(percent, (exact, mean, std)), decimal(q.seen)
@@ -214,7 +214,7 @@ def _numbers(result: Result) -> list[tuple[str, str, str]]:
 
 
 def _why(result: Result) -> None:
-    """The formula, with the numbers of the picture in it."""
+    """Draw the formula with the numbers of the picture."""
     q = result.question
     exact, mean, _ = result.at_rank(q.focus)
     st.markdown(words.looks_like(q.focus, q.rank, q.sampling))
@@ -233,7 +233,7 @@ def _again() -> None:
 
 
 def _one_draw(result: Result) -> None:
-    """The catalogue, the drawn negatives, the sampled rank; and many draws against the law."""
+    """Draw the negatives of one draw, and the sampled ranks of many with their distribution."""
     q = result.question
     sampling, rank, focus = q.sampling, q.rank, q.focus
     catalogue = st.container()
@@ -266,7 +266,7 @@ def _one_draw(result: Result) -> None:
 
 
 def _law(result: Result) -> None:
-    """Law of the sampled rank; on demand what a sampled rank says about the true one."""
+    """Draw the distribution of the sampled rank; on demand the posterior of the true rank."""
     q, s = result.question, result.question.sampling
     p = results.law(s, q.rank)
     st.markdown(words.law(q.focus, q.rank, s, p.tolist()))
@@ -291,7 +291,7 @@ def _law(result: Result) -> None:
 
 
 def _family(result: Result) -> None:
-    """The same metric with 10, 100, 1,000 and all negatives."""
+    """Draw the metric with 10, 100, 1,000 and all negatives."""
     q, n = result.question, result.question.sampling.n
     curves, here = results.family(q, FAMILY)
     sentence = words.say.family(q.focus, q.rank, here, float(q.focus(q.rank, n)))

@@ -1,4 +1,4 @@
-"""The verdict on rank sets, as the Consistency page and the Lab ask for it and say it."""
+"""The verdict on rank sets, for the Consistency page and the Lab: its question and sentences."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
-    """The verdict on ranks by the choices as they stand; ``key``: who asks, as of the last good."""
+    """Verdict on ranks by the current settings; ``key`` is that of :func:`page.answer`."""
     return page.answer(
         key,
         partial(_check, source),
@@ -55,13 +55,13 @@ def several(sets: Sequence[RankSet]) -> bool:
 
 
 def locked_n(source: Source) -> tuple[int, str]:
-    """n as the data have it, and how to say so in a narrow field."""
+    """Largest n of the data, and the text for a narrow field."""
     n = np.concatenate([each.n for each in source.sets])
     return int(n.max()), f"{span(n.min(), n.max())}, from the data"
 
 
 def chosen_metrics() -> tuple[Metric, ...]:
-    """The chips at the shared cutoff and at those added to it."""
+    """Metrics of the chosen chips, at the shared cutoff and at the additional cutoffs."""
     settings = state.current()
     cutoffs = sorted({settings.k, *(st.session_state.get("also_k") or [])})
     metrics = [
@@ -74,7 +74,7 @@ def chosen_metrics() -> tuple[Metric, ...]:
 
 
 def _check(source: Source) -> Question:
-    """The choices as a question; a ValueError names what is wrong."""
+    """Return the question of the settings; a ValueError names what is wrong."""
     settings, metrics = state.current(), chosen_metrics()
     if not metrics:
         raise ValueError("no metric is chosen: pick at least one above the picture")
@@ -82,7 +82,7 @@ def _check(source: Source) -> Question:
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if SCHEMES[settings.scheme].weighted:
         options["odds"] = settings.odds
-    # Choices that are not drawn because the data leave nothing to choose do not count.
+    # Settings that are not drawn, because the data leave nothing to choose, are ignored.
     if any(each.has_ties for each in source.sets):
         options["ties"] = state.value("ties", DEFAULTS)
     if several(source.sets):
@@ -101,7 +101,7 @@ def _check(source: Source) -> Question:
 
 
 def _explain(source: Source, error: ValueError) -> Problem:
-    """Why it cannot be computed; too many negatives are put right with a click."""
+    """Problem of an error; if m is too large, the problem has a button that sets the largest m."""
     limits, design = [M_CAP], SCHEMES[choices.SCHEMES[state.value("scheme")]]
     if design.distinct:
         limits += [each.max_negatives for each in source.sets]
@@ -118,10 +118,10 @@ def _explain(source: Source, error: ValueError) -> Problem:
 
 
 def chosen_metric(result: Result, label: str) -> int:
-    """The metric that the sentence is about, by its place: the first until the reader chooses."""
+    """Place of the metric that the sentence is about: the first until the reader chooses."""
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))
-    if shown not in metrics:  # another cutoff of the metric in the sentence is the same choice
+    if shown not in metrics:  # the cutoff changed: keep the chosen metric, with the new cutoff
         same = [name for name in metrics if name.split("@")[0] == shown.split("@")[0]]
         st.session_state["shown"] = (same or metrics)[0]
     if len(metrics) == 1:
@@ -131,7 +131,7 @@ def chosen_metric(result: Result, label: str) -> int:
 
 
 def say(result: Result, x: int, *, dim: bool = False) -> None:
-    """The verdict on the metric at place x, and what to know of it and of the other metrics."""
+    """Write the verdict on metric number x, notes on it, and a sentence on the other metrics."""
     q = result.question
     word, icon, color = verdict(result, x)
     badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
@@ -150,7 +150,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
 
 
 def verdict(result: Result, x: int) -> tuple[str, str, str]:
-    """The worst state of a metric, with its icon and colour."""
+    """The worst state of the pairs of metric number x, with its icon and colour."""
     word = CODES[result.states[x].min()]
     icon, color, _ = words.STATES[word]
     return word, icon, color

@@ -1,7 +1,7 @@
-"""The Lab page: interactions are split, recommenders trained, and their ranks looked at.
+"""The Lab page: it splits interactions, trains recommenders, and analyses their ranks.
 
-Each step keeps its last good answer while something is wrong with what is asked for now. What is
-trained stays in the session; training goes on in whatever run of the page comes next.
+Each step keeps its last valid result while the current input is wrong. Trained recommenders stay in
+the session. If a rerun of the page interrupts a training, the next run continues it.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ _NO_COLUMN = "(none)"
 _ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
 _KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
 _CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
-_OFTEN = 0.1  # seconds between two looks at the bars
+_OFTEN = 0.1  # seconds between two updates of the progress bars
 _MOST_LINES = 6  # systems in the picture
-_SHORT, _LONGEST = 4, 11  # letters of a name there: in large ones, and at most
+_SHORT, _LONGEST = 4, 11  # letters of a name in the picture: in large type, and at most
 
 
 def show() -> None:
-    """Draw the page: what is asked for on the left, what was found on the right."""
+    """Draw the page: the input on the left, the results on the right."""
     state.stamp(CHOICES)
     left, right = st.columns([6, 7], gap="large")
     with left:
@@ -100,7 +100,7 @@ def show() -> None:
     job: lab.Job | None = st.session_state.get(_JOB)
     if setup is not None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
-            bars = st.container()  # near the button
+            bars = st.container()  # progress of a sweep: near its button
         page.tabs(dict(zip(TABS, (_sweeps, _toy), strict=True)), "lab_tab", setup)
     with bars:
         go_on = _working(job, setup, chosen)
@@ -108,7 +108,7 @@ def show() -> None:
 
 
 def _kept(key: str, make: Callable[[], T]) -> T | None:
-    """What is made; or why it cannot be, and the last one that could."""
+    """Return the result of ``make``; if it fails, show why and return the last valid result."""
     try:
         st.session_state[key] = make()
     except ValueError as error:
@@ -123,11 +123,11 @@ def _kept(key: str, make: Callable[[], T]) -> T | None:
 
 
 def _split() -> tuple[Split, float | None] | None:
-    """Interactions, split, and the least rating of what is relevant."""
+    """Draw the choice of interactions and split; return the split and the least relevant rating."""
     data = _kept("_lab_data", _interactions)
     if data is None:
         return None
-    # Counted once: a million interactions take a tenth of a second, in every run.
+    # Cached, because counting a million interactions takes 0.1 seconds in every run.
     st.caption(memory.cached((words.data, data.digest), lambda: words.data(data), shared=False))
     least = None
     with st.container(horizontal=True):
@@ -177,7 +177,7 @@ def _interactions() -> Interactions:
 
 
 def _read(file: Upload) -> Interactions:
-    """Read a file as its preview says, in which what was understood is corrected."""
+    """Read a file as its preview says, in which the reader can correct columns and options."""
     columns = {role: st.session_state.get(f"lab_{role}_{file.ident}") for role in _ROLES}
     given: Any = {role: "" if name == _NO_COLUMN else name for role, name in columns.items()}
 
@@ -204,7 +204,7 @@ def _read(file: Upload) -> Interactions:
 
 
 def _columns(ident: str, opened: OpenedInteractions | None) -> None:
-    """Which column is what; of a file that could not be read the names are typed."""
+    """Draw the choice of columns; the reader types their names if the file cannot be read."""
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault("_lab_columns", {})
     if opened is not None:
         known[ident] = opened.columns
@@ -220,7 +220,7 @@ def _columns(ident: str, opened: OpenedInteractions | None) -> None:
 
 
 def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
-    """What is kept of the interactions."""
+    """Draw the options of which interactions to keep; return them."""
     options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
@@ -239,7 +239,7 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
 
 
 def _chosen() -> tuple[list[lab.Wanted], int]:
-    """The chosen recommenders, one whose text is wrong as it last was right; and the seed."""
+    """Draw the choice of recommenders; return them, with the last valid texts, and the seed."""
     about = words.TEXTS["recommenders"]
     chosen = page.chips("Recommenders", lab.OFFERED, "recommenders", lab.FIRST, about)
     recommenders: list[lab.Wanted] = []
@@ -271,13 +271,13 @@ def _made() -> lab.Made:
 
 
 def _busy() -> bool:
-    """Whether something is under way, halted or not: one job at a time."""
+    """Whether a job is not done, even if halted; there is one job at a time."""
     job: lab.Job | None = st.session_state.get(_JOB)
     return job is not None and not job.done
 
 
 def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
-    """The button, and what is left to do."""
+    """Draw the button that starts training, and a sentence on what is not trained yet."""
     missing = [x for x in chosen if setup.key(x) not in _made()]
 
     def begin() -> None:
@@ -300,7 +300,7 @@ def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
 def _working(
     job: lab.Job | None, setup: lab.Setup | None, chosen: list[lab.Wanted]
 ) -> Callable[[], None]:
-    """Draw how far the work is; returns what goes on with it until a change of mind interrupts."""
+    """Draw the progress of the work; return a function that continues it until interrupted."""
     if job is None:
         return lambda: None
     if setup is not None:
@@ -346,10 +346,10 @@ def _working(
                 continue
             drawn = monotonic()
             for place in range(before or 0, len(bars) if job.place is None else job.place + 1):
-                draw(place)  # also where a change of mind interrupts
+                draw(place)  # here, too, a change of settings may interrupt the work
             state.give_way()
             if sum(map(len, job.points.values())) > points:
-                st.rerun()  # to draw them
+                st.rerun()  # to draw the new points
         if job.done:
             st.rerun()
 
@@ -360,7 +360,7 @@ def _working(
 
 
 def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source | None, str]:
-    """What is chosen, as far as it is trained, else what was shown last; and what is lacking."""
+    """Ranks of the chosen trained recommenders, or the last ranks; and a warning on what lacks."""
     by_system = {} if setup is None else {x.system: _made().get(setup.key(x)) for x in chosen}
     sets = tuple(ranks for ranks in by_system.values() if ranks is not None)
     missing = [system for system, ranks in by_system.items() if ranks is None]
@@ -373,7 +373,7 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
 
 
 def _found(source: Source) -> None:
-    """The verdict, its picture, the exact metrics, and where to go from here."""
+    """Draw the verdict, its picture, the exact metrics, and links onwards."""
     if len(source.sets) < 2:
         st.info("One system alone has no order: train a second one.")
         _exact(source.sets, None)
@@ -394,7 +394,7 @@ def _found(source: Source) -> None:
             judged.say(result, x)
     _slopes(result, x)
     _exact(source.sets, result)
-    if problem is None and not _busy():  # it takes seconds that training would wait for
+    if problem is None and not _busy():  # resampling takes seconds, which would delay training
         focus = Focus(result, x, result.worst_pair(x))
         with place:
             with page.progress("Resampling the users") as report:
@@ -403,7 +403,7 @@ def _found(source: Source) -> None:
 
 
 def _slopes(result: Result, x: int) -> None:
-    """Exact against sampled, of one metric."""
+    """Draw exact and expected sampled values of one metric."""
     some = result.few_systems([result.worst_pair(x), *result.worst_pairs(_MOST_LINES)], _MOST_LINES)
     names = [result.systems[i] for i in some]
     exact, sampled = result.exact[some, x], result.sampled[some, x]
@@ -419,7 +419,7 @@ def _slopes(result: Result, x: int) -> None:
 
 
 def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
-    """The exact metrics, and the ways out."""
+    """Draw the exact metrics, and buttons to use the ranks elsewhere."""
     metrics = state.current().metrics if result is None else result.metrics
     if not metrics:
         return
@@ -446,7 +446,7 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
 
 
 def _sweeps(setup: lab.Setup) -> None:
-    """ATOP, Recall and RMSE over a knob of AllRank-Regression."""
+    """Draw ATOP, Recall and RMSE over a knob of AllRank-Regression."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         knob = page.segments("Knob", lab.SWEEPS, "sweep", help=words.TEXTS["sweep"])
         key = setup.key(knob)
@@ -483,7 +483,7 @@ def _sweeps(setup: lab.Setup) -> None:
 
 
 def _toy(setup: lab.Setup) -> None:
-    """Table 1 of Steck: RMSE cannot tell a constant from an oracle."""
+    """Draw Table 1 of Steck, in which RMSE cannot tell a constant from an oracle."""
     left, right = st.columns([5, 7], gap="large", vertical_alignment="center")
     left.markdown(words.TEXTS["toy"])
     with right:

@@ -1,4 +1,4 @@
-"""One lesson on the screen: the way through the course, the question, the answer, the picture."""
+"""The Learn page, which shows one lesson: navigation, question, answer and picture."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from sampledash.report.sentences import negatives
 
 LESSON, PRESENT, LOOK, EXAMPLE = "lesson", "present", "look", "example_m"
 NUMBERS = tuple(str(number) for number in range(1, len(lessons.course()) + 1))
-# What the reader chose is in the address, and stays while other lessons are looked at.
+# A choice is in the address, and stays in the session while the reader visits other lessons.
 _CHOICE: dict[str, Any] = {
     "bind": "query-params",
     "persist_state": "session",
     "label_visibility": "collapsed",
 }
-# Said in full in a link: what was chosen elsewhere before must not change what the lesson shows.
+# Settings that every link states, so that earlier choices on other pages do not change the result.
 _SHARED = ("n", "m", "k", "scheme")
-# To an m that was chosen: a text, and a link where the same can be looked at on another page.
+# Metric and chosen m -> a sentence, and a link if another page can show the result.
 Answer = Callable[[str, int], tuple[str, Link | None]]
 
 
 def show() -> None:
     """Draw the page."""
-    # The toggle is drawn last; what it says decides how everything is drawn.
+    # The toggle is drawn last, but its value decides how all else is drawn.
     linked = st.query_params.get(PRESENT, "").lower() == "true"
     present = bool(st.session_state.get(PRESENT, linked))
     with st.container(key="projected" if present else "lesson_page"):
         number = _way()
         lesson = lessons.words(number)
         asked = st.container()
-        # Side by side where there is room: the picture stays on the screen.
+        # Choices and reply stand side by side where there is room, so that the picture is visible.
         with st.container(horizontal=True, vertical_alignment="center", key="answer"):
             chosen = _guess(number, lesson)
             if chosen is not None:
@@ -52,18 +52,18 @@ def show() -> None:
 
 
 def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None:
-    """First the question as the heading, for the title tells what is learnt; then the title."""
+    """Draw the heading: the question until it is answered, then the title, which gives it away."""
     if revealed and not present:
         st.markdown(f"### {number}. {lesson.title}")
         st.markdown(unbroken(f"{lesson.setup} **{lesson.question}**"))
         return
     st.markdown(f"### {number}. {unbroken(lesson.question)}")
-    if not revealed:  # on a projector the picture needs the room, once the answer is out
+    if not revealed:  # after the answer, the picture needs the room on a projector
         st.markdown(unbroken(lesson.setup))
 
 
 def _way() -> int:
-    """Which lesson: numbers to choose from, and a step back or forth, by arrow key too."""
+    """Draw the numbers of the lessons and the buttons back and next; return the chosen number."""
     row = st.container(horizontal=True, vertical_alignment="center", key="way")
     first, last = NUMBERS[0], NUMBERS[-1]
     chosen = row.segmented_control(
@@ -95,7 +95,7 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
 
 
 def _reply(chosen: Choice) -> None:
-    """Say whether it is right, and why, to everybody alike."""
+    """Write whether the chosen answer is right, and why."""
     reply = unbroken(chosen.reply)
     if chosen.right:
         st.success(f"Yes. {reply}", icon=":material/check_circle:")
@@ -106,7 +106,7 @@ def _reply(chosen: Choice) -> None:
 def _body(number: int, *, revealed: bool, present: bool) -> None:
     aside = revealed and not present
     left, *right = st.columns([7, 5], gap="medium") if aside else [st.container()]
-    above = left.container()  # the picture is to be seen without scrolling
+    above = left.container()  # the picture comes first, to be visible without scrolling
     look = _look(left, number) if revealed else lessons.looks(number)[0]
     lesson = lessons.words(number, look)
     with above:
@@ -122,10 +122,10 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
 
 
 def _explain(column: DeltaGenerator, number: int, look: str, lesson: Lesson) -> None:
-    """What the picture shows, with its numbers, and where to go on."""
+    """Draw the explanation of the picture, with its numbers, and the link onwards."""
     with column:
         st.markdown(f"**{unbroken(lesson.sentence)}**")
-        # All steps as one formula, in short lines: a column is narrow.
+        # All steps are one formula in short lines, because the column is narrow.
         lines = [line for step in lesson.formula for line in step.split(r",\qquad ")]
         st.latex(r"\begin{gathered}" + r"\\[6pt]".join(lines) + r"\end{gathered}")
         if lesson.points:
@@ -138,7 +138,7 @@ def _explain(column: DeltaGenerator, number: int, look: str, lesson: Lesson) -> 
 
 
 def _offer(look: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
-    """What can be tried and, once it is chosen, its answer."""
+    """Draw the choice of m for something to try and, once m is chosen, the result."""
     how = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
     chosen = st.pills(ask.format(look=look), m_values, key=EXAMPLE, **how)
     if chosen is None:
@@ -167,7 +167,7 @@ def _look(place: DeltaGenerator, number: int) -> str:
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")
 def _made(number: int, look: str, revealed: bool, dark: bool, present: bool) -> go.Figure:
-    """The picture of a lesson; the same for everybody."""
+    """The picture of a lesson, cached for all readers."""
     if revealed:
         lessons.ahead(number).result()
     fig = lessons.course()[number - 1].picture(look, revealed, dark)

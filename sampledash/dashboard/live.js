@@ -1,19 +1,19 @@
-// Puts the frame of a slider's step into the pictures as Plotly drew them; see live.py.
-// One for the window, however often this is loaded. ``told``: what the elements of the page tell,
-// by whom it is of: "answer" and "below" their number, a number its version and, once asked for,
-// its frames; ``hand``: number and step of the slider under the hand.
+// Puts the frame of a slider's step into the pictures that Plotly drew; see live.py.
+// The window has one such object, however often this script is loaded. ``told`` holds the data of
+// the page's elements by name: "answer" and "below" have a run number, the name of a slider has a
+// version and, once asked for, frames. ``hand`` is name and step of the slider being dragged.
 const first = !window.sampledashLive;
 const told = window.sampledashTold ??= new Map();
 const live = window.sampledashLive ??= { hand: null, look() {} };
 const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
-const REST = 120;  // milliseconds without a hand, before anything is asked for
-const write = (node, pieces) => window.sampledashWrite(node, pieces);  // of picture.js
-const styled = new Map();  // elements whose style the hand has changed -> what it was
+const REST = 120;  // milliseconds without an action of the reader before anything is requested
+const write = (node, pieces) => window.sampledashWrite(node, pieces);  // from picture.js
+const styled = new Map();  // elements whose style dragging has changed -> their style before
 const draw = ({ name, text }) => {
   const frame = told.get(name)?.frames?.[text];
   if (!frame) return;
   for (const [key, moving] of Object.entries(frame.pictures)) {
-    const at = key.replace(/[^\w-]/g, "-");  // as Streamlit writes it
+    const at = key.replace(/[^\w-]/g, "-");  // the key as Streamlit writes it in a class name
     const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
     graph?.sampledash.move(moving);
   }
@@ -25,8 +25,8 @@ const draw = ({ name, text }) => {
       Object.assign(node.style, style);
     });
 };
-// What is only convenient is asked for while no hand is down and nothing runs. It may come with a
-// change in one message all the same: where each is asked from, that message is the change's.
+// Optional requests wait until nothing is pressed and no run is active. A request may still share a
+// message with a change; each is sent from an element where the message counts as the change's.
 let pressed = false;
 const running = () =>
   document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
@@ -47,14 +47,14 @@ const lacking = () => [...told.values()].find(({ of, frames }) =>
   frames === null && document.querySelector(`.st-key-${of}_slider :is(:hover, :focus)`));
 const seen = new Set();  // parts below the answer that are in sight
 if (first) {
-  // A picture that is drawn anew under the hand is of before.
+  // A picture that Plotly redraws during dragging shows an old step: put the current frame in.
   live.resume = () => { if (live.hand) draw(live.hand); };
   let due = null;
   live.move = (name, text) => {
     live.hand = { name, text };
     due ??= requestAnimationFrame(() => { due = null; live.resume(); });
   };
-  // What the hand did last is drawn before it counts as lifted; a next touch goes on.
+  // On release the last step is drawn first. If dragging goes on meanwhile, nothing is reset.
   live.lift = () => {
     const last = live.hand;
     requestAnimationFrame(() => requestAnimationFrame(() => {
@@ -83,7 +83,7 @@ if (first) {
       if (late() && event.target.closest?.(BELOW)) live.looked();
     }, true);
 }
-// What stands below the answer is late until it is drawn of the same; looked at, it is asked for.
+// Details below the answer are outdated until drawn for the same answer: dim them, watch for looks.
 const compare = () => {
   const below = document.querySelector(BELOW);
   live.sight.disconnect();
@@ -96,7 +96,7 @@ const compare = () => {
 };
 live.hear ??= () => {
   compare();
-  live.near();  // a hand that is there already
+  live.near();  // the pointer may already be near a slider
 };
 export default function ({ setTriggerValue }) {
   live.look = () => setTriggerValue("looked", told.get("answer").number);

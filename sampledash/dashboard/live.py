@@ -1,14 +1,14 @@
-"""What follows a change: pictures the hand at once, what stands below the answer when looked at.
+"""Fast reactions to a change: pictures follow a dragged slider, and details are drawn when needed.
 
-What the pictures show at every step of a slider is sent ahead. While it is dragged, a script in
-the browser puts the lines, points, names and numbers of its step into the pictures as Plotly drew
-them, which takes a few milliseconds where drawing them anew takes a hundred. The frames are made
-when a hand rests near the slider. When it is let go the page runs as ever, and holds the value in
-its address. A step without a frame moves nothing. Frames are a convenience: they are asked for
-where no change can be lost by it (``live.js``).
+A frame holds what the pictures show at one step of a slider. The frames of all steps are sent to
+the browser when the pointer rests near the slider. While the reader drags the slider, a script puts
+the lines, points, names and numbers of a frame into the pictures that Plotly drew. This takes a few
+milliseconds; drawing a picture anew takes a hundred. When the reader releases the slider, the page
+runs as usual, and the address holds the value. A step without a frame changes nothing. Frames are
+optional: the browser asks for them only when no change can be lost by it (``live.js``).
 
-A change runs the answer alone. What stands below it is drawn anew once it is in sight, or a hand or
-the focus comes to it; until then it is dimmed.
+A change reruns only the answer. The details below the answer are dimmed, and drawn anew once they
+are in sight, or have the pointer or the focus.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sampledash.dashboard import state
 _KEY, _BELOW, _SHOWN = "live", "below", "_shown"
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
-# What an element of the page tells the script, and by which it asks for frames.
+# Component by which a part of the page sends data to the script, and the script asks for frames.
 _TELLING = st.components.v2.component(
     "sampledash_telling",
     js="""const elements = window.sampledashTold ??= new Map();
@@ -42,10 +42,10 @@ export default function ({ data, setStateValue }) {
 
 @dataclass(frozen=True)
 class Frame:
-    """One step: pictures by the key of their element, texts and styles by a CSS selector.
+    """One step of a slider: pictures by the key of their element, texts and styles by CSS selector.
 
-    The texts of a selector are those of the elements it finds, in their order; of an element in
-    parts, such as a badge and a sentence, there is a list. Styles are properties of an element.
+    A selector has one text for each element that it finds, in order; an element in parts, such as a
+    badge and a sentence, has a list of texts. Styles are CSS properties of the elements.
     """
 
     pictures: Mapping[str, go.Figure]
@@ -59,7 +59,7 @@ def frame(
     numbers: Iterable[tuple[str, str, str]],
     styles: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Frame:
-    """A frame with the headline of the page, in parts if it has a badge, and its strip."""
+    """A frame with the headline of the page, in parts if it has a badge, and the numbers strip."""
     texts: dict[str, Sequence[str | Sequence[str]]] = {
         ".st-key-headline [data-heading-text]": [sentence],
         ".st-key-strip [data-testid=stMetricValue]": [value for _, value, _ in numbers],
@@ -69,7 +69,7 @@ def frame(
 
 @dataclass(frozen=True)
 class Follows:
-    """What follows the sliders of one number.
+    """The frames for the slider of one number.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ class Follows:
     depends
         What the frames depend on besides that number.
     frames
-        By what the slider says at a step the function that makes its frame.
+        Text of the slider at a step -> the function that makes the frame of this step.
     lines
         Whether lines of many points move too.
     shared
-        Whether they may serve other sessions.
+        Whether other sessions may use the frames.
     """
 
     name: str
@@ -96,12 +96,12 @@ class Follows:
         return str(hash((self.name, self.depends)))
 
     def packed(self) -> dict[str, Any]:
-        """The frames as they are sent."""
+        """The frames in the form that is sent to the browser, from the cache."""
 
         def make() -> dict[str, Any]:
             frames = {}
             for text, draw in self.frames.items():
-                state.give_way()  # a change comes first
+                state.give_way()  # a change of settings comes first
                 frame = draw()
                 pictures = {key: _moving(x, self.lines) for key, x in frame.pictures.items()}
                 frames[text] = {"pictures": pictures, "texts": frame.texts, "styles": frame.styles}
@@ -111,17 +111,17 @@ class Follows:
 
 
 def listen() -> None:
-    """Hear when what stands below the answer is looked at: above all fragments of a page.
+    """Draw the component that reports when the reader looks at the details below the answer.
 
-    A browser sends what happens at the same moment in one message, for the fragment that comes
-    first. From here a look names no fragment, so that a change that comes along keeps its own.
+    A browser sends simultaneous events in one message, for the fragment that comes first. This
+    component is outside of all fragments, so that a change in the same message keeps its fragment.
     """
     _COMPONENT(key=_KEY, on_looked_change=lambda: None, height=1)
 
 
 @st.fragment
 def below(draw: Callable[[Any], None]) -> None:
-    """Draw what stands below the answer, of what it last showed (:func:`follow`)."""
+    """Draw the details below the answer, for the result last passed to :func:`follow`."""
     number, shown = st.session_state[_SHOWN]
     with st.container(key=_BELOW):
         if shown is not None:
@@ -130,9 +130,9 @@ def below(draw: Callable[[Any], None]) -> None:
 
 
 def follow(shown: object = None, every: Sequence[Follows] = ()) -> None:
-    """Let pictures follow the sliders, and what stands below the answer what it shows, if any.
+    """Let pictures follow the sliders, and let the details below use the result ``shown``, if any.
 
-    Called where the sliders are drawn: what the browser asks for may come with their change.
+    Call this in the fragment of the sliders: a request for frames may come with their change.
     """
     number = st.session_state.get(_SHOWN, (0, None))[0] + 1
     st.session_state[_SHOWN] = number, shown
@@ -141,7 +141,7 @@ def follow(shown: object = None, every: Sequence[Follows] = ()) -> None:
         for follows in every:
             state_of = st.session_state.get(f"tell_{follows.name}") or {}
             wanted = (state_of.get("asked") or {}).get("version") == follows.version
-            # Frames are an element of their own: sent once, however often the answer is.
+            # Frames are in an element of their own, which is not sent again with every answer.
             frames = follows.packed() if wanted else None
             _tell(follows.name, version=follows.version, frames=frames)
 
@@ -151,7 +151,7 @@ def _tell(name: str, **what: Any) -> None:
 
 
 def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
-    """What moves in a picture: traces, shapes over the whole height, and names at the lines."""
+    """The parts of a picture that move: traces, positions of shapes, and names at the lines."""
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
     places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text", "bgcolor")
@@ -169,5 +169,5 @@ def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
 
 
 def _short(values: Iterable[float]) -> list[float]:
-    """Numbers to the precision a screen has."""
+    """Round numbers to six digits, enough for a screen."""
     return [float(f"{value:.6g}") for value in np.asarray(values, dtype=float)]

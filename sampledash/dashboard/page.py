@@ -1,4 +1,4 @@
-"""What every page is made of: a question checked and answered, its picture, numbers and tables."""
+"""Building blocks of all pages: answering a question, and drawing pictures, numbers and tables."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ T = TypeVar("T")
 Made = pd.DataFrame | Callable[[], pd.DataFrame]
 Numbers = Sequence[tuple[str, str, str]]
 
-MOST_ROWS = 9  # of a table on a page: three systems in three metrics
-# What a table is taken away as: label, renderer, end of the file's name, type.
+MOST_ROWS = 9  # rows of a table on a page: three systems in three metrics
+# Download formats of a table: label, renderer, file extension, MIME type.
 FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("CSV", tables.as_csv, "csv", "text/csv"),
     ("Markdown", tables.as_markdown, "md", "text/markdown"),
     ("LaTeX", tables.as_latex, "tex", "text/x-tex"),
 )
 _HERE = Path(__file__).parent
-# Plotly's script as its package brings it, served beside the page.
+# Plotly's script from the Plotly package, served with the page.
 _PLOTLY = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
 _SCRIPT = "".join((_HERE / name).read_text("utf-8") for name in ("plotly.js", "picture.js"))
 _PICTURE = st.components.v2.component(
@@ -50,27 +50,27 @@ _SLIDING = _HERE / "sliding.js"
 _OUTLINE = st.components.v2.component(
     "sampledash_access", js=(_HERE / "access.js").read_text("utf-8"), isolate_styles=False
 )
-_PATIENCE, _PAUSE = 0.3, 0.05  # seconds without a bar, and between two of its steps
+_PATIENCE, _PAUSE = 0.3, 0.05  # seconds before a progress bar appears, and between its updates
 
 
 def outline(*titles: str) -> None:
-    """Put titles above the page for those who hear it, the highest level first; none is seen.
+    """Add invisible headings above the page for screen readers, the highest level first.
 
-    Its script lets Tab reach what scrolls within the page, such as a long formula on a phone, and
-    runs the page anew where the theme changes, for colours of pictures are chosen here.
+    The script of this component also lets the Tab key reach parts that scroll, such as a long
+    formula on a phone. It reruns the page when the theme changes, as Python chooses the colours.
     """
     _OUTLINE(key="outline", data=list(titles), on_scheme_change=lambda: None, height=1)
 
 
 class Problem(ValueError):
-    """Why there is nothing new to show, as plain text, and the ways out of it.
+    """The reason why there is no new answer, as plain text, and buttons that help.
 
     Parameters
     ----------
     ways
-        Of each what its button says and does.
+        Label and action of each button.
     asking
-        Nothing is wrong: something is still to be given, or to be agreed to.
+        Whether this is no error but a request: for data, or for agreement.
     """
 
     def __init__(
@@ -81,11 +81,11 @@ class Problem(ValueError):
 
     @classmethod
     def of(cls, error: ValueError) -> Problem:
-        """An error of the core, spelled for the screen; a problem is one already."""
+        """Return the problem of an error, spelled for the screen; a problem stays as it is."""
         return error if isinstance(error, Problem) else cls(state.spelled(error))
 
     def show(self) -> None:
-        """Take the sentence's place."""
+        """Draw the message and its buttons in place of the main sentence."""
         if not self.asking:
             st.error(escaped(self.sentence), icon=":material/error:")
         else:
@@ -96,7 +96,7 @@ class Problem(ValueError):
                 for place, (label, do) in enumerate(self.ways):
                     look: Any = "secondary" if place else "primary"
                     if st.button(label, on_click=do, type=look):
-                        st.rerun()  # what it puts right may stand outside of this part
+                        st.rerun()  # the button may change something outside of this fragment
 
 
 def answer(
@@ -107,11 +107,11 @@ def answer(
     explain: Callable[[ValueError], Problem] = Problem.of,
     first: Callable[[], Q] | None = None,
 ) -> tuple[R | None, Problem | None]:
-    """Answer what is asked; or answer the last good question again and say what is wrong now.
+    """Return the answer, or the answer to the last valid question with the current problem.
 
-    ``check`` makes the question of the choices, ``compute`` answers it, from the cache where it
-    can; both may raise a ValueError, of which ``explain`` makes a problem. ``doing`` names the
-    work; ``first`` makes the question to fall back to where none was good yet.
+    ``check`` makes the question from the settings, and ``compute`` answers the question. Both may
+    raise a ValueError, which ``explain`` turns into a problem. ``doing`` names the work. ``first``
+    makes the question to fall back to if no question has been valid yet.
     """
 
     def work(question: Q) -> R:
@@ -132,25 +132,25 @@ def answer(
 
 
 def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
-    """Write the sentence of the page after its badge, dimmed where it is the last good one."""
+    """Write the main sentence of the page after its badge, dimmed if it is an earlier answer."""
     sentence = unbroken(sentence)
     st.markdown(f"### {badge}{f':gray[{sentence}]' if dim else sentence}")
 
 
 def has_answered(key: str) -> bool:
-    """Whether an answer of this session can stand: the question to fall back to is nobody's."""
+    """Whether this session has had a valid question; the fallback ``first`` does not count."""
     return f"_good_{key}" in st.session_state
 
 
 def require_agreed(what: Hashable, sentence: str, button: str) -> None:
-    """Raise a problem until its button has been pressed: what takes long starts with a click."""
+    """Raise a problem until the reader has clicked its button, which starts long work."""
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
     if what not in agreed:
         raise Problem(sentence, (button, lambda: agreed.add(what)), asking=True)
 
 
 def asked(what: Hashable, key: str, label: str, help: str) -> bool:
-    """Whether this has been asked for with a button, which is drawn until then."""
+    """Whether the reader has asked for ``what`` with a button, which is drawn until then."""
     place = f"_asked_{key}"
     if st.session_state.get(place) == what:
         return True
@@ -163,19 +163,19 @@ def asked(what: Hashable, key: str, label: str, help: str) -> bool:
 
 
 class Pinned(NamedTuple):
-    """An earlier question that is shown beside the present one."""
+    """An earlier question that is shown beside the current question."""
 
     question: Any
-    setting: str  # in words
+    setting: str  # the settings in words
 
     def note(self) -> None:
         st.caption(f"Dotted, and below the numbers: as pinned, {self.setting}.")
 
 
 def pinned(now: Any, name: str = "") -> Pinned | None:
-    """Draw the button that pins the present question, or lets go; the one that was pinned.
+    """Draw the button that pins or unpins the current question; return what is pinned.
 
-    ``name``: what it is about, besides its setting.
+    None if nothing, or ``now`` itself, is pinned. ``name``: what the note names besides settings.
     """
     place = f"_pinned_{type(now).__module__}"
     pin: Pinned | None = st.session_state.get(place)
@@ -197,10 +197,10 @@ def pinned(now: Any, name: str = "") -> Pinned | None:
 
 @contextmanager
 def progress(words: str) -> Iterator[Progress]:
-    """Show how far a piece of work is; the bar appears only once it has taken a moment.
+    """Show the progress of some work, with a bar that appears after ``_PATIENCE`` seconds.
 
-    Yields the function to call with the share that is done. Each call is also where a change of
-    mind stops the work.
+    Yields the function to call with the share done. Each call also stops the work if the reader has
+    changed a setting.
     """
     place, start = None, time.monotonic()
     last = start + _PATIENCE - _PAUSE
@@ -219,7 +219,7 @@ def progress(words: str) -> Iterator[Progress]:
 
 
 def is_dark() -> bool:
-    """Whether the page is dark now; pass it to the functions that draw."""
+    """Whether the page is dark now, for the functions that draw."""
     return bool(st.context.theme.type == "dark")
 
 
@@ -231,10 +231,10 @@ def picture(
     dim: bool = False,
     on_pick: Callable[[Any], None] | None = None,
 ) -> None:
-    """Draw a figure, dimmed where it is the last good one behind an error.
+    """Draw a figure, dimmed if it belongs to an earlier answer.
 
-    The same ``key`` from run to run lets it change instead of blinking; ``alt`` is for a screen
-    reader; ``on_pick`` is called with the custom data of a point that is clicked.
+    The same ``key`` in every run lets the figure change without blinking. ``alt`` is the text for
+    screen readers. ``on_pick`` is called with the custom data of a point that is clicked.
     """
     sent = {"figure": fig.to_dict(), "alt": alt, "name": _file(key), "dim": dim}
     sent["hears"] = on_pick is not None
@@ -248,7 +248,7 @@ def picture(
 
 
 def _file(name: str) -> str:
-    """What a file that is taken away is called, but for its end: it names its setting."""
+    """Name of a downloaded file without its extension; it contains the settings."""
     settings = [
         f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()
     ]
@@ -258,8 +258,8 @@ def _file(name: str) -> str:
 def moving(fig: go.Figure, *, key: str, alt: str) -> None:
     """Draw a picture whose slider, if it has one, works by mouse, touch and keyboard.
 
-    Plotly draws its sliders for the mouse only. A small script gives each of them a place in the
-    tab order, the role of a slider and the arrow keys; it moves them the way a mouse would. It also
+    Plotly's sliders work by mouse only. A small script gives each slider a place in the tab order,
+    the role of a slider and the arrow keys, and moves the slider with mouse events. The script also
     turns lessons by the keys of a clicker, PageUp and PageDown.
     """
     picture(fig, key=key, alt=alt)
@@ -267,15 +267,15 @@ def moving(fig: go.Figure, *, key: str, alt: str) -> None:
 
 
 def panels(fig: go.Figure, count: int, *, key: str, alt: str, dim: bool) -> None:
-    """Draw a picture of so many panels; on a phone they are swiped."""
+    """Draw a picture with ``count`` panels; on a phone the reader swipes through them."""
     with st.container(key=f"panels_{theme.across(count)}"):
         picture(fig, key=key, alt=alt, dim=dim)
 
 
 def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
-    """Draw the numbers of the page: label, value and what it means; below each what it was.
+    """Draw the numbers of the page: label, value and meaning, with the pinned value below.
 
-    Numbers of an earlier answer are dimmed.
+    ``dim``: whether the numbers belong to an earlier answer.
     """
     with st.container(key="strip_dimmed" if dim else "strip", horizontal=True):
         for (label, value, about), was in zip_longest(numbers, [x for _, x, _ in before]):
@@ -283,7 +283,7 @@ def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
 
 
 def why(draw: Callable[[], None]) -> None:
-    """Draw the fold "Why?", computed only where it is open."""
+    """Draw the fold "Why?"; its content is computed only while it is open."""
     fold = st.expander(
         "Why?", icon=":material/lightbulb:", key="why", bind="query-params", on_change="rerun"
     )
@@ -294,7 +294,7 @@ def why(draw: Callable[[], None]) -> None:
 
 @st.fragment
 def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
-    """Draw tabs by their names; only the open one is computed, from what is shown."""
+    """Draw tabs by their names; only the open tab is computed, from the result ``shown``."""
     places = st.tabs(list(draws), key=key, bind="query-params")
     for place, draw in zip(places, draws.values(), strict=True):
         if place.open:
@@ -311,7 +311,7 @@ def segments(
     help: str | None = None,
     hidden: bool = False,
 ) -> str:
-    """Draw a choice of one name, bound to the address; the first unless ``default`` is another.
+    """Draw a choice of one name, bound to the address; the default is the first name.
 
     ``hidden``: whether the label is for screen readers only.
     """
@@ -332,7 +332,7 @@ def segments(
 
 
 def metric_chips() -> None:
-    """Draw the one row of metric chips that serves all pictures of a page."""
+    """Draw the row of metric chips, which choose the metrics of all pictures of a page."""
     about = (
         "What is measured. One choice for all pictures of the page. TOPK and ATOP are Steck's "
         "(KDD 2010): TOPK's cutoff is a share of the list, here k of n, and shrinks with a sample."
@@ -349,7 +349,7 @@ def chips(
     *,
     wrap: bool | None = True,
 ) -> list[T]:
-    """Draw a choice of any number of things, bound to the address."""
+    """Draw a choice of any number of options, bound to the address."""
     how: dict[str, Any] = {"key": key, "bind": "query-params", "help": help, "wrap": wrap}
     return st.pills(label, list(offered), selection_mode="multi", default=default, **how)
 
@@ -357,21 +357,21 @@ def chips(
 def whole_number(
     label: str, key: str, default: int, low: int = 0, most: int | None = None, **look: Any
 ) -> int:
-    """Draw a field for a whole number, bound to the address; emptied, it is the default."""
+    """Draw a field for a whole number, bound to the address; an empty field is the default."""
     how: dict[str, Any] = {"step": 1, "key": key, "bind": "query-params", **look}
     typed = st.number_input(label, low, most, default, **how)
     return default if typed is None else int(typed)
 
 
 def note(page_defaults: Mapping[str, Any]) -> None:
-    """Note what is chosen, for Undo, once all controls are drawn; say what a link got wrong."""
+    """Store the settings for Undo, and show what is wrong with a link; call after all controls."""
     state.remember((*state.DEFAULTS, *page_defaults))
     for complaint in state.complaints():
         st.warning(complaint, icon=":material/link_off:")
 
 
 def copy_link(page_defaults: Mapping[str, Any] | None = None) -> None:
-    """Draw the button that shows the link to this very picture, ready to copy."""
+    """Draw the button that shows the link to the page with its settings, ready to copy."""
     fold = st.popover("Copy link", icon=":material/link:", key="copy_link", on_change="rerun")
     if fold.open:
         with fold:
@@ -398,9 +398,9 @@ def download(
 
 
 def take(table: Made, name: str) -> None:
-    """Draw the one control with which any table is taken away: CSV, Markdown or LaTeX.
+    """Draw the download buttons of a table: CSV, Markdown and LaTeX.
 
-    All rows, numbers unrounded, or a function that makes them when they are wanted.
+    ``table`` holds all rows with unrounded numbers, or is a function that makes this table.
     """
 
     def render(how: Callable[[pd.DataFrame], str]) -> str:
@@ -414,12 +414,12 @@ def take(table: Made, name: str) -> None:
 
 
 def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = None) -> None:
-    """Draw the head of a table, cells as Markdown, and the control that takes the whole away.
+    """Draw the head of a table, whose cells are Markdown, and downloads of the whole table.
 
-    ``rows``: how many there are in all, if ``printed`` does not hold them.
+    ``rows``: total number of rows, if ``printed`` does not hold all of them.
     """
     cells = printed.head(MOST_ROWS).map(lambda cell: f"\\{cell}" if cell[:1] == ">" else cell)
-    st.table(cells, hide_index=True)  # a leading > would be a quotation
+    st.table(cells, hide_index=True)  # escaped: a leading > is a quotation in Markdown
     total, here = len(printed) if rows is None else rows, min(len(printed), MOST_ROWS)
     if total > here:
         st.caption(f"{here} of {count(total)} rows; all of them are in the downloads.")

@@ -1,4 +1,4 @@
-"""The items of the Paper page, one unfolded at a time."""
+"""The Paper page, which shows one item of the papers at a time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DEFAULTS: dict[str, Any] = {"item": ITEMS[2], "cell_metric": METRICS_34[0], "tim
 
 @once
 def tables() -> dict[int, pd.DataFrame]:
-    """Every printed cell of Tables 1-4 with ours."""
+    """Every printed cell of Tables 1-4 with our value, by table."""
 
     def part(report: Progress, table: int, share: float) -> None:
         report((table - 1 + share) / len(TABLES))
@@ -43,26 +43,26 @@ def tables() -> dict[int, pd.DataFrame]:
 
 @once
 def statements() -> pd.DataFrame:
-    """What the text and the figures state, each with ours."""
+    """Statements of the text and of the figures, each with our value."""
     with page.progress("Checking what the text states") as report:
         return check_text(example, tables(), report)
 
 
 @once
 def steck() -> pd.DataFrame:
-    """The same of Steck's paper."""
+    """Statements of Steck's paper, each with our value."""
     return check_steck(example)
 
 
 @once
 def trained() -> pd.DataFrame:
-    """His Table 2 with ours."""
+    """Cells of Steck's Table 2 with our values."""
     return match_table_2(example)
 
 
 @once
 def missing() -> pd.DataFrame:
-    """His theorem at work, and violated: TOPK and ATOP by how unevenly items are observed."""
+    """TOPK and ATOP by how unevenly items are observed, where Steck's theorem holds and fails."""
     times = range(1, pictures.MOST_TIMES + 1)
     parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]
     return pd.concat(parts, ignore_index=True)
@@ -110,7 +110,7 @@ def _item(item: str) -> None:
 
 
 def _figure(item: str) -> None:
-    """Ours of a figure; its systems are told apart by one legend."""
+    """Draw our version of a figure, with one legend of the systems for all its panels."""
     dark = page.is_dark()
     if item in ("Figure 2", "Figure 6"):
         sets = example(pictures.TOY if item == "Figure 2" else MOVIELENS)
@@ -126,7 +126,7 @@ def _figure(item: str) -> None:
 
 
 def _panels(panels: Sequence[Panel]) -> None:
-    """Panels, two in a row; one takes all of it."""
+    """Draw panels, two in a row; a single panel takes the whole row."""
     for start in range(0, len(panels), 2):
         row = panels[start : start + 2]
         for place, panel in zip(st.columns(min(len(panels), 2)), row, strict=False):
@@ -135,7 +135,7 @@ def _panels(panels: Sequence[Panel]) -> None:
 
 
 def _missing() -> None:
-    """The control that violates the theorem's assumption, and what becomes of the measures."""
+    """Draw a slider that violates the assumption of Steck's theorem, and the resulting measures."""
     st.markdown(words.TEXTS["missing"])
     label = "The best-ranked relevant item is observed so many times as often as the worst"
     about = "1: ratings are missing at random, as the theorem assumes."
@@ -147,7 +147,7 @@ def _missing() -> None:
 
 
 def _table(number: int) -> None:
-    """Printed and ours, cell by cell; of Tables 3 and 4 one metric at a time."""
+    """Draw printed values and ours, cell by cell; for Tables 3 and 4 one metric at a time."""
     rows = tables()[number]
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     here, down, across = rows, "row", "metric"
@@ -155,7 +155,7 @@ def _table(number: int) -> None:
         metric = page.segments("Metric", METRICS_34, "cell_metric")
         here, down, across = rows[rows["metric"] == metric], "column", "row"
     texts = [words.cell(x, SETTINGS[number].decimals) for x in here.itertuples()]
-    here = here.assign(texts=texts, row=here["row"].map(", ".join))  # of a pair
+    here = here.assign(texts=texts, row=here["row"].map(", ".join))  # a row may be a pair
     shown = here.pivot(index=down, columns=across, values="texts")
     shown = shown.loc[here[down].unique(), here[across].unique()].rename_axis(columns=None)
     st.table(shown.reset_index(names="System" if down == "row" else "Column"), hide_index=True)
@@ -167,7 +167,7 @@ def _table(number: int) -> None:
 
 
 def _trained() -> None:
-    """Steck's Table 2, a training a row."""
+    """Draw Steck's Table 2, with one row for each training."""
     rows = trained()
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     printed = rows.assign(text=rows["printed"].map("{:.3f}".format), our_std=np.nan)
@@ -183,7 +183,7 @@ def _trained() -> None:
 
 
 def _findings(rows: pd.DataFrame, name: str) -> None:
-    """Statements, ours, and whether they hold."""
+    """Draw statements, our values, and whether the statements hold."""
     rows = rows.reset_index(drop=True)
     lines = {
         "Where": rows["where"],

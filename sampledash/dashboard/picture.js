@@ -1,6 +1,6 @@
-// Draws a figure with Plotly and, when another one comes, redraws it in place; see page.picture.
-// A figure in which only lines, points, marked places and names have moved is written into what
-// Plotly drew, in a tenth of the time; Plotly draws it when a hand comes near.
+// Draws a figure with Plotly, and redraws it in place when a new figure comes; see page.picture.
+// If only lines, points, shapes and names have moved, the script writes them into what Plotly drew,
+// in a tenth of the time. Plotly redraws the figure when the pointer enters it.
 const plotly = window.sampledashPlotly;
 const CONFIG = { displayModeBar: false };
 const leaves = (node) => {
@@ -8,7 +8,7 @@ const leaves = (node) => {
   while (walk.nextNode()) if (walk.currentNode.data) found.push(walk.currentNode);
   return found;
 };
-// Texts of an element in parts; the text nodes stay, so that the page finds them as it left them.
+// Writes texts into the text nodes of an element; the nodes stay, because the page refers to them.
 const write = window.sampledashWrite ??= (node, pieces) => {
   const all = leaves(node);
   const fits = all.length === pieces.length;
@@ -20,12 +20,12 @@ const line = (X, Y, x, y) =>
 const LEFT = { left: 0, center: 0.5, right: 1 }, DOWN = { top: 0, middle: 0.5, bottom: 1 };
 const share = (of, anchor) => of[anchor] ?? 0.5;
 const EDGE = 3;  // pixels by which Plotly's box of a name is wider and higher than its text
-// Numbers as Plotly for Python writes them: a list, or bytes of a kind.
+// Number formats of Plotly for Python: a list, or bytes of one of these types.
 const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array,
   u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
 const values = (given) => given?.bdata === undefined ? given
   : [...new KINDS[given.dtype](Uint8Array.from(atob(given.bdata), (c) => c.charCodeAt(0)).buffer)];
-// What of a figure moves, as live.py sends it: nothing of a trace that is more than lines, points.
+// The parts of a figure that move, as live.py sends them; null for traces but lines and points.
 const MODES = ["lines", "markers", "lines+markers"], FILLS = [undefined, "none", "toself", "tozeroy"];
 const movable = ({ type, mode, fill, line, error_x, error_y, visible = true }) =>
   type === "scatter" && MODES.includes(mode) && FILLS.includes(fill) && visible
@@ -38,7 +38,7 @@ const moving = ({ data, layout }) => ({
   shapes: (layout.shapes ?? []).map(({ x0, fillcolor, line }) => [x0, fillcolor, line?.color]),
   names: layout.annotations ?? [],
 });
-// All that does not move, as a text.
+// All parts that do not move, as a text to compare.
 const rest = ({ data, layout, frames }, { traces }) => JSON.stringify([
   data.map(({ name, hovertemplate, customdata, ...trace }, i) => {
     const { x, y, text, ...kept } = trace, points = kept.mode === "lines" ? 0 : traces[i]?.[0].length;
@@ -52,7 +52,7 @@ const rest = ({ data, layout, frames }, { traces }) => JSON.stringify([
 ]);
 const ranged = ({ layout }) =>
   Object.keys(layout).every((key) => !/^[xy]axis/.test(key) || layout[key].range);
-// What is out of sight is drawn when it comes into sight, or when there is nothing else to do.
+// A picture out of sight is drawn when it comes into sight, or when the browser is idle.
 const sight = window.sampledashSight ??= new IntersectionObserver((seen) => {
   for (const { target, isIntersecting } of seen) {
     target.sampledash.inSight = isIntersecting;
@@ -62,7 +62,7 @@ const sight = window.sampledashSight ??= new IntersectionObserver((seen) => {
 const width = window.sampledashWidth ??= new ResizeObserver((sized) => {
   for (const { target } of sized) target.sampledash.fit();
 });
-// Of pictures that change together the first is seen before the next is drawn.
+// Pictures that change together are drawn one by one, so that each is visible before the next.
 const turns = window.sampledashTurns ??= [];
 const inTurn = async (draw) => {
   if (turns.push(draw) > 1) return;
@@ -74,7 +74,7 @@ const inTurn = async (draw) => {
 class Picture {
   constructor(graph) {
     this.graph = graph;
-    this.inSight = null;  // until the first look
+    this.inSight = null;  // not known yet
     this.next = null;
     sight.observe(graph);
     width.observe(graph);
@@ -104,18 +104,18 @@ class Picture {
     this.graph.on("plotly_click", ({ points }) => this.clicked?.(points[0].customdata));
     this.graph.on("plotly_afterplot", () => window.sampledashLive?.resume());
   }
-  // Has Plotly draw what was moved: its labels under the hand and its files need it.
+  // Lets Plotly draw what was moved, which hover labels and downloads need.
   async settle() {
     if (this.late) await this.plot(this.late);
   }
-  // Puts what moves into the picture as Plotly drew it; whether all of it found its place.
+  // Puts the moving parts into the picture that Plotly drew; returns whether all names fitted.
   move(frame) {
     const { graph } = this;
     if (!this.drawn) return false;
     let all = true;
-    // An axis by its short name: of a panel "x2", of the whole height of a panel "y2 domain".
+    // An axis by its reference, such as "x2" for a panel or "y2 domain" for a panel's whole height.
     const axis = (name) => graph._fullLayout[`${name[0]}axis${name.slice(1).split(" ")[0]}`];
-    // Pixels from one place on an axis to another; what refers to none stays.
+    // Pixels from one value on an axis to another; 0 for parts that refer to no axis.
     const way = (ref, to, from, at) => axis(ref) ? axis(ref)[to](at) - axis(ref)[to](from) : 0;
     frame.traces.forEach((moving, i) => {
       if (!moving) return;
@@ -151,7 +151,7 @@ class Picture {
       const box = group.querySelector("text").getBBox(), back = group.querySelector(".bg");
       const drawn = group.drawn ??= back.getBBox();
       const { xref = "x", yref = "y" } = was;
-      // A logarithmic axis has its names at logarithms.
+      // On a logarithmic axis, positions of names are logarithms.
       const dx = way(xref, "r2p", was.x, now.x) + (now.xshift ?? 0) - (was.xshift ?? 0)
         + share(LEFT, was.xanchor) * (drawn.width - EDGE) - share(LEFT, now.xanchor) * box.width
         + drawn.x + EDGE / 2 - box.x;
@@ -212,7 +212,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const { figure, alt, name, dim, hears } = JSON.parse(new TextDecoder().decode(data));
   const graph = parentElement.querySelector(".sampledash-graph") ?? built(parentElement);
   const picture = graph.sampledash;
-  // What is inside of an image is not told, and a slider is to be.
+  // Screen readers skip the content of an "img", but a slider has to be announced.
   graph.setAttribute("role", figure.layout.sliders ? "group" : "img");
   graph.setAttribute("aria-label", alt);
   graph.style.height = `${figure.layout.height}px`;

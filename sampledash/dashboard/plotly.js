@@ -1,4 +1,4 @@
-// Loads Plotly's script, once; app.py does so while Python still imports what the page needs.
+// Loads Plotly's script once; app.py starts this while Python still imports what the page needs.
 window.sampledashPlotly ??= new Promise((loaded, failed) => {
   const root = document.querySelector('script[src*="/static/js/"]').src.split("/static/js/")[0];
   const script = document.createElement("script");

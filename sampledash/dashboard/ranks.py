@@ -1,8 +1,8 @@
-"""Where the rank sets of a page come from, and how they are read: all of it in the session.
+"""The choice of the rank sets of a page, and how they are read; all of this is in the session.
 
-The way of reading is a dictionary of options of :func:`sampledash.read_rank_sets`, one for each
-content, changed by the buttons that answer a complaint and by the preview. A file that cannot be
-read leaves the last good ranks in place.
+For each content a dictionary holds the options of :func:`sampledash.read_rank_sets`. The buttons of
+an error message and the preview change these options. While a file cannot be read, the page keeps
+the last valid ranks.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import negatives
 
 UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
-#: Files that the dashboard is started with (``sampledash serve``), by name; they are only read.
+#: Files given to ``sampledash serve``, by name; the dashboard only reads them.
 RESULTS = {Path(path).name: path for path in json.loads(os.environ.get("SAMPLEDASH_RESULTS", "[]"))}
 BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
 SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
 OFFER = (*[SERVED] * bool(RESULTS), *SOURCES, UPLOAD, PASTE)
 DEFAULTS: dict[str, Any] = {"source": OFFER[0], "ranks": "", "result": next(iter(RESULTS), "")}
 OFFERED: state.Offered = {"source": (OFFER, OFFER[0])}
-NOT_KNOWN = "not known yet"  # n of the ranks that are asked for
-TYPED_IN_LINK = 200  # typed ranks up to this many travel in a link
+NOT_KNOWN = "not known yet"  # text for n until the page has ranks
+TYPED_IN_LINK = 200  # largest number of typed ranks that a link carries
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
-# File in the templates folder -> what it is for.
+# File in the templates folder -> its description.
 TEMPLATES = {
     "long.csv": "Long: one row per relevant item",
     "wide.csv": "Wide: one column per system",
@@ -52,7 +52,7 @@ TEMPLATES = {
     "run.txt": "TREC run: drop it together with its qrels",
     "qrels.txt": "TREC qrels",
 }
-# Of the preview: how an option is called, and what each value of it.
+# Option of the reader -> its label in the preview, and the labels of its values.
 WAYS: dict[str, tuple[str, dict[Any, str]]] = {
     "zero_based": ("Ranks count from", {False: "1", True: "0"}),
     "runs": ("Repetitions", {"averaged": "Averaged", "apart": "Each a system"}),
@@ -72,9 +72,9 @@ _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_readin
 
 
 def choose() -> tuple[Source | None, Problem | None]:
-    """Draw the choice of ranks; return what to show, and what is wrong with what was asked for.
+    """Draw the choice of ranks; return the ranks to show, and the problem of the current choice.
 
-    The source is the last good one while something is wrong, None while there never was one.
+    If there is a problem, the ranks are the last valid ones, or None if there are none yet.
     """
     st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))  # before it is cleared
     chosen = page.segments(
@@ -94,7 +94,7 @@ def choose() -> tuple[Source | None, Problem | None]:
 
 
 def load_text(text: str) -> None:
-    """Put typed ranks into the page, in place of what was chosen (a callback)."""
+    """Put typed ranks into the page, in place of the chosen ranks (a callback)."""
     st.session_state.update({"source": PASTE, "pasted": text, "_pasted": text})
 
 
@@ -115,7 +115,7 @@ def _served() -> Source:
         name = st.selectbox("File", list(RESULTS), key="result", bind="query-params")
     path = RESULTS[name]
     try:
-        ident = f"{path}|{os.stat(path).st_mtime_ns}"  # a new run overwrites its file
+        ident = f"{path}|{os.stat(path).st_mtime_ns}"  # a file may be overwritten by a new run
     except OSError:
         raise Problem(f"{name} is no longer there: choose another file") from None
     return _source(ident, lambda: open_sources([path]), name, "read_rank_sets", repr(path))
@@ -179,7 +179,7 @@ def _pasted() -> Source:
 def _source(
     ident: str, parse: Callable[[], Opened], name: str, function: str, argument: str
 ) -> Source:
-    """What was read, if there is something to compare, with the call that reads it."""
+    """The ranks that were read, with the call that reads them; a Problem if there is one system."""
     hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
     how = hows.setdefault(ident, {})
     opened: Opened = once(_OPENED, ident, parse)
@@ -191,13 +191,13 @@ def _source(
 
 
 def _alone(ranks: RankSet) -> str:
-    """What can be said of one system."""
+    """Sentences on a single system, which has nothing to compare with."""
     alone = "One system alone has no order: add the ranks of a second one, here or in another file."
     try:
         settings = state.current()
         metric, odds = settings.metrics[0], settings.sampling().odds
         exact = mean(metric, ranks)
-        if ranks.largest_cutoff is not None:  # nothing can be said of samples
+        if ranks.largest_cutoff is not None:  # some ranks are unknown: no expected sampled value
             return f"{alone} Its {metric} is {percent(exact)}."
         (ranks,) = Source((ranks,), "", False).drawn_by(settings.scheme).sets
         sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme, odds=odds)
@@ -210,7 +210,7 @@ def _alone(ranks: RankSet) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Typed text in a script: over several lines if nothing in it forbids that."""
+    """Typed text as a Python literal, over several lines if its characters allow this."""
     plain = text.replace("\r\n", "\n")
     simple = '"' not in plain and "\\" not in plain and plain.replace("\n", "").isprintable()
     return f'"""{plain}"""' if simple else repr(text)
@@ -220,9 +220,9 @@ def _quoted(text: str) -> str:
 
 
 def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
-    """Read once per way of reading, which is changed in place; a Problem asks for what is open.
+    """Read ranks with the options ``how``, once for each; a Problem asks for what is missing.
 
-    Draws the field for n where it lacks, and the preview.
+    Also draws the preview and, if n is missing, a field for n. Both change ``how`` in place.
     """
     if how.get("ask_n"):
         how["n"] = ask_n(ident)
@@ -241,7 +241,7 @@ def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
 
 
 def ask_n(ident: str) -> int | None:
-    """Draw the field for n, which these data do not say; None until it is given."""
+    """Draw the field for n, which these data lack; return n, or None until it is given."""
     return st.number_input(
         "n, candidates of every instance",
         min_value=2,
@@ -255,7 +255,7 @@ def ask_n(ident: str) -> int | None:
 
 
 def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading the ranks") -> Any:
-    """One result at a time: uploads can be large."""
+    """Result of ``make``, kept until another key is asked for, because uploads can be large."""
     made: dict[object, Any] = st.session_state.setdefault(store, {})
     if key not in made:
         with st.spinner(doing, show_time=True):
@@ -266,7 +266,7 @@ def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading
 
 
 def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
-    """The sentence, with a button for each way out."""
+    """Problem with the message of an error and a button for each of its remedies."""
     ways = error.ways if isinstance(error, ReadError) else {}
     buttons = [(label, partial(how.update, options)) for label, options in ways.items()]
     return Problem(state.spelled(error), *buttons, asking=isinstance(error, MissingCandidates))
@@ -276,9 +276,9 @@ def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
 
 
 def _preview(ident: str, opened: Opened, how: dict[str, Any], reading: Reading | None) -> None:
-    """Draw what was understood, folded unless it is doubtful; corrections go into ``how``."""
+    """Draw what was understood, folded unless there are doubts; corrections go into ``how``."""
     doubts = () if reading is None else reading.summary.doubts
-    # Decided once: it must not fold while the reader is at work in it.
+    # Decided once, because the preview must not fold while the reader works in it.
     unfolded, key = how.setdefault("unfolded", bool(doubts)), f"understood_{ident}"
     with st.expander("What was understood", unfolded, key=key, icon=":material/fact_check:"):
         for doubt in doubts:
@@ -300,7 +300,7 @@ def _preview(ident: str, opened: Opened, how: dict[str, Any], reading: Reading |
 
 
 def file_lines(facts: Facts) -> list[str]:
-    """Lines of Markdown: what a file is, which columns were used and which not."""
+    """Lines of Markdown: the kind of a file, the columns used, and the columns ignored."""
     used = [
         f"*{escaped(header)}*" if header.lower() == meaning else f"*{escaped(header)}* → {meaning}"
         for header, meaning in facts.columns
@@ -315,7 +315,7 @@ def file_lines(facts: Facts) -> list[str]:
 
 
 def numbers(summary: Summary) -> str:
-    """The numbers behind the ranks, in one sentence."""
+    """Sentence with the numbers of the ranks: how many, for how many instances, and so on."""
     many = max(summary.instances)
     covered, n = span(min(summary.instances), many), span(summary.n_low, summary.n_high)
     parts = [
@@ -341,7 +341,7 @@ def numbers(summary: Summary) -> str:
 
 
 def _way(ident: str, how: dict[str, Any], key: str) -> None:
-    """A way of reading that the data leave open."""
+    """Draw the choice of an option that the data leave open."""
     (label, titles), widget = WAYS[key], f"{key}_{ident}"
     st.session_state[widget] = titles.get(how.get(key), next(iter(titles.values())))
 
@@ -349,18 +349,18 @@ def _way(ident: str, how: dict[str, Any], key: str) -> None:
         chosen = st.session_state[widget]
         how[key] = next(value for value, title in titles.items() if title == chosen)
         if key == "runs":
-            how.pop("systems", None)  # other systems: their old names say nothing
+            how.pop("systems", None)  # the systems change, so drop the choice of systems
 
     st.segmented_control(label, list(titles.values()), key=widget, required=True, on_change=follow)
 
 
 def _systems(ident: str, opened: Opened, how: dict[str, Any]) -> None:
-    """A table in which systems are renamed and left out."""
+    """Draw a table in which the reader renames systems and leaves systems out."""
     runs: Any = how.get("runs") or "averaged"
     widget = f"systems_{runs}_{ident}"
     base = f"_{widget}"
     if widget not in st.session_state or base not in st.session_state:
-        # Edits count from what the table showed first, also when the page is drawn anew.
+        # Streamlit's edits refer to the first version of the table, so keep this version.
         names = opened.systems(runs)
         st.session_state[base] = table_of(names, how.get("systems")), list(names)
     table, known = st.session_state[base]
@@ -386,7 +386,7 @@ def _systems(ident: str, opened: Opened, how: dict[str, Any]) -> None:
 
 
 def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.DataFrame:
-    """One row per system: whether it is used, what it is called, how many ranks it has."""
+    """Table with one row per system: whether it is used, its name, and its number of ranks."""
     used = [systems is None or name in systems for name in names]
     called = [(systems or {}).get(name, name) for name in names]
     return pd.DataFrame({_USE: used, _NAME: called, _RANKS: list(names.values())})
@@ -395,11 +395,11 @@ def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.
 def chosen_of(
     table: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]], names: list[str]
 ) -> dict[str, str] | None:
-    """The systems a reader left, by their names in the data; None if nothing was changed."""
+    """Name in the data -> new name, for the systems used; None if nothing was changed."""
     used, called = table[_USE].tolist(), table[_NAME].tolist()
     for row, changes in edits.items():
         used[row] = bool(changes.get(_USE, used[row]))
-        # An emptied cell is the name in the data again.
+        # An empty cell means the name in the data.
         called[row] = str(changes.get(_NAME, called[row]) or "").strip() or names[row]
     if all(used) and called == names:
         return None

@@ -1,10 +1,10 @@
-// A slider on round numbers. Its value is that of the field beside it, into which it writes as a
-// hand would: the number has one holder, and no message of the page can take a change back.
+// A slider over round numbers. It shows the value of the field beside it, and writes into the field
+// as a reader would type. Only the field holds the number, so no message can undo a change.
 const live = () => window.sampledashLive;
 const STEP = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 3, PageDown: -3 };
-const ECHO = 2000;  // milliseconds in which the server may still say the number of before
+const ECHO = 2000;  // milliseconds in which the server may still send the old number
 const fieldOf = (name) => document.querySelector(`.st-key-${name} input`);
-const type = (field, text) => {  // past React's own notes on the element, or it sees no change
+const type = (field, text) => {  // uses the native setter, or else React sees no change
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, text);
   field.dispatchEvent(new Event("input", { bubbles: true }));
   field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
@@ -24,8 +24,8 @@ class Slider {
     line.append(this.head, this.more, this.bubble);
     root.classList.add("sampledash-slider");
     root.replaceChildren(line, this.rail, this.help);
-    this.held = false;  // under a hand
-    this.sent = null;  // {number, before, at} of the last change
+    this.held = false;  // whether the reader is dragging it
+    this.sent = null;  // {before, at}: old number and time of the last change
     this.rail.addEventListener("input", () => this.move(Math.round(this.rail.value)));
     this.rail.addEventListener("change", () => this.commit());
     this.rail.addEventListener("keydown", (event) => this.pressed(event));
@@ -33,7 +33,7 @@ class Slider {
     for (const kind of ["pointermove", "focusin", "pointerleave"])
       root.addEventListener(kind, () => live()?.near(this.name));
   }
-  // Where a number stands between the steps, in logarithms.
+  // Position of a number between the steps, on a logarithmic scale.
   place(number) {
     const { steps } = this, last = steps.length - 1, down = steps[0] > steps[last];
     const beyond = (step) => down ? step <= number : step >= number;
@@ -48,7 +48,7 @@ class Slider {
     this.rail.value = this.place(number);
     this.rail.setAttribute("aria-valuetext", text);
     this.rail.style.setProperty("--share", `${100 * this.rail.value / (Number(this.rail.max) || 1)}%`);
-    this.bubble.textContent = this.held ? text : "";  // else the field says it
+    this.bubble.textContent = this.held ? text : "";  // otherwise the field shows the number
   }
   show({ name, label, help, steps, texts, number, text, above }) {
     Object.assign(this, { name, steps, texts, above });

@@ -1,9 +1,9 @@
 """The sliders of the sidebar: n, m, k, γ and how negatives are drawn, in one order on every page.
 
-A number has one holder: a field, which is bound to the address. The slider beside it is drawn by
-the browser (``slider.js``), stands where the field's value is and writes into the field. Two
-widgets kept in step would lose changes: a message sent before the browser has heard of the last
-change holds the old value of the other.
+One widget holds each number: a field, which is bound to the address. The browser draws a slider
+beside the field (``slider.js``), which shows the value of the field and writes into the field. Two
+Streamlit widgets for one number would lose changes: a message that the browser sends before it
+knows of the last change holds the old value of the other widget.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sampledash.report import numbers as text
 from sampledash.report.templates import texts
 from sampledash.schemes import SCHEMES
 
-FIELD = 112  # pixels
+FIELD = 112  # width of a field, in pixels
 _SLIDER = st.components.v2.component(
     "sampledash_slider",
     js=Path(__file__).with_name("slider.js").read_text(encoding="utf-8"),
@@ -32,16 +32,16 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 def draw(
     *, lock_n: tuple[int, str] | None = None, sampled: bool = True, page_defaults: Mapping[str, Any]
 ) -> None:
-    """Draw the sidebar: the shared choices but m and γ, which stand beside the pictures they move.
+    """Draw the sidebar: the shared settings except m and γ, which are beside their pictures.
 
     Parameters
     ----------
     lock_n
-        n as the data have it and what to show: ``(3706, "3,706, from your file")``.
+        n of the data, and the text to show: ``(3706, "3,706, from your file")``.
     sampled
         Whether negatives are drawn at all.
     page_defaults
-        Keys of the page's own widgets with their defaults: reset with the shared ones.
+        Keys of the page's own widgets with their defaults, which Reset restores too.
     """
     state.stamp()
     state.lock(None if lock_n is None else lock_n[0])
@@ -83,16 +83,15 @@ def ladder(
     above: str | None = None,
     show: Callable[[float], str] = text.count,
 ) -> None:
-    """Draw a slider on a ladder up to a bound, with the field that holds the value.
+    """Draw a slider over the steps of a ladder up to ``high``, with the field that holds the value.
 
-    ``key`` names the value in the session and the address, and its steps in ``LADDERS``;
-    ``default`` is given where the value is no shared choice. The bound is a step too, and the value
-    stays above that of another number, whose field the browser asks, so that no end of a slider is
-    an error.
+    ``key`` names the value in the session and the address, and its ladder in ``choices.LADDERS``.
+    ``default`` is needed if the value is no shared setting. ``high`` is a step too, and the slider
+    stays above the number named ``above``, so that no end of a slider is an error.
     """
     default = state.DEFAULTS[key] if default is None else default
     with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
-        # The field comes first: the address may say a value that only the field brings.
+        # The field is drawn first, because only the field reads the value in the address.
         place = st.container(key=f"{key}_slider", gap=None)
         _field(key, f"{label}, exact value", default, label_visibility="collapsed", width=FIELD)
         number, steps = state.value(key, {key: default}), steps_up_to(key, high)
@@ -103,7 +102,7 @@ def ladder(
 
 
 def steps_up_to(key: str, high: float) -> list[float]:
-    """The round numbers of a ladder up to a bound, and the bound.
+    """Steps of a ladder up to a bound, and the bound itself.
 
     Examples
     --------
@@ -116,13 +115,13 @@ def steps_up_to(key: str, high: float) -> list[float]:
 
 
 def metric() -> None:
-    """Draw the one metric of a page."""
+    """Draw the choice of a single metric."""
     how: dict[str, Any] = {"key": "metric", "bind": "query-params", "help": HELP["metric"]}
     st.pills("Metric", list(choices.CHIPS), default=choices.METRIC, required=True, wrap=True, **how)
 
 
 def m(given: str = "", *, most: int | None = None) -> None:
-    """Draw m, or what the data say of it; ``most`` where lists differ in length."""
+    """Draw m, or the m that the data give; ``most``: most negatives, if lists differ in length."""
     if given:
         _locked("m", "m, negatives", given)
         return
@@ -131,7 +130,7 @@ def m(given: str = "", *, most: int | None = None) -> None:
 
 
 def _distinct() -> bool:
-    """Whether an item is drawn once at most."""
+    """Whether the negatives of a sample are distinct, as in the default scheme."""
     return bool(state.value("scheme") == state.DEFAULTS["scheme"])
 
 
@@ -141,8 +140,8 @@ def gamma() -> None:
 
 
 def _locked(key: str, label: str, shown: str) -> None:
-    """Draw a number that the data give."""
-    # A keyed widget keeps its text: give it the present one.
+    """Draw a number that the data give, which the reader cannot change."""
+    # A widget with a key keeps its old text, so set the current text in the session.
     st.session_state[f"{key}_locked"] = shown
     st.text_input(label, disabled=True, help=HELP[key], key=f"{key}_locked")
 

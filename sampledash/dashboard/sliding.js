@@ -1,9 +1,9 @@
-// Keys and roles for the sliders that Plotly draws; see page.moving.
+// Arrow keys and accessibility roles for Plotly's sliders; see page.moving.
 (() => {
   if (window.sampledashSliders) return;
   const RAIL = ".slider-rail-touch-rect";
   const figure = (group) => group.closest(".js-plotly-plot");
-  const slider = (group) => group.__data__;  // as Plotly's own handlers find it
+  const slider = (group) => group.__data__;  // where Plotly's own handlers find it
   const steps = (group) => slider(group).steps.filter((step) => step.visible !== false);
   const tell = (group) => {
     const all = steps(group), now = slider(group).active;
@@ -50,8 +50,8 @@
   window.sampledashSliders = new MutationObserver(scan);
   window.sampledashSliders.observe(document.body, { childList: true, subtree: true });
   scan();
-  // After a click on a choice the arrow keys are for the lessons; who comes by Tab keeps them.
-  // A clicker's PageUp and PageDown turn unless somebody types, or came to a slider by Tab.
+  // After a click on a choice, arrow keys turn lessons; after Tab, they move within the choice.
+  // PageUp and PageDown of a clicker turn lessons, except in a text field or, after Tab, a slider.
   const turns = {
     ArrowLeft: "lesson_back", ArrowRight: "lesson_next",
     PageUp: "lesson_back", PageDown: "lesson_next",
@@ -62,7 +62,7 @@
     if (!event.key.startsWith("Page")) return byPointer && on('[role="radiogroup"]');
     return !on(FIELDS) && (byPointer || !on('[role="slider"]'));
   };
-  let byPointer = true;  // until a Tab says otherwise: a click may come before this script
+  let byPointer = true;  // until Tab is pressed, since a click may come before this script
   window.addEventListener("pointerdown", () => { byPointer = true; }, true);
   window.addEventListener("keydown", (event) => {
     if (event.key === "Tab") byPointer = false;
@@ -72,7 +72,7 @@
     event.stopImmediatePropagation();
     turn.click();
   }, true);
-  // A guess is given with Enter: then the keys are for the lessons again.
+  // Enter submits a guess. The field then loses the focus, so that the keys turn lessons again.
   window.addEventListener("keyup", (event) => {
     if (event.key === "Enter" && event.target.closest?.(".st-key-answer input")) event.target.blur();
   }, true);

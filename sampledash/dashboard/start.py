@@ -1,4 +1,4 @@
-"""The first page: its sentence, its picture, its doors."""
+"""The first page: its headline, its picture, and links ("doors") to other pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sampledash.types import Floats
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-# Page, name, icon, and what is behind the door.
+# Page, name, icon, and what the page answers.
 DOORS = (
     (
         "explore", "Explore", ":material/show_chart:",
@@ -39,12 +39,12 @@ LAB = "Only ratings or clicks? Upload them, train recommenders, and see whether 
 
 
 def number(value: int) -> str:
-    """A small number as a word."""
+    """A number as a word, up to ten."""
     return _NUMBERS[value] if value < len(_NUMBERS) else count(value)
 
 
 def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
-    """What sampling does to the order, as a headline."""
+    """Headline on what sampling does to the order of the systems."""
     best, size = np.argmax(sampled), number(len(systems))
     outcome = "the order is wrong"
     if ranking(systems, sampled) == ranking(systems, exact):
@@ -58,7 +58,7 @@ def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def made(dark: bool) -> tuple[str, str, go.Figure, str]:
-    """The headline, what is drawn, the slope chart and what it shows: the same for everybody."""
+    """Headline, caption, slope chart and its text for screen readers, the same for all readers."""
     sets, systems, means, _, settled = data = movielens()
     exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
     over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()

@@ -1,9 +1,9 @@
-"""What the user has chosen: keys, defaults, links, undo and reset.
+"""The settings of the reader: keys, defaults, links, undo and reset.
 
-Other pages need three things from here: :func:`current` (the choices as a frozen value, to be
-called after the controls are drawn), :func:`permalink` and the keys of :data:`DEFAULTS`. A value
-is bound to the address by its widget; one that equals its default leaves the address, so a link
-carries ``v``, the version of the defaults it was made with.
+Pages need three things from here: :func:`current` (the settings as a frozen value, to be called
+after the controls are drawn), :func:`permalink` and the keys of :data:`DEFAULTS`. A widget binds
+its value to the address. Default values are not in the address, so a link carries ``v``, the
+version of the defaults it was made with.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sampledash.schemes import DEFAULT_SCHEME, Scheme
 VERSION = "1"
 
 
-# Shared by all pages. The keys are the widget keys and the names in the address.
+# Settings that all pages share. The keys are the widget keys and the names in the address.
 DEFAULTS: dict[str, Any] = {
     "n": 10_000,
     "m": 100,
@@ -38,7 +38,7 @@ DEFAULTS: dict[str, Any] = {
     "metrics": ["Recall@k", "NDCG", "AP"],
 }
 
-# Key of a choice -> what can be chosen, and the default.
+# Key of a setting -> its options, and the default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
 _NUMBERS: dict[str, type] = {
@@ -48,14 +48,14 @@ _NUMBERS: dict[str, type] = {
 }
 _LOCK, _HISTORY, _LINK = "_lock_n", "_history", "_link_complaints"
 _STEPS = 50
-PIN = "pin"  # in the address: this session holds a pinned setting
+PIN = "pin"  # key in the address which says that the session holds a pinned setting
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 UNPINNED = f"What was pinned here is gone. {ENDED} Pin it again."
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The shared choices. Numbers are as typed; :meth:`sampling` checks them."""
+    """The shared settings. Numbers are as typed; :meth:`sampling` checks them."""
 
     n: int
     m: int
@@ -66,24 +66,24 @@ class Settings:
     metrics: tuple[Metric, ...]
 
     def sampling(self) -> Sampling:
-        """The sampling, or a ValueError that names what is wrong."""
+        """Return the sampling; a ValueError names what is wrong."""
         return Sampling(self.n, self.m, self.scheme, schemes.SCHEMES[self.scheme].odds(self.odds))
 
 
 def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
-    """The present value of a key, its default when there is none."""
+    """Current value of a key; its default if there is none."""
     present = st.session_state.get(key)
     return defaults[key] if present is None else present
 
 
 def candidates() -> int:
-    """n: of the data, where they decide it, else as the reader has it."""
+    """n of the data if the data decide n, else n as the reader set it."""
     locked = st.session_state.get(_LOCK)
     return int(value("n")) if locked is None else int(locked)
 
 
 def current() -> Settings:
-    """The choices as they stand once the controls are drawn; ValueError for a cutoff below 1."""
+    """Current settings, once the controls are drawn; a ValueError for a cutoff below 1."""
     k, n = int(value("k")), candidates()
     return Settings(
         n=n,
@@ -99,14 +99,14 @@ def current() -> Settings:
 
 
 def lock(n: int | None) -> None:
-    """Let data decide n on this page; ``None`` gives it back to the reader."""
+    """Let the data decide n on this page; with None the reader decides n again."""
     st.session_state[_LOCK] = n
 
 
 def remember(keys: Sequence[str]) -> None:
-    """Note the present values, so that :func:`undo` finds them; call it once per run.
+    """Store the current values for :func:`undo`; call it once per run.
 
-    A key that is seen for the first time, as on another page, is no change that could be undone.
+    A key that is new, for example on another page, does not count as a change to undo.
     """
     now = {key: st.session_state[key] for key in keys if key in st.session_state}
     history: list[dict[str, Any]] = st.session_state.setdefault(_HISTORY, [])
@@ -132,15 +132,15 @@ def undo() -> None:
 
 
 def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
-    """Put every given key to its value, such as its default (a callback)."""
+    """Set every given key to the given value, such as its default (a callback)."""
     for key, chosen in values.items():
         st.session_state[key] = list(chosen) if isinstance(chosen, list) else chosen
 
 
 def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
-    """The query of a link that reproduces the page: ``?v=1&n=...``, defaults left out.
+    """The query of a link that reproduces the page: ``?v=1&n=...``, without defaults.
 
-    What the address gives and no widget has read yet is passed on.
+    A value in the address that no widget has read yet is passed on.
     """
     pairs: list[tuple[str, str]] = [("v", VERSION)]
     for key, default in {**DEFAULTS, **(page_defaults or {})}.items():
@@ -151,7 +151,7 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
 
 
 def setting() -> dict[str, str]:
-    """The shared choices as they stand, by their keys: n, m and k, others unless as they were."""
+    """Current n (unless the data decide it), m and k, and other shared settings that changed."""
     given = {"n"} if st.session_state.get(_LOCK) is not None else set()
     now = {key: value(key) for key in DEFAULTS if key not in {"metrics", *given}}
     always = ("n", "m", "k")
@@ -160,11 +160,11 @@ def setting() -> dict[str, str]:
 
 
 def put_in_address(key: str, written: str) -> None:
-    """Write a text that no widget is bound to into the address, or take it out where it is empty.
+    """Write a text that no widget is bound to into the address; remove the key if it is empty.
 
-    Only a change is written: the browser may be a change ahead of what this run began with, and
-    every write gives it the whole address anew. Nothing is written while the browser's history is
-    walked: a write makes a new entry, which Back would never get past.
+    Only a change is written, because a write replaces the whole address, and the browser may
+    already be one change ahead of this run. Nothing is written when the reader presses Back or
+    Forward: a write adds an entry to the history, and Back would return to it again and again.
     """
     context = get_script_run_ctx()
     if context is not None and context.is_history_navigation:
@@ -176,10 +176,10 @@ def put_in_address(key: str, written: str) -> None:
 
 
 def stamp(offered: Offered | None = None) -> None:
-    """Write the version into the address and read what a followed link got wrong, once.
+    """Write the version into the address, and once collect what is wrong with a followed link.
 
-    A page that gives the choices it offers calls this before its first widget, which drops what it
-    does not offer.
+    A page that passes the options of its settings calls this before its first widget, because a
+    widget drops a value that it does not offer.
     """
     if _LINK not in st.session_state:
         params = {key: st.query_params.get_all(key) for key in st.query_params}
@@ -187,21 +187,21 @@ def stamp(offered: Offered | None = None) -> None:
         if bad := _unread(params):
             for key in bad:
                 del st.query_params[key]
-            st.rerun()  # a widget would stumble over what this run began with
-    if len(st.query_params):  # no entry in the browser's history for the defaults alone
+            st.rerun()  # in this run a widget would still fail on the bad values
+    if len(st.query_params):  # defaults alone need no new entry in the browser's history
         put_in_address("v", VERSION)
 
 
 def in_fragment() -> bool:
-    """Whether only a part of the page runs."""
+    """Whether only a fragment of the page runs."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
 
 
 def give_way() -> None:
-    """Begin anew with the change that waits, if one does, from within long work.
+    """Restart the run if a change of settings is waiting; to be called during long work.
 
-    By itself Streamlit lets a run end before a change in a fragment has its turn.
+    Without this call Streamlit finishes a run before it handles a change in a fragment.
     """
     context = get_script_run_ctx()
     requests = context and context.script_requests
@@ -210,14 +210,14 @@ def give_way() -> None:
 
 
 def complaints() -> list[str]:
-    """What the followed link asked for in vain; gone with the first change."""
+    """Sentences on what is wrong with the followed link, until the first change of a setting."""
     return [] if can_undo() else cast(list[str], st.session_state.get(_LINK, []))
 
 
 def link_complaints(
     params: Mapping[str, Sequence[str]], offered: Offered | None = None
 ) -> list[str]:
-    """Sentences for the parts of an address that cannot be followed; other keys are left alone."""
+    """Sentences on the values of an address that cannot be used; unknown keys are ignored."""
     sentences = []
     for key in _unread(params):
         wanted = "a whole number" if _NUMBERS[key] is int else "a number"
@@ -251,7 +251,7 @@ def link_complaints(
 
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
-    """Keys of numbers that cannot be read."""
+    """Keys of numbers in the address that cannot be read."""
 
     def reads(raw: str, kind: type) -> bool:
         number = float(raw) if checks.is_numeral(raw) else float("inf")
@@ -262,5 +262,5 @@ def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def spelled(error: ValueError) -> str:
-    """The sentence of an error of the core, for the screen."""
+    """The message of an error of the package, spelled for the screen."""
     return text.spell(error)

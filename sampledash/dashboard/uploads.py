@@ -1,4 +1,4 @@
-"""What a reader uploads or pastes, kept in the session: Streamlit forgets both on a page switch."""
+"""Uploaded files and pasted text, kept in the session: Streamlit forgets both on a page switch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GONE = f"The file that was uploaded here is gone. {state.ENDED} Choose it again.
 
 @dataclass(frozen=True)
 class Upload:
-    """What was uploaded last; ``ident`` is the same only for the same files."""
+    """The files uploaded last; ``ident`` is equal only for the same files."""
 
     ident: str
     names: list[str]
@@ -43,7 +43,7 @@ class Upload:
 
 
 def uploaded(files: list[Any] | None, key: str) -> Upload | None:
-    """The files of an uploader, or those that it has forgotten, which is told; None if none."""
+    """Files of an uploader or, with a caption, its files before a page switch; None if no files."""
     last: Upload | None = st.session_state.get(key)
     if files:
         ident = "-".join(file.file_id for file in files)
@@ -58,37 +58,37 @@ def uploaded(files: list[Any] | None, key: str) -> Upload | None:
 def upload(
     label: str, templates: Callable[[], None], *, key: str, help: str, asking: str
 ) -> Upload:
-    """Draw an uploader for several files and then the templates; a Problem where none are given."""
+    """Draw an uploader for several files and then the templates; a Problem if there is no file."""
     files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
     templates()
     last = uploaded(files, f"_{key}")
-    given = f"{key}_given"  # in the address, which outlives the session
+    given = f"{key}_given"  # a key in the address, which outlives the session
     if last is None:
         gone = LOST if lost(key) else GONE if given in st.query_params else ""
         raise Problem(gone or asking, asking=not gone)
     state.put_in_address(given, "1")
-    if lost(key):  # of several files some were chosen again
+    if lost(key):  # only some of several files were chosen again
         st.warning(LOST)
     return last
 
 
 def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
-    """Draw the button with which a template is taken away."""
+    """Draw the button that downloads a template."""
     data = (bundled() / "templates" / name).read_bytes
     page.download(label, data, saved, mime, type="tertiary", key=f"template_{key}")
 
 
 def lost(widget: str) -> bool:
-    """Whether an uploader lists files in the browser that this server has never been given."""
+    """Whether an uploader lists files in the browser that the server does not have (any more)."""
     listed = st.session_state.get(widget)
     files = listed if isinstance(listed, list) else [listed]
     return any(isinstance(file, DeletedFile) for file in files)
 
 
 def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any) -> str:
-    """Draw a field for typed text, begun with what was typed before or what a link brings.
+    """Draw a field for text, which begins with the text typed before or the text of a link.
 
-    ``key`` is that of the widget, ``address`` that of the text in the address.
+    ``key`` is the key of the widget, and ``address`` the key of the text in the address.
     """
     if key not in st.session_state:
         typed_before = st.session_state.get(f"_{key}")
@@ -99,6 +99,6 @@ def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any)
 
 
 def carry(address: str, typed: str) -> None:
-    """Put typed text where the address and the copied link find it; "" takes it away."""
+    """Put typed text into the address and into copied links; "" removes it."""
     st.session_state[address] = typed
     state.put_in_address(address, typed if typed.strip() else "")

@@ -1,4 +1,4 @@
-"""What lists that end early tell: exact values and orders on all items, and nothing of a sample."""
+"""Results for lists that end early: values and orders on all items, but no sampled metrics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sampledash.report.numbers import bare_points, p_value, points
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means or the ranges they lie in, and the differences of those that are exact."""
+    """Exact means, or their ranges, and tests of the metrics that are exact for all systems."""
 
     means: pd.DataFrame  # metric, system, exact, low, high
     tests: pd.DataFrame  # metric, better, worse, difference, interval, p, p_holm, paired
@@ -34,7 +34,7 @@ class Known:
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Means of every metric and system; tests of the metrics that are exact for all."""
+    """Return means of every metric and system, and tests of the metrics exact for all systems."""
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:
         for ranks in source.sets:
@@ -50,7 +50,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
 
 
 def sentence(known: Known, metric: Metric, k: int) -> str:
-    """The values of a metric on all items, or what it lacks."""
+    """Sentence with the values of a metric on all items, or with their ranges."""
     rows = known.of(metric)
     names, values = list(map(system_name, rows["system"])), rows["exact"].tolist()
     if rows["exact"].isna().any():
@@ -64,14 +64,14 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
 
 
 def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
-    """What the lists leave open."""
+    """Sentences on which metrics are exact and which need more ranks."""
     exact = known.means.groupby("metric", sort=False)["exact"].count()
     open_metrics = [str(x) for x in metrics if exact[str(x)] < len(known.of(x))]
     return say.lists_end_early(k, open_metrics)
 
 
 def means_table(known: Known) -> pd.DataFrame:
-    """Exact values or their ranges, as printed."""
+    """Table of exact values or their ranges, as shown."""
     means = known.means
     columns = {
         "Metric": means["metric"],
@@ -82,7 +82,7 @@ def means_table(known: Known) -> pd.DataFrame:
 
 
 def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
-    """Differences that are exact, as printed."""
+    """Table of the differences of exact values, as shown."""
     columns = {
         "Metric": tests["metric"],
         "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),

@@ -1,4 +1,4 @@
-"""What to do instead of sampling: every design at one price, which a slider sets."""
+"""Alternatives to sampling: the error of every design at one price."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _MOST_ITEMS = 10**6  # of the snippet, which lists them
 
 @dataclass(frozen=True)
 class Priced:
-    """What every design makes of some budgets, in scores per instance and system."""
+    """Results of every design by budget, in scores per instance and system."""
 
     by_price: Mapping[int, Designs]
 
     def error(self, budget: int) -> dict[str, float]:
-        """Root mean squared error of each design, averaged over the systems likewise."""
+        """Root mean squared error of each design; the mean over systems is a root mean square."""
         return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
-        """The rows of each design, one a system; without those that reach not one instance."""
+        """Rows of each design, one per system; without designs that cannot afford one instance."""
         errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
     def reached(self, budget: int, design: str, column: str) -> float:
-        """Instances reached, or scores spent, of a design; the mean over the systems."""
+        """Mean over the systems of ``"instances"`` reached or ``"scores"`` spent by a design."""
         return float(self.by_design(budget)[design][column].mean())
 
 
@@ -52,17 +52,17 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Scores that rank all candidates of any instance."""
+    """Scores that are enough to rank all candidates of any instance."""
     return max(each.max_negatives for each in focus.sets)
 
 
 def ladder(focus: Focus, *budgets: int) -> list[int]:
-    """These budgets and those of the slider, up to all negatives."""
+    """These budgets and the budgets of the slider up to :func:`most_of`, in order."""
     return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
 
 
 def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = None) -> Priced:
-    """The designs at some budgets."""
+    """Return the results of all designs at some budgets."""
     q, most = focus.result.question, most_of(focus)
     for budget in budgets:
         if not 1 <= budget <= most:
@@ -98,7 +98,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
 
 
 def sentence(focus: Focus, priced: Priced, m: int) -> str:
-    """What the price of m negatives buys."""
+    """Sentence on what each design achieves for the price of m negatives."""
     errors, whole = priced.error(m), _instances(focus)
     corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
     best = min(corrected, key=errors.__getitem__, default=None)
@@ -119,7 +119,7 @@ def _instances(focus: Focus) -> int:
 
 
 def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The designs at a budget: as printed, the same rows at each, and whole."""
+    """Table of designs as shown, with the same rows at each budget, and whole table to download."""
     errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
@@ -147,7 +147,7 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 
 
 def snippet(focus: Focus, price: int) -> str:
-    """The reader's own loop, ready to paste and to run."""
+    """Python code of the evaluation with the reader's own scorer, ready to run."""
     size = min(max(int(each.n.max()) for each in focus.sets), _MOST_ITEMS)
     users = _instances(focus)
     return f"""import numpy as np
@@ -170,7 +170,7 @@ print(sd.mean_of_sample("{focus.metric}", run.sets[0], len(users)))"""
 
 
 def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
-    """Error against cost, a line a design; the budget is marked."""
+    """Error over price, with one line for each design; the budget is marked."""
     c, budgets = theme.look(dark), [b for b in priced.by_price if b in BUDGETS]
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
     names, colors, lines, data = [], [], [], []

@@ -175,7 +175,7 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     exact = r.exact[systems, x]
-    if len(systems) > MOST_EXACT:  # more dashed lines than anyone could tell apart
+    if len(systems) > MOST_EXACT:  # readers could not tell so many dashed lines apart
         exact = np.where(np.isin(systems, (i, j)), exact, np.nan)
     grid, means, flips, wrong = _over_m(focus, x)
     return curves(
@@ -363,9 +363,9 @@ def pair_name(first: str, second: str) -> str:
 def distribution(
     edges: Ints, systems: Sequence[str], shares: Floats, *, dark: bool = False
 ) -> go.Figure:
-    """Share of relevant items per stretch of ranks, side by side (Figure 5).
+    """Share of relevant items in each stretch of ranks, with a bar for each system (Figure 5).
 
-    ``edges`` are the last ranks of the stretches, ``shares`` of shape (edges, systems).
+    ``edges`` are the last ranks of the stretches; ``shares`` has shape (edges, systems).
     """
     stretch = zip(np.r_[1, edges[:-1] + 1], edges, strict=True)
     labels = [f"{count(a)}-{count(b)}" if a < b else count(b) for a, b in stretch]

@@ -11,7 +11,7 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.html import html_report
 from sampledash.report.numbers import count
 
-MOST_TESTED = 50_000  # ranks whose instances are resampled for the report
+MOST_TESTED = 50_000  # ranks up to which the report includes resampling of instances
 
 
 def report(focus: Focus) -> str:

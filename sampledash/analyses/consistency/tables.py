@@ -65,7 +65,7 @@ def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame
 
 
 def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The rows of a metric before all others."""
+    """Sort a table so that the rows of a metric come first."""
     chosen = table["metric"] == metric
     return pd.concat([table[chosen], table[~chosen]])
 

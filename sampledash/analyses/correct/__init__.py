@@ -1,1 +1,1 @@
-"""The Correct page: its scene, its parts, its tabs."""
+"""The Correct page on a metric: its results, its pictures and its texts."""

@@ -65,7 +65,7 @@ Point = tuple[Correction, Sampling]
 
 
 class Prior(NamedTuple):
-    """How often each true rank is thought to occur."""
+    """Prior distribution of the true rank: how often each rank is assumed to occur."""
 
     name: str = UNIFORM
     custom: bytes = b""  # float64 weights of the ranks 1..n for some n, given by the reader

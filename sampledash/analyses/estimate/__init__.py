@@ -1,1 +1,1 @@
-"""The Correct page on what is at hand: sampled ranks, or a printed table."""
+"""The Correct page on sampled ranks or on a printed table: its results and pictures."""

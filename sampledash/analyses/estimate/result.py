@@ -100,7 +100,7 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid and differ for these systems."""
+        """Estimators that are valid for these systems; learning from all needs several systems."""
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]

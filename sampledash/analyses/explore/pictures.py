@@ -87,7 +87,7 @@ def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
 
 
 def _crossing(values: Floats, level: float) -> int:
-    """Index of the first value that has fallen to ``level``."""
+    """Index of the first value at or below ``level``; the last index if there is none."""
     below = np.flatnonzero(values <= level)
     return int(below[0]) if len(below) else len(values) - 1
 

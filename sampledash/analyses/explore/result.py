@@ -84,7 +84,7 @@ class Result:
 
 
 def compute(q: Question, progress: Progress | None = None) -> Result:
-    """What the page shows."""
+    """Return the result of a question."""
     return Result(
         q,
         curves(q.metrics, q.sampling, q.ranks, progress),

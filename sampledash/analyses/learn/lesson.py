@@ -259,7 +259,7 @@ def notes(lesson: Lesson) -> str:
 
 
 def sheet() -> str:
-    """Exercise sheet and teacher's notes as Markdown: tasks first, solutions after them."""
+    """Exercise sheet of all lessons as Markdown: the tasks, then solutions and teacher's notes."""
     every = [words(number) for number in range(1, len(course()) + 1)]
     time = f"{len(every)} lessons, {sum(one.minutes for one in every)} minutes."
     tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {time}", ""]

@@ -1,1 +1,1 @@
-"""The Paper page: every printed number and statement beside ours."""
+"""The Paper page: comparison of every printed number and statement with ours."""

@@ -27,14 +27,14 @@ from sampledash.readers.files import example
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
-MOST_TIMES = 20  # the best-ranked relevant item is observed as often as the worst
+MOST_TIMES = 20  # largest ratio of observations of the best and the worst-ranked relevant item
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
 _HEIGHT = 300
 
 
 class Panel(NamedTuple):
-    """A picture, its key on the page, and what it shows."""
+    """A picture, its key on the page, and its text for screen readers."""
 
     fig: go.Figure
     key: str

@@ -24,7 +24,7 @@ MADE = {
 # Item of the paper -> page that opens it, and the settings of the page.
 _TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "99"}
 _REAL = {"source": "MovieLens 1M with ties", "m": "100"}
-_STECK = {"n": "17770", "m": "1000", "k": "356"}  # TOPK(2 %) of his Netflix test: Ñ - 1 = 1,000
+_STECK = {"n": "17770", "m": "1000", "k": "356"}  # TOPK(2 %) of Steck's Netflix test: Ñ - 1 = 1,000
 OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
     "Table 1": ("consistency", {**_TOY, "answers": "Numbers"}),
     "Table 2": ("consistency", {**_TOY, "answers": "Repeat it"}),

@@ -1,1 +1,1 @@
-"""The Consistency page: what is asked, what was found, and how it is shown."""
+"""The Consistency page: its main part, its tabs, and its version for lists that end early."""

@@ -1,4 +1,4 @@
-"""The Consistency page where lists end early: exact values and orders, and nothing of a sample."""
+"""Consistency for lists that end early: values and orders on all items, but no sampled metrics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sampledash.report.sentences import cutoff_holds_all
 
 
 def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any]) -> None:
-    """Draw what is known; a Problem where no metric is chosen."""
+    """Draw the known values and tests; a Problem if no metric is chosen."""
     if not metrics:
         raise Problem("no metric is chosen: pick at least one above the picture")
     k = source.largest_cutoff or 0

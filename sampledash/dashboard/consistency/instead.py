@@ -18,7 +18,7 @@ DEFAULTS = {"budget": 100}
 
 
 def show(focus: Focus) -> None:
-    """Every design at one price, and the loop of who takes it."""
+    """Draw every design at one price, and the code for the reader's own evaluation."""
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))
     try:
@@ -42,7 +42,7 @@ def show(focus: Focus) -> None:
 
 
 def _budget(m: int, most: int) -> int:
-    """Draw the price: that of the m of the page, until the reader sets another."""
+    """Draw the price; it is the m of the page until the reader sets another price."""
     m = min(m, most)
     now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")
     linked = now is None and "budget" in st.query_params
@@ -54,7 +54,7 @@ def _budget(m: int, most: int) -> int:
 
 
 def follows(focus: Focus, dark: bool) -> live.Follows:
-    """What follows the slider of the budget: sentence, mark in the picture, and the table."""
+    """Frames for the slider of the budget: sentence, mark in the picture, and table."""
     q = focus.result.question
     depends = q.key, focus.x, focus.pair, *focus.systems, dark
 

@@ -32,13 +32,13 @@ TIES = ("expected", "optimistic", "pessimistic")
 CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
-MOST_RANKS = 12  # of a system that are written out
+MOST_RANKS = 12  # ranks of a system that are written out
 
 
 def show() -> None:
-    """Draw the page: what is compared, then what is found."""
+    """Draw the page: the choice of ranks, then the result."""
     state.stamp(ranks.OFFERED)
-    # The choice of ranks comes first: it decides n in the sidebar.
+    # The choice of ranks comes first, because it decides n in the sidebar.
     source, problem = ranks.choose()
     ends = None if source is None else source.largest_cutoff
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -46,7 +46,7 @@ def show() -> None:
         if ends is None:
             _settings(source)
     lock = (state.DEFAULTS["n"], "") if source is None else judged.locked_n(source)
-    if problem is not None:  # shown are the last good data, if any
+    if problem is not None:  # the page shows the last valid data, if any
         lock = lock[0], ranks.NOT_KNOWN
     sliders.draw(lock_n=lock, sampled=ends is None, page_defaults=DEFAULTS)
     if source is not None and ends is not None:
@@ -58,7 +58,7 @@ def show() -> None:
 
 
 def _cut(source: Source, problem: Problem | None) -> None:
-    """Ranks that are not all known: what they tell of all items."""
+    """Draw the result for ranks that are not all known: values on all items only."""
     page.note(DEFAULTS)
     if problem is not None:
         problem.show()
@@ -71,7 +71,7 @@ def _cut(source: Source, problem: Problem | None) -> None:
 
 @st.fragment
 def _answer(source: Source | None, problem: Problem | None) -> None:
-    """The verdict and all that follows m."""
+    """Draw the verdict and everything else that depends on m."""
     top = st.container(key="headline")
     with st.container(key="controls"):
         longest = max(int(x.n.max()) for x in source.sets) - 1 if source is not None else None
@@ -108,14 +108,14 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         _curve(focus, before, view, dim)
         if pin:
             pin.note()
-    # With a correction, a fit at every step would take too long.
+    # With a correction, frames are left out, because a fit at every step would take too long.
     dark, still = page.is_dark(), dim or result.question.fits
     own = [] if still else [_follows(focus, before, view, dark)]
     live.follow(focus, [*own, instead.follows(focus, dark)])
 
 
 def _below(focus: Focus) -> None:
-    """What stands below the answer."""
+    """Draw the details below the answer."""
     result = focus.result
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
@@ -134,7 +134,7 @@ def _below(focus: Focus) -> None:
 
 
 def _settings(source: Source | None) -> None:
-    """What is done to each sampled rank, further cutoffs, and what only some data leave open."""
+    """Draw the settings: correction, more cutoffs and, where the data need them, means and ties."""
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
     labels = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
     with st.popover(", ".join(labels), icon=":material/tune:", key="settings"):
@@ -171,7 +171,7 @@ def _settings(source: Source | None) -> None:
 
 
 def _focus(result: Result) -> Focus:
-    """The metric in the sentence, and the marked pair: the worst one until the reader chooses."""
+    """Draw the choice of metric and marked pair; the worst pair is marked until one is chosen."""
     x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for")
     pair = _pair(result, x)
     label = "" if pair == result.worst_pair(x) else result.label(pair)
@@ -184,7 +184,7 @@ def _pair(result: Result, x: int) -> int:
     about = "Red stretches of the curves: where sampling orders this pair wrongly."
     worst, keys = result.worst_pair(x), _pair_keys(result)
     asked = st.query_params.get("pair", "") if "pair" not in st.session_state else ""
-    for pair in range(result.pairs if asked else 0):  # a followed link, once
+    for pair in range(result.pairs if asked else 0):  # the pair of a followed link, read once
         if result.label(pair) == asked:
             _put_pair(result, pair)
             break
@@ -202,7 +202,7 @@ def _pair(result: Result, x: int) -> int:
 
 
 def _pair_keys(result: Result) -> tuple[str, ...]:
-    """Few pairs are chosen from one list, many by their two systems."""
+    """Keys of the widgets for the marked pair: one list of few pairs, or two lists of systems."""
     ident = result.question.source.key[0][:12]
     if result.pairs <= MOST_PAIRS:
         return (f"pair_{result.pairs}_{ident}",)
@@ -216,7 +216,7 @@ def _put_pair(result: Result, pair: int) -> None:
 
 
 def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -> None:
-    """Keep a choice on the worst case, unless the reader says else."""
+    """Keep a choice on the worst case until the reader chooses something else."""
     followed: dict[tuple[str, ...], Any] = st.session_state.setdefault("_consistency_worst", {})
     now = tuple(st.session_state.get(key) for key in keys)
     free = now == followed.get(keys) or any(x not in options for x in now)
@@ -229,7 +229,7 @@ def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -
 
 
 def _tiles(focus: Focus, dim: bool) -> None:
-    """Pairs by metrics; of many pairs the worst. A click on a tile puts the focus there."""
+    """Draw the tile map of all or the worst pairs; a click on a tile moves the focus to it."""
     result, metrics, pairs = focus.result, focus.result.metrics, focus.tile_pairs
     if len(pairs) < result.pairs:
         st.caption(f"The {len(result.few_pairs())} worst of {count(result.pairs)} pairs.")
@@ -249,7 +249,7 @@ def _tiles(focus: Focus, dim: bool) -> None:
 
 
 def _before(focus: Focus, was: Result) -> Focus:
-    """What was pinned, at the metric and the pair in focus if it has them."""
+    """Focus of a pinned result, on the current metric and pair if the result has them."""
     names, label = list(map(str, was.metrics)), focus.result.label(focus.pair)
     name = str(focus.metric)
     x = names.index(name) if name in names else 0
@@ -258,13 +258,13 @@ def _before(focus: Focus, was: Result) -> Focus:
 
 
 def _drawn(focus: Focus, before: Focus | None, view: str, dark: bool, **how: Any) -> theme.Picture:
-    """The curve; behind it what was pinned."""
+    """The picture over m, with the pinned curves behind."""
     fig = pictures.curve(focus, view, dark=dark, **how)
     return theme.behind(fig, pictures.curve(before, view, dark=dark)) if before else fig
 
 
 def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
-    """The metric in focus over m."""
+    """Draw the metric in focus over m."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     if view != pictures.DIFFERENCE:
         names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
@@ -276,9 +276,9 @@ def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
 
 
 def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.Follows:
-    """What follows the slider of m: verdict, tile map, the mark in the curve, and numbers.
+    """Frames for the slider of m: verdict, tile map, the mark in the curve, and numbers.
 
-    The tiles, the curve and its pair stay as drawn, even if others become the worst.
+    Frames keep the pairs of the tile map and the marked pair, even if other pairs become the worst.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x
@@ -305,7 +305,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
 
 
 def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
-    """The strip: four numbers of the metric in focus."""
+    """Label, value and meaning of four numbers about the metric in focus."""
     result, x, metric = focus.result, focus.x, focus.metric
     ordered = np.flatnonzero(result.states[x] != CODES.index("tied"))
     last, lowest, least = result.last_right(x), float("nan"), "any pair"
@@ -314,7 +314,7 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
         lowest, least = float(result.chances[x, pair]), focus.label(pair, system_name)
     true_now, total = int((result.ahead[x][ordered] > TIED).sum()), len(ordered)
     share = f"{true_now} of {total}"
-    if total > 999:  # no room for two such numbers on a phone
+    if total > 999:  # two such numbers are too wide for a phone
         share = percent(true_now / total)
     late = count(int(last)) if 0 < last < np.inf else "–"
     instances = count(max(each.n_instances for each in result.question.sets))
@@ -334,7 +334,7 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
 
 
 def _why(focus: Focus) -> None:
-    """Definition 1 of the paper with the numbers of the page, then a counterexample."""
+    """Draw Definition 1 of the paper with the numbers of the page, then a counterexample."""
     question, metric = focus.result.question, focus.metric
     st.markdown(words.TEXTS["consistent"])
     instances = max(each.n_instances for each in question.sets)

@@ -1,5 +1,5 @@
-"""The tabs of the Consistency page: how sure the order is, runs repeated, the numbers; and what a
-paper needs.
+"""The tabs of the Consistency page: how sure the order is, repeated runs, the numbers, alternatives
+to sampling; and the dialog with texts for a paper.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SURE = ("One run", "Over instances", "Plan")
 NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
-# What a link carries besides the choices of the page.
+# Settings in a link besides those of the page, and their defaults.
 DEFAULTS: dict[str, Any] = {
     "answers": NAMES[0],
     "why": False,
@@ -55,7 +55,7 @@ REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
 _RUNS = "_consistency_runs"
 _NAN = float("nan")
 
-Bounds = dict[int, tuple[float, float]]  # by pair
+Bounds = dict[int, tuple[float, float]]  # pair -> lowest and highest chance
 
 
 def show(focus: Focus) -> None:
@@ -70,12 +70,12 @@ def _how_sure(focus: Focus) -> None:
         st.caption(some)
     try:
         {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}[view](focus)
-    except ValueError as error:  # what these data do not allow, such as fractions as counts
+    except ValueError as error:  # not possible for these data, such as counts that are fractions
         st.info(escaped(state.spelled(error)), icon=":material/info:")
 
 
 def _one_run(focus: Focus) -> None:
-    """Chance of the true order, with negatives of one's own or shared ones (Table 4)."""
+    """Draw the chance of the true order, with own or shared negatives (Table 4)."""
     r, x = focus.result, focus.x
     pairs = focus.pairs[: page.MOST_ROWS]
     picture = st.container()
@@ -98,7 +98,7 @@ def _one_run(focus: Focus) -> None:
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
-    """Bounds for shared negatives, or why there are none; once asked for, they follow m."""
+    """Bounds for shared negatives if the reader asked for them; or the reason for having none."""
     what, label = (focus.result.question.key, focus.x), "Bounds for shared negatives"
     about = "The chance where both systems are ranked against the same negatives."
     if not page.asked(what, "bounds", label, about):
@@ -109,13 +109,13 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
             report(done / len(pairs))
             try:
                 bounds[pair] = focus.bounds(pair)
-            except ValueError as error:  # not the same instances, or not as many negatives
+            except ValueError as error:  # systems differ in instances or in numbers of negatives
                 return {}, escaped(state.spelled(error))
     return bounds, ""
 
 
 def _over_instances(focus: Focus) -> None:
-    """Is there anything to order? Significance, and the chance with new instances."""
+    """Draw significance tests over instances, and the chance of the order with new instances."""
     with page.progress("Resampling the instances") as report:
         table = focus.significance(progress=report)
     rows = focus.rows(table)
@@ -131,7 +131,7 @@ def _over_instances(focus: Focus) -> None:
 
 
 def _plan(focus: Focus) -> None:
-    """Negatives needed, and instances needed at this m."""
+    """Draw the negatives needed, and the instances needed at this m."""
     label = "The true order in this share of runs"
     wanted = page.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
     r, probability = focus.result, PROBABILITIES[wanted]
@@ -160,18 +160,18 @@ def _plan(focus: Focus) -> None:
 
 @dataclass
 class Runs:
-    """Repeated runs of one question; they grow until all are there or the reader stops them."""
+    """Repeated runs of one question, drawn until all are done or the reader stops them."""
 
     key: Key
     repeats: int
     work: list[Iterator[Floats]] = field(repr=False)
-    blocks: list[list[Floats]]  # per system: arrays (runs, metrics)
+    blocks: list[list[Floats]]  # for each system: arrays of shape (runs, metrics)
     going: bool = True
     lock: Any = field(default_factory=Lock, repr=False)
 
     @classmethod
     def of(cls, focus: Focus, repeats: int, seed: int) -> Runs:
-        """Every system with negatives of its own, from a stream of its own."""
+        """Begin runs in which every system has its own negatives, from its own random stream."""
         q, work = focus.result.question, []
         for i in focus.systems:
             rng = np.random.default_rng([seed, i])
@@ -179,40 +179,40 @@ class Runs:
         return cls(_key(focus), repeats, work, [[] for _ in work])
 
     def done(self, system: int) -> int:
-        """Runs of one system so far."""
+        """Number of runs of one system so far."""
         return sum(map(len, self.blocks[system]))
 
     @property
     def runs(self) -> int:
-        """Runs that all systems have."""
+        """Number of runs that are done for all systems."""
         return min(map(self.done, range(len(self.blocks))))
 
     def step(self) -> None:
-        """Draw one block for the system that is furthest behind: well below a second."""
-        # A click starts a new script while the old one still draws its last block.
+        """Draw one block, in well below a second, for the system with the fewest runs."""
+        # The lock is needed because a click starts a new script before the old one has ended.
         with self.lock:
             behind = min(range(len(self.blocks)), key=self.done)
             block = next(self.work[behind], None)
             if block is not None:
                 self.blocks[behind].append(block)
             if block is None or self.runs >= self.repeats:
-                self.going = False  # and never True again: the reader may have stopped it
+                self.going = False  # never True again, as the reader may have stopped the runs
 
     def stop(self) -> None:
         self.going = False
 
     def values(self) -> Floats:
-        """Means of the runs: (systems, runs, metrics)."""
+        """Means of the runs, of shape (systems, runs, metrics)."""
         return np.array([np.concatenate(blocks)[: self.runs] for blocks in self.blocks])
 
 
 def _key(focus: Focus) -> Key:
-    """Runs hold every metric: another one in focus needs no others."""
+    """Key of the runs; it does not depend on the metric in focus, as runs hold every metric."""
     return focus.result.question.key, focus.result.m, *focus.systems
 
 
 def _repeat_it(focus: Focus) -> None:
-    """Draw seed, number of runs, start and stop; then what the runs show."""
+    """Draw seed, number of runs, start and stop button; then the results of the runs."""
     if some := words.some_systems(focus):
         st.caption(some)
     runs: Runs | None = st.session_state.get(_RUNS)
@@ -241,7 +241,7 @@ def _repeat_it(focus: Focus) -> None:
         return
     try:
         _draw_on(runs)
-    except ValueError as error:  # counts that are no whole numbers
+    except ValueError as error:  # counts that are not integers
         st.session_state[_RUNS] = None
         st.info(escaped(state.spelled(error)), icon=":material/info:")
         return
@@ -250,7 +250,7 @@ def _repeat_it(focus: Focus) -> None:
 
 
 def _draw_on(runs: Runs) -> None:
-    """Go on drawing; each look at the bar is where a click can stop it."""
+    """Draw the remaining runs; after each block a click can stop them."""
     if not runs.going:
         return
     bar = st.empty()
@@ -260,11 +260,11 @@ def _draw_on(runs: Runs) -> None:
         bar.progress(done / runs.repeats, f"{count(done)} of {count(runs.repeats)} runs")
         state.give_way()
     bar.empty()
-    st.rerun()  # the button says Start again
+    st.rerun()  # to replace the button "Stop" with the start button
 
 
 def _seen_runs(focus: Focus, values: Floats) -> None:
-    """The runs (systems, runs, metrics) beside their exact law."""
+    """Draw the runs, of shape (systems, runs, metrics), and their exact distribution."""
     r, x, metric, made = focus.result, focus.x, str(focus.metric), values.shape[1]
     stds, laws = np.nan_to_num(r.std_of(focus.sets)[:, x]).tolist(), []
     for system, std in zip(focus.systems, stds, strict=True):
@@ -296,7 +296,7 @@ def _numbers(focus: Focus) -> None:
 
 
 def _means(focus: Focus) -> None:
-    """Tables 1-3: printed as the papers print them, the metric in focus first."""
+    """Draw the means as Tables 1-3 of the paper do, the metric in focus first."""
     r, size = focus.result, len(focus.result.systems)
     with st.spinner("The scatter of one run", show_time=True):
         table = r.means_table()
@@ -312,7 +312,7 @@ def _means(focus: Focus) -> None:
 
 
 def _flips(focus: Focus) -> None:
-    """Where the order of every pair changes and from where it is right, per correction."""
+    """Draw the m at which each pair changes order and from which it is right, by correction."""
     r, gamma = focus.result, state.current().gamma
     shown = st.container()
     about = "The same for rank estimate, CLS and BV; takes some seconds."
@@ -335,7 +335,7 @@ def _flips(focus: Focus) -> None:
 
 
 def _distribution(focus: Focus) -> None:
-    """Where the relevant items stand (Figure 5)."""
+    """Draw the distribution of the relevant items over the true ranks (Figure 5)."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     sets, names = [r.question.sets[i] for i in systems], [r.systems[i] for i in systems]
     largest = max(int(ranks.n.max()) for ranks in sets)
@@ -355,7 +355,7 @@ def _distribution(focus: Focus) -> None:
 
 
 def paper_button(focus: Focus) -> None:
-    """Draw the button that opens what a paper needs: paragraph, references, script, report."""
+    """Draw the button that opens the texts for a paper: paragraph, references, script, report."""
     if st.button("For your paper", icon=":material/article:", key="paper", type="primary"):
         _dialog(focus)
 

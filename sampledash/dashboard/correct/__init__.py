@@ -1,1 +1,1 @@
-"""The Correct page: its scene, its parts, its tabs."""
+"""The Correct page: its main part and its tabs."""

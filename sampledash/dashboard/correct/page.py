@@ -1,4 +1,4 @@
-"""The Correct page on a metric: its corrected vector to take away, and what it costs."""
+"""The Correct page on a metric: its corrected vector for download, with bias and variance."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ LACKING = (
     "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
     "short ones."
 )
-# Own weights of the true ranks.
-WEIGHTS = "weights"  # of the typed text, in the session and the address
-IN_LINK = 1_000  # characters up to which it travels in a link
+# The reader's own weights of the true ranks.
+WEIGHTS = "weights"  # key of the typed text, in the session and in the address
+IN_LINK = 1_000  # characters of the longest text that a link carries
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 _FILE, _USED = "_weights_file", "_weights_used"
 
@@ -48,7 +48,7 @@ Given = Callable[[int], Floats]  # weights of the ranks 1..n, once n is known
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw it; ``row`` is that of the page's first choice, ``defaults`` those of the page."""
+    """Draw this part; ``row`` and ``defaults`` belong to the page's choice "Correct"."""
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -59,7 +59,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         given = _prior_choice()
     else:
         _put_in_address("")
-    # After the page's own choices: only what is known then can be undone.
+    # The sidebar comes after the page's own settings, because Undo knows only those drawn before.
     own = {**defaults, **DEFAULTS, WEIGHTS: ""}
     sliders.draw(page_defaults=own)
     live.listen()
@@ -69,7 +69,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 
 @st.fragment
 def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
-    """What follows γ and m."""
+    """Draw everything that depends on γ and m."""
     headline = st.container(key="headline")
     controls = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
     with controls:
@@ -113,7 +113,7 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
 
 
 def _below(defaults: Mapping[str, Any], q: Question) -> None:
-    """What stands below the answer."""
+    """Draw the details below the answer."""
     with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
         _why(q)
     with st.container(horizontal=True):
@@ -129,12 +129,12 @@ def _below(defaults: Mapping[str, Any], q: Question) -> None:
 
 
 def _linked(key: str, default: str = "default") -> dict[str, Any]:
-    """What the widget of a choice is given: its key, its default and what it is about."""
+    """Arguments of the widget of a setting: key, default, binding to the address and help."""
     return {"key": key, default: DEFAULTS[key], "bind": "query-params", "help": HELP[key]}
 
 
 def _settings() -> str:
-    """The corrections in the pictures, |D| and the prior, which is told; the button says them."""
+    """Draw the settings in a popover named after |D| and the prior; return the prior."""
     prior, size = (state.value(key, DEFAULTS) for key in ("prior", "instances"))
     about = f"|D| = {size}, {prior}"
     with st.popover(about, icon=":material/tune:", key="settings"):
@@ -144,7 +144,7 @@ def _settings() -> str:
 
 
 def _question(given: Given | None) -> Question:
-    """What is asked now; what takes long starts with a click."""
+    """Return the question of the current settings; long fits need a click first."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
         raise Problem(LACKING, asking=True)
@@ -161,7 +161,7 @@ def _question(given: Given | None) -> Question:
 
 
 def _fitted(q: Question, report: Progress) -> Question:
-    """The same, its corrections fitted."""
+    """Return the question after fitting its corrections, which stay in the cache."""
     recipes = dict.fromkeys((Correction(), *q.drawn))
     for done, recipe in enumerate(recipes):
         report(done / len(recipes))
@@ -188,7 +188,7 @@ def _warnings(q: Question) -> None:
 
 
 def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
-    """Expectation against truth large; beside it the vector and what each correction costs."""
+    """Draw expected and exact metric, large, and beside it the vector, and bias and variance."""
     drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
     alts = {
         EXPECTED: words.say.picture(q.metric, q.sampling, q.drawn),
@@ -203,7 +203,7 @@ def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
 
 
 def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str, theme.Picture]:
-    """The pictures by their keys; behind them the correction that was pinned."""
+    """The pictures by their keys, with the pinned correction behind."""
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
     look: dict[str, Any] = {"focus": q.taken, "dark": dark}
@@ -219,7 +219,7 @@ def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str,
 
 
 def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Follows]:
-    """What follows the sliders of γ and m: the pictures, the sentence and the numbers."""
+    """Frames for the sliders of γ and m: the pictures, the sentence and the numbers."""
     s = q.sampling
     most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
 
@@ -246,7 +246,7 @@ def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Foll
 
 
 def _numbers(q: Question) -> list[tuple[str, str, str]]:
-    """The strip: four numbers of the correction that is taken away."""
+    """Label, value and meaning of four numbers about the correction that is exported."""
     bias2, variance = q.risk()
     values = q.fit().values
     before = q.risk(Correction())[0] ** 0.5
@@ -270,7 +270,7 @@ def _numbers(q: Question) -> list[tuple[str, str, str]]:
 
 
 def _why(q: Question) -> None:
-    """The formula, with the numbers of the page in it."""
+    """Draw the formula with the numbers of the page."""
     st.markdown(words.gamma_meaning(q.taken, q.instances))
     for step in words.formula(q.fit(), *q.risk(), prior=result.TEX[q.prior.name]):
         st.latex(step)
@@ -279,7 +279,7 @@ def _why(q: Question) -> None:
 
 
 def _prior_choice() -> Given | None:
-    """Draw the field and the uploader; None while nothing is given. What came last counts."""
+    """Draw the field and the uploader of weights; the later input counts, None if there is none."""
     left, right = st.columns([3, 2])
     typed = pasted(
         "Weights of the true ranks",
@@ -316,17 +316,17 @@ def _prior_choice() -> Given | None:
 
 def _took(what: str) -> None:
     st.session_state[_USED] = what
-    if what == "file" and st.session_state.get("weights_file") is None:  # it was taken away
+    if what == "file" and st.session_state.get("weights_file") is None:  # the file was removed
         st.session_state.pop(_FILE, None)
 
 
 def _put_in_address(typed: str) -> None:
-    """Short typed weights travel in a link; none do while another prior is chosen."""
+    """Put short typed weights into the address; "" removes them."""
     state.put_in_address(WEIGHTS, typed if typed.strip() and len(typed) <= IN_LINK else "")
 
 
 def _prior_note(weights: Floats) -> None:
-    """Say what was understood, and whether a link carries it."""
+    """Write what was read from the weights, and whether a link carries them."""
     half = int(np.searchsorted(np.cumsum(weights), weights.sum() / 2)) + 1
     first = f"rank {half} has" if half == 1 else f"the first {count(half)} have"
     above = count(int(np.count_nonzero(weights)))

@@ -1,4 +1,4 @@
-"""The tabs of the Correct page on a metric: its vector, what it costs, what a sample can see."""
+"""The tabs of the Correct page on a metric: vector, bias and variance, what a sample can see."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def show(q: Question) -> None:
 
 
 def vector(q: Question) -> None:
-    """The first values, the whole vector to copy, and the same from Python."""
+    """Draw the first values of the vector, a script that computes it, and all values to copy."""
     fit, plain = q.fit(), q.fit(Correction())
     st.markdown(words.vector_note(fit))
     left, right = st.columns([2, 3])
@@ -61,13 +61,13 @@ def vector(q: Question) -> None:
 
 
 def costs(q: Question) -> None:
-    """Bias and variance over the ranks, or on those of real recommenders."""
+    """Draw bias and variance for the prior, or results on the ranks of real recommenders."""
     view = page.segments("What it costs", COSTS, "costs", hidden=True)
     (movielens if view == COSTS[1] else tradeoffs)(q)
 
 
 def tradeoffs(q: Question) -> None:
-    """Bias and scatter of the mean against γ, m, n and |D| (section 5.5)."""
+    """Draw bias and standard deviation of the mean over γ, m, n and |D| (section 5.5)."""
     if q.sampling.m > LIVE:
         st.info(f"Many fits: drawn up to m = {count(LIVE)}.", icon=":material/hourglass_empty:")
         return
@@ -89,7 +89,7 @@ def tradeoffs(q: Question) -> None:
 
 
 def movielens(q: Question) -> None:
-    """Curves of X, Y, Z over m and their numbers at the present m (Figure 6, Table 3)."""
+    """Draw X, Y and Z over m, and their values at the current m (Figure 6, Table 3)."""
     metric, recipe, m = q.metric, q.taken, min(q.sampling.m, MOVIELENS_M)
     if not recipe.usable:
         st.info(
@@ -132,7 +132,7 @@ def movielens(q: Question) -> None:
 
 
 def spectrum(q: Question) -> None:
-    """Which components of a metric a correction keeps, and how to read a sampled cutoff."""
+    """Draw which components of a metric a correction keeps, and how to read a sampled cutoff."""
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
     try:
         resolved = resolution(s, weight)

@@ -1,4 +1,4 @@
-"""Correct: a corrected metric, or what sampled ranks or a printed table tell of the real one."""
+"""Correct: correct a metric, or estimate the exact one from sampled ranks or a printed table."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Learn: nine lessons, one question and one picture each."""
+"""Learn: ten lessons, each with one question and one picture."""
 
 from sampledash.dashboard import learn as page
 

@@ -1,4 +1,4 @@
-"""Paper: every printed number and statement of the papers beside ours."""
+"""Paper: every printed number and statement of the papers, compared with ours."""
 
 from sampledash.dashboard import paper as page
 

@@ -1,4 +1,4 @@
-"""Start: in ten seconds, what sampling does to a comparison."""
+"""Start: shows in ten seconds what sampling does to a comparison."""
 
 from sampledash.dashboard import start
 

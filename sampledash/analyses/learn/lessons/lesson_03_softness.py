@@ -32,7 +32,7 @@ def sampled(metric: sd.Metric, ranks: Ints, m: int) -> Floats:
 
 
 def half_way(metric: sd.Metric, m: int) -> int:
-    """The last rank whose expected sampled metric is at least half of that of rank 1."""
+    """The last rank whose expected sampled metric is at least half of the value at rank 1."""
     values = sampled(metric, np.arange(1, N + 1), m)
     return int(np.flatnonzero(values >= values[0] / 2)[-1]) + 1
 
@@ -65,7 +65,7 @@ def numbers(look: str) -> Numbers:
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
-    """A sharp metric turns soft (Figure 3)."""
+    """Expected sampled metric over the rank, which has no sharp cutoff any more (Figure 3)."""
     metric = sd.parse_metric(look)
     keep = {FAR, *([] if metric.k is None else [metric.k, metric.k + 1])}
     keep.update(x for m in LADDER[:-1] for x in jumps(sd.Sampling(N, m, WITHOUT), metric)[::4])

@@ -53,7 +53,7 @@ def numbers(look: str) -> Numbers:
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
-    """With fewer negatives every metric becomes the line of AUC."""
+    """Metrics scaled to 0 to 100 %: with fewer negatives they become the line of AUC."""
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
 

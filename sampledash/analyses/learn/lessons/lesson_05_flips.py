@@ -108,7 +108,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
 
 
 def _counterexample(look: str, m: int) -> tuple[str, Link | None]:
-    """Two small rank sets whose order flips."""
+    """Sentence on two small rank sets whose order flips, and a link to them; None if none flip."""
     flipped = sd.counterexample(look, sd.Sampling(N, m, WITHOUT))
     if flipped is None:
         none = f"There is none for {look} with {negatives(m)}: every order is kept in expectation."

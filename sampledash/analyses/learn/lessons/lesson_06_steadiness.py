@@ -24,7 +24,7 @@ LIFT = 0.3  # vertical spread of the dots around their row, as a share of the ro
 
 @lru_cache(maxsize=16)
 def runs(m: int) -> Floats:
-    """Repeated sampled evaluations of the bundled recommenders: shape (systems, RUNS)."""
+    """Sampled means of repeated evaluations of the bundled recommenders: shape (systems, RUNS)."""
     means = [
         sd.simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
         for place, rs in enumerate(movielens().sets)
@@ -55,7 +55,7 @@ def numbers(look: str) -> Numbers:
 
 
 def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
-    """Repeated runs of each recommender, and the truth."""
+    """Sampled means of repeated runs of each recommender, and the exact means."""
     sets, names, exact, *_ = movielens()
     true, worst = ranking(names, exact), int(np.argmin(exact))
     if not revealed:

@@ -34,7 +34,7 @@ def ranges(m: int) -> tuple[list[Range], list[Range]]:
 
 @lru_cache(maxsize=1)
 def with_more_users() -> Range:
-    """The range of the first system if there were a hundred times as many users like these."""
+    """The range of the first system if there were ``MANY`` times as many users like these."""
     rs, n = movielens().sets[0], run(M)[0].population
     sizes = np.unique(rs.n).tolist()
     laws = [sd.Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size]) for size in sizes]
