@@ -31,7 +31,7 @@ def sign(difference: Floats) -> Ints:
 
 
 def check_sets(sets: Sequence[RankSet]) -> None:
-    """Raise an error for fewer than two systems, or rank sets that do not go together."""
+    """Raise an error unless ``sets`` are at least two rank sets with different names."""
     require_several(sets)
     if len(sets) < 2:
         raise ValueError(f"a comparison needs at least two systems, got {len(sets)}")

@@ -1,4 +1,4 @@
-"""How many negatives, or how many instances, an evaluation needs to show the true order."""
+"""Planning: the negatives, or the instances, that an evaluation needs to show the true order."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Progress
 
 Redraw = Literal["negatives", "both"]
-_MOST_INSTANCES = 1e15  # more instances than that are no plan
-_SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of the values of m that are evaluated first, uncorrected or not
-_REFINED = 6  # rounds in which it is evaluated where the answer seems to be
-_NEAR = 0.02  # chances of hits by their exact law are nearer to the normal law than that
-_CHECKED, _SIMULATED = 6_000, 600  # sum of the m above an answer that are all evaluated, in all
-_SHORT = 400  # values of m of all pairs that are few enough to evaluate each
-_MANY = 300  # instances from which chances do not fall for want of values that a mean can take
-_CLOSE = 200  # an answer that moved by less than one part in so many is near enough
+_MOST_INSTANCES = 1e15  # largest number of instances that is reported
+_SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of the first values of m: uncorrected, and corrected or TOPK
+_REFINED = 6  # most rounds in which the current guess of m is evaluated
+_NEAR = 0.02  # bound on the difference of the exact chance and the normal approximation
+_CHECKED, _SIMULATED = 6_000, 600  # budget for checks beyond an answer, as a sum of m: exact or not
+_SHORT = 400  # number of (m, pair) combinations up to which every m is evaluated
+_MANY = 300  # with fewer instances, chances may drop again because a mean takes few values
+_CLOSE = 200  # a guess that moves by less than one part in this many has converged
 
 
 def negatives_needed(
@@ -43,7 +43,7 @@ def negatives_needed(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Negatives from which on one sampled run shows the true order with a given probability.
+    """Return the number of negatives from which on one run shows the true order.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def negatives_needed(
     sets
         At least two rank sets, one per system, each sampled independently.
     probability
-        Chance of the true order that is asked for, above 0 and at most 1.
+        Required chance of the true order, above 0 and at most 1.
     m_max
-        Largest m looked at; ``None`` as in :func:`~sampledash.flips`.
+        Largest m that is evaluated; ``None`` as in :func:`~sampledash.flips`.
     progress
         Called with the share of the work that is done.
     **options
@@ -69,17 +69,17 @@ def negatives_needed(
 
     Notes
     -----
-    Two values are evaluated in full: the m returned reaches the probability, m - 1 does not. That
-    it stays reached beyond is judged by the normal law: from the expected difference at every m
-    (for corrections that need a fit at values 20 % apart, and between them) and from the scatter at
-    values a factor of 2 (with a correction 20 %) apart, and between them. The chance need not grow
-    with m: a correction may show an order at m = 50, hide it at 300 and show it again. Below
-    300 instances it is computed at every m beyond the answer if m_max times the number of pairs is
-    at most 400; below 30, where no normal law holds, always at the next ones: about 100 after a
-    small answer, fewer after a large one and where pairs share them or the chance is simulated.
+    Two values of m are evaluated in full: the returned m reaches the probability, m - 1 does not.
+    Larger m are checked by the normal approximation, with the expected difference at every m
+    (corrections that need a fit: at values 20 % apart, interpolated) and the variance at values a
+    factor of 2 apart (with a correction 20 %), interpolated. The chance need not grow with m: a
+    correction may show an order at m = 50, hide it at 300 and show it again. Below 300 instances
+    the chance is computed at every larger m if m_max times the number of pairs is at most 400.
+    Below 30 instances, where the normal approximation fails, it is always computed at the next m:
+    about 100 after a small answer, fewer after a large one, for several pairs, or by simulation.
 
-    The chance is about the scatter of the negatives alone: see
-    :func:`~sampledash.probability_if_redrawn` for that of the instances.
+    The chance is about the draw of the negatives only: see
+    :func:`~sampledash.probability_if_redrawn` for the choice of the instances.
     """
     check_sets(sets)
     metric, protocol = as_metric(metric), Protocol.of(options)
@@ -102,24 +102,24 @@ def instances_needed(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Instances that one sampled run needs to show the true order with a given probability.
+    """Return the number of instances with which one run shows the true order.
 
     Same parameters as :func:`negatives_needed`, and ``m``, the sampled negatives per instance.
-    ``redraw`` is ``"negatives"`` for instances of the very mix that is given, so that only the
-    negatives scatter, as in :func:`~sampledash.probability_of_order`, or ``"both"`` for instances
-    drawn anew from the given ones, as in :func:`~sampledash.probability_if_redrawn`.
+    ``redraw="negatives"``: more instances in the given proportions, so that only the negatives are
+    random, as in :func:`~sampledash.probability_of_order`. ``redraw="both"``: instances are redrawn
+    from the given ones too, as in :func:`~sampledash.probability_if_redrawn`.
 
     Returns
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric) and ``instances``, the
-    smallest number of instances of each system. ``<NA>`` where the expected sampled order at this
-    m is wrong or a tie (more instances then only make the run surer of it), where the exact metric
-    ties the pair, and beyond 10^15.
+    smallest number of instances of each system. ``<NA>`` where the expected sampled order at this m
+    is wrong or a tie (more instances then only confirm it), where the exact metric ties the pair,
+    and beyond 10^15.
 
     Notes
     -----
-    The normal law, with half a step for means of hits, at any number of instances: below 30 take
-    it as a rough guide.
+    This uses the normal distribution, with a continuity correction for means of hits, at any number
+    of instances: a result below 30 is a rough guide.
     """
     check_sets(sets)
     checks.choice("redraw", redraw, get_args(Redraw))
@@ -148,7 +148,7 @@ def instances_needed(
 
 
 def _instances(difference: float, variance: float, step: float, probability: float) -> int | None:
-    """Smallest N with P(Normal(difference - step / N, variance / N) > 0) >= probability."""
+    """Return the smallest N with P(Normal(difference - step/N, variance/N) > 0) >= probability."""
     if difference <= TIED:
         return None
 
@@ -158,7 +158,7 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
     if variance == 0:
         return 1
-    # difference * N - step >= quantile * sqrt(variance * N), a quadratic in the root of N.
+    # difference * N - step >= quantile * sqrt(variance * N) is quadratic in the root of N.
     wide = float(ndtri(probability)) * np.sqrt(variance)
     root = (wide + np.sqrt(wide**2 + 4 * difference * step)) / (2 * difference)
     if not root**2 < _MOST_INSTANCES:
@@ -171,7 +171,7 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
 @dataclass(eq=False)
 class _Search:
-    """Expected means and scatters over m that all pairs share, evaluated as far as needed."""
+    """Expected means and variances over m, shared by all pairs and evaluated only if needed."""
 
     metric: Metric
     sets: Sequence[RankSet]
@@ -184,7 +184,7 @@ class _Search:
 
     @cached_property
     def every(self) -> Floats | None:
-        """Means at m = 1, 2, ... (M, systems), where that is cheap."""
+        """Means at m = 1, 2, ... (M, systems); None if each m needs its own computation."""
         if self.protocol.anew:
             return None
         report = step_of(self.report, 0, 5)
@@ -193,11 +193,11 @@ class _Search:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """One run of each system; what is asked of it holds at any m."""
+        """One run of each system, for properties that do not depend on m."""
         return [Run(self.metric, ranks, 1, self.protocol) for ranks in self.sets]
 
     def _evaluate(self, m: int, pairs: Iterable[tuple[int, int]]) -> None:
-        """Keep the means and variances at m of all systems of some pairs."""
+        """Compute and store the means and variances at m of all systems in ``pairs``."""
         missing = sorted({x for pair in pairs for x in pair if (x, m) not in self.knots})
         if missing:
             sets = [self.sets[x] for x in missing]
@@ -206,7 +206,7 @@ class _Search:
                 self.knots[x, m] = mean, variance
 
     def _gap(self, i: int, j: int, m: int) -> tuple[float, float]:
-        """Expected difference at an m that was evaluated, and its variance."""
+        """Return the expected difference at an evaluated m, and its variance."""
         (first, scatter), (second, other) = self.knots[i, m], self.knots[j, m]
         return first - second, scatter + other
 
@@ -217,20 +217,20 @@ class _Search:
         return normal_chances(difference, np.sqrt(variance), step)
 
     def _few(self, i: int, j: int, size: int = FEW) -> bool:
-        """Whether the normal law does not apply; or whether a system has less than ``size``."""
+        """Whether a system has fewer than ``size`` instances (default: too few for normality)."""
         return min(self.sets[x].n_instances for x in (i, j)) < size
 
     def shown(self, i: int, j: int, m: int) -> bool:
-        """Whether a run at m shows that i is better with the probability asked for."""
+        """Whether a run at m shows that i is better, with the required probability."""
         both = [self.sets[i], self.sets[j]]
         ((chance,),) = pair_chances([self.metric], both, m, [[(0, 1, 1)]], self.protocol)
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
-        """An m from which on no scatter can hide the order; above the top if there is none.
+        """Return an m from which on no variance can hide the order; top + 1 if there is none.
 
-        A value in 0..1 with mean e varies by at most e (1 - e), and the mean of that over the
-        instances is at most the same function of their mean.
+        A value in 0..1 with mean e has a variance of at most e (1 - e). This function is concave,
+        so its mean over the instances is at most its value at their mean.
         """
         if self.every is None or self._few(i, j):
             return self.top + 1
@@ -242,7 +242,7 @@ class _Search:
         return int(np.flatnonzero(unsure).max(initial=-1)) + 2
 
     def shown_at_top(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Pairs whose order the largest m shows."""
+        """Return the pairs whose order is shown at the largest m."""
         unsure = {pair for pair in pairs if self.surely_from(*pair) > self.top}
         self._evaluate(self.top, [pair for pair in unsure if not self._few(*pair)])
 
@@ -256,8 +256,8 @@ class _Search:
         return [pair for pair in pairs if pair not in unsure or at_top(*pair)]
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Evaluate a ladder down to where each pair has failed once, from where it can fail."""
-        # TOPK jumps wherever its place on the sample does.
+        """Evaluate decreasing values of m for each pair, until the pair has failed once."""
+        # TOPK jumps in m, because its cutoff on the sample does.
         smooth = not self.protocol.correction.by_rank and self.metric.share is None
         ratio = _SMOOTH if smooth else _UNEVEN
         waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
@@ -273,7 +273,7 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Smallest m from which on the order of each pair is shown, if it is at the top."""
+        """Return the m from which on the order of each pair is shown, if it is at the largest m."""
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
@@ -285,11 +285,11 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """The same, beyond every failure at one of the next values, evaluated one by one."""
+        """Return ``start``, or the m after the last failure among the next m, evaluated singly."""
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
         checked = start
-        while True:  # the law of a mean takes time in proportion to m
+        while True:  # one evaluation takes time proportional to m
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
             end = int(min(start + window, self.top))
             failing = (m for m in range(end, checked, -1) if not self.shown(i, j, m))
@@ -299,9 +299,9 @@ class _Search:
             start, checked = last + 1, end
 
     def _crossing(self, i: int, j: int) -> int:
-        """The same by the normal law, but for the answer itself."""
+        """Return the m from which on the order is shown: a normal guess, checked at the answer."""
         guess = self._guess(i, j)
-        for _ in range(_REFINED):  # what is interpolated becomes exact where it matters
+        for _ in range(_REFINED):  # replace interpolation by exact values near the answer
             if {(i, guess), (j, guess)} <= self.knots.keys():
                 break
             self._evaluate(guess, [(i, j)])
@@ -311,11 +311,11 @@ class _Search:
         return first_shown(lambda m: self.shown(i, j, m), guess, self.top)
 
     def _guess(self, i: int, j: int) -> int:
-        """The answer by the normal law, from the scatter at the values evaluated so far."""
+        """Guess the answer by the normal distribution, with variances interpolated over m."""
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)
-        # Scatter falls about as 1/m: what is left of it after that is interpolated.
+        # The variance falls about as 1/m, so the product of variance and m is interpolated.
         variance = np.interp(np.log(m), np.log(at), variances * at) / m
         if self.every is not None:
             difference = self.every[m - 1, i] - self.every[m - 1, j]
@@ -326,7 +326,7 @@ class _Search:
 
 
 def first_shown(shown: Callable[[int], bool], guess: int, top: int) -> int:
-    """Boundary near ``guess`` between an m that fails and the next, which does not; at least 1."""
+    """Return an m near ``guess`` that is shown while m - 1 is not; at least 1, at most ``top``."""
     if guess >= top or shown(guess):
         low, high, step = guess - 1, guess, 1
         while low >= 1 and shown(low):

@@ -1,11 +1,11 @@
-r"""Law of the mean of one sampled run: of hits exactly, of sums by their transform.
+r"""Distribution of the mean of one sampled run: exact for hits, by transforms for sums.
 
-**Hits.** The sampled position of the next relevant item of a list is never above that of the one
-before. So an instance has at least j hits exactly where its j-th relevant item hits, and the
-chances of the single items give the law of the number of hits, whatever ties them together.
+**Hits.** The relevant items of a list keep their order on the sample. So an instance has at least j
+hits if and only if its j-th relevant item hits, and the hit probabilities of the single items
+determine the distribution of the number of hits, whatever the dependence between items.
 
-**Sums.** The mean is a sum over instances whose laws are known, so its characteristic function is a
-product over them, which :mod:`~sampledash.comparison.chance` turns into chances.
+**Sums.** The mean is a sum over independent instances with known distributions. Its characteristic
+function is a product, which :mod:`~sampledash.comparison.chance` turns into probabilities.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ from sampledash.types import Floats, Ints
 
 Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
 Complex = NDArray[np.complex128]
-FEW = 30  # below this many instances no normal approximation
-_MOST = 20_000  # instances of which the hits are convolved exactly
-_LATTICE = 1 << 20  # longest lattice
-_TOGETHER = 64  # laws up to this length are convolved all at once
-_WEIGHTLESS = 1e-25  # tails of a lattice that weigh less are dropped
-_SUPPORT = 5_000  # values of a sum kept apart in a convolution
-_JOINED = 500_000  # and before equal ones are joined
-_NOTHING = 1e-18  # probabilities up to this are left out of it
-_CELLS = 1 << 15  # cells of a law whose values are too many to keep apart
-RUNS = 20_000  # simulated runs where nothing else applies
-DRAWS = 4_000_000  # that many draws take half a second; with twice as many, fewer runs
-_LAWS, _WORK = 500, 300_000  # laws, and laws times values: some tenths of a second
+FEW = 30  # with fewer instances, the normal approximation is not used
+_MOST = 20_000  # most instances whose hits are convolved exactly
+_LATTICE = 1 << 20  # most points of a lattice of means
+_TOGETHER = 64  # distributions up to this length are convolved all pairs at once
+_WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a lattice are dropped
+_SUPPORT = 5_000  # most distinct values of a sum in a convolution
+_JOINED = 500_000  # most values before equal values are joined
+_NOTHING = 1e-18  # probabilities up to this are left out of a convolution
+_CELLS = 1 << 15  # cells of the grid for a sum with too many values
+RUNS = 20_000  # number of simulated runs, used if no other method applies
+DRAWS = 4_000_000  # draws that take half a second; beyond twice as many, fewer runs are simulated
+_LAWS, _WORK = 500, 300_000  # distributions, and distributions times values: tenths of a second
 _BLOCK = 1 << 21  # entries of a matrix held at a time
-_STEPS = 64  # frequencies that share a sine and a cosine
-TOP = 0.05  # of the gap between usual and rare values: what is wider is no lump
+_STEPS = 64  # frequencies of a block, which share one sine and one cosine per value
+TOP = 0.05  # largest spread of usual, and of rare, values as a share of the gap between the two
 
 
 class Hits(NamedTuple):
     """Instances with equally many relevant items, each of which hits or misses."""
 
     law: Floats  # P(0, 1, ... hits) per instance, shape (instances, hits + 1)
-    times: Ints  # how often each occurs
-    values: Floats  # what 0, 1, ... hits add to the mean, shape (hits + 1,)
-    instances: Ints  # their places, in the order of the first rows
+    times: Ints  # number of copies of each instance
+    values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
+    instances: Ints  # indices of the instances, in the order of their first rows
 
 
 class _Counts(NamedTuple):
-    """Law of a whole number: ``mass[i]`` is the probability of ``first + i``."""
+    """Distribution of an integer: ``mass[i]`` is the probability of ``first + i``."""
 
     first: int
     mass: Floats
@@ -66,13 +66,13 @@ class _Counts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One sampled run of a system, as one metric sees it."""
+    """One sampled run of a system, evaluated by one metric."""
 
     metric: Metric
     ranks: RankSet
     m: int
     protocol: Protocol
-    means: Floats | None = None  # of what the atoms contribute, if they are known
+    means: Floats | None = None  # expected contributions of the atoms, if known
 
     @cached_property
     def atoms(self) -> RankCounts:
@@ -81,7 +81,7 @@ class Run:
 
     @cached_property
     def weights(self) -> Floats:
-        """Factor on what each atom contributes to the mean."""
+        """Factor of each atom's contribution to the mean."""
         atoms = self.ranks.counted(self.protocol.ties)
         return np.asarray(self.metric.scales(atoms.relevant) * self.protocol.shares(atoms))
 
@@ -92,7 +92,7 @@ class Run:
 
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
-        """Which atoms have fewer negatives than are drawn: those have their exact values."""
+        """Whether each atom has fewer than m negatives, and so its exact value."""
         return self.protocol.design.distinct & (self.atoms.negatives < self.m)
 
     @cached_property
@@ -102,7 +102,7 @@ class Run:
 
     @property
     def one_each(self) -> bool:
-        """Whether one relevant item of each instance decides its value."""
+        """Whether a single relevant item determines the value of each instance."""
         return self.whole and (self.ranks.max_relevant == 1 or self.metric.first_only)
 
     @property
@@ -117,7 +117,7 @@ class Run:
 
     @cached_property
     def hit_unit(self) -> float:
-        """Half the lattice step that hits give the mean at any m, 0 if they give none."""
+        """Half the lattice step of a mean of hits, the same at any m; 0 if there is no lattice."""
         if not (self.whole and self._counts_hits):
             return 0.0
         first, _ = unique_rows([self.ranks.counted(self.protocol.ties).relevant])
@@ -126,10 +126,10 @@ class Run:
 
     @cached_property
     def half_unit(self) -> float:
-        """Half the lattice step of the mean, 0 if it has none.
+        """Half the lattice step of the mean, 0 if there is no lattice.
 
-        That of AUC, which counts items, and that of a corrected value, which may have two levels
-        only, depend on m.
+        Unlike ``hit_unit``, this includes the lattices that depend on m: of AUC, which counts
+        items, and of a corrected value that takes only two levels.
         """
         if not self.whole or self._counts_hits:
             return self.hit_unit
@@ -142,7 +142,7 @@ class Run:
         steps = np.diff(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
         )
-        # Corrected or not, every draw may count alike; of one item, or it would shift the lattice.
+        # Every draw must add the same; a correction of several items would shift the lattice.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         )
@@ -150,16 +150,16 @@ class Run:
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether one step of the vector is nearly all of its range."""
+        """Whether one step of the vector is nearly its whole range."""
         jumps = np.diff(np.unique(self.vector))
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
 
     def largest_term(self, *, by_draw: bool = True) -> float:
-        """Largest range of an independent part of the mean; NaN where its law is not known.
+        """Return the largest range of an independent part of the mean, NaN if it is unknown.
 
-        A part is what one instance adds, or with ``by_draw`` what one draw does where all draws of
-        an instance add alike: a hypergeometric count is a sum of independent hits too, as a
-        binomial one is. NaN also where there are so many instances that it would take too long.
+        A part is the contribution of an instance, or, with ``by_draw``, of a single draw if all
+        draws of an instance add the same: like a binomial count, a hypergeometric count is a sum of
+        independent hits. NaN also if there are too many instances to compute it quickly.
         """
         if not self.is_sum:
             hits = self.hits
@@ -170,24 +170,24 @@ class Run:
         steps = np.diff(vector)
         straight = np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied)
         span = float(np.abs(steps[0]) if by_draw and straight else np.ptp(vector))
-        if np.any(self.complete):  # those have exact values, in 0..1
+        if np.any(self.complete):  # these atoms have exact values, in 0..1
             span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
         return span * float(self.weights[atoms.position == 1].max())
 
     @property
     def few(self) -> bool:
-        """Whether hits are convolved exactly."""
+        """Whether there are few enough instances to convolve the hits exactly."""
         return self.ranks.n_instances <= _MOST
 
     @property
     def counts_items(self) -> bool:
-        """Whether the chance to hit is asked of every distinct item."""
+        """Whether :attr:`hits` needs the hit probability of every distinct item."""
         single = self.few and self.whole and self.ranks.max_relevant == 1
         return single and self._levels(1) is not None
 
     @cached_property
     def hits(self) -> list[Hits] | None:
-        """Hits of the instances; ``None`` where items can do more, or counts are not whole."""
+        """Hits of the instances; ``None`` if items take other values, or counts are fractions."""
         last = 1 if self.metric.first_only or self.metric.of_others else self.ranks.max_relevant
         levels = self._levels(last) if self.whole else None
         if levels is None:
@@ -218,9 +218,9 @@ class Run:
         return result
 
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
-        """Contribution of a miss and what a hit adds, per position, if there is nothing else.
+        """Return the contribution of a miss and the gain of a hit, per position, or None.
 
-        And if, where an item hits, those before it must hit too.
+        None if items take other values, or if an item can hit while an item before it misses.
         """
         vectors = np.array(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in range(1, last + 1)]
@@ -228,7 +228,7 @@ class Run:
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
             low, gap = np.zeros(last), np.ones(last)
         elif np.any(self.complete):
-            return None  # exact contributions are other ones
+            return None  # exact contributions take other values
         else:
             low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]
         if np.any((gap < 0) | (np.ptp(vectors, axis=1) > np.maximum(gap, 0))):
@@ -239,9 +239,9 @@ class Run:
         return (low, gap) if falling and np.all(vectors == two) else None
 
     def law_of_hits(self) -> Law | None:
-        """Law of the mean; ``None`` where items do more than hit or miss, or hits are too many.
+        """Return the distribution of the mean; ``None`` if items take more than two values.
 
-        Or have no common measure.
+        ``None`` also if the hits are too many, or have no common unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
@@ -259,7 +259,7 @@ class Run:
         return values[total.mass > 0], total.mass[total.mass > 0]
 
     def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-        """Blocks of first relevant items: which, the values (v,) they take, chances (some, v)."""
+        """Yield blocks of first relevant items: indices, values (v,), probabilities (some, v)."""
         full = self.protocol.design.distinct & (atoms.negatives < self.m)
         for i in np.flatnonzero(full):
             above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
@@ -270,14 +270,14 @@ class Run:
             yield at[picked], self.vector, p
 
     def terms(self) -> list[tuple[Floats, Floats, int]]:
-        """Values, probabilities and count of what the first relevant items add to the mean."""
+        """Return values, probabilities and count of the terms of the mean, one per first item."""
         first = self.atoms.position == 1
         atoms = self.atoms[first]
         laws = self._terms_of(atoms, self.weights[first])
         return [(*law, int(count)) for law, count in zip(laws, atoms.count, strict=True)]
 
     def instance_terms(self, order: Ints) -> list[Law]:
-        """Values of each instance, in an order, and their probabilities."""
+        """Return the values of each instance and their probabilities, in the given order."""
         atoms, at = self._instances(order)
         laws = self._terms_of(atoms, np.full(len(atoms), self.metric.scale(1)))
         return [laws[i] for i in at]
@@ -296,7 +296,7 @@ class Run:
         ]
 
     def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-        """Blocks of atoms and their characteristic functions: (some,), (some, frequencies)."""
+        """Yield atoms and their characteristic functions: (some,), (some, frequencies)."""
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
@@ -312,14 +312,14 @@ class Run:
                 yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
-        """Characteristic function of the value of each instance, in an order: (D, f).
+        """Return the characteristic function of each instance's value, in the given order: (D, f).
 
-        Instances of several relevant items must hit or miss, and weigh the same.
+        With several relevant items, items must hit or miss and instances have equal weights.
         """
         if not self.is_sum:
             waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
             for part in self.hits or ():
-                values = part.values * self.ranks.n_instances  # not their share of the mean
+                values = part.values * self.ranks.n_instances  # undo the share in the mean
                 waves[part.instances] = part.law @ waves_of(values, frequencies)
             return waves[order]
         atoms, at = self._instances(order)
@@ -329,16 +329,16 @@ class Run:
         return waves[at]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
-        """Distinct first relevant items, and which of them each instance has."""
+        """Return the distinct first relevant items, and the index of each instance's item."""
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
         atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
         return atoms, at
 
 
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
-    """Values of the mean of one run, increasing, and their probabilities; None: take a normal.
+    """Return the distribution of the mean of one run, or None if a normal one is to be used.
 
-    ``stream`` numbers the seeded runs that stand for a law, so that those of two systems differ.
+    ``stream``: number of the random stream for simulated runs, a different one for each system.
     """
     (law,) = exact_laws([run], stream)
     if law is None and run.ranks.n_instances < FEW and run.is_sum:
@@ -347,7 +347,7 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
 
 
 def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
-    """:func:`law_of_mean` of several metrics of one system, where values can be kept apart."""
+    """Return :func:`law_of_mean` for the metrics of a system; None if it has too many values."""
     ranks, protocol = runs[0].ranks, runs[0].protocol
     laws = [run.law_of_hits() for run in runs]
     if not runs[0].whole:
@@ -371,8 +371,8 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
 
 
 def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
-    """Law of a sum that takes few values."""
-    # Values of one lattice join; of others the sums differ but for the order of the terms.
+    """Return the distribution of a sum, or None if it takes too many values."""
+    # Sums of values on a lattice often coincide; other sums coincide only if reordered.
     steps = np.diff(np.unique(np.concatenate([each for each, _, _ in parts])))
     most = max(len(each) for each, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
@@ -390,7 +390,7 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
 
 
 def _merged(values: Floats, mass: Floats) -> Law:
-    """Sort, drop what weighs nothing and join values that are equal."""
+    """Sort the values, drop those with negligible probability and join equal values."""
     keep = mass > _NOTHING
     values, mass = values[keep], mass[keep]
     order = np.argsort(values)
@@ -402,7 +402,7 @@ def _merged(values: Floats, mass: Floats) -> Law:
 
 
 def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
-    """Law of a sum whose values are too many to keep apart: each is split between two cells."""
+    """Return the distribution of a sum on a grid: each value is split between two cells."""
     low = sum(times * float(each.min()) for each, _, times in parts)
     high = sum(times * float(each.max()) for each, _, times in parts)
     step = (high - low) / (_CELLS - 1)
@@ -414,13 +414,13 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
         split += np.bincount(cell + 1, p * (place - cell), 2 * _CELLS)
         product *= np.fft.rfft(split) ** times
     mass = np.fft.irfft(product)[:_CELLS]
-    weighs = mass > 1e-15  # what a Fourier transform can tell from nothing
+    weighs = mass > 1e-15  # beyond the rounding error of the Fourier transform
     values = np.asarray(low + step * np.arange(_CELLS))
     return values[weighs], np.asarray(mass[weighs] / mass[weighs].sum())
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Largest unit of which every hit is a multiple, and multiples: one for each sequence."""
+    """Return the largest unit that divides every hit, and the multiple per sequence, or None."""
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
         return None
@@ -436,12 +436,12 @@ def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None
 
 
 def _sum_of(laws: Floats) -> _Counts:
-    """Law of a sum of independent counts, one row each, by pairwise convolution.
+    """Return the distribution of a sum of independent counts (rows), by pairwise convolution.
 
-    Direct sums of positive terms: a Fourier transform would drown small probabilities in 1e-16.
+    Only positive terms are added; a Fourier transform would have errors of 1e-16 everywhere.
     """
     laws = laws.T.copy()
-    while len(laws) <= _TOGETHER < 2 * laws.shape[1]:  # many short ones: all pairs at once
+    while len(laws) <= _TOGETHER < 2 * laws.shape[1]:  # many short rows: all pairs at once
         if laws.shape[1] % 2:
             laws = np.column_stack([laws, np.eye(len(laws), 1)])
         a, b = np.split(laws, 2, axis=1)
@@ -466,10 +466,10 @@ def _trimmed(first: int, mass: Floats) -> _Counts:
 
 
 def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
-    """Law of a sum of independent counts, the second times a step."""
+    """Return the distribution of the first count plus ``step`` times the second."""
     reach = step * (len(law.mass) - 1) + 1
     mass = np.zeros(len(total.mass) + reach - 1)
-    if step and len(total.mass) < len(law.mass):  # through the shorter one
+    if step and len(total.mass) < len(law.mass):  # loop over the shorter distribution
         for i, p in enumerate(total.mass.tolist()):
             mass[i : i + reach : step] += p * law.mass
     else:
@@ -479,9 +479,9 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 
 
 def waves_of(values: Floats, frequencies: Floats) -> Complex:
-    """exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
+    """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
-    A sine and a cosine for each block of frequencies and each step within one, and their products.
+    Each entry is a product of a factor per block of frequencies and a factor per step within it.
     """
     within = frequencies[:_STEPS] - frequencies[0]
     starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))

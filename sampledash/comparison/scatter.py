@@ -1,14 +1,14 @@
-r"""Scatter of a mean in one sampled run: variances of items, and covariances within an instance.
+r"""Variance of a mean in one sampled run: variances of items, and covariances within an instance.
 
-The scatter of several relevant items of one list: the items above one are inside those above the
-next. Given how many items W are drawn above the j-th, its own contribution and the sum S of those
-before it are independent, so
+Covariances of several relevant items of one list: all items above a relevant item are also above
+the next. Given the number W of drawn items above the j-th relevant item, its contribution v_j and
+the sum S of the contributions before it are independent, so
 
 .. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
 
-and E[S | W] follows from one item to the next. The contribution of an untied item is a function
-of W alone; that of a tied one also depends on what is drawn of its block, and E[v | W] takes its
-law for every number of draws: one law, thinned.
+and E[S | W] is computed from item to item. The contribution of an untied item is a function of W.
+That of a tied item also depends on the draws from its block of tied items: E[v | W] averages over
+the distribution for every number of draws, obtained by thinning a single distribution.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _LEAST = np.finfo(float).tiny
 
 
 def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[Options]) -> float:
-    """Standard deviation of the mean over repeated draws of the negatives (Tables 2 and 3).
+    """Return the standard deviation of the mean over draws of the negatives (Tables 2 and 3).
 
     Same parameters as :func:`expected_mean`. Instances are sampled independently.
 
     Notes
     -----
-    This is the scatter of one sampled run about its expectation. It says nothing about how far
-    that expectation is from the exact metric.
+    This is the deviation of one sampled run from its expected value. It does not include the
+    difference between the expected value and the exact metric.
     """
     m, protocol = checks.integer("m", m, low=1), Protocol.of(options)
     return float(np.sqrt(moments_of_means([as_metric(metric)], [ranks], m, protocol)[1][0, 0]))
@@ -53,9 +53,9 @@ def moments_of_means(
     protocol: Protocol,
     moments: Sequence[Floats] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Expected mean of each system and metric and its variance: (systems, metrics) each.
+    """Return the expected mean per system and metric, and its variance: (systems, metrics) each.
 
-    ``moments``: :func:`moments_of_systems` of all their atoms, if they are known.
+    ``moments``: :func:`moments_of_systems` of all atoms, if known.
     """
     for ranks in sets:
         protocol.check(ranks, m)
@@ -83,7 +83,7 @@ def moments_of_means(
 
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
-    """Variance of the exact metric (before ``scale``) over the order of the ties."""
+    """Return the variance of the exact metric (before ``scale``) over the order of the ties."""
     atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
     for i in np.flatnonzero(atoms.tied):
@@ -95,9 +95,9 @@ def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
 def moments_of_systems(
     metrics: Sequence[Metric], everyone: Sequence[RankCounts], m: int, protocol: Protocol
 ) -> list[Floats]:
-    """:func:`atom_moments` of the atoms of each system, (2, metrics, atoms) each.
+    """Return :func:`atom_moments` of the atoms of each system: (2, metrics, atoms) each.
 
-    Systems that share a correction share the laws of equal ranks.
+    Systems with the same fit share the distributions of equal ranks.
     """
     result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
@@ -116,7 +116,7 @@ def moments_of_systems(
 def atom_moments(
     metrics: Sequence[Metric], atoms: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Mean and variance of each atom's contribution (before ``scale``): (metrics, atoms) each."""
+    """Return mean and variance of each atom's value before ``scale``: (metrics, atoms) each."""
     means, variances = np.zeros((2, len(metrics), len(atoms)))
     full = protocol.design.distinct & (atoms.negatives < m)
     for i, metric in enumerate(metrics):
@@ -139,9 +139,9 @@ def atom_moments(
 def pair_covariances(
     metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
 ) -> Floats:
-    """Sum of the covariances of the relevant items of each instance, before ``scale``: (D, c).
+    """Return the sum of the covariances of relevant items per instance, before ``scale``: (D, c).
 
-    Where all negatives are drawn nothing is left to vary together.
+    The covariances of an instance are 0 if all its negatives are drawn.
     """
     rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
@@ -165,13 +165,13 @@ def pair_covariances(
     for start in range(0, len(longest), step):
         chosen = longest[start : start + step]
         first, size = starts[chosen], rows.relevant[starts[chosen]]
-        sums = np.zeros((len(chosen), *vectors.shape[1:]))  # by the count above the last item
+        sums = np.zeros((len(chosen), *vectors.shape[1:]))  # E[S | count above the last item]
         for j in range(1, int(size[0])):
-            at = first[size > j] + j  # the others are done
+            at = first[size > j] + j  # instances that have a next relevant item
             sums = sums[: len(at)]
             tied = rows.tied[at - 1] > 0
             sums[~tied] += vectors[j - 1]
-            if np.any(tied):  # from here on by the count above the end of its block
+            if np.any(tied):  # condition on the count above the end of the tied block instead
                 upper = rows[at[tied] - 1]
                 block = replace(upper, negatives=upper.above + upper.tied)
                 sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
@@ -193,10 +193,10 @@ def pair_covariances(
 def _tied_means(
     protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
 ) -> Floats:
-    """Expected value of the count above, if t = 0..m of the atoms' items are drawn: (p, m+1, c).
+    """Return the expected value of the count above after t = 0..m draws: (p, m + 1, c).
 
-    Entry t is that of t draws; or, with ``beyond``, of m - t draws, and the count is added to the
-    t that went elsewhere.
+    Entry t is for t draws from the items of an atom. With ``beyond``, it is for m - t draws, and
+    the other t drawn items are added to the count.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))
@@ -206,7 +206,7 @@ def _tied_means(
         law[enough[picked]] = p
     for t in range(m, -1, -1):
         for row in np.flatnonzero((most == t) & (t < m)):
-            # All are drawn: only the order of the ties is left open.
+            # All items are drawn: only the order of the ties is random.
             above, tied = atoms.above[row], atoms.tied[row]
             law[row, above : above + tied + 1] = 1 / (tied + 1)
         at, counted = (m - t, vector[m - t :]) if beyond else (t, vector[: t + 1])
@@ -220,12 +220,12 @@ def _tied_means(
 def conditional_means(
     scheme: str, inner: Floats | Ints, outer: Floats | Ints, values: Floats, top: int | None = None
 ) -> Floats:
-    """Mean value of the count in the smaller set if t draws lie in the larger: (pairs, top, c).
+    """Return the mean value of the count in a smaller set if t draws fall in a larger set.
 
-    ``inner`` and ``outer`` are items (or weight) in either set; ``values`` of the counts that
-    occur, shape (pairs, width, c); t = 0..top - 1, as many as counts unless said. The law is
-    followed from draw to draw: the next item comes from the smaller set with the share of it that
-    is left.
+    ``inner`` and ``outer``: numbers of items (or weights) in both sets. ``values``: the values of
+    the counts 0..width - 1, (pairs, width, c). The result is for t = 0..top - 1, (pairs, top, c);
+    ``top`` is width by default. The distribution of the count is updated draw by draw: the next
+    item is in the smaller set with the share of this set that is left.
     """
     width = values.shape[1]
     top = top or width

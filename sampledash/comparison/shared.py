@@ -1,16 +1,16 @@
 r"""Chance of the true order when both systems see the same sampled negatives.
 
-The ranks of an item under two systems do not say which items are above it under both: its overlap
-o is only known to lie between max(0, a + b - N) and min(a, b), for a and b of N negatives above.
-The covariance of two sampled values grows with o when both fall as more items are drawn above:
-move one item that is above under the first system only into the set of the second, and one that is
-above under the second only out of it. Of samples that hold both or neither nothing changes; of
-those that hold exactly one of the two, equally likely, the counts (s + 1, t) and (s, t + 1) become
-(s + 1, t + 1) and (s, t). So E[f(s) g(t)] changes by half of (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0.
-(With replacement the same holds draw by draw.) The extremes are thus the largest overlap, one set
-inside the other, and the smallest, one set inside the other's complement. Of t items drawn from a
-set of b, those in a set of a inside it are Hypergeometric(b, a, t) without replacement, and
-Binomial(t, share of the weight) otherwise.
+The ranks of an item under two systems do not determine which items are above it under both. If a
+and b of N negatives are above it, the overlap o lies between max(0, a + b - N) and min(a, b). If
+both sampled values decrease with the number of drawn items above, their covariance increases with
+o. Proof: add to the set above of the second system an item x that is above under the first system
+only, and remove an item y that is above under the second only. Samples with both or neither keep
+their counts. Samples with exactly one of the two, which are equally likely, had the counts
+(s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows by half of
+(f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this holds draw by draw.) The extremes are
+the largest overlap, one set inside the other, and the smallest, one set inside the complement of
+the other. Of t items drawn from a set of b, the number in a subset of a is Hypergeometric(b, a, t)
+without replacement, and Binomial(t, share of the weight) otherwise.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-_WIDER = 0.2  # half the density of the normal law at 0: half the chance of a tie, in such steps
-_NOTHING = 1e-20  # a less likely count adds nothing to a covariance
-_STRAIGHT = 1e-14  # steps that differ by no more are equal
-_CACHE = 1 << 15  # entries of the laws that are drawn on together: they stay in cache
+_WIDER = 0.2  # half the normal density at 0: half the chance of a tie, per step in deviations
+_NOTHING = 1e-20  # counts with a smaller probability are left out of a covariance
+_STRAIGHT = 1e-14  # largest difference between equal steps
+_CACHE = 1 << 15  # entries of the distributions that are processed together, to stay in cache
 _NEGLIGIBLE = 1e-3  # share of the variance up to which covariances are bounded, not computed
 
 
 def probability_if_shared(
     metric: Metric | str, sets: Sequence[RankSet], m: int, **options: Unpack[Options]
 ) -> pd.DataFrame:
-    """Bounds on the chance of the true order when both systems rank the same sampled negatives.
+    """Return bounds on the chance of the true order if both systems rank the same negatives.
 
     Same parameters as :func:`~sampledash.probability_of_order`.
 
@@ -58,23 +58,23 @@ def probability_if_shared(
     Raises
     ------
     ValueError
-        If two systems do not rank the same instances among equally many negatives, or the scatter
+        If two systems do not rank the same instances among equally many negatives, or the variance
         of an instance is unknown (see :func:`~sampledash.probability_if_redrawn`).
 
     Notes
     -----
-    Ranks fix what each system sees, not how much the two have in common: that takes the ranked
-    lists. Shared negatives usually help, for they hit or miss both systems together; ``high`` is
-    the chance when the items above under one system include those above under the other wherever
-    possible, ``low`` when they are as different as possible (the other way round where the sampled
-    order is wrong). From 30 instances on the normal law with these variances, which are attained
-    when values fall with the sampled rank (uncorrected, rank estimate, CLS) and nothing is tied;
-    otherwise they are bounds. Means that take few values are often equal, how often depends on the
-    lists, and the normal law knows nothing of it, nor of skewness: both bounds are wider by 0.2
-    times what one sampled value can move a mean, in standard deviations of the difference (one
+    Ranks determine the distribution of each system, but not the dependence between two systems,
+    for which the ranked lists would be needed. Shared negatives usually help, because a draw tends
+    to affect both systems alike. ``high`` is the chance if the items above under one system include
+    those above under the other wherever possible, ``low`` if they are as different as possible
+    (vice versa if the sampled order is wrong). From 30 instances on, the normal distribution is
+    used with these variances. They are attained if values fall with the sampled rank (uncorrected,
+    rank estimate, CLS) without ties; else they are bounds. Ties of means with few values, and
+    skewness, are not in the normal distribution: for them, both bounds are widened by 0.2 times the
+    largest effect of one sampled value on a mean, in standard deviations of the difference (one
     relevant item per instance, up to 2,000 instances). In 300 random pairs of 30 to 200 instances
-    no simulated chance was then outside. Tied items keep a random order of their own in each
-    system. Below 30 instances, the bounds of Makarov and Cantelli, which no coupling can leave.
+    no simulated chance was then outside. Tied items have independent random orders in the systems.
+    Below 30 instances, the bounds of Makarov and Cantelli are used, which hold for any dependence.
 
     References
     ----------
@@ -113,10 +113,10 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
         if laws[0] is not None and laws[1] is not None:
             return _any_coupling(laws[0], laws[1], difference, max(variances[1], 0.0))
     step = common_step(first.run.half_unit, second.run.half_unit)
-    # What is left of 0 after rounding is taken for 0.
+    # A variance within rounding error of 0 counts as 0.
     deviations = np.sqrt(np.where(variances <= 1e-13 * (apart @ weight), 0.0, variances))
     chances = normal_chances(np.full(2, difference), deviations, step)
-    # Ties of the means and skewness, of which the normal law knows nothing.
+    # Widen the bounds for ties of the means and skewness, which the normal distribution ignores.
     move = np.max([first.largest_move, second.largest_move])
     certain = (deviations == 0) | np.isnan(move)
     off = np.where(certain, 0.0, _WIDER * move / np.where(certain, 1.0, deviations))
@@ -126,7 +126,7 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
 def _any_coupling(
     first: Law, second: Law, difference: float, variance: float
 ) -> tuple[float, float]:
-    """Bounds on P(X > Y) from the laws of X and Y (Makarov), and of X - Y (Cantelli)."""
+    """Bounds on P(X > Y): from both distributions (Makarov), and moments of X - Y (Cantelli)."""
     x, y = first[0], second[0] + TIED  # X > Y + TIED
     points = np.concatenate([x, y])
 
@@ -135,7 +135,7 @@ def _any_coupling(
         place = np.searchsorted(values, points, side="right" if side == "<=" else "left")
         return np.asarray(total[place])
 
-    # X > z >= Y shows the order, X <= z <= Y does not.
+    # X > z >= Y shows the order for any z, X <= z <= Y does not.
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
     high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
     slack = difference**2 + variance
@@ -144,16 +144,16 @@ def _any_coupling(
     elif difference < -TIED:
         high = min(high, variance / slack)
     high = min(max(high, 0.0), 1.0)
-    return min(max(low, 0.0), high), high  # where they meet, rounding could swap them
+    return min(max(low, 0.0), high), high  # rounding could swap equal bounds
 
 
 def covariance_bounds(
     first: Run, second: Run, wanted: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
-    """Smallest and largest covariance of two sampled values of each ``wanted`` instance: (D,) each.
+    """Return the smallest and largest covariance of the two values of an instance: (D,) each.
 
-    Parts of a corrected value that rise with the sampled rank are bounded apart from those that
-    fall. Instances are in the order of ``first``; the others are left at 0.
+    Rising and falling parts of a corrected value are bounded separately. Instances are in the order
+    of ``first``; those that are not ``wanted`` have 0.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -182,7 +182,7 @@ def covariance_bounds(
 
 
 def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
-    """Rows of two systems in the order of the first; refuses systems that share no negatives."""
+    """Return the rows of both systems in the order of the first; ValueError if unmatched."""
     at = match_instances(first.ranks, second.ranks, first.protocol)
     here, there = (x.ranks.rows(x.protocol.ties) for x in (first, second))
     if at is not None:
@@ -206,7 +206,7 @@ def _nothing_shared(first: Run, second: Run) -> ValueError:
 def _item_bounds(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Bounds on the covariance of one relevant item's values under two systems: (rows,) each."""
+    """Bounds on the covariance of an item's values under two systems: (rows,) each."""
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)
     distinct, inverse = unique_rows([above, below, other, rest, left.tied, right.tied])
@@ -226,7 +226,7 @@ def _item_bounds(
 
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
-        # Below under the second system: the count of its complement is m minus its own.
+        # Use the items below under the second system: their count is m minus the count above.
         (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
     ):
         yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)
@@ -247,11 +247,11 @@ def nested_covariances(
     first: Floats,
     second: Floats,
 ) -> Floats:
-    """Covariances of functions of two nested counts, for each pair of sets: (pairs, c, d).
+    """Covariances of functions of the counts in two nested sets, per pair of sets: (pairs, c, d).
 
     ``inner`` and ``outer`` are items (or sampling weight) in the smaller and in the larger set,
-    ``outside`` those outside the larger; ``first`` (m + 1, c) and ``second`` (m + 1, d) the values
-    of the counts 0..m in either set.
+    ``outside`` those outside the larger set. ``first`` (m + 1, c) and ``second`` (m + 1, d) are the
+    values of the counts 0..m in the smaller and in the larger set.
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
         # Linear in the counts, as AUC is: the covariance of the counts is known.
@@ -287,13 +287,13 @@ def nested_covariances(
 
 
 def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
-    """Laws of all rows, equal ones evaluated once: (rows, m + 1)."""
+    """Return :func:`pmf` of all rows; equal rows are evaluated once: (rows, m + 1)."""
     first, inverse = unique_rows([above, below])
     return pmf(scheme, m, above[first], below[first])[inverse]
 
 
 def _parts(vector: Floats) -> Floats:
-    """Falling and rising part of a vector, (m + 1, 2)."""
+    """Return the falling and the rising part of a vector: (m + 1, 2)."""
     steps = np.diff(vector, prepend=vector[0])
     return np.column_stack([np.cumsum(np.minimum(steps, 0)), np.cumsum(np.maximum(steps, 0))])
 
@@ -301,7 +301,7 @@ def _parts(vector: Floats) -> Floats:
 def _coupled(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Bounds of Frechet and Hoeffding: values that rise together, or one as the other falls."""
+    """Frechet-Hoeffding bounds on the covariance: opposite order of the values, and same order."""
     size = m + 1
     laws = []
     for atoms in (left, right):
@@ -317,7 +317,7 @@ def _coupled(
         edges = np.concatenate([np.cumsum(p, axis=1), np.cumsum(q, axis=1)], axis=1)
         order = np.argsort(edges, axis=1, kind="stable")
         width = np.diff(np.take_along_axis(edges, order, axis=1), axis=1, prepend=0.0)
-        first: Ints = np.cumsum(order < size, axis=1) - (order < size)  # steps of p behind
+        first: Ints = np.cumsum(order < size, axis=1) - (order < size)  # number of p's steps before
         place = np.arange(2 * size) - first
         mean_f, mean_g = (p @ f)[:, None], (q @ g)[:, None]
         values = (f[np.minimum(first, m)] - mean_f) * (g[np.minimum(place, m)] - mean_g)

@@ -1,6 +1,6 @@
-"""Is there anything to order? Tests and intervals for the exact difference of two systems.
+"""Tests and intervals for the exact difference of two systems: is there an order to show?
 
-All of it is about the choice of the instances: negatives are not sampled here at all.
+The only randomness here is the choice of the instances; negatives are not sampled at all.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from sampledash.protocol import Protocol, Weighting
 from sampledash.rank_sets import RankSet, Ties, first_items, unique_rows
 from sampledash.types import Floats, Ints, Progress
 
-_ENUMERATED = 20  # instances with a difference: all 2^20 swaps are counted
+_ENUMERATED = 20  # most instances with a difference for which all swaps are counted
 _BLOCK = 1 << 21  # entries of a block of random signs or weights: some ten milliseconds
-_GROUPED = 12  # drawing a count costs as much as so many single draws
-_MANY, _DISTINCT = 5_000, 64  # instances and values from which a permutation law is normal
+_GROUPED = 12  # drawing one count costs as much as this many single draws
+_MANY, _DISTINCT = 5_000, 64  # instances from, values beyond which permutations are normal
 
 
 class Interval(NamedTuple):
@@ -45,13 +45,13 @@ def interval_of_mean(
     confidence: float,
     total: float = np.inf,
 ) -> Interval:
-    """Interval of the mean over ``total`` instances, of which some were drawn.
+    """Return an interval of the mean over ``total`` instances, of which some were drawn.
 
-    ``off`` are their deviations from their ``mean``, ``counts`` how many there are of each. To
-    these z^2 are added, half of them at each of the ``ends``, so that what did not occur is not
-    taken for impossible: Agresti & Coull, Approximate is better than "exact", The American
-    Statistician 1998; for differences of pairs Agresti & Min, Statistics in Medicine 2005. What all
-    of them say of those that were not drawn is joined with what is known of the others.
+    ``off`` are the deviations of the drawn instances from their ``mean``, with ``counts``. To these
+    z^2 instances are added, half at each of the ``ends``, so that a value that did not occur does
+    not count as impossible: Agresti & Coull, Approximate is better than "exact", The American
+    Statistician 1998; for differences of pairs Agresti & Min, Statistics in Medicine 2005. The
+    result combines the estimate for the instances not drawn with the known mean of the drawn ones.
     """
     z2, size = float(ndtri((1 + confidence) / 2)) ** 2, float(counts.sum())
     more, rest, far = size + z2, 1 - size / total, np.array(ends) - mean
@@ -72,7 +72,7 @@ def significance(
     ties: Ties = "expected",
     weighting: Weighting = "instances",
 ) -> pd.DataFrame:
-    """Whether the exact difference of each pair is larger than chance over the instances.
+    """Test whether the exact difference of each pair exceeds chance in the choice of instances.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def significance(
     rng
         Source of randomness; the same state gives the same table.
     resamples
-        Random permutations and bootstrap resamples, at least 100.
+        Number of random permutations, and of bootstrap resamples, at least 100.
     confidence
         Level of the interval, strictly between 0 and 1.
     progress
@@ -106,16 +106,16 @@ def significance(
     Notes
     -----
     Paired systems, which rank the same instances: the randomisation test swaps the two systems in
-    random instances. Up to 20 instances with a difference it counts every swap; where all
-    differences have one size, as with Recall of one item, it is the exact binomial (sign) test;
-    otherwise p = (1 + hits) / (1 + resamples), never 0. The interval resamples instances, the same
-    for all systems. Systems that cannot be paired: instances are permuted between the two, and
-    resampled apart; from 5,000 instances and 65 distinct values on, the permutation law is taken
-    as the normal law it approaches. Where no two instances differ, resamples tell nothing: the
+    random instances. Up to 20 instances with a difference, all swaps are counted. If all
+    differences have the same size, as with Recall of one item, this is the exact binomial (sign)
+    test. Else p = (1 + hits) / (1 + resamples), never 0. The interval resamples instances, the same
+    for all systems. Systems that cannot be paired: instances are permuted between the two systems,
+    and resampled separately; from 5,000 instances and 65 distinct values on, the permutation
+    distribution is approximated as normal. If no two instances differ, all resamples are equal: the
     interval is then that of :func:`~sampledash.mean_of_sample`.
 
-    A small p says that other users of the same kind would probably show this order too. It does not
-    say that a sampled metric shows it.
+    A small p means that other users of the same kind would probably show this order too. It does
+    not mean that a sampled metric shows it.
 
     References
     ----------
@@ -171,21 +171,21 @@ def interval_of_sample(
     confidence: float,
     total: float = np.inf,
 ) -> Interval:
-    """See :func:`~sampledash.mean_of_sample`: of values 0..``best``, or of differences of them."""
+    """Interval of :func:`~sampledash.mean_of_sample` for values in 0..``best``, or differences."""
     least, seen = -best if paired else 0.0, best
     sizes = np.abs(off + value)
     if paired and np.any(sizes > TIED):
         seen = float(counts @ sizes**2 / (counts @ sizes))
     ends = -seen if paired else 0.0, seen
     interval = interval_of_mean(value, off, counts, ends, confidence, total)
-    # Those drawn are known: the others alone may differ from them, by what the metric allows.
+    # The drawn values are known: only the others are free, within the range of the metric.
     rest = 1 - float(counts.sum()) / total
     bounds = value + rest * (np.array([least, best]) - value)
     return Interval(*np.clip(interval, *bounds).tolist())
 
 
 def best_value(metric: Metric, ranks: RankSet) -> float:
-    """Largest value that the metric has for an instance."""
+    """Return the largest value of the metric for an instance."""
     rows = first_items(ranks)
     return max(
         metric.of_set(np.arange(1, size + 1), size + int(rows.negatives.max()))
@@ -196,7 +196,7 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     one: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Interval of the difference where resamples of equal values would all tell the same."""
+    """Return the interval of the difference if all instances are equal, so resamples are too."""
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -209,7 +209,7 @@ def _of_equal(
 
 
 def holm(p: Floats) -> Floats:
-    """Holm's adjusted p-values: shape of ``p``, at most 1."""
+    """Return Holm's adjusted p-values: shape of ``p``, at most 1."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(len(p))
     adjusted[order] = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
@@ -219,7 +219,7 @@ def holm(p: Floats) -> Floats:
 def _group(
     metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, Ints]], protocol: Protocol
 ) -> Group:
-    """Values of the systems that pair up, in a common order of their instances."""
+    """Return the values of systems that pair up, in a common order of the instances."""
     first = first_items(sets[members[0][0]])
     for i, _ in members:
         bad = sets[i].counts[sets[i].counts != np.floor(sets[i].counts)]
@@ -237,10 +237,10 @@ def _group(
 class Group:
     """Values of systems over common instances."""
 
-    members: Sequence[int]  # which systems these are
+    members: Sequence[int]  # indices of the systems
     values: Floats  # exact metric of each instance, shape (systems, D)
     weights: Floats  # weight of each instance in the mean, shape (D,)
-    counts: Ints  # how many instances each one stands for, shape (D,)
+    counts: Ints  # number of instances that each entry stands for, shape (D,)
 
     @property
     def weighted(self) -> Floats:
@@ -248,7 +248,7 @@ class Group:
         return self.values * self.weights
 
     def reduced(self) -> Group:
-        """Join equal instances where that makes drawing them cheaper, else spread their counts."""
+        """Join equal instances if this makes drawing cheaper, else repeat them by their counts."""
         first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
         if _GROUPED * len(first) > counts.sum():
@@ -258,7 +258,7 @@ class Group:
 
 
 def flip_test(group: Group, first: int, second: int) -> float | None:
-    """Two-sided p-value of the paired randomisation test where it is exact, else None."""
+    """Return the two-sided p-value of the paired randomisation test if it is exact, else None."""
     each = np.abs((group.values[first] - group.values[second]) * group.weights)
     signs = np.sign(group.values[first] - group.values[second])
     differs = each > TIED
@@ -268,13 +268,13 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
         return 1.0
     total = int(counts.sum())
     if np.ptp(sizes) <= TIED:
-        # Sums of equal steps: the number of instances that favour one side is binomial.
+        # Differences of equal size: the number of instances that favour one system is binomial.
         fewer = round((total - observed / sizes[0]) / 2)
         return float(min(1.0, 2 * bdtr(fewer, total, 0.5)))
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    for size in np.repeat(sizes, counts)[1:]:  # the sign of one is free: both tails count
+    for size in np.repeat(sizes, counts)[1:]:  # by symmetry, the first sign can be fixed
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]
     return float(np.mean(np.abs(whole) >= observed - TIED * total))
@@ -283,15 +283,15 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
 def flip_tests(
     group: Group, resamples: int, rng: np.random.Generator, report: Progress
 ) -> dict[tuple[int, int], float]:
-    """Two-sided p-value of the paired randomisation test of each pair.
+    """Return the two-sided p-value of the paired randomisation test of each pair.
 
-    Swapping two systems in an instance turns the sign of their difference there: the sum of the
-    differences of any pair under random signs is the difference of the two systems' sums. So one
-    matrix of signs serves all pairs.
+    Swapping two systems in an instance changes the sign of their difference. With random signs per
+    instance, the sum of the differences of a pair is the difference of the two systems' signed
+    sums. So one matrix of signs serves all pairs.
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
-    # What all systems share cancels in every pair: without it sums lose fewer digits.
+    # The mean over the systems cancels in every pair: without it, sums lose fewer digits.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
 
@@ -319,7 +319,7 @@ def flip_tests(
 def _in_blocks(
     draw: Callable[[int], Floats], resamples: int, size: int, report: Progress
 ) -> Floats:
-    """So many rows of ``draw``, each of which takes ``size`` random numbers."""
+    """Return ``resamples`` rows of ``draw``, each of which takes ``size`` random numbers."""
     step = max(1, _BLOCK // size)
     blocks = []
     for start in range(0, resamples, step):
@@ -332,9 +332,9 @@ def _in_blocks(
 def resampled_means(
     group: Group, resamples: int, rng: np.random.Generator, report: Progress
 ) -> Floats:
-    """Weighted mean of each system over resampled instances, (resamples, systems).
+    """Return the weighted mean of each system over resampled instances: (resamples, systems).
 
-    The systems of a group see the same resample: as many instances, drawn with replacement.
+    A resample draws as many instances with replacement, the same for all systems of the group.
     """
     small = group.reduced()
     columns = np.column_stack([*small.weighted, small.weights])
@@ -356,7 +356,7 @@ def resampled_means(
 def swap_test(
     left: Group, first: int, right: Group, second: int, resamples: int, rng: np.random.Generator
 ) -> float:
-    """Two-sided p-value of the difference of two means over unpaired instances."""
+    """Return the two-sided p-value of the difference of two means over unpaired instances."""
     values = np.r_[left.values[first], right.values[second]]
     weights = np.r_[left.weights, right.weights]
     counts = np.r_[left.counts, right.counts]
@@ -371,7 +371,7 @@ def swap_test(
     excess = weight * (value - centre)  # sums to 0 over the pool
 
     def statistic(sums: ArrayLike, share: ArrayLike) -> Floats:
-        """Difference of the two means, from the sums of excess and weight on the left."""
+        """Return the difference of the two means from the sums of excess and weight on the left."""
         x, part = np.asarray(sums, dtype=np.float64), np.asarray(share, dtype=np.float64)
         return np.asarray(x / part + x / (mass - part))
 
@@ -380,7 +380,7 @@ def swap_test(
     if observed <= TIED:
         return 1.0
     if total >= _MANY and len(distinct) > _DISTINCT:
-        # Finite population: the excess of a random part, the mean weight being as good as fixed.
+        # Variance of the excess in a random part (finite population); its weight is taken as fixed.
         spread = float(pooled @ excess**2) * here * (total - here) / (total * (total - 1))
         scale = statistic(1.0, mass * here / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))

@@ -1,4 +1,4 @@
-"""Values of single instances, and the chance of the true order when instances are drawn anew."""
+"""Values of single instances, and the chance of the true order if instances are redrawn."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.rank_sets import RankSet, Ties, codes_of, distinct_over_systems, first_items
 from sampledash.types import Floats, Ints
 
-_ROUGH = 0.03  # a value that moves a mean by less, in deviations, leaves the normal law
-_INSTANCES = 2_000  # each with a law of its own: at once there is room for so many
+_ROUGH = 0.03  # if no value moves the mean by more, in deviations, the normal approximation holds
+_INSTANCES = 2_000  # most instances with different distributions that fit in memory at once
 
 
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
-    """Exact metric of each instance, in the order of their first rows: shape (D,)."""
+    """Return the exact metric of each instance, in the order of their first rows: shape (D,)."""
     ranks.require_known(metric)
     rows = ranks.rows(ties)
     atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
@@ -38,7 +38,7 @@ def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
 def instance_moments(
     metric: Metric, ranks: RankSet, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Mean and variance of the sampled, possibly corrected, metric of each instance: (D,) each.
+    """Return mean and variance of each instance's sampled (and corrected) metric: (D,) each.
 
     Instances are in the order of their first rows.
     """
@@ -56,11 +56,11 @@ def instance_moments(
 
 
 def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None:
-    """Index of each instance of ``first`` among those of ``second``; None: they do not pair up.
+    """Return the index in ``second`` of each instance of ``first``, or None if they do not pair up.
 
-    Two rank sets pair up when they hold the same instance labels, each with the same count and
-    weight. Rows without labels pair up in their order, if there are equally many; but not those
-    of a histogram, whose rows say how often a rank occurs and not for whom.
+    Two rank sets pair up if they have the same instance labels, each with the same count and
+    weight. Rows without labels pair up in their order if there are equally many; but not the rows
+    of a histogram, which count how often a rank occurs without naming the instances.
     """
     mine, theirs = (
         x.instances[np.unique(codes_of(x.instances)[0], return_index=True)[1]]
@@ -78,7 +78,7 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
 
 
 def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
-    """Groups of rank sets that pair up: (index of the set, its instances in a common order)."""
+    """Return groups of rank sets that pair up: (index of set, instances in a common order)."""
     groups: list[list[tuple[int, Ints]]] = []
     for i, ranks in enumerate(sets):
         for group in groups:
@@ -96,12 +96,12 @@ class Sampled:
     """Sampled values of the instances of one system."""
 
     run: Run
-    group: int  # systems of one number rank the same instances, in the same order here
-    order: Ints  # which instance of its rank set each one is, shape (D,)
-    mean: Floats  # of one sampled value, shape (D,)
+    group: int  # systems with the same number rank the same instances, here in the same order
+    order: Ints  # index of each instance in its rank set, shape (D,)
+    mean: Floats  # expected sampled value of each instance, shape (D,)
     variance: Floats
-    weights: Floats  # in the mean, shape (D,)
-    counts: Floats  # how many instances each stands for, shape (D,)
+    weights: Floats  # weight of each instance in the mean, shape (D,)
+    counts: Floats  # number of instances that each entry stands for, shape (D,)
 
     @property
     def size(self) -> float:
@@ -110,12 +110,12 @@ class Sampled:
 
     @property
     def average(self) -> float:
-        """Expected mean."""
+        """Expected mean over the instances."""
         return float(self.mean @ (self.weights * self.counts) / (self.weights @ self.counts))
 
     @cached_property
     def largest_move(self) -> float:
-        """How far one sampled value can move the mean; NaN where that is not known."""
+        """Largest change of the mean by one sampled value; NaN if it is not known."""
         run = self.run
         known = run.one_each or (run.metric.sums_items and run.hits is not None)
         few = len(run.ranks) <= _INSTANCES
@@ -123,7 +123,7 @@ class Sampled:
 
     @property
     def drawable(self) -> bool:
-        """Whether runs can be simulated in a moment."""
+        """Whether runs can be simulated quickly."""
         rows = float(np.sum(self.run.ranks.counts))
         return self.run.whole and (self.size < FEW or rows * RUNS <= DRAWS)
 
@@ -131,7 +131,7 @@ class Sampled:
 def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
-    """Sampled values of each system, those of paired systems in a common order."""
+    """Return the sampled values of each system; paired systems have a common order."""
     values: dict[int, Sampled] = {}
     for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:
@@ -143,11 +143,10 @@ def sampled_values(
 
 
 def spread_if_redrawn(first: Sampled, second: Sampled, one: bool = False) -> float:
-    """Variance of the difference of two means over redrawn instances and negatives.
+    """Return the variance of the difference of two means over redrawn instances and negatives.
 
-    With ``one``, were there a single instance of each system. Instances that weigh differently make
-    a mean a ratio; its variance is that of the usual linear approximation, exact where all weigh
-    the same.
+    ``one``: for a single instance of each system. With unequal weights a mean is a ratio, and the
+    variance is that of its linear approximation, exact for equal weights.
     """
     if first.group != second.group:
         return sum(
@@ -166,40 +165,40 @@ def _spread(one: Sampled, off: Floats, variance: Floats) -> float:
 def probability_if_redrawn(
     metric: Metric | str, sets: Sequence[RankSet], m: int, **options: Unpack[Options]
 ) -> pd.DataFrame:
-    """Chance that an evaluation on other instances, sampled anew, shows the true order.
+    """Return the chance that an evaluation on other instances, sampled anew, shows the true order.
 
     Same parameters as :func:`~sampledash.probability_of_order`.
 
     Returns
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric of the given instances) and
-    ``probability`` in 0..1, NaN where the exact metric ties the pair. A tied run does not show it.
+    ``probability`` in 0..1, NaN where the exact metric ties the pair. A tie is not the true order.
 
     Raises
     ------
     ValueError
-        If m or a system cannot be sampled so, or the scatter of an instance is unknown (popularity,
-        with ties read as ``"expected"`` in instances with several relevant items).
+        If a system cannot be sampled so, or the variance of an instance is unknown (popularity with
+        ties read as ``"expected"``, in instances with several relevant items).
 
     Notes
     -----
-    Instances are drawn with replacement from the given ones, as many as there are: the given sample
-    stands for the users there might have been. Systems that rank the same instances keep doing so;
-    negatives are drawn for each system independently.
+    As many instances as given are drawn from them with replacement: the given sample represents the
+    population of users. Systems that rank the same instances share the redrawn instances; negatives
+    are drawn for each system independently.
 
-    * Below 30 instances 20,000 seeded runs, a standard error of at most 0.0036.
-    * From there on the inversion of the characteristic function where one instance can move the
-      difference by more than 0.03 of its standard deviation, for ties and skewness then count. It
+    * Below 30 instances: 20,000 seeded runs, with a standard error of at most 0.0036.
+    * From 30 on, if one instance can move the difference by more than 0.03 of its standard
+      deviation, so that ties and skewness matter: inversion of the characteristic function. It
       needs whole counts, equal weights, at most 2,000 rows, and one relevant item per instance, a
-      metric that looks at the first, or items that hit or miss. Off by less than 0.001 as a rule;
-      where one rare value dwarfs all others, it is taken apart from how often each run has it.
+      metric of the first item, or items that hit or miss. The error is usually below 0.001; if one
+      rare value dwarfs all others, the number of its occurrences is treated separately.
     * Other metrics of several relevant items (NDCG, AP): seeded runs as above up to 200 items.
-    * Else the normal distribution with the mean and variance of that draw. What it leaves out falls
-      with the root of the number of instances: at most 0.02 for 150 instances with 300 items of
-      which 1 % hit or miss, 0.006 for 400.
+    * Else the normal distribution with the mean and variance of this draw. Its error falls with the
+      root of the number of instances: at most 0.02 for 150 instances with 300 items of which 1 %
+      hit or miss, 0.006 for 400.
 
-    This chance is limited by the number of instances too: where the exact difference is not
-    significant it stays near one half at any m.
+    This chance is also limited by the number of instances: if the exact difference is not
+    significant, the chance stays near one half at any m.
 
     References
     ----------
@@ -232,7 +231,7 @@ def probability_if_redrawn(
 
 
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
-    """P(difference of the means > 0): the drawn instances are independent and alike."""
+    """P(difference of means > 0) by inversion: redrawn instances are i.i.d.."""
 
     def transform(frequencies: Floats) -> NDArray[np.complex128]:
         x, y = (each.run.instance_waves(each.order, frequencies / each.size) for each in both)
@@ -256,7 +255,7 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
-    """The same where one value dwarfs all others, see ``chance.by_lumps``."""
+    """P(difference of means > 0) if one value dwarfs all others, else None (see `by_lumps`)."""
     terms = [
         (values / each.size, p)
         for each in (first, second)
@@ -279,13 +278,13 @@ def _by_lumps(
 
 
 def _runs(values: Sampled, system: int) -> Floats:
-    """Means of simulated runs with redrawn instances, the same ones for paired systems."""
+    """Return the means of simulated runs with redrawn instances, shared by paired systems."""
     negatives = np.random.default_rng([1, system])
     if not values.drawable:
         deviation = np.sqrt(_spread(values, values.mean - values.average, values.variance))
         return negatives.normal(values.average, deviation, RUNS)
     run, size = values.run, int(values.size)
-    # The group's generator: paired systems draw the same instances.
+    # The generator is seeded by the group, so that paired systems draw the same instances.
     drawn = np.random.default_rng([0, values.group]).choice(
         len(values.counts), (RUNS, size), p=values.counts / values.size
     )
