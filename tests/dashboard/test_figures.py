@@ -257,19 +257,15 @@ def test_a_cutoff_is_a_step_in_every_picture_over_ranks(name: str, k: int) -> No
     exact, mean = metric(ranks, sampling.n), sd.expected(metric, ranks, sampling)
     none = np.zeros(len(ranks))
     fig = explore.expected_curve(metric, ranks, exact, mean, none, m=400, at=7)
-    assert [upright(t, k) for t in traces(fig, ("exact", "sampled, m = 400,"))] == [True, False]
+    assert [upright(named(fig, x), k) for x in ("exact", "sampled, m = 400,")] == [True, False]
     fig = explore.family(metric, ranks, exact, {400: mean, 1999: exact}, at=7)
-    assert [upright(t, k) for t in traces(fig)] == [False, True, True]
+    assert [upright(t, k) for t in fig.data] == [False, True, True]
     recipe = sd.correction("BV")
     fig = correct.expectation(metric, ranks, exact, {recipe: mean}, focus=recipe)
-    assert [upright(t, k) for t in traces(fig)] == [True, False]
+    assert [upright(t, k) for t in fig.data] == [True, False]
     # The vector over the sampled rank: that of no correction is the metric itself.
     vectors = {x: x.fit(metric, sampling).values for x in (sd.correction("uncorrected"), recipe)}
     fig = correct.vector(metric, vectors, focus=recipe)
-    assert [upright(t, k) for t in traces(fig, ("uncorrected", str(recipe)))] == [True, False]
+    assert [upright(named(fig, x), k) for x in ("uncorrected", str(recipe))] == [True, False]
     drawn = sliding.lines(ranks, [sliding.Curve("exact", exact, {}), sliding.Curve("m", mean, {})])
     assert [upright(trace, k) for trace in drawn] == [True, False]
-
-
-def traces(fig, names: tuple[str, ...] = ()):
-    return [trace for trace in fig.data if not names or trace["name"] in names]

@@ -37,9 +37,6 @@ def like(said, wanted):
     assert re.fullmatch(pattern, said.replace("\u00a0", " "), re.DOTALL), said
 
 
-# ---------------------------------------------------------------------------- Consistency
-
-
 def rows(*states_and_m):
     known = zip(states_and_m, "ZZY", "XYX", (0.99, 0.9, 0.8031), strict=False)
     return [
@@ -68,9 +65,6 @@ def test_no_verdict_has_more_than_25_words(correction):
             assert len(said.split()) <= 25, said
 
 
-# -------------------------------------------------------------------------------- Explore
-
-
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", METRICS)
 def test_no_sentence_is_longer_than_25_words_and_formulas_carry_the_numbers(scheme, name):
@@ -84,9 +78,6 @@ def test_no_sentence_is_longer_than_25_words_and_formulas_carry_the_numbers(sche
         assert all(step.count("{") == step.count("}") for step in steps)
         assert text.tex_equals(mean) in steps[2]
         assert text.tex_equals(exact) in steps[3]
-
-
-# -------------------------------------------------------------------------------- Correct
 
 
 def fitted(name, n=N, m=100, metric="Recall@10"):
@@ -117,9 +108,6 @@ def test_a_correction_has_its_own_formula_with_its_numbers_and_its_script_gives_
     assert steps[-1].endswith("= 0.049") == (name == "BV 0.1")
     exec(correct.script(made), space)
     assert space["fit"].values.tobytes() == made.values.tobytes()
-
-
-# ------------------------------------------------------------------------------- said so
 
 
 def corrected(before, after, scatter=0.0003, size=6_040, m=100):
