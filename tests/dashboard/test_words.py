@@ -422,14 +422,12 @@ def test_the_first_page_draws_heights_and_keeps_labels_apart():
     assert spread.tolist() == pytest.approx([-0.09, 0.11, 1.0])
 
 
-@pytest.mark.parametrize(
-    ("value", "printed"),
-    [
-        (0.9999963, "> 99.99 %"), (1 - 2e-12, "> 99.99 %"), (1 - 1e-15, "100.00 %"),
-        (1.0, "100.00 %"), (1 + 1e-15, "100.00 %"), (1 + 1e-6, "> 100.00 %"), (1.001, "100.10 %"),
-        (0.99994, "99.99 %"), (0.0, "0.00 %"), (1e-9, "< 0.01 %"), (-1e-9, "0.00 %"),
-    ],
-)  # fmt: skip
+SHARES = {0.9999963: "> 99.99 %", 1 - 2e-12: "> 99.99 %", 1 - 1e-15: "100.00 %", 1: "100.00 %"}
+SHARES |= {1 + 1e-15: "100.00 %", 1 + 1e-6: "> 100.00 %", 1.001: "100.10 %", 0.99994: "99.99 %"}
+SHARES |= {0.0: "0.00 %", 1e-9: "< 0.01 %", -1e-9: "0.00 %"}
+
+
+@pytest.mark.parametrize(("value", "printed"), SHARES.items())
 def test_a_share_reads_as_100_percent_or_0_only_where_it_is(value: float, printed: str) -> None:
     assert text.percent(value) == printed
     sign = "" if printed[0] in "<>" else "= "
