@@ -22,22 +22,14 @@ FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_S
 
 
 class Session:
-    """One reader of one page; ``async with Session(address, page, **query) as session``.
-
-    Attributes
-    ----------
-    sent
-        All that the server sent, as it came.
-    shown
-        Elements of the last run, as messages.
-    """
+    """One reader of one page; ``async with Session(address, page, **query) as session``."""
 
     def __init__(self, address: str, page: str, **query: object) -> None:
         self.server = address
         self.address, self.page = address.replace("http", "ws", 1), page
         self.query = urlencode({"v": 1, **query})
-        self.sent: list[bytes] = []
-        self.shown: list[Any] = []
+        self.sent: list[bytes] = []  # all that the server sent, as it came
+        self.shown: list[Any] = []  # elements of the last run, as messages
         self._fragments: dict[str, str] = {}  # of each widget, as it was last drawn
 
     async def __aenter__(self) -> Self:

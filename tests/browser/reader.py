@@ -1,6 +1,4 @@
-"""What a reader does on a page: go there, look, wait until it rests, hand it a file, take one."""
-
-import re
+"""What a reader does on a page: go there, look, wait until it rests, hand it a file."""
 
 from playwright.sync_api import expect
 
@@ -60,12 +58,6 @@ def go(page, name):
 def upload(page, path, text):
     path.write_text(text)
     page.locator("input[type=file]").set_input_files(path)
-
-
-def download(page, name):
-    with page.expect_download() as held:
-        page.get_by_role("button", name=re.compile(name)).first.click()
-    return held.value.path().read_text()
 
 
 def strip(page, label):

@@ -1,4 +1,4 @@
-"""axe-core finds no fault that a plain page of Streamlit with the same widgets has not too."""
+"""axe-core finds no fault but one that every uploader of Streamlit has."""
 
 from itertools import cycle
 
@@ -6,12 +6,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.benchmarks.servers import served
 from tests.browser.reader import rest
 
 # What Streamlit breaks by itself: where a file is dropped there is a role and a tabindex.
 STREAMLIT = {"presentation-role-conflict"}
-PLAIN = 'import streamlit as st\nst.title("Plain")\nst.file_uploader("File")\n'
 LOOKS = ((1280, "light"), (390, "dark"))
 # What is long, folded, typed or drawn; ``python -m tests.benchmarks.axe`` goes everywhere.
 SAMPLE = (
@@ -50,12 +48,3 @@ def test_no_fault_but_those_of_streamlit(page, address, look):
     page.get_by_role("heading", level=3).or_(page.get_by_test_id("stAlert")).first.wait_for()
     assert faults(page, (look,), STREAMLIT) == {}
     assert [1, 2, 3][: len(heard := levels(page))] == heard[:3]
-
-
-def test_a_plain_page_has_the_faults_of_streamlit(page, tmp_path):
-    script = tmp_path / "plain.py"
-    script.write_text(PLAIN)
-    with served(script) as (address, _):
-        page.goto(address)
-        page.get_by_role("heading", level=1).wait_for()
-        assert set(faults(page, LOOKS[:1])) >= STREAMLIT

@@ -12,7 +12,7 @@ from sampledash.comparison.means import expected_means
 from sampledash.protocol import Protocol
 from sampledash.report.numbers import percent
 from tests.benchmarks import first_touch as touches
-from tests.benchmarks.first_touch import PLACES, field, in_address, rail
+from tests.benchmarks.first_touch import PLACES, field, rail
 from tests.browser.reader import headline, rest, strip, visit
 from tests.dashboard.driver import worst_states
 
@@ -70,17 +70,7 @@ def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
     expect(shown).to_contain_text(percent(mean))
 
 
-def test_the_vector_its_cost_and_designs_follow_the_hand(page):
-    visit(page, "correct")
-    for value in dragged(page, "gamma", 0.7):
-        fit = sd.correction("BV", gamma=value).fit("Recall@10", sd.Sampling(10_000, 100, SCHEME))
-        bias2, variance = fit.risk()
-        expect(strip(page, "Average bias")).to_contain_text(percent(bias2**0.5))
-        expect(strip(page, "Scatter of one draw")).to_contain_text(percent(variance**0.5))
-        expect(headline(page)).to_contain_text(f"BV {value:g} ")
-        x, y = page.evaluate(POINT, ["correct_vector", 0, ""])
-        assert (x, y) == pytest.approx((1, 100 * fit.values[0]), rel=1e-3, abs=0.01)
-    page.wait_for_url(lambda url: in_address(url, "gamma") == value)
+def test_designs_follow_the_hand_that_sets_their_price(page):
     visit(page, "consistency?answers=What+to+do+instead&metrics=Recall%40k")
     sets, how = sd.example("movielens-xyz"), {"corrections": ["uncorrected"], "scheme": SCHEME}
     row = page.locator(".st-key-designs_table tr", has_text="stop when decided").first

@@ -17,7 +17,7 @@ from sampledash.dashboard.uploads import LOST
 from sampledash.report.html import html_report
 from sampledash.report.numbers import equals
 from tests.benchmarks.load import Reader
-from tests.browser.reader import download, go, headline, phone, rest, says, strip, upload, visit
+from tests.browser.reader import go, headline, phone, rest, says, strip, upload, visit
 from tests.report.made import NAMES, figure, hostile
 from tests.session import finished, serve
 
@@ -97,7 +97,9 @@ def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
         dialog = page.get_by_role("dialog")
         # AP of one item is 1 / rank: (1/3 + 1/40) / 2 = 17.92 %.
         expect(dialog.get_by_test_id("stCode").first).to_contain_text("17.92")
-        text = download(dialog.page, "HTML report")
+        with page.expect_download() as held:
+            page.get_by_role("button", name="HTML report").first.click()
+        text = held.value.path().read_text()
         assert "17.92" in text
         assert "<b>A</b>" not in text
         assert "mine.csv" in text

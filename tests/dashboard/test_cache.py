@@ -84,7 +84,7 @@ def test_who_computes_for_long_lets_others_go_first(monkeypatch):
     job.result(LIMIT)
 
 
-def test_who_waits_takes_over_when_the_maker_gives_up_and_can_be_stopped():
+def test_who_waits_can_be_stopped_and_takes_over_when_the_maker_gives_up():
     store, started, given_up = LruStore(4), threading.Event(), threading.Event()
 
     def give_up():
@@ -92,23 +92,17 @@ def test_who_waits_takes_over_when_the_maker_gives_up_and_can_be_stopped():
         wait_for(given_up)
         raise InterruptedError
 
+    def stop():
+        raise InterruptedError
+
     job = begin(store.get, KEY, give_up, lambda: None)
     wait_for(started)
+    with pytest.raises(InterruptedError):
+        store.get(KEY, lambda: 6, stop)
     assert store.get(KEY, lambda: 7, given_up.set) == 7
     with pytest.raises(InterruptedError):
         job.result(LIMIT)
     assert store.get(KEY, lambda: 8, lambda: None) == 7
-    store, started, over = LruStore(4), threading.Event(), threading.Event()
-
-    def stop():
-        raise InterruptedError
-
-    job = begin(store.get, KEY, lambda: (started.set(), wait_for(over)), lambda: None)
-    wait_for(started)
-    with pytest.raises(InterruptedError):
-        store.get(KEY, lambda: 7, stop)
-    over.set()
-    job.result(LIMIT)
 
 
 def test_what_was_asked_for_longest_ago_gives_way_and_orders_at_other_m_are_others(abc):

@@ -231,11 +231,7 @@ def test_what_a_sample_can_see_says_what_is_half_kept():
     at = page(sheet="What a sample can see", n="10000", m="100", gamma="0.1")
     told = next(m.value for m in at.markdown if "at least half kept" in m.value)
     degree = int(re.search(r"degree (\d+)", told).group(1))
-    # λ_j = Π (m-i)(n+1+i) / ((m+2+i)(n-1-i)); kept λ / (0.9 λ + 0.1).
-    i = np.arange(100)
-    ratio = (100 - i) * (10_001 + i) / ((102 + i) * (9_999 - i))
-    values = np.concatenate([[1.0], np.cumprod(ratio)])
-    kept = values / (0.9 * values + 0.1)
+    kept = sd.retained(sd.Sampling(10_000, 100, "without-replacement"), 0.1)
     assert kept[degree] >= 0.5 > kept[degree + 1]
     # Li et al., KDD 2020: f(10) = floor(9 · 9999 / 100) + 1.
     assert "behaves like Recall@900" in at.said

@@ -3,8 +3,11 @@
 from functools import partial
 
 import numpy as np
+import pytest
 
 import sampledash as sd
+from sampledash.analyses.explore import result as draws
+from sampledash.dashboard import sliders
 from sampledash.report.numbers import equals, percent
 from tests.dashboard.driver import Page, array
 
@@ -166,3 +169,35 @@ def test_a_pinned_setting_stays_and_the_curves_are_taken_away_as_numbers(monkeyp
         name = chip.replace("@k", "@10")
         shown = [at_100[head.index(f"{name} {part}")] for part in ("exact", "expected")]
         np.testing.assert_allclose(shown, (exact, expected), rtol=1e-9, atol=0.0005)
+
+
+@pytest.mark.parametrize("scheme", ["with-replacement", "without-replacement", "popularity"])
+@pytest.mark.parametrize(("rank", "seen"), [(500, 6), (1, 1), (1000, 100)])
+def test_the_negatives_of_a_draw_give_its_sampled_rank_and_more_keep_the_earlier(
+    scheme, rank, seen
+):
+    sampling = sd.Sampling(1000, 99, scheme, 2.0 if scheme == "popularity" else 1.0)
+    few, many = (draws.sampled_ranks(sampling, rank, 7, size) for size in (10, 200))
+    np.testing.assert_array_equal(few, many[:10])
+    found = draws.negatives(sampling, rank, seen, 1, 3)
+    assert len(found) == 99
+    assert 1 <= found.min() <= found.max() <= 1000
+    assert rank not in found
+    assert np.sum(found < rank) == seen - 1
+    if scheme == "without-replacement":
+        assert len(np.unique(found)) == 99
+
+
+def test_ladders_hold_the_promised_steps_and_no_end_of_a_slider_is_an_error():
+    for key in ("n", "m"):
+        assert {50, 100, 200, 1000} <= set(sliders.LADDERS[key])
+    assert 99 in sliders.LADDERS["m"]
+    gamma = sliders.LADDERS["gamma"]
+    assert gamma[0] == 1
+    assert gamma[-2:] == (1e-6, 0)
+    assert list(gamma) == sorted(gamma, reverse=True)
+    assert sliders.steps_up_to("m", 998)[-3:] == [200, 500, 998]
+    assert sliders.steps_up_to("m", 10**6)[-1] == 10_000
+    assert sliders.steps_up_to("n", float("inf"))[0] == 10
+    assert sliders.steps_up_to("rank", 150) == [1, 2, 3, 5, 10, 20, 50, 100, 150]
+    assert sliders.steps_up_to("m", 1) == [1]

@@ -87,29 +87,24 @@ def test_names_in_the_colour_of_their_line_can_be_read(dark):
             assert contrast(hue, behind) >= 4.5
 
 
-def curves(metric, *, top=None, at=100, sampling=SAMPLING):
+def curves(metric, *, at=100, sampling=SAMPLING):
     keep = [*grid.jumps(sampling, metric), min(at, sampling.n)]
-    ranks = grid.rank_grid(sampling.n, top=top, keep=keep)
+    ranks = grid.rank_grid(sampling.n, keep=keep)
     laws = (metric(ranks, sampling.n), sd.expected(metric, ranks, sampling))
     return ranks, *laws, np.sqrt(sd.variance(metric, ranks, sampling))
 
 
 @pytest.mark.parametrize("name", ["AUC", "AP", "NDCG", "NDCG@10", "Recall@10", "Precision@5"])
-@pytest.mark.parametrize("top", [None, 1000, 100])
-def test_expected_curve(name, top):
+def test_expected_curve_names_its_lines_and_both_values(name):
     metric = sd.parse_metric(name)
-    ranks, exact, mean, std = curves(metric, top=top)
-    for dark in (False, True):
-        how = {"m": M, "at": 100, "log": top is None, "dark": dark}
-        fig = drawable(explore.expected_curve(metric, ranks, exact, mean, std, **how))
-        line = named(fig, "exact")
-        last = np.diff(line.x, append=np.inf) > 0  # the lower end, where it falls upright
-        np.testing.assert_allclose(np.asarray(line.y)[last], 100 * exact)
-        assert (line.line.dash, line.line.color) == (theme.EXACT_DASH, theme.look(dark).ink)
-        assert all(name in " ".join(written(fig)) for name in ("exact", "sampled"))
-    for at in (1, 2, 10, 11, 700, 9_999, 10_000) if top is None else ():
-        fig = explore.expected_curve(metric, *curves(metric, at=at), m=M, at=at)
-        assert " ".join(written(fig)).count("%") == 2
+    for at in (1, 2, 10, 11, 700, 9_999, 10_000):
+        for dark in (False, True):
+            how = {"m": M, "at": at, "dark": dark}
+            fig = drawable(explore.expected_curve(metric, *curves(metric, at=at), **how))
+            line, notes = named(fig, "exact").line, " ".join(written(fig))
+            assert (line.dash, line.color) == (theme.EXACT_DASH, theme.look(dark).ink)
+            assert all(name in notes for name in ("exact", "sampled"))
+            assert notes.count("%") == 2
 
 
 def test_law_shows_the_probabilities_and_lights_the_hits():
@@ -262,19 +257,15 @@ def test_a_cutoff_is_a_step_in_every_picture_over_ranks(name: str, k: int) -> No
     exact, mean = metric(ranks, sampling.n), sd.expected(metric, ranks, sampling)
     none = np.zeros(len(ranks))
     fig = explore.expected_curve(metric, ranks, exact, mean, none, m=400, at=7)
-    assert [upright(t, k) for t in traces(fig, ("exact", "sampled, m = 400,"))] == [True, False]
+    assert [upright(named(fig, x), k) for x in ("exact", "sampled, m = 400,")] == [True, False]
     fig = explore.family(metric, ranks, exact, {400: mean, 1999: exact}, at=7)
-    assert [upright(t, k) for t in traces(fig)] == [False, True, True]
+    assert [upright(t, k) for t in fig.data] == [False, True, True]
     recipe = sd.correction("BV")
     fig = correct.expectation(metric, ranks, exact, {recipe: mean}, focus=recipe)
-    assert [upright(t, k) for t in traces(fig)] == [True, False]
+    assert [upright(t, k) for t in fig.data] == [True, False]
     # The vector over the sampled rank: that of no correction is the metric itself.
     vectors = {x: x.fit(metric, sampling).values for x in (sd.correction("uncorrected"), recipe)}
     fig = correct.vector(metric, vectors, focus=recipe)
-    assert [upright(t, k) for t in traces(fig, ("uncorrected", str(recipe)))] == [True, False]
+    assert [upright(named(fig, x), k) for x in ("uncorrected", str(recipe))] == [True, False]
     drawn = sliding.lines(ranks, [sliding.Curve("exact", exact, {}), sliding.Curve("m", mean, {})])
     assert [upright(trace, k) for trace in drawn] == [True, False]
-
-
-def traces(fig, names: tuple[str, ...] = ()):
-    return [trace for trace in fig.data if not names or trace["name"] in names]

@@ -198,3 +198,30 @@ def test_a_pin_that_its_session_took_along_is_told():
     at.press("pin")
     assert "pin" not in at.query_params
     assert "pin" not in at.link
+
+
+def test_a_change_of_a_key_that_another_page_brought_can_be_undone_and_is_written_once(monkeypatch):
+    kept = {"n": 10}
+    monkeypatch.setattr(state.st, "session_state", kept)
+    state.remember(["n"])
+    kept["k"] = 5  # seen for the first time: no change
+    state.remember(["n", "k"])
+    assert not state.can_undo()
+    kept["k"] = 7
+    state.remember(["n", "k"])
+    assert state.can_undo()
+    state.undo()
+    assert (kept["n"], kept["k"]) == (10, 5)
+    # Every write gives the browser the address as the run began with it: one change behind.
+    written = []
+
+    class Address(dict):
+        def __setitem__(self, key, value):
+            written.append((key, value))
+            super().__setitem__(key, value)
+
+    monkeypatch.setattr(state.st, "query_params", Address(metric="AP"))
+    for typed in ("A: 1, 2", "A: 1, 2", "A: 1, 3", "", ""):
+        state.put_in_address("sampled", typed)
+    assert written == [("sampled", "A: 1, 2"), ("sampled", "A: 1, 3")]
+    assert state.st.query_params == {"metric": "AP"}

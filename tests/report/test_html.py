@@ -124,9 +124,8 @@ def test_names_are_text():
 
 
 def test_settings_ranks_and_headline_are_those_of_the_findings():
-    found = of_ranks(
-        {"A": [1, 4, 2], "B": [2, 3, 1]}, 1200, ["AP"], 1100, instances=["u", "u", "v"]
-    )
+    ranks = {"A": [1, 4, 2], "B": [2, 3, 1]}
+    found = of_ranks(ranks, 1200, ["AP"], 1100, instances=["u", "u", "v"])
     page = Reader(html_report(found))
     states = found.verdict["state"]
     assert page.texts["p"][0] == f"At m = 1,100 the order of the two systems is {states[0]}."

@@ -227,21 +227,19 @@ def test_names_are_escaped(name):
     assert read_tex(latex[1]) == line
 
 
-VALUES = st.sampled_from([0.1, 0.2, 0.3])
-
-
 @given(st.data())
 def test_every_constellation_reads_well(data):
     systems, metrics = data.draw(st.integers(2, 7)), data.draw(st.integers(1, 6))
     size = systems * metrics
-    exact, sampled = (
-        np.array(data.draw(st.lists(VALUES, min_size=size, max_size=size))).reshape(systems, -1)
-        for _ in range(2)
-    )
+
+    def drawn(of, number):
+        return data.draw(st.lists(st.sampled_from(of), min_size=number, max_size=number))
+
+    exact, sampled = (np.reshape(drawn([0.1, 0.2, 0.3], size), (systems, -1)) for _ in range(2))
     rows = metrics * systems * (systems - 1) // 2
     chances, rights = (
-        data.draw(st.lists(st.sampled_from(of), min_size=rows, max_size=rows))
-        for of in ([0.0, 0.01, 0.05, 0.5, 0.95, 1.0], [None, 1, 7, 970, 3686])
+        drawn([0.0, 0.01, 0.05, 0.5, 0.95, 1.0], rows),
+        drawn([None, 1, 7, 970, 3686], rows),
     )
     found = hand(exact, sampled, chances, rights)
     text = paragraph(found)

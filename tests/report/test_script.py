@@ -72,8 +72,6 @@ TIES = "[sd.RankSet('A', [1, 5], 40, ties=[3, 0]), sd.RankSet('B', [2, 3], 40, t
 POPULAR = {"scheme": "popularity", "odds": 2.5, "correction": "rank estimate"}
 FITTED = {**WITHOUT, "correction": "BV 0.01", "fit_scheme": "with-replacement"}
 WITH = {"scheme": "with-replacement"}
-
-
 SHORT = "[sd.RankSet('A', [1, 7, 30], 60), sd.RankSet('B', [3, 4, 5], 60)]"
 OWN = sd.correction("bias-variance", gamma=0.3, prior=np.arange(60, 0, -1.0))
 WRITTEN = "[sd.RankSet('A', [1, 5, 90], 100), sd.RankSet('B', [2, 30, 40], 100)]"
@@ -107,10 +105,10 @@ def test_no_name_becomes_code(name, tmp_path):
     check(found, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [("BV", {"gamma": 0.25}), ("CLS", {}), ("CLS", {"nonnegative": False}), ("LS", {})],
-)
+GIVEN = [("BV", {"gamma": 0.25}), ("CLS", {}), ("CLS", {"nonnegative": False}), ("LS", {})]
+
+
+@pytest.mark.parametrize(("name", "given"), GIVEN)
 def test_a_correction_with_a_prior_is_written_whole(name, given):
     recipe = sd.correction(name, **given, prior=[4, 2, 1, 1])
     again = eval(_correction(recipe))
