@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sampledash as sd
+from sampledash.analyses import choices
 from sampledash.analyses.explore import result as draws
 from sampledash.dashboard import sliders
 from sampledash.report.numbers import equals, percent
@@ -190,9 +191,9 @@ def test_the_negatives_of_a_draw_give_its_sampled_rank_and_more_keep_the_earlier
 
 def test_ladders_hold_the_promised_steps_and_no_end_of_a_slider_is_an_error():
     for key in ("n", "m"):
-        assert {50, 100, 200, 1000} <= set(sliders.LADDERS[key])
-    assert 99 in sliders.LADDERS["m"]
-    gamma = sliders.LADDERS["gamma"]
+        assert {50, 100, 200, 1000} <= set(choices.LADDERS[key])
+    assert 99 in choices.LADDERS["m"]
+    gamma = choices.LADDERS["gamma"]
     assert gamma[0] == 1
     assert gamma[-2:] == (1e-6, 0)
     assert list(gamma) == sorted(gamma, reverse=True)
