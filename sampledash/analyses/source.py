@@ -34,10 +34,10 @@ class Source:
 
     def drawn_by(self, scheme: Scheme) -> Source:
         """The ranks for this scheme, without sampling weights if the scheme is uniform."""
-        if SCHEMES[scheme].weighted or all(each.mass_above is None for each in self.sets):
+        if SCHEMES[scheme].weighted or all(ranks.mass_above is None for ranks in self.sets):
             return self
         python = f"[ranks.without_mass() for ranks in {self.python}]"
-        sets = tuple(each.without_mass() for each in self.sets)
+        sets = tuple(ranks.without_mass() for ranks in self.sets)
         return replace(self, sets=sets, python=python, uniform=True)
 
     @property
@@ -47,7 +47,11 @@ class Source:
         return min((end for end in ends if end is not None), default=None)
 
 
-def expression(call: str, argument: str, how: Mapping[str, Any]) -> str:
+def expression(call: str, argument: str, options: Mapping[str, Any]) -> str:
     """Python expression of a reader call, such as ``sd.read_rank_sets("ranks.csv", n=3706)``."""
-    given = {key: how[key] for key, unsaid in OPTIONS.items() if how.get(key) not in (None, unsaid)}
+    given = {
+        key: options[key]
+        for key, unsaid in OPTIONS.items()
+        if options.get(key) not in (None, unsaid)
+    }
     return f"sd.{call}({', '.join([argument, *(f'{key}={x!r}' for key, x in given.items())])})"

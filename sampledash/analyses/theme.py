@@ -254,21 +254,21 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
     written, other = fig.as_written(), pinned.as_written()
     layout, dotted = dict(written["layout"]), []
 
-    def differ(one: dict[str, Any], as_shown: dict[str, Any]) -> bool:
-        """Whether the lines, each over its own x, differ by over 0.5 % of the range of ``one``."""
-        if one.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
+    def differ(pin: dict[str, Any], as_shown: dict[str, Any]) -> bool:
+        """Whether the lines, each over its own x, differ by over 0.5 % of the range of ``pin``."""
+        if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
-        away = np.interp(one["x"], as_shown["x"], as_shown["y"]) - one["y"]
-        upright = np.diff(one["x"], append=np.inf) == 0  # an upright step: two values at one x
+        away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
+        upright = np.diff(pin["x"], append=np.inf) == 0  # an upright step: two values at one x
         away[upright | np.roll(upright, 1)] = 0.0
-        return bool(np.abs(away).max() > 0.005 * max(np.ptp(one["y"]), 1e-12))
+        return bool(np.abs(away).max() > 0.005 * max(np.ptp(pin["y"]), 1e-12))
 
     for trace in other["data"]:
         line = trace.get("line", {})
         drawn = trace["mode"] == "lines" and line.get("width") and "fill" not in trace
-        if drawn and all(differ(trace, each) for each in written["data"]):
-            look = {"hovertemplate": f"pinned: {trace['hovertemplate']}", "opacity": 0.8}
-            dotted.append(trace | look | {"line": line | {"dash": "dot", "width": 2}})
+        if drawn and all(differ(trace, shown) for shown in written["data"]):
+            style = {"hovertemplate": f"pinned: {trace['hovertemplate']}", "opacity": 0.8}
+            dotted.append(trace | style | {"line": line | {"dash": "dot", "width": 2}})
     for name in layout.keys() & other["layout"].keys() if dotted else ():
         if name.startswith("yaxis"):
             ends = *layout[name]["range"], *other["layout"][name]["range"]
@@ -293,7 +293,7 @@ def beside(panels: Sequence[Picture]) -> Picture:
         return panels[0]
     written = [panel.as_written() for panel in panels]
     columns, first = across(len(panels)), written[0]["layout"]
-    edge = {side: max(one["layout"]["margin"][side] for one in written) for side in "lrtb"}
+    edge = {side: max(panel["layout"]["margin"][side] for panel in written) for side in "lrtb"}
     height = first["height"] * -(-len(panels) // columns)
     plot, inner = height - edge["t"] - edge["b"], first["height"] - edge["t"] - edge["b"]
     width = (1 - _BETWEEN * (columns - 1)) / columns
@@ -305,20 +305,25 @@ def beside(panels: Sequence[Picture]) -> Picture:
         "annotations": [],
         "shapes": [],
     }
-    for place, one in enumerate(written):
-        end, own = str(place + 1) if place else "", one["layout"]
+    for place, panel in enumerate(written):
+        end, panel_layout = str(place + 1) if place else "", panel["layout"]
         row, column = divmod(place, columns)
         left, top = column * (width + _BETWEEN), 1 - row * first["height"] / plot
         wide = {"domain": [left, left + width], "anchor": f"y{end}"}
         high = {"domain": [max(top - inner / plot, 0), top], "anchor": f"x{end}"}
-        layout |= {f"xaxis{end}": own["xaxis"] | wide, f"yaxis{end}": own["yaxis"] | high}
-        data += [trace | {"xaxis": f"x{end}", "yaxis": f"y{end}"} for trace in one["data"]]
+        layout |= {
+            f"xaxis{end}": panel_layout["xaxis"] | wide,
+            f"yaxis{end}": panel_layout["yaxis"] | high,
+        }
+        data += [trace | {"xaxis": f"x{end}", "yaxis": f"y{end}"} for trace in panel["data"]]
         for kind in ("shapes", "annotations"):
-            layout[kind] += [each | _within(each, end) for each in own[kind]]
-        title = note(0, 1, own["title"]["text"], font=own["title"]["font"], xanchor="left")
+            layout[kind] += [mark | _within(mark, end) for mark in panel_layout[kind]]
+        title = note(
+            0, 1, panel_layout["title"]["text"], font=panel_layout["title"]["font"], xanchor="left"
+        )
         title |= {"yanchor": "bottom", "yshift": edge["t"] - 30, "xref": "paper", "yref": "paper"}
         layout["annotations"].append(title | _within(title, end))
-    layout["uirevision"] = " ".join(one["layout"]["uirevision"] for one in written)
+    layout["uirevision"] = " ".join(panel["layout"]["uirevision"] for panel in written)
     return Picture(data, layout)
 
 
@@ -480,8 +485,8 @@ def name_at(
     """A name written beside a point of a line, in its colour, instead of a legend."""
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
     anchor, by = away[side]
-    look = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
-    return note(float(np.log10(x)) if log else x, y, text, xanchor=anchor, xshift=by, **look)
+    style = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
+    return note(float(np.log10(x)) if log else x, y, text, xanchor=anchor, xshift=by, **style)
 
 
 def names_at(
@@ -535,8 +540,8 @@ def names_at(
         at, *side = map(np.array, zip(*places, strict=True))
         boxes = [plot.boxes(sx[at], sy[at], name, *side) for plot in plots]
         weighed = zip(plots.items(), boxes, strict=True)
-        here = sx[spots], sy[spots]
-        costs = [weight * plot.costs(line, *here, box) for (plot, weight), box in weighed]
+        at_spots = sx[spots], sy[spots]
+        costs = [weight * plot.costs(line, *at_spots, box) for (plot, weight), box in weighed]
         best = int(np.argmin(np.sum(costs, axis=0)))
         for plot, tried in zip(plots, boxes, strict=True):
             plot.taken.append(tried[best])
@@ -594,7 +599,7 @@ class _Plot:
         ``boxes`` come point by point, equally many for each of the points ``x``, ``y``.
         """
         left, low, right, high = boxes.T
-        here = np.stack([x * self.width, y * self.height], axis=1)
+        pixels = np.stack([x * self.width, y * self.height], axis=1)
         cost, near = np.zeros(len(boxes)), np.full(len(x), 60.0)
         for place, points in enumerate(self.lines):
             across, up = points.T[:, None]
@@ -602,7 +607,7 @@ class _Plot:
             covered &= (up > low[:, None]) & (up < high[:, None])
             cost += 30.0 * covered.sum(axis=1)
             if place != line:
-                away = (across - here[:, :1]) ** 2 + (up - here[:, 1:]) ** 2
+                away = (across - pixels[:, :1]) ** 2 + (up - pixels[:, 1:]) ** 2
                 near = np.minimum(near, np.sqrt(away.min(axis=1)))
         for upright in self.clear:
             cost += 200.0 * ((left < upright) & (upright < right))

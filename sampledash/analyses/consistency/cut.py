@@ -55,7 +55,7 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
     names, values = list(map(system_name, rows["system"])), rows["exact"].tolist()
     if rows["exact"].isna().any():
         ranges = map(say.range, rows["low"], rows["high"])
-        phrases = [f"{name} has {each}" for name, each in zip(names, ranges, strict=True)]
+        phrases = [f"{name} has {interval}" for name, interval in zip(names, ranges, strict=True)]
         return say.exact_values(metric, k, phrases, complete=False)
     signs = ["tied" if before - after <= TIED else "behind" for before, after in pairwise(values)]
     columns = zip(["first", *signs], names, values, strict=True)

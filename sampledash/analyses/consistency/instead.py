@@ -53,7 +53,7 @@ def _mean_root(values: Any) -> float:
 
 def most_of(focus: Focus) -> int:
     """Scores that are enough to rank all candidates of any instance."""
-    return max(each.max_negatives for each in focus.sets)
+    return max(ranks.max_negatives for ranks in focus.sets)
 
 
 def ladder(focus: Focus, *budgets: int) -> list[int]:
@@ -115,7 +115,7 @@ def sentence(focus: Focus, priced: Priced, m: int) -> str:
 
 
 def _instances(focus: Focus) -> int:
-    return round(float(np.mean([each.n_instances for each in focus.sets])))
+    return round(float(np.mean([ranks.n_instances for ranks in focus.sets])))
 
 
 def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -148,7 +148,7 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 
 def snippet(focus: Focus, price: int) -> str:
     """Python code of the evaluation with the reader's own scorer, ready to run."""
-    size = min(max(int(each.n.max()) for each in focus.sets), _MOST_ITEMS)
+    size = min(max(int(ranks.n.max()) for ranks in focus.sets), _MOST_ITEMS)
     users = _instances(focus)
     return f"""import numpy as np
 import sampledash as sd
@@ -194,8 +194,8 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     for name, color in zip(names, colors, strict=True):
         # What is exact has no place on a log axis: below it.
         off = 100 * now.get(name, 0.0) or low / 10
-        look = {"color": color, "size": 9}
-        data.append(theme.dots([budget], [off], look, name="", hoverinfo="skip"))
+        marker = {"color": color, "size": 9}
+        data.append(theme.dots([budget], [off], marker, name="", hoverinfo="skip"))
     up = np.log10([low, top]).tolist()
     ticks = [10.0**e for e in range(int(np.floor(up[0])), int(np.ceil(up[1])) + 1)]
     return theme.figure(

@@ -198,7 +198,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     i, j, truth = r.truths[x][focus.pair]
     grid, means, flips, wrong = _over_m(focus, x)
     y = 100 * (means[:, i] - means[:, j])
-    exact, here = 100 * float(r.exact[i, x] - r.exact[j, x]), float(y[np.searchsorted(grid, r.m)])
+    exact, at_m = 100 * float(r.exact[i, x] - r.exact[j, x]), float(y[np.searchsorted(grid, r.m)])
     better, worse = plain(r.systems[i], 16), plain(r.systems[j], 16)
     silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None, "fill": "tozeroy"}
     none = {"width": 0, "color": c.ink}
@@ -211,7 +211,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     data += [
         theme.curve(grid, y, {"color": c.ink, "width": 2.5}, "", hovertemplate=tell),
         theme.curve([1, last], [exact, exact], theme.exact_line(dark, 1.2), "on all items"),
-        theme.dots([r.m], [here], {"color": c.ink, "size": 10}, hoverinfo="skip"),
+        theme.dots([r.m], [at_m], {"color": c.ink, "size": 10}, hoverinfo="skip"),
     ]
     room = 0.16 * max(float(y.max()) - float(y.min()), abs(exact), 1e-9)
     low, high = min(float(y.min()), exact, 0) - room, max(float(y.max()), exact, 0) + room
@@ -232,8 +232,8 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     up: dict[str, Any] = {"title": {"text": "percentage points"}, "range": [low, high]}
     up |= {"tickformat": ",.2~f", "nticks": 6}
     title, name = f"{focus.metric}: {better} − {worse}", f"difference-{focus.metric}-{last}"
-    look: dict[str, Any] = {"names": names, "shapes": [theme.level(0, c.ink)], "dark": dark}
-    return _over(last, data, r.m, wrong, flips, title, up, name, **look)
+    options: dict[str, Any] = {"names": names, "shapes": [theme.level(0, c.ink)], "dark": dark}
+    return _over(last, data, r.m, wrong, flips, title, up, name, **options)
 
 
 def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
@@ -356,8 +356,8 @@ def _hover(row: Mapping[str, Any], m_max: int) -> str:
 
 def pair_name(first: str, second: str) -> str:
     """Names of a pair for the side of the tile map, long names on two lines."""
-    one, other = plain(first, 12), plain(second, 12)
-    return f"{one},{'<br>' if len(one) + len(other) > 10 else ' '}{other}"
+    shortened, other = plain(first, 12), plain(second, 12)
+    return f"{shortened},{'<br>' if len(shortened) + len(other) > 10 else ' '}{other}"
 
 
 def distribution(
@@ -373,9 +373,9 @@ def distribution(
     for place, system in enumerate(systems):
         line, name = theme.system_line(place, dark), plain(system)
         pattern = {"shape": "" if line["dash"] == "solid" else "/"}
-        look = {"color": line["color"], "pattern": pattern}
+        marker = {"color": line["color"], "pattern": pattern}
         hover = f"{name}: %{{y:.2f}} %<extra></extra>"
-        data.append(theme.bars(labels, y[:, place], name, marker=look, hovertemplate=hover))
+        data.append(theme.bars(labels, y[:, place], name, marker=marker, hovertemplate=hover))
     return theme.figure(
         data,
         dark=dark,
@@ -405,8 +405,8 @@ def chances(
     bars = _ranges(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives")
     texts = [in_runs(float(p)) for p in chance]
     axis = {"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS}
-    look = {"shapes": [theme.upright(50, c.muted, dash="dot")], "revision": "chances"}
-    return _rows(pairs, bars, chance, c.blue, "own negatives", texts, axis, dark, **look)
+    options = {"shapes": [theme.upright(50, c.muted, dash="dot")], "revision": "chances"}
+    return _rows(pairs, bars, chance, c.blue, "own negatives", texts, axis, dark, **options)
 
 
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
@@ -422,8 +422,8 @@ def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     texts = [f"{100 * d:.2f} points" for d in difference]
     title = "difference on all items, better − worse (percentage points)"
     axis = {"title": {"text": title}, "tickformat": ",.2f", "nticks": 6}
-    look = {"shapes": [theme.upright(0, c.ink)], "revision": "differences"}
-    return _rows(pairs, bars, difference, color, "difference", texts, axis, dark, **look)
+    options = {"shapes": [theme.upright(0, c.ink)], "revision": "differences"}
+    return _rows(pairs, bars, difference, color, "difference", texts, axis, dark, **options)
 
 
 def _ranges(
@@ -444,15 +444,15 @@ def _rows(
     values: Sequence[float],
     color: Any,
     name: str,
-    told: Sequence[str],
+    texts: Sequence[str],
     axis: dict[str, Any],
     dark: bool,
-    **look: Any,
+    **layout: Any,
 ) -> go.Figure:
     """A dot plot with a row for each pair: a dot at the value of the pair, on top of a bar."""
     c, y = theme.look(dark), list(range(len(pairs)))
     dot, hover = {"color": color, "size": 11, "line": {"width": 0}}, ": %{text}<extra></extra>"
-    more: dict[str, Any] = {"name": name, "text": told, "hovertemplate": name + hover}
+    more: dict[str, Any] = {"name": name, "text": texts, "hovertemplate": name + hover}
     return theme.figure(
         [bars, theme.dots(theme.in_percent(values), y, dot, **more)],
         dark=dark,
@@ -461,7 +461,7 @@ def _rows(
         margin=theme.margin(8),
         xaxis={**axis, "showgrid": True, "gridcolor": c.grid},
         yaxis=theme.rows_axis(pairs, c.ink) | {"showgrid": False},
-        **look,
+        **layout,
     )
 
 
@@ -478,8 +478,8 @@ def chance_over_m(
         # Pairs have no colours, since a colour means a system. The first pair stands out.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
-        look = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
-        data.append(theme.curve(m_values, theme.in_percent(y), line, name, **look))
+        style = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
+        data.append(theme.curve(m_values, theme.in_percent(y), line, name, **style))
     wanted = theme.level(100 * target, c.green, width=1.5, dash="dot")
     return theme.figure(
         data,
@@ -534,11 +534,11 @@ def histogram(
         share = np.histogram(values, edges)[0] / max(len(values), 1)
         exact = law.between(edges)
         top = max(top, float(share.max()), float(exact.max()))
-        look = {"color": theme.faded(line["color"], 0.4), "line": {"width": 0}}
+        marker = {"color": theme.faded(line["color"], 0.4), "line": {"width": 0}}
         hover = f"{name}: %{{y:.1f}} % of runs near %{{x:.2f}} %<extra></extra>"
         width, shown = np.diff(theme.in_percent(edges)), theme.in_percent(share)
         data += [
-            theme.bars(middle, shown, name, width=width, marker=look, hovertemplate=hover),
+            theme.bars(middle, shown, name, width=width, marker=marker, hovertemplate=hover),
             theme.curve(
                 middle, theme.in_percent(exact), line, f"{name}, exact law", showlegend=False
             ),
@@ -572,8 +572,8 @@ def bin_edges(values: Floats, law: MeanLaw) -> Floats:
         gaps = np.diff(law.values)
         gap = float(gaps.min())
         if np.allclose(gaps, gap, rtol=1e-6):  # a lattice: give each bar the same number of values
-            each = max(1, round(step / gap)) * gap
+            width = max(1, round(step / gap)) * gap
             first = law.values[0] - gap / 2
-            first += np.floor((low - first) / each) * each
-            return np.arange(first, high + each, each)
+            first += np.floor((low - first) / width) * width
+            return np.arange(first, high + width, width)
     return np.linspace(low - step, high + step, _BARS + 3)

@@ -221,13 +221,13 @@ class Focus:
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
         """Difference, interval, p and Holm's p of every pair; they do not depend on m."""
         sets, protocol = self.sets, self.result.question.protocol
-        how: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
+        options: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
 
         def make() -> pd.DataFrame:
             rng = np.random.default_rng(SEED)
-            return significance(self.metric, sets, rng, progress=progress, **how)
+            return significance(self.metric, sets, rng, progress=progress, **options)
 
-        key = "tests", self.metric, memory.digests(sets), *how.values()
+        key = "tests", self.metric, memory.digests(sets), *options.values()
         return memory.cached(key, make, shared=self.shared)
 
     @remembered

@@ -77,10 +77,10 @@ def vector(
     data = []
     for recipe in sorted(vectors, key=lambda x: x == focus):
         line = _line(recipe, focus, dark) | {"width": 1.5}
-        here = theme.in_percent(vectors[recipe][shown - 1])
-        data.append(theme.curve(*theme.steps(shown, here), line, str(recipe)))
+        y = theme.in_percent(vectors[recipe][shown - 1])
+        data.append(theme.curve(*theme.steps(shown, y), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
-    data.append(theme.dots(shown[:_DOTS], here[:_DOTS], dots, hoverinfo="skip"))
+    data.append(theme.dots(shown[:_DOTS], y[:_DOTS], dots, hoverinfo="skip"))
     # The vector in focus sets the range, so that a huge vector of another does not flatten it.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
@@ -98,14 +98,14 @@ def vector(
 
 
 def risks(
-    found: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
+    errors: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
 ) -> theme.Picture:
     """Squared bias and variance / |D| of each correction as a stacked bar, drawn as thick lines.
 
-    ``found``: correction -> squared bias and variance of one draw.
+    ``errors``: correction -> squared bias and variance of one draw.
     """
-    rows = list(found)
-    bias2, variance = 1e4 * np.array(list(found.values())).T
+    rows = list(errors)
+    bias2, variance = 1e4 * np.array(list(errors.values())).T
     variance = variance / instances
     # A huge variance is cut off, so that it does not hide the other bars. Lengths are shares of the
     # longest bar, so that the axis stays while the bars change.
@@ -152,16 +152,19 @@ def tradeoff(
     """
     c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
-    for one in series:
-        color = theme.correction_line(one.recipe.name, dark)["color"]
-        for word, values, dash in (("bias", one.bias, "solid"), ("scatter", one.scatter, "dot")):
+    for curve in series:
+        color = theme.correction_line(curve.recipe.name, dark)["color"]
+        for word, values, dash in (
+            ("bias", curve.bias, "solid"),
+            ("scatter", curve.scatter, "dot"),
+        ):
             y = theme.in_percent(values)
             y[y < _FLOOR] = np.nan
             line = {"color": color, "dash": dash, "width": 2.5}
-            data.append(theme.curve(x, y, line, f"{one.label} {word}"))
+            data.append(theme.curve(x, y, line, f"{curve.label} {word}"))
             if np.isfinite(y).sum() > 1:
                 lines.append(y)
-                names.append(one.label if word == "bias" else "scatter")
+                names.append(curve.label if word == "bias" else "scatter")
                 colors.append(color)
     finite = np.concatenate([y[np.isfinite(y)] for y in lines]) if lines else np.array([1.0])
     low, top = float(finite.min()) / 1.5, float(finite.max()) * 1.8
@@ -271,7 +274,7 @@ def movielens_curves(
     wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)
-    sentences = (f"{one} and {other} right from m = {m or 'none'}" for one, other, m in right)
+    sentences = (f"{better} and {other} right from m = {m or 'none'}" for better, other, m in right)
     fig = over_m.curves(
         f"{metric}, {recipe}",
         grid,

@@ -90,12 +90,12 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
     Each rank is spread evenly over the interval from (rank - 1) / size to rank / size.
     """
     ends, total = np.arange(n + 1) / n, np.zeros(n)
-    for one in sets:
+    for ranks in sets:
         # Cumulative shares are sums of ramps, each from (rank - 1) / size to rank / size.
-        for edge, sign in (((one.ranks - 1) / one.n, 1), (one.ranks / one.n, -1)):
+        for edge, sign in (((ranks.ranks - 1) / ranks.n, 1), (ranks.ranks / ranks.n, -1)):
             order = np.argsort(edge)
-            slope = np.r_[0.0, np.cumsum(one.n[order])]
-            offset = np.r_[0.0, np.cumsum((edge * one.n)[order])]
+            slope = np.r_[0.0, np.cumsum(ranks.n[order])]
+            offset = np.r_[0.0, np.cumsum((edge * ranks.n)[order])]
             at = np.searchsorted(edge[order], ends, "right")
             total += sign * np.diff(slope[at] * ends - offset[at])
     return np.maximum(total, 0.0)
@@ -233,7 +233,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     ns = sorted({*(n for n in NS if n <= largest and (not without or s.m < n)), s.n})
 
     def both(samplings: list[Sampling]) -> list[list[Point]]:
-        return [[(one, x) for x in samplings] for one in (q.taken, plain)]
+        return [[(recipe, x) for x in samplings] for recipe in (q.taken, plain)]
 
     weighed: list[Point] = [(correction("BV", gamma=g), s) for g in gammas]
     axes: dict[str, tuple[ArrayLike, list[list[Point]]]] = {

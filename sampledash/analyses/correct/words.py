@@ -41,9 +41,9 @@ def root(square: float) -> str:
 say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)
 
 
-def risks(found: Mapping[Correction, tuple[float, float]], instances: int) -> str:
+def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> str:
     """Bias, and standard deviation of the mean, of each correction, for a screen reader."""
-    return say.risks([(x, b**0.5, (v / instances) ** 0.5) for x, (b, v) in found.items()])
+    return say.risks([(x, b**0.5, (v / instances) ** 0.5) for x, (b, v) in errors.items()])
 
 
 def vector_note(fit: Fit) -> str:
@@ -99,15 +99,15 @@ def script(fit: Fit) -> str:
     """Python script that computes the vector with this package."""
     s, recipe = fit.sampling, fit.correction
     odds = f", odds={s.odds!r}" if s.design.weighted else ""
-    own = f", gamma={recipe.gamma!r}" if recipe.gamma is not None else ""
+    options = f", gamma={recipe.gamma!r}" if recipe.gamma is not None else ""
     prior = ""
     if recipe.prior is not None:
-        own += ", prior=prior"
+        options += ", prior=prior"
         prior = "prior = ...  # n weights of the ranks; these are in the JSON file\n"
     return (
         f"import sampledash as sd\n{prior}"
         f'sampling = sd.Sampling({s.n}, {s.m}, "{s.scheme}"{odds})\n'
-        f'correction = sd.correction("{recipe.name}"{own})\n'
+        f'correction = sd.correction("{recipe.name}"{options})\n'
         f'fit = correction.fit("{fit.metric}", sampling)\n'
         "fit([1, 5, 2])  # corrected values of sampled ranks"
     )

@@ -32,8 +32,8 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
         ):
             if span is not None:
                 hover = f"{name}: {percent(span[0])} to {percent(span[1])}<extra></extra>"
-                look = {"color": theme.faded(color, opacity), "name": name, "hovertemplate": hover}
-                data.append(theme.spans([span], [place], width, **look))
+                style = {"color": theme.faded(color, opacity), "name": name, "hovertemplate": hover}
+                data.append(theme.spans([span], [place], width, **style))
         of_readings = row.readings if len(row.readings) > 1 else (row.value,)
         estimates = [("estimate", value, dot) for value in of_readings]
         for name, value, marker in (*estimates, ("on all items", row.exact, tick)):

@@ -86,15 +86,17 @@ class Question:
     @property
     def adaptive(self) -> bool:
         """Whether the draw decided m, or may have decided m, for some system."""
-        return any(one.readings[-1].adaptive for one in self.sets)
+        return any(ranks.readings[-1].adaptive for ranks in self.sets)
 
     @property
     def readings(self) -> tuple[Question, ...]:
         """Two questions, m set beforehand and m decided by the draw; this one if that is known."""
-        if all(len(one.readings) == 1 for one in self.sets):
+        if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
         return tuple(
-            replace(self, sets=tuple(one.readings[place % len(one.readings)] for one in self.sets))
+            replace(
+                self, sets=tuple(ranks.readings[place % len(ranks.readings)] for ranks in self.sets)
+            )
             for place in range(len(READINGS))
         )
 
@@ -110,57 +112,60 @@ class Question:
         return [question._value(place, method) for question in self.readings]
 
     def _value(self, place: int, method: str) -> float:
-        one = self.sets[place]
+        ranks = self.sets[place]
         if method == TOGETHER:  # the rank distributions are learned from all systems together
             fits = self.cached((method, self.sets), lambda: laws.fitted_side_by_side(self.sets))
             return float(fits[place].expected(self.metric))
         asked: Correction | str = usable(method, self.gamma) if method in USABLE else method
-        return self.cached((asked, one), lambda: point(self.metric, one, asked))
+        return self.cached((asked, ranks), lambda: point(self.metric, ranks, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Range of the metric of one system (i = j), or of the difference of two.
 
         With a shape, None if the samples contradict the shape or if the draw may have decided m.
         """
-        one, other = self.sets[i], self.sets[j]
+        ranks, other = self.sets[i], self.sets[j]
 
         def make() -> Range:
             if i == j:
-                return interval(self.metric, one, shape=shape)
-            comparison = compare(self.metric, one, other, shape)
+                return interval(self.metric, ranks, shape=shape)
+            comparison = compare(self.metric, ranks, other, shape)
             return comparison.low, comparison.high
 
-        if shape is not None and (one.readings[-1].adaptive or other.readings[-1].adaptive):
+        if shape is not None and (ranks.readings[-1].adaptive or other.readings[-1].adaptive):
             return None
-        return self.cached((shape, one, other), lambda: allowed.unless_contradicted(shape, make))
+        return self.cached((shape, ranks, other), lambda: allowed.unless_contradicted(shape, make))
 
-    def gammas(self, one: SampledRankSet) -> pd.DataFrame:
+    def gammas(self, ranks: SampledRankSet) -> pd.DataFrame:
         """Table of the bias and variance of the mean for several γ, at this number of instances."""
-        of = self.metric, one.outcomes.samplings[-1], one.n_instances
-        return self.cached(("gammas", one), lambda: gamma_table(*of, laws.fitted(one, SHAPED)))
+        of = self.metric, ranks.outcomes.samplings[-1], ranks.n_instances
+        return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, SHAPED)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
         """Some true ranks, and the estimated share of relevant items up to each, by system."""
-        if (n := max(x.n for one in self.sets for x in one.strata)) > MOST_CANDIDATES:
+        if (n := max(x.n for ranks in self.sets for x in ranks.strata)) > MOST_CANDIDATES:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
         grid = rank_grid(n)
 
-        def below(one: SampledRankSet) -> Floats:
-            shares = np.cumsum(laws.rank_distribution(one, SHAPED))
+        def below(ranks: SampledRankSet) -> Floats:
+            shares = np.cumsum(laws.rank_distribution(ranks, SHAPED))
             return np.asarray(shares[np.minimum(grid, len(shares)) - 1])
 
         return grid, {
-            one.system: self.cached(("below", one, n), partial(below, one)) for one in self.sets
+            ranks.system: self.cached(("below", ranks, n), partial(below, ranks))
+            for ranks in self.sets
         }
 
-    def price(self, one: SampledRankSet) -> tuple[Range, Range]:
+    def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
         """Scores per instance until the metric is decided: for these instances, and for many."""
 
         def make() -> tuple[Range, Range]:
-            own, more = (allowed.stopping_range(self.metric, one, x) for x in (None, np.inf))
-            return own, more
+            for_these, more = (
+                allowed.stopping_range(self.metric, ranks, x) for x in (None, np.inf)
+            )
+            return for_these, more
 
-        return self.cached(("price", one), make)
+        return self.cached(("price", ranks), make)
 
     def cached(self, name: tuple[Hashable, ...], make: Callable[[], T]) -> T:
         """Return a result about this metric from the cache; make it if needed."""
@@ -201,12 +206,14 @@ def compute(
     q: Question, report: Progress, name: Callable[[str], str] = system_name
 ) -> Result[Question]:
     """Return the result for sampled ranks; ``name`` formats system names in the sentence."""
-    names = [one.system for one in q.sets]
+    names = [ranks.system for ranks in q.sets]
     rows, pairs = _ranges(q, names, report)
     both = zip(q.sets, rows, strict=True)
-    against = [row.name for one, row in both if not row.falling and not one.readings[-1].adaptive]
+    against = [
+        row.name for ranks, row in both if not row.falling and not ranks.readings[-1].adaptive
+    ]
     notes = [*_to_know(q), *map(words.say.contradicts, against)]
-    instances = [one.n_instances for one in q.sets]
+    instances = [ranks.n_instances for ranks in q.sets]
     fewest, row = min(instances), rows[int(np.argmin(instances))]
     if fewest < FEW and (left_open := row.free[1] - row.free[0]) > 0.5:
         notes.append(words.say.few(row.name, fewest, left_open))
@@ -241,7 +248,7 @@ def _allowed_method(
         method, why = order[0], "adaptive"
     elif contradicted:
         return plainest, "contradicted"
-    n = [one.population for one in q.sets]
+    n = [ranks.population for ranks in q.sets]
     rest = order[order.index(method) : -1]
     if TOGETHER in rest and (TOGETHER not in q.methods or max(n) > 1.1 * min(n)):
         rest.remove(TOGETHER)
@@ -258,22 +265,24 @@ def _allowed_method(
 
 def _to_know(q: Question) -> Iterator[str]:
     """Notes on the cutoff, on systems that differ in n or m, and on instances with many ranks."""
-    sizes = {one.system: one.population for one in q.sets}
-    least = min(q.sets, key=lambda one: one.population)
+    sizes = {ranks.system: ranks.population for ranks in q.sets}
+    least = min(q.sets, key=lambda ranks: ranks.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
         yield f"{least.system}: {sentence}" if len(set(sizes.values())) > 1 else sentence
-    drawn = {one.system: round(float(np.average(one.m, weights=one.counts))) for one in q.sets}
+    drawn = {
+        ranks.system: round(float(np.average(ranks.m, weights=ranks.counts))) for ranks in q.sets
+    }
     yield from words.unlike(str(q.metric), sizes, drawn)
-    for one in q.sets:
-        if one.instances is not None and len(np.unique(one.instances)) < len(one):
-            yield words.say.repeated(len(one), len(np.unique(one.instances)))
+    for ranks in q.sets:
+        if ranks.instances is not None and len(np.unique(ranks.instances)) < len(ranks):
+            yield words.say.repeated(len(ranks), len(np.unique(ranks.instances)))
             return
 
 
-def estimates(found: Result[Question]) -> pd.DataFrame:
+def estimates(result: Result[Question]) -> pd.DataFrame:
     """Table of every estimate for every system, with the exact value where it is known."""
-    q, rows = found.question, []
-    for i, row in enumerate(found.rows):
+    q, rows = result.question, []
+    for i, row in enumerate(result.rows):
         values = {label: ask._value(i, name) for label, (ask, name) in offered(q).items()}
         low, high = row.falling or (None, None)
         beyond = " ".join(outside({x: [y] for x, y in values.items()}))
@@ -293,14 +302,14 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
     return {f"{name}, if {why}": (ask, name) for name in q.methods for ask, why in both}
 
 
-def pair_ranges(found: Result[Question]) -> pd.DataFrame:
+def pair_ranges(result: Result[Question]) -> pd.DataFrame:
     """Table of the range of each pair's difference, without and with the falling shape."""
-    drawn = {one.system: one for one in found.question.sets}
+    drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
         | {"high": span[1], **_drawn(drawn[pair.name], drawn[pair.other])}
-        | {"metric": str(found.question.metric)}
-        for pair in found.pairs
+        | {"metric": str(result.question.metric)}
+        for pair in result.pairs
         for name, span in (("none", pair.free), ("ranks fall off", pair.falling))
         if span is not None
     )
@@ -312,8 +321,8 @@ def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
     def listed(sizes: set[Any]) -> Any:
         return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))
 
-    n, m = {one.population for one in sets}, {m for one in sets for m in one.outcomes.m}
-    adaptive = {one.readings[-1].adaptive if len(one.readings) == 1 else None for one in sets}
+    n, m = {ranks.population for ranks in sets}, {m for ranks in sets for m in ranks.outcomes.m}
+    adaptive = {ranks.readings[-1].adaptive if len(ranks.readings) == 1 else None for ranks in sets}
     return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme, "adaptive": listed(adaptive)}
 
 
@@ -336,7 +345,7 @@ def read_table(text: str) -> PrintedTable:
             f"the table has {len(table.rows)} systems, more than {MOST_PRINTED}: keep those that "
             "are compared"
         )
-    if bare := [one.system for one in table.rows if not one.values]:
+    if bare := [row.system for row in table.rows if not row.values]:
         raise ValueError(
             f"the table gives no value for {bare[0]!r}: give it at least one, or remove its line"
         )
@@ -359,17 +368,17 @@ class TableQuestion(NamedTuple):
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]
             return None if None in spans else allowed.difference(spans)
-        one, s = self.table.rows[i], self.sampling
+        row, s = self.table.rows[i], self.sampling
 
         def make() -> Range:
-            given: Any = (self.metric, one.values, s.n, s.m, one.decimals, None, shape, s.scheme)
+            given: Any = (self.metric, row.values, s.n, s.m, row.decimals, None, shape, s.scheme)
             try:
                 return allowed.bounds_from_table(*given, instances=self.instances or None)
             except ValueError as error:
                 why = str(error).removeprefix("observed ")
-                raise ValueError(f"{one.system}: {why}") from None
+                raise ValueError(f"{row.system}: {why}") from None
 
-        key = ("table", self.metric, repr(one), shape, s, self.instances)
+        key = ("table", self.metric, repr(row), shape, s, self.instances)
         return memory.cached(key, lambda: allowed.unless_contradicted(shape, make), shared=False)
 
 
@@ -378,7 +387,7 @@ def compute_table(
 ) -> Result[TableQuestion]:
     """Return the result for a printed table; ``name`` formats system names in the sentence."""
     metric, s = q.metric, q.sampling
-    rows, pairs = _ranges(q, [one.system for one in q.table.rows], report)
+    rows, pairs = _ranges(q, [row.system for row in q.table.rows], report)
     notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
     notes += [words.say.contradicts(row.name) for row in rows if row.falling is None]
     sure, likely = (
@@ -395,12 +404,12 @@ def compute_table(
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
 
 
-def bounds(found: Result[TableQuestion]) -> pd.DataFrame:
+def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
     """Table of every range with its settings; the range is empty if the table contradicts it."""
-    q, s = found.question, found.question.sampling
+    q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
     rows: list[dict[str, Any]] = []
-    for row in (*found.rows, *found.pairs):
+    for row in (*result.rows, *result.pairs):
         for shape, span in (("any", row.free), (FALLING, row.falling)):
             low, high = span or (None, None)
             rows.append(

@@ -49,15 +49,15 @@ def expected_curve(
         theme.curve(*theme.steps(ranks, y_exact), theme.exact_line(dark), "exact"),
         theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(m)},"),
     ]
-    here, shapes = np.flatnonzero(ranks == at), []
-    if len(here):
-        h = int(here[0])
+    places, shapes = np.flatnonzero(ranks == at), []
+    if len(places):
+        h = int(places[0])
         marks = {"sampled": (float(y_mean[h]), color), "exact": (float(y_exact[h]), c.ink)}
         heights, fills = map(list, zip(*marks.values(), strict=True))
         marker = {"color": fills, "size": 10, "line": {"color": c.paper, "width": 1.5}}
         data.append(theme.dots([at, at], heights, marker, hoverinfo="skip"))
-        look: dict[str, Any] = {"log": log, "narrow": narrow, "back": theme.faded(c.page, 0.75)}
-        names = _values_at(at, marks, int(ranks[-1]), top, **look)
+        options: dict[str, Any] = {"log": log, "narrow": narrow, "back": theme.faded(c.page, 0.75)}
+        names = _values_at(at, marks, int(ranks[-1]), top, **options)
         shapes = [theme.upright(at, c.muted)]
     else:
         i, j = _crossing(y_mean, 0.62 * top), _crossing(y_exact, 0.35 * top)
@@ -206,8 +206,8 @@ def law(
     bars, name, data = y, "probability", []
     if observed is not None:
         shares = np.bincount(observed, minlength=len(p) + 1)[1:][window] / len(observed)
-        bars, name, look = theme.in_percent(shares), "drawn", {"color": c.ink, "size": 6}
-        data = [theme.dots(ranks, y, look, name="law", hovertemplate=theme.hover("law"))]
+        bars, name, marker = theme.in_percent(shares), "drawn", {"color": c.ink, "size": 6}
+        data = [theme.dots(ranks, y, marker, name="law", hovertemplate=theme.hover("law"))]
     hover = theme.hover(name)
     data.insert(0, theme.bars(ranks, bars, name, marker={"color": colors}, hovertemplate=hover))
     label = theme.name_at(mean, 1.0, f"mean {mean:,.2f}", c.ink, log=False, side="center")
@@ -250,16 +250,23 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
         if len(ranks) > LIMIT:
             shown = ranks[np.linspace(0, len(ranks) - 1, LIMIT).astype(np.int64)]
         line = {"color": color, "width": 2}
-        look = {"symbol": "line-ns", "size": size, "color": color, "line": line}
+        marker = {"symbol": "line-ns", "size": size, "color": color, "line": line}
         label = f"drawn, ranked {side}"
         hover = f"{label}: rank %{{x:,}}<extra></extra>"
-        data.append(theme.dots(shown, np.zeros(len(shown)), look, name=label, hovertemplate=hover))
+        data.append(
+            theme.dots(shown, np.zeros(len(shown)), marker, name=label, hovertemplate=hover)
+        )
         place = {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": corner}
         text = f"<b>{count(len(ranks))} drawn {side}</b>"
         names.append(theme.note(float(side == "below"), 1, text, font={"color": color}, **place))
-    look = {"symbol": "diamond", "size": 17, "color": c.ink, "line": {"color": c.paper, "width": 2}}
+    marker = {
+        "symbol": "diamond",
+        "size": 17,
+        "color": c.ink,
+        "line": {"color": c.paper, "width": 2},
+    }
     hover = f"relevant item: rank {count(rank)}<extra></extra>"
-    data.append(theme.dots([rank], [0], look, name="relevant item", hovertemplate=hover))
+    data.append(theme.dots([rank], [0], marker, name="relevant item", hovertemplate=hover))
     return theme.figure(
         data,
         dark=dark,

@@ -68,8 +68,8 @@ class Result:
         at = int(np.searchsorted(q.ranks, q.rank))
         if at == len(q.ranks) or q.ranks[at] == q.rank:
             return q.ranks, exact, mean, std
-        here = zip((exact, mean, std), self.at_rank(metric), strict=True)
-        exact, mean, std = (np.insert(part, at, value) for part, value in here)
+        pairs = zip((exact, mean, std), self.at_rank(metric), strict=True)
+        exact, mean, std = (np.insert(part, at, value) for part, value in pairs)
         return np.insert(q.ranks, at, q.rank), exact, mean, std
 
     def csv(self) -> str:

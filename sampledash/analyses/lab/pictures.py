@@ -20,13 +20,13 @@ _HEIGHT = 280
 _MOVIES = 8
 
 
-def swept(knob: str, found: pd.DataFrame, *, dark: bool) -> theme.Picture:
+def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Each measure of a sweep over the values of the knob, with the best value marked.
 
-    ``found`` is the table that ``result.swept`` returns.
+    ``table`` is the table that ``result.swept`` returns.
     """
-    x, axis = _places(knob, found[knob].to_numpy())
-    return theme.beside([_panel(x, axis, found[name], dark) for name in found.columns[1:]])
+    x, axis = _places(knob, table[knob].to_numpy())
+    return theme.beside([_panel(x, axis, table[name], dark) for name in table.columns[1:]])
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
@@ -76,14 +76,14 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
     )
 
 
-def tops(found: pd.DataFrame, *, dark: bool) -> theme.Picture:
+def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """TOPK over the share of the list: a panel of all shares, and one of the first ``TOP``.
 
-    ``found`` is the table that ``result.top_shares`` returns; its last column is dashed.
+    ``table`` is the table that ``result.top_shares`` returns; its last column is dashed.
     """
     panels = []
     for most in (1.0, TOP):
-        part = found[found["k"] <= most]
+        part = table[table["k"] <= most]
         line = theme.metric_line(parse_metric("TOPK@1"), dark)
         data = [
             theme.curve(
@@ -119,8 +119,8 @@ def toys(dark: bool) -> go.Figure:
         cells = np.where(world.predicted.ravel() == 5, theme.faded(c.blue, 0.6), c.grid)
         texts = ["" if np.isnan(rating) else f"{rating:g}" for rating in world.ratings.ravel()]
         marker = {"symbol": "square", "size": 25, "color": cells.tolist()}
-        look = {"marker": marker, "text": texts, "textfont": {"color": c.ink, "size": 14}}
-        grid = scatter("markers+text", movie, user, textposition="middle center", **look)
+        style = {"marker": marker, "text": texts, "textfont": {"color": c.ink, "size": 14}}
+        grid = scatter("markers+text", movie, user, textposition="middle center", **style)
         error = f"<b>RMSE on the ratings {world.rmse_observed:.2f}</b>"
         ranks = colored(f"<b>ATOP {percent(world.atop)}</b>", c.purple)
         title = f"{error}   {ranks}<br>RMSE if all were rated {world.rmse_all:.2f}"

@@ -119,13 +119,13 @@ class Setup:
 
     def training(self, wanted: Wanted) -> Task:
         """Task that trains a recommender and ranks the test items."""
-        how: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
-        return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **how))
+        options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
+        return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **options))
 
     def sweep(self, knob: str) -> Task:
         """Task that trains AllRank-Regression with each of several values of a knob."""
-        how: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
-        return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **how))
+        options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
+        return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **options))
 
 
 #: Results of this session by key: rank sets, and the points of sweeps.

@@ -42,14 +42,14 @@ def knobs(text: str) -> str:
     return escaped(". ".join(part.rstrip(".") for part in sentences)) + "."
 
 
-def swept(knob: str, found: pd.DataFrame) -> str:
+def swept(knob: str, table: pd.DataFrame) -> str:
     """Sentence on a sweep: the value of the knob with highest ATOP, and with lowest RMSE."""
-    by_rank = found.iloc[int(found["ATOP"].argmax())]
-    by_error = found.iloc[int(found["RMSE"].argmin())]
+    by_rank = table.iloc[int(table["ATOP"].argmax())]
+    by_error = table.iloc[int(table["RMSE"].argmin())]
     return say.swept(knob, by_rank, by_error)
 
 
-def tops(found: pd.DataFrame) -> str:
+def tops(table: pd.DataFrame) -> str:
     """Sentence on the curves of TOPK: the share of relevant items in the top of the list."""
-    row = found[found["k"] <= TOP].iloc[-1]
+    row = table[table["k"] <= TOP].iloc[-1]
     return say.tops(TOP, [say.share_with(*item) for item in row.drop("k").items()])

@@ -9,7 +9,7 @@ module is a new lesson. A module holds
     number in percent, or the format after a colon, as in ``$x:points`` and ``$x:2f``. A ``choice``
     is an answer and a reply, an ``exercise`` a task and a solution, and a ``link`` a page, its
     query and a label, each with `` | `` between the parts. ``right`` names the right choice.
-``numbers(look)``, ``picture(look, revealed, dark)``
+``numbers(variant)``, ``picture(variant, revealed, dark)``
     The numbers and texts by name (several lines as a tuple), and the Plotly figure.
 ``LOOKS``, ``OFFER``
     Both optional. ``LOOKS``: metrics or pictures that the reader can choose once the answer is
@@ -174,10 +174,10 @@ def looks(number: int) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def words(number: int, look: str = "") -> Lesson:
+def words(number: int, variant: str = "") -> Lesson:
     """The texts of lesson 1, 2, ...; cached, as they are the same for all readers."""
     module = course()[number - 1]
-    return read(module.TEXT, {**COMMON, **module.numbers(look or looks(number)[0])})
+    return read(module.TEXT, {**COMMON, **module.numbers(variant or looks(number)[0])})
 
 
 _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
@@ -228,13 +228,13 @@ def read(text: str, numbers: Numbers) -> Lesson:
 
 def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
     """Format a number as the match ``$x`` or ``$x:format`` wants; ``tex``: for a formula."""
-    value, how = numbers[match[1]], match[2]
+    value, form = numbers[match[1]], match[2]
     if isinstance(value, str | tuple):
         return str(value)
-    if how is None:
+    if form is None:
         number = percent(value) if isinstance(value, float) else count(value)
     else:
-        number = WRITTEN[how](value) if how in WRITTEN else f"{value:.{how}}"
+        number = WRITTEN[form](value) if form in WRITTEN else f"{value:.{form}}"
     return re.sub(r"(?<=\d),", "{,}", number).replace(" %", r"\,\%") if tex else number
 
 
@@ -249,7 +249,7 @@ def order(systems: Sequence[str], means: Sequence[float]) -> str:
 def notes(lesson: Lesson) -> str:
     """Teacher's notes on one lesson, as Markdown."""
     heard = "\n".join(f"- {belief}" for belief in lesson.misconceptions)
-    tasks = "\n".join(f"- {one.task} *{one.solution}*" for one in lesson.exercises)
+    tasks = "\n".join(f"- {exercise.task} *{exercise.solution}*" for exercise in lesson.exercises)
     return (
         f"**{lesson.minutes} minutes.** Read the question aloud, let the class vote by hand, "
         "choose the answer with most votes, then move the slider before you explain.\n\n"
@@ -261,18 +261,22 @@ def notes(lesson: Lesson) -> str:
 def sheet() -> str:
     """Exercise sheet of all lessons as Markdown: the tasks, then solutions and teacher's notes."""
     every = [words(number) for number in range(1, len(course()) + 1)]
-    time = f"{len(every)} lessons, {sum(one.minutes for one in every)} minutes."
+    time = f"{len(every)} lessons, {sum(lesson.minutes for lesson in every)} minutes."
     tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {time}", ""]
     keys = ["# Solutions and notes for the teacher", ""]
     for place, lesson in enumerate(every, 1):
         # The title gives the answer away, so it stands with the solutions.
         tasks += [f"## {place}. {lesson.question} ({lesson.minutes} minutes)", "", lesson.setup, ""]
         tasks += [*(f"- [ ] {choice.text}" for choice in lesson.choices), ""]
-        tasks += [f"{place}.{i} {one.task}\n" for i, one in enumerate(lesson.exercises, 1)]
+        tasks += [
+            f"{place}.{i} {exercise.task}\n" for i, exercise in enumerate(lesson.exercises, 1)
+        ]
         keys += [f"## {place}. {lesson.title}", ""]
         keys += [f"**{lesson.answer.text}.** {lesson.answer.reply}", "", lesson.sentence, ""]
         keys += [*(f"$$ {step} $$" for step in lesson.formula), ""]
         keys += [*(f"- {belief}" for belief in lesson.misconceptions), ""]
-        keys += [f"{place}.{i} {one.solution}\n" for i, one in enumerate(lesson.exercises, 1)]
+        keys += [
+            f"{place}.{i} {exercise.solution}\n" for i, exercise in enumerate(lesson.exercises, 1)
+        ]
         keys += [f"Source: {lesson.source}.", ""]
     return "\n".join([*tasks, "---", "", *keys])

@@ -68,15 +68,15 @@ def _toy(metric: Metric, dark: bool) -> go.Figure:
     orders = memory.orders((metric,), sets, N - 1, protocol, shared=True)
     means = orders.means[np.searchsorted(orders.m_values, grid), :, 0]
     names, exact = [x.system for x in sets], [mean(metric, x) for x in sets]
-    how: dict[str, Any] = {"at": DRAWN, "dark": dark, "height": _HEIGHT}
-    return consistency.curves(str(metric), grid, names, means, exact, **how)
+    options: dict[str, Any] = {"at": DRAWN, "dark": dark, "height": _HEIGHT}
+    return consistency.curves(str(metric), grid, names, means, exact, **options)
 
 
 def _sampled(metric: Metric, dark: bool) -> go.Figure:
     ranks, negatives = rank_grid(N, keep=[10, 11]), (1, 10, 100, 1000)
     curves = {m: expected_curves((metric,), Sampling(N, m, WITH), ranks)[1][0] for m in negatives}
-    how: dict[str, Any] = {"at": 100, "dark": dark, "height": _HEIGHT}
-    return explore.family(metric, ranks, metric(ranks, N), curves, **how)
+    options: dict[str, Any] = {"at": 100, "dark": dark, "height": _HEIGHT}
+    return explore.family(metric, ranks, metric(ranks, N), curves, **options)
 
 
 def _corrected(metric: Metric, dark: bool) -> go.Figure:
@@ -84,8 +84,8 @@ def _corrected(metric: Metric, dark: bool) -> go.Figure:
     names = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
     recipes = [parse_correction(name) for name in names]
     curves = {x: expected(metric, x, sampling, Prior(), ranks) for x in recipes}
-    how: dict[str, Any] = {"focus": parse_correction("BV 0.1"), "dark": dark, "height": _HEIGHT}
-    return correct.expectation(metric, ranks, metric(ranks, N), curves, **how)
+    options: dict[str, Any] = {"focus": parse_correction("BV 0.1"), "dark": dark, "height": _HEIGHT}
+    return correct.expectation(metric, ranks, metric(ranks, N), curves, **options)
 
 
 def _ranks(_: Metric, dark: bool) -> go.Figure:
@@ -117,13 +117,13 @@ def panels(item: str, dark: bool) -> list[Panel]:
     return [Panel(draw(x, dark), f"paper_{key.format(x)}", alt.format(x)) for x in metrics]
 
 
-def missing(times: int, found: pd.DataFrame, dark: bool) -> list[Panel]:
+def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
     """TOPK and ATOP of all and of observed relevant items, over how unevenly they are observed."""
     panels = []
-    for row, measure in enumerate(found["measure"].unique()):
+    for row, measure in enumerate(table["measure"].unique()):
         line = theme.metric_line(parse_metric(measure), dark)
         color, ink = line["color"], theme.look(dark).ink
-        columns = found.loc[found["measure"] == measure, ["times", "complete", "observed"]]
+        columns = table.loc[table["measure"] == measure, ["times", "complete", "observed"]]
         at, complete, seen = columns.to_numpy().T * [[1], [100], [100]]
         marker = {"size": 11, "color": color}
         data = [

@@ -42,18 +42,18 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
 }
 
 
-def missing(times: int, found: pd.DataFrame) -> str:
+def missing(times: int, table: pd.DataFrame) -> str:
     """Sentence on how well the observed ratings estimate the metrics of all ratings."""
-    return say.missing(times, found.to_dict("records"))
+    return say.missing(times, table.to_dict("records"))
 
 
-def cell(found: Any, decimals: int) -> str:
+def cell(row: Any, decimals: int) -> str:
     """Printed value and ours, for a row of :func:`sampledash.papers.krichene.match`."""
-    own = f"{found.ours:.{decimals}f}"
-    if pd.notna(found.our_std):
-        own += f"±{found.our_std:.{decimals}f}"
-    text = f"{found.text} →\u00a0{own}\u00a0{'✓' if found.matched else '≠'}"  # one break at most
-    return text if found.matched else f"**{text}**"
+    our_value = f"{row.ours:.{decimals}f}"
+    if pd.notna(row.our_std):
+        our_value += f"±{row.our_std:.{decimals}f}"
+    text = f"{row.text} →\u00a0{our_value}\u00a0{'✓' if row.matched else '≠'}"  # one break at most
+    return text if row.matched else f"**{text}**"
 
 
 def ours(value: float, what: str) -> str:

@@ -18,7 +18,7 @@ VISITED = (1, 2, 3, 5, 10, 11, 20, 50, 100, 101, 200, 500, 1000)
 TOP = 1_000
 
 
-def numbers(look: str) -> Numbers:
+def numbers(variant: str) -> Numbers:
     values: dict[str, str | float] = {}
     for name in ("Recall@10", "NDCG", "AUC", "AP"):
         metric, short = sd.parse_metric(name), name.partition("@")[0]
@@ -31,7 +31,7 @@ def numbers(look: str) -> Numbers:
     return values
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Four metrics over the rank."""
     ranks = rank_grid(TOP, keep=VISITED)
     grey = {"color": theme.look(dark).muted, "width": 2.5}

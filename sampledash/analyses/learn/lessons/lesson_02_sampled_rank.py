@@ -22,7 +22,7 @@ SIZES = (1, 2, 5, 10, 100, 1_000, 10_000)
 SEED, WIDEST = 3, 8
 
 
-def numbers(look: str) -> Numbers:
+def numbers(variant: str) -> Numbers:
     sampling = sd.Sampling(N, M, WITHOUT)
     mean, p = 1 + M * float(sampling.share_above(RANK)), sampling.pmf(RANK)
     return {
@@ -42,7 +42,7 @@ def numbers(look: str) -> Numbers:
     }
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Sampled ranks of one draw, of more draws, and their distribution."""
     sampling = sd.Sampling(N, M, WITHOUT)
     seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])

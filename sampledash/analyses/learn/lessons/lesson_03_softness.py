@@ -37,8 +37,8 @@ def half_way(metric: sd.Metric, m: int) -> int:
     return int(np.flatnonzero(values >= values[0] / 2)[-1]) + 1
 
 
-def numbers(look: str) -> Numbers:
-    recall, metric = sd.parse_metric("Recall@10"), sd.parse_metric(look)
+def numbers(variant: str) -> Numbers:
+    recall, metric = sd.parse_metric("Recall@10"), sd.parse_metric(variant)
     sampling = sd.Sampling(N, M, WITHOUT)
     asked, value = (float(sd.expected(x, FAR, sampling)) for x in (recall, metric))
     exact = float(metric(FAR, N))
@@ -64,18 +64,18 @@ def numbers(look: str) -> Numbers:
     }
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Expected sampled metric over the rank, which has no sharp cutoff any more (Figure 3)."""
-    metric = sd.parse_metric(look)
+    metric = sd.parse_metric(variant)
     keep = {FAR, *([] if metric.k is None else [metric.k, metric.k + 1])}
     keep.update(x for m in LADDER[:-1] for x in jumps(sd.Sampling(N, m, WITHOUT), metric)[::4])
     ranks = rank_grid(N, top=TOP, keep=sorted(keep))
-    here = int(np.searchsorted(ranks, FAR))
+    place = int(np.searchsorted(ranks, FAR))
     exact = Curve("exact", metric(ranks, N), theme.exact_line(dark, 2.5))
-    true = f"all items {percent(float(exact.y[here]))}"
+    true = f"all items {percent(float(exact.y[place]))}"
     head = f"<b>{metric} at rank {count(FAR)}</b>"
     upright = theme.upright(FAR, theme.look(dark).muted, dash="dot")
-    layout: dict[str, Any] = {"shapes": [upright], "revision": f"soft-{look}", "dark": dark}
+    layout: dict[str, Any] = {"shapes": [upright], "revision": f"soft-{variant}", "dark": dark}
     layout |= {"xaxis": theme.rank_axis(TOP, log=False), "yaxis": theme.percent_axis()}
     if not revealed:
         return sliding.before(ranks, [exact], f"{head}<br>╌╌ on {true}", **layout)
@@ -83,7 +83,7 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     steps = []
     for m in LADDER:
         curve = Curve("sampled", sampled(metric, ranks, m), line)
-        legend = f"<b>{count(m)} negatives {percent(float(curve.y[here]))}</b>"
+        legend = f"<b>{count(m)} negatives {percent(float(curve.y[place]))}</b>"
         title = f"{head}   ╌╌ {true}<br>{sliding.colored(legend, curve.color)}"
         steps.append(sliding.Step(count(m), sliding.lines(ranks, [curve]), title))
     return sliding.sliding(sliding.lines(ranks, [exact]), steps, LADDER.index(M), **layout)

@@ -31,10 +31,10 @@ RANK = 100
 DOWN = (N - 1, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 3, 2, 1)
 
 
-def numbers(look: str) -> Numbers:
+def numbers(variant: str) -> Numbers:
     (sets, names, *_), ap = movielens(), sd.parse_metric("AP")
     first, second = ap([1, 2], N).tolist()
-    top, here, last = sd.expected(ap, [1, RANK, N], sd.Sampling(N, 1, WITHOUT)).tolist()
+    top, at_rank, last = sd.expected(ap, [1, RANK, N], sd.Sampling(N, 1, WITHOUT)).tolist()
     return {
         "rank": RANK,
         "flat": sd.expected_mean(METRIC, sets[0], 1, scheme=WITHOUT),
@@ -47,12 +47,12 @@ def numbers(look: str) -> Numbers:
         "others": N - 1,
         "step": first - second,
         "second": second,
-        "here": here,
+        "here": at_rank,
         "ndcg": float(sd.parse_metric("NDCG")(2, N)),
     }
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Metrics scaled to 0 to 100 %: with fewer negatives they become the line of AUC."""
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])

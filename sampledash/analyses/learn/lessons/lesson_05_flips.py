@@ -24,20 +24,20 @@ TABLE_M = 99  # negatives in Table 2
 VISITED = (1, 2, 5, 10, 20, 50, 99, 150, 200, 300, 500, 1000, 2000, 3000, 5000, 9999)
 
 
-def numbers(look: str) -> Numbers:
+def numbers(variant: str) -> Numbers:
     sets, ap = sd.example("paper-abc"), sd.parse_metric("AP")
     names, n = [rs.system for rs in sets], int(sets[0].n.max())
-    exact, sampled = _means(look)
+    exact, sampled = _means(variant)
     exact_ap, sampled_ap = _means("AP")
     places = np.array([sets[2].ranks.min(), sets[0].ranks.max()])
     worth = [ap(places, n), np.asarray(sd.expected(ap, places, sd.Sampling(n, TABLE_M, WITH)))]
     true, shown = order(names, exact), order(names, sampled)
     flipped = sd.counterexample("Recall@10", sd.Sampling(N, M, WITHOUT)) or ()
-    each = {
+    ap_texts = {
         f"ap_{name}": f"{percent(s)} on the sample, {percent(e)} on all items"
         for name, s, e in zip(names, sampled_ap, exact_ap, strict=True)
     }
-    return each | {
+    return ap_texts | {
         "n": n,
         "m": TABLE_M,
         "ranks": "; ".join(f"**{rs.system}**: {_ranks(rs.ranks)}" for rs in sets),
@@ -46,8 +46,8 @@ def numbers(look: str) -> Numbers:
         "worst_A": places[1],
         "worth": worth[0][0] / worth[0][1],
         "sampled_worth": worth[1][0] / worth[1][1],
-        "metric": look,
-        "chip": CHIPS[look],
+        "metric": variant,
+        "chip": CHIPS[variant],
         "sampled": _named(sampled),
         "sampled_order": shown,
         "end": "as on all items" if shown == true else f"on all items {true}",
@@ -79,19 +79,19 @@ def _tex(values: list[float]) -> str:
     return r",\quad ".join(f"{name} = {v:.3f}" for name, v in zip("ABC", values, strict=True))
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Expected metric of A, B and C over m (Figure 2)."""
-    sets, (exact, _) = sd.example("paper-abc"), _means(look)
+    sets, (exact, _) = sd.example("paper-abc"), _means(variant)
     names, m_max = [rs.system for rs in sets], int(sets[0].n.max()) - 1
     grid = m_grid(m_max, VISITED)
-    means = sd.curve(look, sets, grid.tolist(), scheme=WITH).to_numpy()
+    means = sd.curve(variant, sets, grid.tolist(), scheme=WITH).to_numpy()
     curves = [
         Curve(name, means[:, place], theme.system_line(place, dark) | {"width": 3.5})
         for place, name in enumerate(names)
     ]
     if not revealed:
-        title = sliding.live(curves, exact, f"{look} on all items")
-        return sliding.truths(look, names, exact, 1.1 * max(exact), title, dark)
+        title = sliding.live(curves, exact, f"{variant} on all items")
+        return sliding.truths(variant, names, exact, 1.1 * max(exact), title, dark)
     says = {}
     for m, values in zip(grid.tolist(), means.tolist(), strict=True):
         if m in VISITED:
@@ -101,26 +101,29 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     thin = theme.exact_line(dark, 1.2)
     known = zip(names, exact, strict=True)
     beside = [Curve(f"{name} on all", np.full(len(grid), value), thin) for name, value in known]
-    layout: dict[str, Any] = {"beside": beside, "dark": dark, "revision": f"flips-{look}"}
+    layout: dict[str, Any] = {"beside": beside, "dark": dark, "revision": f"flips-{variant}"}
     layout["xaxis"] = theme.rank_axis(m_max, title="m, negatives (log scale)", most=5)
     layout["yaxis"] = theme.percent_axis(100 * max(float(means.max()), *exact))
     return sliding.along(grid, curves, says, TABLE_M, **layout)
 
 
-def _counterexample(look: str, m: int) -> tuple[str, Link | None]:
+def _counterexample(metric: str, m: int) -> tuple[str, Link | None]:
     """Sentence on two small rank sets whose order flips, and a link to them; None if none flip."""
-    flipped = sd.counterexample(look, sd.Sampling(N, m, WITHOUT))
+    flipped = sd.counterexample(metric, sd.Sampling(N, m, WITHOUT))
     if flipped is None:
-        none = f"There is none for {look} with {negatives(m)}: every order is kept in expectation."
+        none = (
+            f"There is none for {metric} with {negatives(m)}: every order is kept in expectation."
+        )
         return none, None
     parts = [
-        f"**{rs.system}** at ranks {_ranks(rs.ranks)}: {percent(sd.mean(look, rs))} on all items, "
-        f"{percent(sd.expected_mean(look, rs, m, scheme=WITHOUT))} with {negatives(m)}"
+        f"**{rs.system}** at ranks {_ranks(rs.ranks)}: "
+        f"{percent(sd.mean(metric, rs))} on all items, "
+        f"{percent(sd.expected_mean(metric, rs, m, scheme=WITHOUT))} with {negatives(m)}"
         for rs in flipped
     ]
     typed = [f"{rs.system}: {', '.join(map(str, rs.ranks.tolist()))}" for rs in flipped]
     ranks = "\n".join([f"n = {int(flipped[0].n.max())}", *typed])
-    query = {"source": "Paste ranks", "ranks": ranks, "m": str(m), "metrics": CHIPS[look]}
+    query = {"source": "Paste ranks", "ranks": ranks, "m": str(m), "metrics": CHIPS[metric]}
     return f"{'; '.join(parts)}.", Link("consistency", query, "Check these two in Consistency")
 
 

@@ -32,7 +32,7 @@ def runs(m: int) -> Floats:
     return frozen(np.array(means))
 
 
-def numbers(look: str) -> Numbers:
+def numbers(variant: str) -> Numbers:
     sets, names, exact, *_ = movielens()
     worst = int(np.argmin(exact))
     seen = int((runs(M).argmax(axis=0) == worst).sum())
@@ -54,7 +54,7 @@ def numbers(look: str) -> Numbers:
     }
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Sampled means of repeated runs of each recommender, and the exact means."""
     sets, names, exact, *_ = movielens()
     true, worst = ranking(names, exact), int(np.argmin(exact))

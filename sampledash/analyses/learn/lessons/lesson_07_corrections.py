@@ -33,7 +33,7 @@ def errors(weight: float | None) -> tuple[float, float]:
     return float(bias2**0.5), float(variance**0.5)
 
 
-def numbers(look: str) -> Numbers:
+def numbers(variant: str) -> Numbers:
     users = len(movielens().sets[0])
     (bias, std), (small_bias, small_std) = errors(GAMMA), errors(GAMMA / 10)
     return {
@@ -51,7 +51,7 @@ def numbers(look: str) -> Numbers:
     }
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Expected corrected AP and exact AP over the rank, for γ from 1 down (Figure 4)."""
     ranks = rank_grid(N)
     raw_line = theme.correction_line("uncorrected", dark)

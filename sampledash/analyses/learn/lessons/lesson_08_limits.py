@@ -47,7 +47,7 @@ def _said(span: Range) -> str:
     return f"{percent(span[0])} to {percent(span[1])}"
 
 
-def numbers(look: str) -> Numbers:
+def numbers(variant: str) -> Numbers:
     free, falling = (spans[0] for spans in ranges(M))
     return {
         "n": run(M)[0].population,
@@ -63,7 +63,7 @@ def numbers(look: str) -> Numbers:
     }
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Ranges of the metric that one run allows for each system."""
     _, names, exact, *_ = movielens()
     if not revealed:

@@ -27,7 +27,7 @@ def needed() -> int:
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 
 
-def numbers(look: str) -> Numbers:
+def numbers(variant: str) -> Numbers:
     sets, names, exact, most, (better, worse, right_from) = movielens()
     return {
         "shown": order(names, [sd.expected_mean(METRIC, rs, M, scheme=WITHOUT) for rs in sets]),
@@ -43,7 +43,7 @@ def numbers(look: str) -> Numbers:
     }
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Expected difference of each pair over m: above 0 the order of the pair is right."""
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())
@@ -58,13 +58,13 @@ def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         gaps = [exact[a] - exact[b] for a, b in pairs.values()]
         title = sliding.live(curves, gaps, f"{METRIC} on all movies")
-        named = [each.name for each in curves]
+        named = [curve.name for curve in curves]
         return sliding.truths(f"{METRIC}, difference", named, gaps, 1.2 * max(gaps), title, dark)
     says = {}
     for m in m_values:
-        right = sum(float(each.y[np.searchsorted(grid, m)]) > 0 for each in curves)
+        right = sum(float(curve.y[np.searchsorted(grid, m)]) > 0 for curve in curves)
         says[m] = f"{negatives(m)}: {right} of {len(pairs)} pairs right (above 0)"
-    every = 100 * np.array([each.y for each in curves])
+    every = 100 * np.array([curve.y for curve in curves])
     low, top = float(every.min()), float(every.max())
     return sliding.along(
         grid,

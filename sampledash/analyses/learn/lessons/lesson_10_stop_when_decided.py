@@ -31,7 +31,7 @@ def order(rank: int) -> list[bool]:
     return [bool(above) for above in mixed[:last]]
 
 
-def numbers(look: str) -> Numbers:
+def numbers(variant: str) -> Numbers:
     sets, names, exact, *_ = movielens()
     best = int(np.argmax(exact))
     ranks, k = sets[best], sd.parse_metric(METRIC).k or 0
@@ -54,10 +54,12 @@ def numbers(look: str) -> Numbers:
     }
 
 
-def picture(look: str, revealed: bool, dark: bool) -> go.Figure:
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """The candidates of one user as they are scored, or the share of users still undecided."""
     return (
-        _all(dark) if look == LOOKS[2] else _one(HIT if look == LOOKS[1] else RANK, revealed, dark)
+        _all(dark)
+        if variant == LOOKS[2]
+        else _one(HIT if variant == LOOKS[1] else RANK, revealed, dark)
     )
 
 
