@@ -291,7 +291,7 @@ def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: i
     )
 
 
-#: Every correction; a new one is a row here.
+#: Every correction; to add one, add a row.
 CORRECTIONS: dict[str, Kind] = {
     "uncorrected": Kind(
         "uncorrected", "plain value", _as_sampled, r"\hat M(\tilde r) = {{ name }}(\tilde r)",

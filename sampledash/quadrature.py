@@ -25,7 +25,7 @@ from sampledash.types import Floats, Ints
 
 SIZE = 16  # default number of nodes of a panel; a panel of at most 16 ranks is summed directly
 HEAD = 64  # ranks summed one by one at the top, where metrics are steepest
-_DIRECT = 1_000  # up to here all ranks are summed directly
+_DIRECT = 1_000  # number of candidates up to which all ranks are summed directly
 
 
 @dataclass(frozen=True)

@@ -287,7 +287,7 @@ def _merge(
 ) -> Weighted:
     """Merge the rows of one part whose share above lies within end..1 - end.
 
-    The numbers of items lie in 1/high..1/low; 0 if only shares matter. ``width``: panels per angle.
+    Numbers of items lie in 1/high..1/low (0: only shares matter). ``width``: panels per radian.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -394,7 +394,10 @@ def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: 
 
 
 def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
-    """Return products of p(s+1)/p(s) = up/down, 1 at the mode (where ``rising`` begins)."""
+    """Return p from the ratios p(s+1)/p(s) = up/down, with p = 1 at the mode.
+
+    ``rising``: whether s is at or beyond the mode.
+    """
     numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
     ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
     p = np.ones((*ratio.shape[:-1], ratio.shape[-1] + 1))
@@ -461,7 +464,7 @@ def draw_above(
     a, b = a.astype(np.int64), b.astype(np.int64)
     if np.max(a + b, initial=0) < _NUMPY_URN:
         return np.asarray(rng.hypergeometric(a, b, draws), dtype=np.int64)
-    # Larger urns: invert the exact law, row by row.
+    # Larger urns: invert the exact distribution function, row by row.
     result = np.empty(a.shape, dtype=np.int64)
     for i in np.ndindex(a.shape):
         steps = np.cumsum(pmf(scheme, draws[i], a[i], b[i])[0])

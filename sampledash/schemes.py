@@ -18,7 +18,7 @@ import numpy as np
 from sampledash.types import Floats, Ints
 
 Scheme = Literal["with-replacement", "without-replacement", "popularity"]
-#: How negatives are drawn unless a call says otherwise: as evaluations draw them.
+#: Default scheme of every call, and the usual one in evaluations.
 DEFAULT_SCHEME: Scheme = "without-replacement"
 
 
@@ -66,7 +66,7 @@ _HYPERGEOMETRIC = (
     r"{{ m | tex_count }})"
 )
 
-#: Every way of drawing negatives; a new one is a row here.
+#: Every way of drawing negatives; to add one, add a row.
 SCHEMES: dict[str, Design] = {
     "with-replacement": Design(
         label="with replacement", words="with replacement", paper="uniformly with replacement",
@@ -89,7 +89,7 @@ def usual_first() -> list[Scheme]:
 
 
 def uniform() -> tuple[str, ...]:
-    """Names of the designs in which all items are drawn equally often."""
+    """Return the names of the schemes in which all items are drawn equally often."""
     return tuple(name for name, design in SCHEMES.items() if not design.weighted)
 
 

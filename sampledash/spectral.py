@@ -93,7 +93,7 @@ class Resolution:
 
 
 def eigenvalues(sampling: Sampling) -> Floats:
-    """Return the share of each polynomial component of a metric that sampling preserves.
+    """Return the eigenvalues of K: the share of each component that one average over ranks keeps.
 
     Parameters
     ----------

@@ -172,7 +172,7 @@ def _chances_above(
         chances[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        chances[now] = np.array(whole, dtype=np.float64)  # None is NaN
+        chances[now] = np.array(whole, dtype=np.float64)  # None becomes NaN
         now = now[np.isnan(chances[now])]
         if len(now):
             used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
@@ -243,7 +243,7 @@ def common_step(first: Floats | float, second: Floats | float) -> Floats:
 
 
 def _chances_among(laws: Sequence[Law | None]) -> Floats:
-    """P(a draw of system i exceeds an independent draw of system j), NaN where a law is missing."""
+    """P(draw of system i > independent draw of system j), NaN if a distribution is missing."""
     chances = np.full((len(laws), len(laws)), np.nan)
     known = {i: law for i, law in enumerate(laws) if law is not None}
     if not known:

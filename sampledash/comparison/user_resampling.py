@@ -255,7 +255,7 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
-    """P(difference of means > 0) if one value dwarfs all others, else None (see `by_lumps`)."""
+    """P(difference of means > 0) by :func:`by_lumps`; None unless one value dwarfs all others."""
     terms = [
         (values / each.size, p)
         for each in (first, second)
