@@ -176,6 +176,8 @@ NAMES = {"start": start, "escape": escape, "consistency": consistency, "lab": la
 NAMES |= {"checks": checks}
 #: A call and what it says.
 TABLE = r"""
+sentences.sentence("AP", "9 negatives", "XY", [0.1, 0.2], [0.4, 0.3], rows(("wrong", 970)), 3686)
+    | With 9 negatives AP ranks X > Y; on all items Y > X. Right from m = 970.
 sentences.sentence("NDCG", "1 negative", list("XYZ"), [1, 2, 3], [4, 5, 6], UNDECIDED, 99)
     | With 1 negative NDCG rightly ranks Z > Y > X; one run shows Y > X in 80.31 %.
 many("wrong") | With 100 negatives Recall@10 (BV 0.1) ranks s3 above s7; on all items s7 wins. …
