@@ -99,6 +99,11 @@ def npy(array, **options) -> bytes:
     return stream.getvalue()
 
 
+def named_fields(columns: dict[str, Any]) -> bytes:
+    kinds = {name: np.asarray(values).dtype for name, values in columns.items()}
+    return npy(pd.DataFrame(columns).to_records(index=False, column_dtypes=kinds))
+
+
 PRINTED = (
     "Model & HR@10 & NDCG@10 & MRR \\\\\n\\midrule\nBPR & 0.662 & 0.392 & 0.311 \\\\\n"
     "SASRec & \\textbf{0.721} & 0.431 & 0.352 \\\\\nImprov. & 8 \\% & 9 \\% & 9 \\% \\\\\n"

@@ -722,13 +722,13 @@ def test_what_goes_wrong_within_is_no_wrong_order(
 
 
 def test_a_pipe_refuses_a_sampled_comparison_and_loads_little(tmp_path):
-    rows = []  # A has its item at rank 11 for both, B at 4 and 150, as above
-    for system, ranks in {"A": (11, 11), "B": (4, 150)}.items():
-        for user, place in enumerate(ranks):
-            rows += [(system, user, i, -i, int(i == place)) for i in range(1, 201)]
-    path = tmp_path / "scores.csv"
-    names = ["system", "instance", "item", "score", "relevant"]
-    pd.DataFrame(rows, columns=names).to_csv(path, index=False)
+    path, places = tmp_path / "scores.csv", {"A": (11, 11), "B": (4, 150)}  # as above
+    rows = [
+        f"{system},{user},{i},{-i},{int(i == place)}\n"
+        for system, ranks in places.items() for user, place in enumerate(ranks)
+        for i in range(1, 201)
+    ]  # fmt: skip
+    path.write_text("system,instance,item,score,relevant\n" + "".join(rows))
     check = tmp_path / "check.py"  # which also says what it has loaded
     check.write_text(
         "import sys; from sampledash.command_line import main\n"
@@ -769,9 +769,6 @@ def test_served_results_are_a_source_of_the_page(toy, monkeypatch, tmp_path):
         (lake / name / "0.parquet").touch()
     assert results([str(lake)]) == [str(lake)]
     assert main(["serve", str(tmp_path / "nowhere")]) == 2
-
-
-CHECK = ("check", MOVIELENS, "--metric", "Recall@10", "--m", "100")
 
 
 def test_a_link_is_written_through_and_a_loop_refused(toy, tmp_path, capsys):
@@ -815,19 +812,17 @@ def test_a_report_on_two_files_names_both(tmp_path, capsys):
 def test_what_may_not_be_written_is_left_alone(toy, tmp_path, monkeypatch, capsys):
     out = tmp_path / "out.txt"
     out.write_text("old")
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != out)  # root may all
-    assert main(["check", toy, "--metric", "AP", "--m", "9", "-o", str(out)]) == 2
-    assert "out.txt cannot be written (permission denied)" in capsys.readouterr().err
-    assert out.read_text() == "old"
-    monkeypatch.undo()
 
     def refuse(*_, **__):  # as in a folder that may only be read
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(os, "mkdir", refuse)
-    assert main(["check", toy, "--metric", "AP", "--m", "9", "-o", str(out)]) == 2
-    assert "out.txt cannot be written (permission denied)" in capsys.readouterr().err
-    assert out.read_text() == "old"
+    # Root may all.
+    for name, other in {"access": lambda path, mode: Path(path) != out, "mkdir": refuse}.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, other)
+            assert main(["check", toy, "--metric", "AP", "--m", "9", "-o", str(out)]) == 2
+        assert "out.txt cannot be written (permission denied)" in capsys.readouterr().err
+        assert out.read_text() == "old"
 
 
 @pytest.mark.parametrize(
@@ -866,7 +861,7 @@ def test_a_signal_while_importing_is_one_line(module, number, tmp_path):
     path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
     program = "import sys; from sampledash.__main__ import main; sys.exit(main())"  # the script
     for start in (["-m", "sampledash"], ["-c", program]):
-        call = [sys.executable, *start, *CHECK]
+        call = [sys.executable, *start, "check", MOVIELENS, "--metric", "AP", "--m", "9"]
         done = subprocess.run(call, env=os.environ | path, **how)
         assert done.returncode == 128 + number
         assert (done.stdout, done.stderr.count("\n")) == ("", 1)

@@ -15,7 +15,7 @@ from sampledash.readers import upload_limits as limits
 from sampledash.readers.columns import compact
 from sampledash.readers.files import open_sources
 from sampledash.readers.pasted import parse_rank_text
-from tests.hostile import npy, saved
+from tests.hostile import named_fields, npy, saved
 from tests.readers.reading import buffer, complaint, files, outcome, read, refused
 
 NAMES = [f"S{i}" for i in range(2001)]
@@ -56,16 +56,10 @@ def test_too_many_typed_systems():
     refused(lambda: parse_rank_text(typed, n=9), "1,001 systems")
 
 
-def named_fields(**columns) -> bytes:
-    arrays = {name: np.asarray(values) for name, values in columns.items()}
-    kinds = {name: array.dtype for name, array in arrays.items()}
-    return npy(pd.DataFrame(arrays).to_records(index=False, column_dtypes=kinds))
-
-
 FORMS = {
     "r.csv": lambda **c: pd.DataFrame(c).to_csv(index=False).encode(),
     "r.parquet": lambda **c: saved(c),
-    "r.npy": named_fields,
+    "r.npy": lambda **c: named_fields(c),
 }
 
 

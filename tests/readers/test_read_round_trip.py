@@ -18,7 +18,7 @@ from sampledash.readers.files import open_sources
 from sampledash.readers.upload_limits import DifferentInstances
 from tests import hostile
 from tests.benchmarks.hostile import judged
-from tests.hostile import npy, saved
+from tests.hostile import named_fields, saved
 from tests.readers.reading import buffer, read, refused
 
 NAMES = ["A", "NA", "x y", "Ä", "BPR (d=16)", "'q'", "007", "nan", "1e3x"]
@@ -138,9 +138,7 @@ def test_any_table_is_read_as_a_loop_over_its_rows_says(seed, monkeypatch):
     call = sd.read_sampled_ranks if sampled else sd.read_rank_sets
     columns = columns_of(rows, has, sampled=sampled)
     frame = pd.DataFrame(columns)
-    kinds = {name: np.asarray(values).dtype for name, values in columns.items()}
-    array = npy(frame.to_records(index=False, column_dtypes=kinds))
-    text = frame.to_csv(index=False, sep=",;\t"[seed // 3 % 3])
+    array, text = named_fields(columns), frame.to_csv(index=False, sep=",;\t"[seed // 3 % 3])
     for data, small in ((text, 2**20), (text, 0), (saved(columns), 0), (array, 0)):
         monkeypatch.setattr(tables, "SMALL", small)  # 0: as large files are read
         if wanted is None:
