@@ -88,7 +88,7 @@ class Given(NamedTuple):
 
 def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page on sampled ranks."""
-    own, headline = {**defaults, **CHOICES}, st.container(key="given_headline")
+    page_defaults, headline = {**defaults, **CHOICES}, st.container(key="given_headline")
     given: Given | Problem
     try:
         given = _choose(row)
@@ -100,12 +100,12 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         sliders.metric()
     right.selectbox("Estimate by", list(result.METHODS), **_linked("estimator"))
     n, m = (None, "") if isinstance(given, Problem) else (given.n, given.m)
-    sliders.draw(lock_n=n or (state.DEFAULTS["n"], NOT_KNOWN), page_defaults=own)
+    sliders.draw(lock_n=n or (state.DEFAULTS["n"], NOT_KNOWN), page_defaults=page_defaults)
     with st.container(key="controls_given", horizontal=True):
         if weighs(state.value("estimator", CHOICES)):
             sliders.gamma()
         sliders.m(m)
-    page.note(own)
+    page.note(page_defaults)
 
     def check() -> result.Question:
         if isinstance(given, Problem):
@@ -134,7 +134,7 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if answer is None:
         return
     page.strip(_numbers(answer))
-    page.copy_link({**own, **LINKED})
+    page.copy_link({**page_defaults, **LINKED})
     draws = (_estimates, _true_ranks, _which_gamma)
     page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", answer)
 
@@ -165,9 +165,9 @@ def _choose(row: DeltaGenerator) -> Given:
         ident, parse = _typed()
     opened = memory.cached(("opened", ident), parse, shared=False, large=True)
     n, m = _of_data(opened)
-    own = ask_n(ident) if n is None and opened.tables else None
-    n = n if own is None else (own, f"{count(own)}, as given")
-    return Given(ident, n, m, partial(_read, ident, opened, own))
+    typed_n = ask_n(ident) if n is None and opened.tables else None
+    n = n if typed_n is None else (typed_n, f"{count(typed_n)}, as given")
+    return Given(ident, n, m, partial(_read, ident, opened, typed_n))
 
 
 def _typed() -> tuple[str, Callable[[], Opened]]:
@@ -233,16 +233,18 @@ def _read(ident: str, opened: Opened, n: int | None) -> tuple[Sets, tuple[RankSe
     settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m:
         _require_few(settings.m)
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "n": n,
         "m": settings.m if lacks_m else None,
         "scheme": settings.scheme,
         "zero_based": st.session_state.get(_SHIFT) == ident,
     }
-    key = ("sampled", ident, *how.values())
-    sets = memory.cached(key, lambda: tuple(sampled_sets(opened, **how)), shared=False, large=True)
-    _require_few(max(one.outcomes.m[-1] for one in sets))
-    read = words.say.understood([short_name(one.system) for one in sets], sum(map(len, sets)))
+    key = ("sampled", ident, *options.values())
+    sets = memory.cached(
+        key, lambda: tuple(sampled_sets(opened, **options)), shared=False, large=True
+    )
+    _require_few(max(x.outcomes.m[-1] for x in sets))
+    read = words.say.understood([short_name(x.system) for x in sets], sum(map(len, sets)))
     st.caption(escaped(read))
     return sets, ()
 
@@ -257,9 +259,9 @@ def _require_few(m: int) -> None:
 
 def _shown(sets: Sets, ident: str) -> Sets:
     """Ask why m differs, if the data leave this open, and which of many systems to show."""
-    doubtful = [one for one in sets if one.readings[-1].adaptive]
+    doubtful = [x for x in sets if x.readings[-1].adaptive]
     if doubtful and (adaptive := _said(doubtful)) is not None:
-        sets = tuple(replace(one, adaptive=adaptive) for one in sets)
+        sets = tuple(replace(x, adaptive=adaptive) for x in sets)
     total = len(sets)
     if total <= MOST_SYSTEMS:
         return sets
@@ -280,8 +282,8 @@ def _said(doubtful: list[SampledRankSet]) -> bool | None:
     """Ask whether the draw decided m, which depends on the rank; None: the reader does not say."""
     chosen = _SAID[state.value("m_set", CHOICES)]
     if chosen is None:
-        chances = [one.chance_if_set for one in doubtful if one.adaptive is None]
-        names = [short_name(one.system) for one in doubtful]
+        chances = [x.chance_if_set for x in doubtful if x.adaptive is None]
+        names = [short_name(x.system) for x in doubtful]
         note = words.goes_with_rank(names, max(chances, default=None))
         st.info(escaped(note), icon=":material/info:")
     page.segments("Why m differs", tuple(_SAID), "m_set", help=HELP["m_set"])
@@ -298,7 +300,7 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
     free = f"{decided(pair.free for pair in answer.pairs)} of {total}"
     pairs = [("Pairs decided", free, HELP["free"]), ("If ranks fall off", falling, HELP["falling"])]
     about = f"Widest range of {q.metric} that one system's samples allow."
-    largest = count(max(one.n_instances for one in q.sets))
+    largest = count(max(x.n_instances for x in q.sets))
     return [
         *(pairs if total else []),
         ("Left open", f"{100 * widest:.2f} points", about),
@@ -328,30 +330,30 @@ def _price(q: result.Question) -> None:
     if q.metric.k is None:
         return
     label, about = "What would the exact value cost?", "Scores until each instance is decided."
-    if not page.asked((q.metric, *(one.digest for one in q.sets)), "price", label, about):
+    if not page.asked((q.metric, *(x.digest for x in q.sets)), "price", label, about):
         return
     try:
         with page.progress("What stopping when decided would cost") as report:
             prices = []
-            for done, one in enumerate(q.sets):
+            for done, samples in enumerate(q.sets):
                 report(done / len(q.sets))
-                prices.append(q.price(one))
+                prices.append(q.price(samples))
     except ValueError as error:
         st.info(escaped(state.spelled(error)), icon=":material/info:")
         return
     st.markdown(escaped(words.say.price(q.metric, short_name(q.sets[0].system), *prices[0])))
     columns = {
-        "system": [one.system for one in q.sets],
-        "these_low": [own[0] for own, _ in prices],
-        "these_high": [own[1] for own, _ in prices],
+        "system": [x.system for x in q.sets],
+        "these_low": [these[0] for these, _ in prices],
+        "these_high": [these[1] for these, _ in prices],
         "more_low": [more[0] for _, more in prices],
         "more_high": [more[1] for _, more in prices],
-        "all_candidates": [one.population - 1 for one in q.sets],
+        "all_candidates": [x.population - 1 for x in q.sets],
     }
     table = pd.DataFrame(columns)
     printed = {
         "System": table["system"].map(system_name),
-        "Scores, these instances": [words.say.scores(*own) for own, _ in prices],
+        "Scores, these instances": [words.say.scores(*these) for these, _ in prices],
         "Scores, more like them": [words.say.scores(*more) for _, more in prices],
         "All candidates, on average": table["all_candidates"].map(count),
     }
@@ -397,13 +399,13 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
 def _which_gamma(answer: result.Result[result.Question]) -> None:
     """Draw bias, standard deviation and error of the corrected mean over γ, for one system."""
     q = answer.question
-    names = [one.system for one in q.sets]
+    names = [x.system for x in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
-    one = q.sets[place]
-    if reason := words.say.no_gamma() if one.readings[-1].adaptive else obstacle([one]):
+    samples = q.sets[place]
+    if reason := words.say.no_gamma() if samples.readings[-1].adaptive else obstacle([samples]):
         st.info(escaped(reason), icon=":material/info:")
         return
-    table = q.gammas(one)
+    table = q.gammas(samples)
     st.markdown(f"**{words.best_gamma(table, str(q.metric))}**")
     fig = pictures.errors_over_gamma(table, dark=page.is_dark())
     least = table["gamma"].iloc[int(table["mse"].argmin())]
@@ -420,13 +422,13 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page on a printed table."""
     headline, example_ = st.container(key="given_headline"), result.example_table()
     choices = {"printed": example_, "table_instances": 0}
-    own = {**defaults, **choices, "metric": CHOICES["metric"]}
+    page_defaults = {**defaults, **choices, "metric": CHOICES["metric"]}
     sliders.metric()
     left, right = st.columns([4, 1])
     text = left.text_area("The printed table", example_, 150, **_linked("printed")) or ""
-    how, about = "Instances, if known", HELP["table_instances"]
+    label, about = "Instances, if known", HELP["table_instances"]
     with right:
-        instances = page.whole_number(how, "table_instances", 0, help=about)
+        instances = page.whole_number(label, "table_instances", 0, help=about)
     table, wrong = None, Problem(NO_TABLE, asking=True)
     try:
         table = result.read_table(text) if text.strip() else None
@@ -435,10 +437,10 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     lock = _mean_n() if text == example_ else None
     if lock is None and table is not None and table.n is not None:
         lock = table.n, f"{count(table.n)}, from the table"
-    sliders.draw(lock_n=lock, page_defaults=own)
+    sliders.draw(lock_n=lock, page_defaults=page_defaults)
     with st.container(key="controls_given"):
         sliders.m(f"{count(table.m)}, from the table" if table and table.m else "")
-    page.note(own)
+    page.note(page_defaults)
 
     def check() -> result.TableQuestion:
         metric, settings = _metric(), state.current()
@@ -458,7 +460,7 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         "If ranks fall off": [_range(row.falling, row.other) for row in rows],
     }
     page.table(pd.DataFrame(printed), result.bounds(answer), "table-bounds")
-    page.copy_link(own)
+    page.copy_link(page_defaults)
 
 
 # ------------------------------------------------------------------------------- both

@@ -189,9 +189,9 @@ def _sentence(result: Result) -> str:
 def _drawn(result: Result, dark: bool, before: Result | None = None) -> theme.Picture:
     """Picture with a panel per metric, and the pinned curves behind if their panels are as many."""
     q, many = result.question, len(result.question.metrics)
-    look: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
-    look |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
-    every = [pictures.expected_curve(x, *result.drawn(x), **look) for x in q.metrics]
+    options: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
+    options |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
+    every = [pictures.expected_curve(x, *result.drawn(x), **options) for x in q.metrics]
     fig = theme.beside(every)
     if before is None or len(before.question.metrics) != many:
         return fig
@@ -242,10 +242,10 @@ def _one_draw(result: Result) -> None:
         st.button("Draw 100", on_click=_more, args=(100,))
         st.button("Start over", on_click=_again, help="A new seed, and one draw.")
         about = "The last one is shown; more keep the earlier."
-        most, how = MOST_DRAWS, {"width": 130}
-        done = page.whole_number("Draws", "draws", MORE["draws"], 1, most, help=about, **how)
+        most, options = MOST_DRAWS, {"width": 130}
+        done = page.whole_number("Draws", "draws", MORE["draws"], 1, most, help=about, **options)
         about = "Another seed draws other negatives."
-        seed = page.whole_number("Seed", "draws_seed", MORE["draws_seed"], help=about, **how)
+        seed = page.whole_number("Seed", "draws_seed", MORE["draws_seed"], help=about, **options)
     seen = results.sampled_ranks(sampling, rank, seed, done)
     last = int(seen[-1])
     drawn = results.negatives(sampling, rank, last, seed, done)
@@ -293,8 +293,8 @@ def _law(result: Result) -> None:
 def _family(result: Result) -> None:
     """Draw the metric with 10, 100, 1,000 and all negatives."""
     q, n = result.question, result.question.sampling.n
-    curves, here = results.family(q, FAMILY)
-    sentence = words.say.family(q.focus, q.rank, here, float(q.focus(q.rank, n)))
+    curves, at_rank = results.family(q, FAMILY)
+    sentence = words.say.family(q.focus, q.rank, at_rank, float(q.focus(q.rank, n)))
     st.markdown(sentence)
     exact, log, dark = q.focus(q.ranks, n), q.top is None, page.is_dark()
     fig = pictures.family(q.focus, q.ranks, exact, curves, at=q.rank, log=log, dark=dark)

@@ -51,12 +51,12 @@ def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
 
 def several(sets: Sequence[RankSet]) -> bool:
     """Whether some instance has several relevant items."""
-    return any(each.max_relevant > 1 for each in sets)
+    return any(x.max_relevant > 1 for x in sets)
 
 
 def locked_n(source: Source) -> tuple[int, str]:
     """Largest n of the data, and the text for a narrow field."""
-    n = np.concatenate([each.n for each in source.sets])
+    n = np.concatenate([x.n for x in source.sets])
     return int(n.max()), f"{span(n.min(), n.max())}, from the data"
 
 
@@ -83,13 +83,13 @@ def _check(source: Source) -> Question:
     if SCHEMES[settings.scheme].weighted:
         options["odds"] = settings.odds
     # Settings that are not drawn, because the data leave nothing to choose, are ignored.
-    if any(each.has_ties for each in source.sets):
+    if any(x.has_ties for x in source.sets):
         options["ties"] = state.value("ties", DEFAULTS)
     if several(source.sets):
         options["weighting"] = WEIGHTINGS[state.value("weighting", DEFAULTS)]
     question = Question(source.drawn_by(settings.scheme), metrics, settings.m, options)
-    for each in question.sets:
-        question.protocol.check(each, settings.m)
+    for ranks in question.sets:
+        question.protocol.check(ranks, settings.m)
     most = LIVE if question.fits else M_CAP
     if settings.m > most:
         what = f"this page corrects with {chosen}" if most == LIVE else "this page looks at"
@@ -104,7 +104,7 @@ def _explain(source: Source, error: ValueError) -> Problem:
     """Problem of an error; if m is too large, the problem has a button that sets the largest m."""
     limits, design = [M_CAP], SCHEMES[choices.SCHEMES[state.value("scheme")]]
     if design.distinct:
-        limits += [each.max_negatives for each in source.sets]
+        limits += [x.max_negatives for x in source.sets]
     if labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or design.varies:
         limits.append(LIVE)
     most = min(limits)

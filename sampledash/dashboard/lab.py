@@ -131,7 +131,7 @@ def _split() -> tuple[Split, float | None] | None:
     st.caption(memory.cached((words.data, data.digest), lambda: words.data(data), shared=False))
     least = None
     with st.container(horizontal=True):
-        how = page.segments("Held out", lab.SPLITS, "split", help=words.TEXTS["split"])
+        held_out = page.segments("Held out", lab.SPLITS, "split", help=words.TEXTS["split"])
         seen = page.segments("Seen items", lab.SEEN, "seen", help=words.TEXTS["seen"])
         if data.rating is not None:
             bound: dict[str, Any] = {"key": "least_rating", "bind": "query-params", "width": 180}
@@ -139,21 +139,21 @@ def _split() -> tuple[Split, float | None] | None:
             least = st.number_input("Relevant: rated at least", value=None, **bound)
 
     def parts() -> tuple[str, Split]:
-        rule = lab.SPLITS[how] + lab.SEEN[seen]
+        rule = lab.SPLITS[held_out] + lab.SEEN[seen]
 
         def make() -> Split:
             made = split(data, rule)
             require_candidates(made, made.test)
             return made
 
-        return how, ranks.once("_lab_split", (data.digest, rule), make, "Splitting")
+        return held_out, ranks.once("_lab_split", (data.digest, rule), make, "Splitting")
 
     parted = _kept("_lab_parts", parts)
     if parted is None:
         return None
-    how, found_parts = parted
-    key = words.split, how, found_parts.data, found_parts.text, least
-    st.caption(memory.cached(key, lambda: words.split(how, found_parts, least), shared=False))
+    held_out, found_parts = parted
+    key = words.split, held_out, found_parts.data, found_parts.text, least
+    st.caption(memory.cached(key, lambda: words.split(held_out, found_parts, least), shared=False))
     return found_parts, least
 
 
@@ -214,9 +214,12 @@ def _columns(ident: str, opened: OpenedInteractions | None) -> None:
         for role, label in _ROLES.items():
             spare = [_NO_COLUMN] if role in ("rating", "time") else []
             read = "" if opened is None else roles.get(role, "none")
-            how: dict[str, Any] = {"key": f"lab_{role}_{ident}", "placeholder": read or "name it"}
-            how |= {"index": None, "accept_new_options": True, **_KEPT}
-            st.selectbox(f"{label} in", [*names, *spare], **how)
+            options: dict[str, Any] = {
+                "key": f"lab_{role}_{ident}",
+                "placeholder": read or "name it",
+            }
+            options |= {"index": None, "accept_new_options": True, **_KEPT}
+            st.selectbox(f"{label} in", [*names, *spare], **options)
 
 
 def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
@@ -224,14 +227,17 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
     options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
-            how: dict[str, Any] = {"key": f"lab_{option}_{ident}", "help": words.TEXTS["core"]}
-            options[option] = st.number_input(label, 1, value=1, step=1, **how, **_KEPT)
+            arguments: dict[str, Any] = {
+                "key": f"lab_{option}_{ident}",
+                "help": words.TEXTS["core"],
+            }
+            options[option] = st.number_input(label, 1, value=1, step=1, **arguments, **_KEPT)
         about, key = words.TEXTS["repeats"], f"lab_duplicates_{ident}"
         of_repeats = "last", "first", "all"
         options["duplicates"] = st.selectbox("Of repeats", of_repeats, key=key, help=about, **_KEPT)
         if opened.interactions.rating is not None:
-            how = {"key": f"lab_implicit_{ident}", "help": words.TEXTS["implicit"]}
-            options["implicit"] = st.toggle("Ignore ratings", persist_state="session", **how)
+            arguments = {"key": f"lab_implicit_{ident}", "help": words.TEXTS["implicit"]}
+            options["implicit"] = st.toggle("Ignore ratings", persist_state="session", **arguments)
     return options
 
 
@@ -409,10 +415,10 @@ def _slopes(result: Result, x: int) -> None:
     exact, sampled = result.exact[some, x], result.sampled[some, x]
     short = [short_name(name, _LONGEST) for name in names]
     few = max(map(len, short)) <= _SHORT
-    look: dict[str, Any] = {} if few else {"size": 12, "reach": 1.1}
+    options: dict[str, Any] = {} if few else {"size": 12, "reach": 1.1}
     metric = str(result.metrics[x])
     fig = slopes(
-        metric, short, exact, {result.m: sampled}, at=result.m, dark=page.is_dark(), **look
+        metric, short, exact, {result.m: sampled}, at=result.m, dark=page.is_dark(), **options
     )
     alt = f"{metric} on all items: {ranking(names, exact)}; sampled {ranking(names, sampled)}."
     page.picture(fig, key="lab_slopes", alt=alt)
@@ -425,18 +431,18 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
         return
     means = exact_means(metrics, sets, Protocol.of({})) if result is None else result.exact
     whole = pd.DataFrame(means, columns=list(map(str, metrics)))
-    printed, systems = whole.map(percent), [each.system for each in sets]
+    printed, systems = whole.map(percent), [x.system for x in sets]
     printed.insert(0, "On all items", list(map(escaped, systems)))
     whole.insert(0, "system", systems)
-    whole["provenance"] = [each.provenance for each in sets]
+    whole["provenance"] = [x.provenance for x in sets]
     page.table(printed, whole, "lab")
 
     def file() -> str:
         return as_csv(ranks_table(sets))
 
     with st.container(horizontal=True):
-        look: dict[str, Any] = {"icon": ":material/rule:", "key": "to_consistency"}
-        if len(sets) > 1 and st.button("Open in Consistency", **look):
+        options: dict[str, Any] = {"icon": ":material/rule:", "key": "to_consistency"}
+        if len(sets) > 1 and st.button("Open in Consistency", **options):
             ranks.hand_over(FILE, file().encode())
             st.switch_page(_CONSISTENCY, query_params={"source": UPLOAD})
         page.download("Download ranks", file, FILE, "text/csv", key="lab_ranks")

@@ -86,8 +86,8 @@ def _guess(number: int, lesson: Lesson) -> Choice | None:
     key = f"guess{number}"
     if lesson.most is not None:
         hint = f"Your guess, 0 to {lesson.most}"
-        how: dict[str, Any] = {"step": 1, "width": 210, "placeholder": hint, **_CHOICE}
-        guess = st.number_input("Your guess", 0, lesson.most, value=None, key=key, **how)
+        options: dict[str, Any] = {"step": 1, "width": 210, "placeholder": hint, **_CHOICE}
+        guess = st.number_input("Your guess", 0, lesson.most, value=None, key=key, **options)
         return None if guess is None else lesson.reply(guess)
     choices = {choice.text: choice for choice in lesson.choices}
     chosen = st.pills("Your answer", list(choices), key=key, wrap=True, **_CHOICE)
@@ -107,21 +107,21 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
     aside = revealed and not present
     left, *right = st.columns([7, 5], gap="medium") if aside else [st.container()]
     above = left.container()  # the picture comes first, to be visible without scrolling
-    look = _look(left, number) if revealed else lessons.looks(number)[0]
-    lesson = lessons.words(number, look)
+    view = _look(left, number) if revealed else lessons.looks(number)[0]
+    lesson = lessons.words(number, view)
     with above:
         page.moving(
-            _made(number, look, revealed, page.is_dark(), present),
-            key=f"lesson-{number}-{look}-{revealed}-{present}",
+            _made(number, view, revealed, page.is_dark(), present),
+            key=f"lesson-{number}-{view}-{revealed}-{present}",
             alt=lesson.sentence if revealed else f"{lesson.question} Before the answer.",
         )
     if not revealed:
         st.caption("Answer first: then the picture can be moved.")
     for column in right:
-        _explain(column, number, look, lesson)
+        _explain(column, number, view, lesson)
 
 
-def _explain(column: DeltaGenerator, number: int, look: str, lesson: Lesson) -> None:
+def _explain(column: DeltaGenerator, number: int, view: str, lesson: Lesson) -> None:
     """Draw the explanation of the picture, with its numbers, and the link onwards."""
     with column:
         st.markdown(f"**{unbroken(lesson.sentence)}**")
@@ -132,18 +132,18 @@ def _explain(column: DeltaGenerator, number: int, look: str, lesson: Lesson) -> 
             st.markdown("\n".join(f"{i}. {point}" for i, point in enumerate(lesson.points, 1)))
         st.markdown(f"*Why it matters.* {unbroken(lesson.why)}")
         if offer := getattr(lessons.course()[number - 1], "OFFER", None):
-            _offer(look, *offer)
+            _offer(view, *offer)
         _link(lesson.link)
         st.caption(f"{PAPER}: {lesson.source}.")
 
 
-def _offer(look: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
+def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
     """Draw the choice of m for something to try and, once m is chosen, the result."""
-    how = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
-    chosen = st.pills(ask.format(look=look), m_values, key=EXAMPLE, **how)
+    options = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
+    chosen = st.pills(ask.format(look=view), m_values, key=EXAMPLE, **options)
     if chosen is None:
         return
-    sentence, link = answer(look, chosen)
+    sentence, link = answer(view, chosen)
     if link is None:
         st.info(sentence, icon=":material/verified:")
         return
@@ -161,16 +161,16 @@ def _look(place: DeltaGenerator, number: int) -> str:
     first, *more = looks = lessons.looks(number)
     if not more:
         return first
-    how: dict[str, Any] = {"default": first, "required": True, **_CHOICE}
-    return place.segmented_control("Shown", looks, key=f"{LOOK}{number}", **how) or first
+    options: dict[str, Any] = {"default": first, "required": True, **_CHOICE}
+    return place.segmented_control("Shown", looks, key=f"{LOOK}{number}", **options) or first
 
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")
-def _made(number: int, look: str, revealed: bool, dark: bool, present: bool) -> go.Figure:
+def _made(number: int, view: str, revealed: bool, dark: bool, present: bool) -> go.Figure:
     """The picture of a lesson, cached for all readers."""
     if revealed:
         lessons.ahead(number).result()
-    fig = lessons.course()[number - 1].picture(look, revealed, dark)
+    fig = lessons.course()[number - 1].picture(view, revealed, dark)
     return sliding.large(fig) if present else fig
 
 

@@ -94,8 +94,8 @@ class Problem(ValueError):
         if self.ways:
             with st.container(horizontal=True):
                 for place, (label, do) in enumerate(self.ways):
-                    look: Any = "secondary" if place else "primary"
-                    if st.button(label, on_click=do, type=look):
+                    kind: Any = "secondary" if place else "primary"
+                    if st.button(label, on_click=do, type=kind):
                         st.rerun()  # the button may change something outside of this fragment
 
 
@@ -350,16 +350,16 @@ def chips(
     wrap: bool | None = True,
 ) -> list[T]:
     """Draw a choice of any number of options, bound to the address."""
-    how: dict[str, Any] = {"key": key, "bind": "query-params", "help": help, "wrap": wrap}
-    return st.pills(label, list(offered), selection_mode="multi", default=default, **how)
+    options: dict[str, Any] = {"key": key, "bind": "query-params", "help": help, "wrap": wrap}
+    return st.pills(label, list(offered), selection_mode="multi", default=default, **options)
 
 
 def whole_number(
-    label: str, key: str, default: int, low: int = 0, most: int | None = None, **look: Any
+    label: str, key: str, default: int, low: int = 0, most: int | None = None, **options: Any
 ) -> int:
     """Draw a field for a whole number, bound to the address; an empty field is the default."""
-    how: dict[str, Any] = {"step": 1, "key": key, "bind": "query-params", **look}
-    typed = st.number_input(label, low, most, default, **how)
+    arguments: dict[str, Any] = {"step": 1, "key": key, "bind": "query-params", **options}
+    typed = st.number_input(label, low, most, default, **arguments)
     return default if typed is None else int(typed)
 
 
@@ -390,11 +390,11 @@ def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = N
 
 
 def download(
-    label: str, data: Callable[[], str | bytes], name: str, mime: str, **look: Any
+    label: str, data: Callable[[], str | bytes], name: str, mime: str, **options: Any
 ) -> None:
     """Draw a download button whose data are made only when it is pressed."""
     icon = ":material/download:"
-    st.download_button(label, data, name, mime, on_click="ignore", icon=icon, **look)
+    st.download_button(label, data, name, mime, on_click="ignore", icon=icon, **options)
 
 
 def take(table: Made, name: str) -> None:
@@ -403,14 +403,16 @@ def take(table: Made, name: str) -> None:
     ``table`` holds all rows with unrounded numbers, or is a function that makes this table.
     """
 
-    def render(how: Callable[[pd.DataFrame], str]) -> str:
-        return how(table() if callable(table) else table)
+    def render(write: Callable[[pd.DataFrame], str]) -> str:
+        return write(table() if callable(table) else table)
 
     with st.container(horizontal=True, gap="small", key=f"take_{name}"):
-        for label, how, end, mime in FORMATS:
-            look = {"type": "tertiary", "key": f"take_{name}_{end}"}
+        for label, writer, end, mime in FORMATS:
+            options = {"type": "tertiary", "key": f"take_{name}_{end}"}
             about = f"The whole table as {label}."
-            download(label, partial(render, how), f"{_file(name)}.{end}", mime, help=about, **look)
+            download(
+                label, partial(render, writer), f"{_file(name)}.{end}", mime, help=about, **options
+            )
 
 
 def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = None) -> None:
@@ -420,7 +422,7 @@ def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = N
     """
     cells = printed.head(MOST_ROWS).map(lambda cell: f"\\{cell}" if cell[:1] == ">" else cell)
     st.table(cells, hide_index=True)  # escaped: a leading > is a quotation in Markdown
-    total, here = len(printed) if rows is None else rows, min(len(printed), MOST_ROWS)
-    if total > here:
-        st.caption(f"{here} of {count(total)} rows; all of them are in the downloads.")
+    total, shown = len(printed) if rows is None else rows, min(len(printed), MOST_ROWS)
+    if total > shown:
+        st.caption(f"{shown} of {count(total)} rows; all of them are in the downloads.")
     take(whole, name)

@@ -79,8 +79,8 @@ def show() -> None:
         f"and {holds.sum()} of {len(holds)} statements of the text hold."
     )
     st.caption(words.TEXTS["rule"])
-    how: dict[str, Any] = {"default": DEFAULTS["item"], "key": "item", "bind": "query-params"}
-    _item(st.pills("Shown", list(ITEMS), required=True, wrap=True, **how) or DEFAULTS["item"])
+    options: dict[str, Any] = {"default": DEFAULTS["item"], "key": "item", "bind": "query-params"}
+    _item(st.pills("Shown", list(ITEMS), required=True, wrap=True, **options) or DEFAULTS["item"])
     page.copy_link(DEFAULTS)
 
 
@@ -101,9 +101,9 @@ def _item(item: str) -> None:
         _findings(steck(), item)
         st.caption(words.TEXTS["steck left out"])
     if item in words.MADE:
-        title, how, code = words.MADE[item]
+        title, text, code = words.MADE[item]
         with st.expander(title):
-            st.markdown(how)
+            st.markdown(text)
             st.code(code, language="python")
     target, query = words.OPENS[item]
     page.link(target, f"Open in {target.capitalize()}", ":material/open_in_new:", query)
@@ -139,8 +139,8 @@ def _missing() -> None:
     st.markdown(words.TEXTS["missing"])
     label = "The best-ranked relevant item is observed so many times as often as the worst"
     about = "1: ratings are missing at random, as the theorem assumes."
-    how: dict[str, Any] = {"key": "times", "bind": "query-params", "format": "%d times"}
-    times = st.slider(label, 1, pictures.MOST_TIMES, DEFAULTS["times"], help=about, **how)
+    options: dict[str, Any] = {"key": "times", "bind": "query-params", "format": "%d times"}
+    times = st.slider(label, 1, pictures.MOST_TIMES, DEFAULTS["times"], help=about, **options)
     rows = missing()
     st.markdown(words.missing(times, rows[rows["times"] == times]))
     _panels(pictures.missing(times, rows, page.is_dark()))
@@ -150,14 +150,14 @@ def _table(number: int) -> None:
     """Draw printed values and ours, cell by cell; for Tables 3 and 4 one metric at a time."""
     rows = tables()[number]
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
-    here, down, across = rows, "row", "metric"
+    chosen, down, across = rows, "row", "metric"
     if number >= 3:
         metric = page.segments("Metric", METRICS_34, "cell_metric")
-        here, down, across = rows[rows["metric"] == metric], "column", "row"
-    texts = [words.cell(x, SETTINGS[number].decimals) for x in here.itertuples()]
-    here = here.assign(texts=texts, row=here["row"].map(", ".join))  # a row may be a pair
-    shown = here.pivot(index=down, columns=across, values="texts")
-    shown = shown.loc[here[down].unique(), here[across].unique()].rename_axis(columns=None)
+        chosen, down, across = rows[rows["metric"] == metric], "column", "row"
+    texts = [words.cell(x, SETTINGS[number].decimals) for x in chosen.itertuples()]
+    chosen = chosen.assign(texts=texts, row=chosen["row"].map(", ".join))  # a row may be a pair
+    shown = chosen.pivot(index=down, columns=across, values="texts")
+    shown = shown.loc[chosen[down].unique(), chosen[across].unique()].rename_axis(columns=None)
     st.table(shown.reset_index(names="System" if down == "row" else "Column"), hide_index=True)
     st.caption(words.TEXTS[f"Table {number}"])
     for reason, cells in rows[~rows["matched"]].groupby("reason", sort=False):

@@ -181,13 +181,13 @@ def _source(
 ) -> Source:
     """The ranks that were read, with the call that reads them; a Problem if there is one system."""
     hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
-    how = hows.setdefault(ident, {})
+    options = hows.setdefault(ident, {})
     opened: Opened = once(_OPENED, ident, parse)
-    sets = read(ident, opened, how).sets
+    sets = read(ident, opened, options).sets
     if len(sets) < 2:
         raise Problem(_alone(sets[0]), asking=True)
-    averaged = opened.repeated and how.get("runs") != "apart"
-    return Source(sets, name, False, expression(function, argument, how), averaged)
+    averaged = opened.repeated and options.get("runs") != "apart"
+    return Source(sets, name, False, expression(function, argument, options), averaged)
 
 
 def _alone(ranks: RankSet) -> str:
@@ -219,24 +219,24 @@ def _quoted(text: str) -> str:
 # ------------------------------------------------------------------------------------ reading
 
 
-def read(ident: str, opened: Opened, how: dict[str, Any]) -> Reading:
-    """Read ranks with the options ``how``, once for each; a Problem asks for what is missing.
+def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
+    """Read ranks with these ``options``, once for each; a Problem asks for what is missing.
 
-    Also draws the preview and, if n is missing, a field for n. Both change ``how`` in place.
+    Also draws the preview and, if n is missing, a field for n. Both change ``options`` in place.
     """
-    if how.get("ask_n"):
-        how["n"] = ask_n(ident)
-    chosen = {key: how[key] for key in OPTIONS if how.get(key) is not None}
+    if options.get("ask_n"):
+        options["n"] = ask_n(ident)
+    chosen = {key: options[key] for key in OPTIONS if options.get(key) is not None}
     try:
         reading: Reading = once(_READINGS, (ident, repr(chosen)), lambda: opened.read(**chosen))
     except ValueError as error:
-        if isinstance(error, MissingCandidates) and not how.get("ask_n"):
-            how["ask_n"] = True
+        if isinstance(error, MissingCandidates) and not options.get("ask_n"):
+            options["ask_n"] = True
             st.rerun()
-        _preview(ident, opened, how, None)
-        raise _remedies(error, how) from None
+        _preview(ident, opened, options, None)
+        raise _remedies(error, options) from None
     st.caption(escaped(f"Understood: {reading.summary}."))
-    _preview(ident, opened, how, reading)
+    _preview(ident, opened, options, reading)
     return reading
 
 
@@ -265,21 +265,21 @@ def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading
     return made[key]
 
 
-def _remedies(error: ValueError, how: dict[str, Any]) -> Problem:
+def _remedies(error: ValueError, in_use: dict[str, Any]) -> Problem:
     """Problem with the message of an error and a button for each of its remedies."""
     ways = error.ways if isinstance(error, ReadError) else {}
-    buttons = [(label, partial(how.update, options)) for label, options in ways.items()]
+    buttons = [(label, partial(in_use.update, options)) for label, options in ways.items()]
     return Problem(state.spelled(error), *buttons, asking=isinstance(error, MissingCandidates))
 
 
 # ------------------------------------------------------------------------------------ preview
 
 
-def _preview(ident: str, opened: Opened, how: dict[str, Any], reading: Reading | None) -> None:
-    """Draw what was understood, folded unless there are doubts; corrections go into ``how``."""
+def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Reading | None) -> None:
+    """Draw what was understood, folded unless there are doubts; corrections go into ``options``."""
     doubts = () if reading is None else reading.summary.doubts
     # Decided once, because the preview must not fold while the reader works in it.
-    unfolded, key = how.setdefault("unfolded", bool(doubts)), f"understood_{ident}"
+    unfolded, key = options.setdefault("unfolded", bool(doubts)), f"understood_{ident}"
     with st.expander("What was understood", unfolded, key=key, icon=":material/fact_check:"):
         for doubt in doubts:
             st.warning(escaped(doubt), icon=":material/help:")
@@ -287,16 +287,16 @@ def _preview(ident: str, opened: Opened, how: dict[str, Any], reading: Reading |
             lines = [line for file in reading.summary.files for line in file_lines(file)]
             st.markdown("\n".join([*lines, f"- {escaped(numbers(reading.summary))}"]))
         open_ways = {
-            "zero_based": how.get("zero_based") or bool(opened.tables),
+            "zero_based": options.get("zero_based") or bool(opened.tables),
             "runs": opened.repeated,
-            "censored": opened.censored and how.get("censored"),
-            "instances": how.get("instances"),
+            "censored": opened.censored and options.get("censored"),
+            "instances": options.get("instances"),
         }
         with st.container(horizontal=True):
             for way, is_open in open_ways.items():
                 if is_open:
-                    _way(ident, how, way)
-        _systems(ident, opened, how)
+                    _way(ident, options, way)
+        _systems(ident, opened, options)
 
 
 def file_lines(facts: Facts) -> list[str]:
@@ -340,33 +340,33 @@ def numbers(summary: Summary) -> str:
     return "; ".join(parts) + "."
 
 
-def _way(ident: str, how: dict[str, Any], key: str) -> None:
+def _way(ident: str, options: dict[str, Any], key: str) -> None:
     """Draw the choice of an option that the data leave open."""
     (label, titles), widget = WAYS[key], f"{key}_{ident}"
-    st.session_state[widget] = titles.get(how.get(key), next(iter(titles.values())))
+    st.session_state[widget] = titles.get(options.get(key), next(iter(titles.values())))
 
     def follow() -> None:
         chosen = st.session_state[widget]
-        how[key] = next(value for value, title in titles.items() if title == chosen)
+        options[key] = next(value for value, title in titles.items() if title == chosen)
         if key == "runs":
-            how.pop("systems", None)  # the systems change, so drop the choice of systems
+            options.pop("systems", None)  # the systems change, so drop the choice of systems
 
     st.segmented_control(label, list(titles.values()), key=widget, required=True, on_change=follow)
 
 
-def _systems(ident: str, opened: Opened, how: dict[str, Any]) -> None:
+def _systems(ident: str, opened: Opened, options: dict[str, Any]) -> None:
     """Draw a table in which the reader renames systems and leaves systems out."""
-    runs: Any = how.get("runs") or "averaged"
+    runs: Any = options.get("runs") or "averaged"
     widget = f"systems_{runs}_{ident}"
     base = f"_{widget}"
     if widget not in st.session_state or base not in st.session_state:
         # Streamlit's edits refer to the first version of the table, so keep this version.
         names = opened.systems(runs)
-        st.session_state[base] = table_of(names, how.get("systems")), list(names)
+        st.session_state[base] = table_of(names, options.get("systems")), list(names)
     table, known = st.session_state[base]
 
     def follow() -> None:
-        how["systems"] = chosen_of(table, st.session_state[widget]["edited_rows"], known)
+        options["systems"] = chosen_of(table, st.session_state[widget]["edited_rows"], known)
 
     column = st.column_config
     st.data_editor(

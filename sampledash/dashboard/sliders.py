@@ -56,8 +56,8 @@ def draw(
         back, again = st.columns(2)
         back.button("Undo", icon=":material/undo:", width="stretch", on_click=state.undo)
         defaults = {**state.DEFAULTS, **page_defaults}
-        look: dict[str, Any] = {"icon": ":material/restart_alt:", "width": "stretch"}
-        again.button("Reset", on_click=state.reset, args=(defaults,), **look)
+        options: dict[str, Any] = {"icon": ":material/restart_alt:", "width": "stretch"}
+        again.button("Reset", on_click=state.reset, args=(defaults,), **options)
 
 
 def _scheme() -> None:
@@ -116,8 +116,10 @@ def steps_up_to(key: str, high: float) -> list[float]:
 
 def metric() -> None:
     """Draw the choice of a single metric."""
-    how: dict[str, Any] = {"key": "metric", "bind": "query-params", "help": HELP["metric"]}
-    st.pills("Metric", list(choices.CHIPS), default=choices.METRIC, required=True, wrap=True, **how)
+    options: dict[str, Any] = {"key": "metric", "bind": "query-params", "help": HELP["metric"]}
+    st.pills(
+        "Metric", list(choices.CHIPS), default=choices.METRIC, required=True, wrap=True, **options
+    )
 
 
 def m(given: str = "", *, most: int | None = None) -> None:
@@ -147,10 +149,12 @@ def _locked(key: str, label: str, shown: str) -> None:
 
 
 def _field(
-    key: str, label: str, default: float | None = None, *, digits: str = "%.9g", **look: Any
+    key: str, label: str, default: float | None = None, *, digits: str = "%.9g", **options: Any
 ) -> Any:
     default = state.DEFAULTS[key] if default is None else default
-    how: dict[str, Any] = {"step": None, "format": digits}
+    stepping: dict[str, Any] = {"step": None, "format": digits}
     if isinstance(default, int):
-        how = {"step": 1, "format": "%d"}
-    return st.number_input(label, value=default, key=key, bind="query-params", **how, **look)
+        stepping = {"step": 1, "format": "%d"}
+    return st.number_input(
+        label, value=default, key=key, bind="query-params", **stepping, **options
+    )

@@ -35,7 +35,7 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
     st.markdown(f"### {escaped(cut.sentence(known, metric, k))}")
     st.caption(cut.about(metrics, known, k))
     n = max(int(ranks.n.max()) for ranks in source.sets)
-    for note in chain.from_iterable(cutoff_holds_all(each, n, n) for each in metrics):
+    for note in chain.from_iterable(cutoff_holds_all(x, n, n) for x in metrics):
         st.caption(note)
     if metric.k is not None and metric.k > k > 0:
 

@@ -110,8 +110,8 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
             pin.note()
     # With a correction, frames are left out, because a fit at every step would take too long.
     dark, still = page.is_dark(), dim or result.question.fits
-    own = [] if still else [_follows(focus, before, view, dark)]
-    live.follow(focus, [*own, instead.follows(focus, dark)])
+    of_curve = [] if still else [_follows(focus, before, view, dark)]
+    live.follow(focus, [*of_curve, instead.follows(focus, dark)])
 
 
 def _below(focus: Focus) -> None:
@@ -157,7 +157,7 @@ def _settings(source: Source | None) -> None:
                 help="Instances: each weighs the same, however many relevant items it has (macro). "
                 "Relevant items: it weighs as much as it has relevant items (micro).",
             )
-        if source is not None and any(each.has_ties for each in source.sets):
+        if source is not None and any(x.has_ties for x in source.sets):
             page.segments(
                 "Ties read",
                 TIES,
@@ -191,14 +191,14 @@ def _pair(result: Result, x: int) -> int:
     if len(keys) == 1:
         every = list(range(result.pairs))
         _follow(keys, every, (worst,))
-        how: dict[str, Any] = {"format_func": result.label, "key": keys[0], "help": about}
-        return int(st.selectbox("Marked pair", every, **how))
+        options: dict[str, Any] = {"format_func": result.label, "key": keys[0], "help": about}
+        return int(st.selectbox("Marked pair", every, **options))
     systems = list(range(len(result.systems)))
     _follow(keys, systems, result.ends[worst])
-    how = {"format_func": result.systems.__getitem__, "help": about}
+    options = {"format_func": result.systems.__getitem__, "help": about}
     labels = zip(("Marked pair", "and"), keys, strict=True)
-    one, other = (st.selectbox(label, systems, key=key, **how) for label, key in labels)
-    return worst if one == other else result.ends.index((min(one, other), max(one, other)))
+    first, other = (st.selectbox(label, systems, key=key, **options) for label, key in labels)
+    return worst if first == other else result.ends.index((min(first, other), max(first, other)))
 
 
 def _pair_keys(result: Result) -> tuple[str, ...]:
@@ -257,9 +257,11 @@ def _before(focus: Focus, was: Result) -> Focus:
     return Focus(was, x, next(same, was.worst_pair(x)))
 
 
-def _drawn(focus: Focus, before: Focus | None, view: str, dark: bool, **how: Any) -> theme.Picture:
+def _drawn(
+    focus: Focus, before: Focus | None, view: str, dark: bool, **options: Any
+) -> theme.Picture:
     """The picture over m, with the pinned curves behind."""
-    fig = pictures.curve(focus, view, dark=dark, **how)
+    fig = pictures.curve(focus, view, dark=dark, **options)
     return theme.behind(fig, pictures.curve(before, view, dark=dark)) if before else fig
 
 
@@ -317,7 +319,7 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
     if total > 999:  # two such numbers are too wide for a phone
         share = percent(true_now / total)
     late = count(int(last)) if 0 < last < np.inf else "–"
-    instances = count(max(each.n_instances for each in result.question.sets))
+    instances = count(max(rank_set.n_instances for rank_set in result.question.sets))
     about = (
         f"{metric}: {true_now:,} of {total:,}, in expectation, at this m.",
         f"{metric}: from here on every pair stays in its true order, as far as looked at.",
@@ -337,12 +339,12 @@ def _why(focus: Focus) -> None:
     """Draw Definition 1 of the paper with the numbers of the page, then a counterexample."""
     question, metric = focus.result.question, focus.metric
     st.markdown(words.TEXTS["consistent"])
-    instances = max(each.n_instances for each in question.sets)
+    instances = max(x.n_instances for x in question.sets)
     for step in words.formula(str(metric), question.m, instances):
         st.latex(step)
     st.caption(words.TEXTS["definition"])
     st.markdown(f"#### Smallest counterexample for {metric}, uncorrected")
-    protocol, n = question.protocol, max(int(each.n.max()) for each in question.sets)
+    protocol, n = question.protocol, max(int(x.n.max()) for x in question.sets)
     m = min(question.m, n - 1) if protocol.design.distinct else question.m
     sampling = Sampling(n, m, protocol.scheme, protocol.odds)
     make = partial(counterexample, metric, sampling)
@@ -352,9 +354,9 @@ def _why(focus: Focus) -> None:
         st.markdown(words.TEXTS["no counterexample" if every else "none"].format(metric=metric))
         return
     plain = Protocol.of({"scheme": protocol.scheme, "odds": protocol.odds})
-    names = [each.system for each in sets]
+    names = [x.system for x in sets]
     st.markdown(words.say.counterexample(*names, metric, m))
-    every_rank = [np.repeat(each.ranks, each.counts.astype(int)).tolist() for each in sets]
+    every_rank = [np.repeat(x.ranks, x.counts.astype(int)).tolist() for x in sets]
     expected = expected_means([metric], sets, [m], plain)[0, :, 0]
     table = {
         "System": names,

@@ -82,8 +82,8 @@ def _one_run(focus: Focus) -> None:
     bounds, why = _bounds_if_asked(focus, pairs)
     chances = [float(r.chances[x, pair]) for pair in pairs]
     low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
-    here, names = pairs.index(focus.pair), focus.ordered(focus.pair, system_name)
-    sentence = words.one_run(*names, drawn_negatives(r), chances[here], low[here], high[here])
+    place, names = pairs.index(focus.pair), focus.ordered(focus.pair, system_name)
+    sentence = words.one_run(*names, drawn_negatives(r), chances[place], low[place], high[place])
     with picture:
         st.markdown(words.tied(focus) or sentence)
         labels, dark = [plain(focus.label(pair)) for pair in pairs], page.is_dark()
@@ -123,7 +123,9 @@ def _over_instances(focus: Focus) -> None:
     head = rows.head(page.MOST_ROWS)
     fig = pictures.differences(head, dark=page.is_dark())
     differences = zip(head["better"], head["worse"], head["difference"].map(points), strict=True)
-    alt = "; ".join(f"{plain(one)} − {plain(other)}: {size}" for one, other, size in differences)
+    alt = "; ".join(
+        f"{plain(better)} − {plain(other)}: {size}" for better, other, size in differences
+    )
     page.picture(fig, key="consistency_differences", alt=alt)
     page.table(tables.significance(rows), table, "significance")
     again = words.TEXTS["repeated"] + " " if focus.result.question.source.averaged else ""
@@ -307,8 +309,8 @@ def _means(focus: Focus) -> None:
     values = table[["expected_sampled"]].to_numpy().tolist()
     for note in outside(dict(zip(named, values, strict=True)), what):
         st.caption(escaped(note))
-    here = table.iloc[focus.x * size : (focus.x + 1) * size]
-    st.caption(words.scatter_note(list(here["expected_sampled"]), list(here["std_of_mean"])))
+    rows = table.iloc[focus.x * size : (focus.x + 1) * size]
+    st.caption(words.scatter_note(list(rows["expected_sampled"]), list(rows["std_of_mean"])))
 
 
 def _flips(focus: Focus) -> None:

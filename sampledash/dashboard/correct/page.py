@@ -60,8 +60,8 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     else:
         _put_in_address("")
     # The sidebar comes after the page's own settings, because Undo knows only those drawn before.
-    own = {**defaults, **DEFAULTS, WEIGHTS: ""}
-    sliders.draw(page_defaults=own)
+    page_defaults = {**defaults, **DEFAULTS, WEIGHTS: ""}
+    sliders.draw(page_defaults=page_defaults)
     live.listen()
     _answer(given, defaults)
     live.below(partial(_below, defaults))
@@ -117,8 +117,8 @@ def _below(defaults: Mapping[str, Any], q: Question) -> None:
     with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
         _why(q)
     with st.container(horizontal=True):
-        own = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
-        page.copy_link({**defaults, **LINK, **own})
+        weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
+        page.copy_link({**defaults, **LINK, **weights})
         fit = q.fit()
         name = "-".join(f"sampledash {q.metric} {q.taken} m {q.sampling.m}".split())
         page.download("Vector as CSV", lambda: vector_csv(fit), f"{name}.csv", "text/csv")
@@ -206,10 +206,10 @@ def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str,
     """The pictures by their keys, with the pinned correction behind."""
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
-    look: dict[str, Any] = {"focus": q.taken, "dark": dark}
+    options: dict[str, Any] = {"focus": q.taken, "dark": dark}
     figures = {
-        EXPECTED: pictures.expectation(q.metric, q.ranks, exact, curves, **look),
-        VECTOR: pictures.vector(q.metric, vectors, **look),
+        EXPECTED: pictures.expectation(q.metric, q.ranks, exact, curves, **options),
+        VECTOR: pictures.vector(q.metric, vectors, **options),
         RISKS: pictures.risks(risks, instances=q.instances, dark=dark),
     }
     if before is not None:

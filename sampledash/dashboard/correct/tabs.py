@@ -73,8 +73,8 @@ def tradeoffs(q: Question) -> None:
         return
     with page.progress("Fitting the corrections") as report:
         axes = result.tradeoffs(q, report)
-    here = {"m": q.sampling.m, "n": q.sampling.n, "|D|": q.instances}
-    marks = {symbol: {f"{symbol} = {count(x)}": float(x)} for symbol, x in here.items()}
+    current = {"m": q.sampling.m, "n": q.sampling.n, "|D|": q.instances}
+    marks = {symbol: {f"{symbol} = {count(x)}": float(x)} for symbol, x in current.items()}
     marks["γ"] = {f"γ = {gamma(q.gamma)}": q.gamma, "1/|D|": 1 / q.instances}
     st.markdown(words.say.tradeoff(q.taken, q.instances))
     places = [*st.columns(2), *st.columns(2)]
@@ -98,33 +98,35 @@ def movielens(q: Question) -> None:
         )
         return
     sets = example(MOVIELENS)
-    plain, corrected = (result.movielens_orders(metric, each) for each in (Correction(), recipe))
+    plain, corrected = (result.movielens_orders(metric, x) for x in (Correction(), recipe))
     settled = []
     for i, j in result.pairs_in_order(metric, sets):
         pair = " and ".join(sorted((sets[i].system, sets[j].system)))
-        right = (one.right_from(i, j, 0) for one in (plain, corrected))
+        right = (orders.right_from(i, j, 0) for orders in (plain, corrected))
         settled.append(words.Settled(pair, *right))
     st.markdown(f"**{words.real_ranks(recipe, settled, MOVIELENS_M)}**")
     st.html(over_m.legend([ranks.system for ranks in sets], dark=page.is_dark()))
-    for i, (place, one) in enumerate(zip(st.columns(2), (Correction(), recipe), strict=True)):
-        fig, alt = pictures.movielens_curves(metric, one, m, dark=page.is_dark())
+    for i, (place, correction) in enumerate(
+        zip(st.columns(2), (Correction(), recipe), strict=True)
+    ):
+        fig, alt = pictures.movielens_curves(metric, correction, m, dark=page.is_dark())
         with place:
             page.picture(fig, key=f"correct_real_{i}", alt=alt)
     st.caption(words.TEXTS["real setting"])
     exact = [mean(metric, x) for x in sets]
     table = {"recommender": [x.system for x in sets], "exact": ["".join(rounded(x)) for x in exact]}
     notes: list[str] = []
-    for one in (Correction(), recipe):
-        protocol = result.movielens_protocol(one)
+    for correction in (Correction(), recipe):
+        protocol = result.movielens_protocol(correction)
         make = partial(moments_of_means, [metric], sets, m, protocol)
         key = "moments", MOVIELENS, metric, m, protocol
-        means, variances = (each[:, 0] for each in memory.cached(key, make, shared=True))
-        table[str(one)] = [
+        means, variances = (x[:, 0] for x in memory.cached(key, make, shared=True))
+        table[str(correction)] = [
             f"{''.join(rounded(a))} ± {100 * b:.2f}"
             for a, b in zip(means, variances**0.5, strict=True)
         ]
-        beyond = {each.system: [value] for each, value in zip(sets, means.tolist(), strict=True)}
-        notes += outside(beyond, str(one))
+        beyond = {x.system: [value] for x, value in zip(sets, means.tolist(), strict=True)}
+        notes += outside(beyond, str(correction))
     st.caption(f"{metric} in %, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")
     st.dataframe(pd.DataFrame(table), hide_index=True, key="correct_real_table")
     for note in notes:
