@@ -188,8 +188,8 @@ class Fit:
         The mean over |D| instances has variance / |D|, but the same bias. Both are averages over
         *all* ranks, but a good system has its ranks at the top, where the bias is largest.
         """
-        own = self.correction.prior if prior is None else prior
-        weights = None if own is None else prior_weights(own, self.sampling.n)
+        chosen = self.correction.prior if prior is None else prior
+        weights = None if chosen is None else prior_weights(chosen, self.sampling.n)
         at = least_squares.nodes(self.metric, self.sampling, 1, weights)
         target = at.target * self.metric.scale(1)
         bias2 = variance = 0.0

@@ -281,7 +281,7 @@ class Metric:
     def scales(self, relevant: NDArray[np.int64]) -> Floats:
         """Return :meth:`scale` for many instances."""
         occur = np.bincount(relevant) > 0
-        return np.array([self.scale(r) if each else 0.0 for r, each in enumerate(occur)])[relevant]
+        return np.array([self.scale(r) if x else 0.0 for r, x in enumerate(occur)])[relevant]
 
     def __call__(self, rank: ArrayLike, n: ArrayLike) -> Floats:
         """Return the exact value for one relevant item at each rank (eq. 7-13), in 0..1.

@@ -194,8 +194,8 @@ class Protocol:
         """Nodes for the mean over ties: item index, weight above, weight below, node weight."""
         whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
         nodes = [self._nodes(m, *block) for block in whole.tolist()]
-        above, weights = (np.concatenate(each) for each in zip(*nodes, strict=True))
-        owner = np.repeat(np.arange(len(counts)), [len(each) for each, _ in nodes])
+        above, weights = (np.concatenate(column) for column in zip(*nodes, strict=True))
+        owner = np.repeat(np.arange(len(counts)), [len(x) for x, _ in nodes])
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:

@@ -67,9 +67,9 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
     nodes = np.repeat(first - start, count) + np.arange(count.sum(), dtype=np.float64)
     weights = np.ones(len(nodes))
     for i in np.flatnonzero(length > size).tolist():
-        here = slice(start[i], start[i] + size)
-        about, weights[here] = _gauss(int(length[i]), size)
-        nodes[here] = about + (2 * int(first[i]) + int(length[i]) - 1) / 2
+        panel = slice(start[i], start[i] + size)
+        about, weights[panel] = _gauss(int(length[i]), size)
+        nodes[panel] = about + (2 * int(first[i]) + int(length[i]) - 1) / 2
     return nodes, weights, start
 
 

@@ -263,7 +263,7 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
     bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
     merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
     for band in np.flatnonzero(np.bincount(np.concatenate(bands))):
-        members = [each == band for each in bands]
+        members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
         # With this share drawn, all of `end` items are drawn with probability share^end = 1e-18.
@@ -278,7 +278,7 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
             result.append(_merge(some, width, end, low / m, high / m, max(sizes, 1)))
     return [
         (np.concatenate(above), np.concatenate(below), np.concatenate(weight))
-        for above, below, weight in (zip(*each, strict=True) for each in merged)
+        for above, below, weight in (zip(*pieces, strict=True) for pieces in merged)
     ]
 
 

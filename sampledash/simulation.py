@@ -133,10 +133,10 @@ def run_sums(
     # relevant item are known, and a random part of them lies above the current one.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
-        here, size = rows[at], (runs, len(at))
-        sides = protocol.weights(here, above[:, at])
+        items, size = rows[at], (runs, len(at))
+        sides = protocol.weights(items, above[:, at])
         draws, a, b = (np.broadcast_to(x, size) for x in (drawn[:, at], *sides))
-        last, groups = here.relevant == j, [slice(None)]
+        last, groups = items.relevant == j, [slice(None)]
         if not np.all(last):
             draws, b, groups = draws.copy(), b.copy(), [last, ~last]
             after = at[~last] + 1
@@ -147,7 +147,7 @@ def run_sums(
         for some in groups:
             sampled[:, at[some]] = draw_above(law, draws[:, some], a[:, some], b[:, some], rng)
         count = sampled[:, at]
-        exact = protocol.design.distinct & (here.negatives < m)
+        exact = protocol.design.distinct & (items.negatives < m)
         full = at[exact]
         for row, (metric, vectors, scale) in zip(total, values, strict=True):
             if j <= len(vectors):

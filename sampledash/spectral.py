@@ -366,8 +366,8 @@ def _directions(
     """Return the parts of A V, and their singular triples above ``cutoff`` times the largest."""
     parts = _seen(sampling, 1e-7 * cutoff)
     decompositions = [np.linalg.svd(part, full_matrices=False) for part in parts]
-    least = cutoff * max(each.S[0] for each in decompositions)
-    sizes = [int(np.sum(least < each.S)) for each in decompositions]
+    least = cutoff * max(x.S[0] for x in decompositions)
+    sizes = [int(np.sum(least < x.S)) for x in decompositions]
     triples = [(x.U[:, :k], x.S[:k], x.Vh[:k]) for x, k in zip(decompositions, sizes, strict=True)]
     return parts, triples
 

@@ -100,19 +100,19 @@ def pair_chances(
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
-    if any(run.counts_items for each in runs for run in each):  # one pass serves all metrics
+    if any(run.counts_items for row in runs for run in row):  # one pass serves all metrics
         everyone = [ranks.counted(protocol.ties) for ranks in sets]
         known = moments_of_systems(metrics, everyone, m, protocol)
         runs = [
-            [replace(run, means=mean) for run, mean in zip(each, items, strict=True)]
-            for each, (items, _) in zip(runs, known, strict=True)
+            [replace(run, means=mean) for run, mean in zip(row, items, strict=True)]
+            for row, (items, _) in zip(runs, known, strict=True)
         ]
-    exact = [exact_laws(each, i) for i, each in enumerate(runs)]
+    exact = [exact_laws(row, i) for i, row in enumerate(runs)]
     unknown = [x for x in range(len(metrics)) if any(laws[x] is None for laws in exact)]
     means, variances = moments or np.full((2, len(sets), len(metrics)), np.nan)
     if unknown and moments is None:
         chosen = [metrics[x] for x in unknown]
-        known = known and [each[:, unknown] for each in known]
+        known = known and [moment[:, unknown] for moment in known]
         both = moments_of_means(chosen, sets, m, protocol, known)
         means[:, unknown], variances[:, unknown] = both
     deviations = np.sqrt(variances)
@@ -123,7 +123,7 @@ def pair_chances(
         left = np.flatnonzero(np.isnan(chance) & (truth != 0))
         if len(left):
             chance[left] = _chances_of_sums(
-                [each[x] for each in runs], i[left], j[left], means[:, x], deviations[:, x]
+                [row[x] for row in runs], i[left], j[left], means[:, x], deviations[:, x]
             )
         chances.append(np.where(truth == 0, np.nan, chance).tolist())
     return chances
@@ -194,8 +194,8 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
     def transform(usual: Complex, large: Complex, turn: Complex) -> Complex:
         product = np.ones((len(turn), usual.shape[1]), dtype=np.complex128)
         for i, (few, much, count) in enumerate(zip(usual, large, times, strict=True)):
-            one = few + turn * much if i < len(sums[0]) else few.conj() + much.conj() / turn
-            product *= one if count == 1 else one**count
+            wave = few + turn * much if i < len(sums[0]) else few.conj() + much.conj() / turn
+            product *= wave if count == 1 else wave**count
         return product
 
     return by_lumps([(values, p) for values, p, _ in every], times, transform, shift)
@@ -209,8 +209,8 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
     for i, run in enumerate(runs):
         if not run.is_sum:
             for part in run.hits or ():
-                own = waves_of(part.values, frequencies)
-                product[i] *= power_product(np.asarray(part.law @ own), part.times)
+                hit_waves = waves_of(part.values, frequencies)
+                product[i] *= power_product(np.asarray(part.law @ hit_waves), part.times)
             continue
         weights = np.where(run.atoms.position == 1, run.weights, np.nan)
         key = run.protocol.law_key(run.atoms, run.m)
@@ -248,7 +248,7 @@ def _chances_among(laws: Sequence[Law | None]) -> Floats:
     known = {i: law for i, law in enumerate(laws) if law is not None}
     if not known:
         return chances
-    values, mass = (np.concatenate(each) for each in zip(*known.values(), strict=True))
+    values, mass = (np.concatenate(column) for column in zip(*known.values(), strict=True))
     starts = np.cumsum([0, *(len(law[0]) for law in known.values())])[:-1]
     for j, (others, shares) in known.items():
         below = np.r_[0.0, np.cumsum(shares)][np.searchsorted(others, values - TIED)]
@@ -313,8 +313,8 @@ def by_lumps(
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
         return None
-    one, other = np.array([0]), np.array([1])
-    rest = inverted(equally, len(terms) * size, one, other, scale, np.array([shift]))
+    row, other = np.array([0]), np.array([1])
+    rest = inverted(equally, len(terms) * size, row, other, scale, np.array([shift]))
     return ahead + float(oftener[0] * np.clip(rest[0], 0.0, 1.0))
 
 
@@ -337,8 +337,8 @@ def inverted(
     chances, left = np.empty(len(first)), np.arange(len(first))
     ends = [end for end in _STAGES if end <= _ALWAYS or end * laws <= _ROOM]
     for start, end in pairwise(ends):
-        here = np.asarray(base * (2 * np.arange(start, end) + 1))
-        phi = np.column_stack([phi, transform(here)])
+        frequencies = np.asarray(base * (2 * np.arange(start, end) + 1))
+        phi = np.column_stack([phi, transform(frequencies)])
         size = np.abs(phi[:, -end // 2 :]).max(axis=1)
         both = np.sort(np.stack([size[first[left]], size[second[left]]]), axis=0)
         faint = both[0] * both[1] < _FAINT

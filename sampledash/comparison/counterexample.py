@@ -225,9 +225,9 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
         low, high = low[low < high], high[low < high]
         whole = np.floor(low) + 1
         between = whole < high
-        here = at[between]
-        numerator[here] = a[here] * whole[between] + c[here]
-        denominator[here] = b[here] * whole[between] + d[here]
+        settled = at[between]
+        numerator[settled] = a[settled] * whole[between] + c[settled]
+        denominator[settled] = b[settled] * whole[between] + d[settled]
         at, low, high = at[~between], low[~between], high[~between]
         base = np.floor(low)
         a[at], c[at] = a[at] * base + c[at], a[at]

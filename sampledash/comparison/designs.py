@@ -173,10 +173,10 @@ def designs(
 
     sizes = np.array([ranks.n_instances for ranks in sets])
     for step, recipe in enumerate(recipes):
-        one = Protocol.of({**options, "correction": recipe})
-        m = min(budget, max(x.max_negatives for x in sets)) if one.design.distinct else budget
-        means, variances = moments = moments_of_means([metric], sets, m, one)
-        chances = pair_chances([metric], sets, m, [pairs], one, moments)[0] if pairs else []
+        corrected = Protocol.of({**options, "correction": recipe})
+        m = min(budget, max(x.max_negatives for x in sets)) if corrected.design.distinct else budget
+        means, variances = moments = moments_of_means([metric], sets, m, corrected)
+        chances = pair_chances([metric], sets, m, [pairs], corrected, moments)[0] if pairs else []
         spent = np.full(len(sets), float(m))
         tell(str(recipe), sizes, spent, means[:, 0] - exact, np.sqrt(variances[:, 0]), chances)
         step_of(progress, step, len(recipes) + 1)(1.0)
@@ -187,13 +187,13 @@ def designs(
     if not metric.linear and (metric.k is not None or metric.share is not None):
         prices[STOPPED] = np.array([mean_stopping_cost(metric, ranks).mean for ranks in sets])
         for name, cost in (proxies or {}).items():
-            each = checks.numbers(f"proxies {name!r}", cost)
-            if each.size not in (1, len(sets)) or np.any(each <= 0):
+            costs = checks.numbers(f"proxies {name!r}", cost)
+            if costs.size not in (1, len(sets)) or np.any(costs <= 0):
                 raise ValueError(
                     f"proxies {name!r} must be the mean cost of each of {len(sets)} systems, above "
                     f"0, got {checks.shown(cost)}"
                 )
-            prices[f"{STOPPED}, {name}"] = np.broadcast_to(each, len(sets))
+            prices[f"{STOPPED}, {name}"] = np.broadcast_to(costs, len(sets))
     for design, price in prices.items():
         # All systems see the same instances, so an instance costs the sum over all systems.
         share = min(budget / float(price.mean()), 1.0)
@@ -284,8 +284,8 @@ def _chance_of_subsets(
         return np.vstack([product, np.ones(len(product))])
 
     work = 10 * sum(len(values) + drawn for values, _, drawn in means)
-    one, other = np.array([0]), np.array([1])
-    chance = inverted(transform, work, one, other, error, np.array([shift]))
+    row, other = np.array([0]), np.array([1])
+    chance = inverted(transform, work, row, other, error, np.array([shift]))
     return float(np.clip(chance[0], 0.0, 1.0))
 
 
@@ -383,8 +383,8 @@ def mean_of_sample(
     """
     metric, protocol = as_metric(metric), Protocol.of({"ties": ties, "weighting": weighting})
     sets = [ranks] if versus is None else [ranks, versus]
-    for each in sets:
-        require_ranks(each)
+    for rank_set in sets:
+        require_ranks(rank_set)
     confidence = checks.confidence(confidence)
     low = ranks.n_instances
     instances = checks.real("instances", instances, low=0, high=np.inf)

@@ -220,9 +220,9 @@ class MeansOverM:
         """Return the means at ``m_values``: shape (len(m_values), systems, metrics)."""
         wanted, places = np.unique(np.asarray(m_values, dtype=np.int64), return_inverse=True)
         result = np.zeros((len(wanted), *self._shape))
-        for done, (members, one) in enumerate(self._passes):
+        for done, (members, thinning) in enumerate(self._passes):
             report = step_of(progress, done, len(self._passes))
-            result[:, :, members] = one.at(wanted, report)
+            result[:, :, members] = thinning.at(wanted, report)
         return result[places]
 
 
@@ -243,17 +243,17 @@ class _Pass:
         self, metrics: Sequence[Metric], atoms: Sequence[RankCounts], m_max: int, protocol: Protocol
     ) -> None:
         self.metrics, self.protocol = metrics, protocol
-        self.ranked = [as_ranked_by(metrics[0], each) for each in atoms]
+        self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
         #: m -> rows, and the atoms of each row whose negatives are all sampled at this m
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
         #: row -> increasing numbers of negatives, and the cumulative sums of the exact values
         self.exact: dict[int, tuple[Ints, Floats]] = {}
-        for system, (each, own) in enumerate(zip(atoms, self.ranked, strict=True)):
-            share = metrics[0].scales(each.relevant) * each.count * protocol.shares(each)
-            for j in own.positions:
-                here = own.position == j
-                lane = _Lane(system, j, own[here], share[here])
+        for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
+            share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
+            for j in ranked.positions:
+                at_position = ranked.position == j
+                lane = _Lane(system, j, ranked[at_position], share[at_position])
                 late = (lane.atoms.negatives <= m_max) & protocol.design.distinct
                 self.parts.append((lane.atoms[~late], lane.weight[~late]))
                 if np.any(late):
@@ -319,7 +319,7 @@ class _Pass:
         for index in range(len(wanted) - 1, -1, -1):
             target = int(wanted[index])
             if target <= top:
-                start = min(each for each in self.kept if each >= target)
+                start = min(x for x in self.kept if x >= target)
                 if start < m:
                     m, thinned = start, self.kept[start].copy()
                 for below in range(m - 1, target - 1, -1):
@@ -440,6 +440,6 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     if not SCHEMES[scheme].distinct:  # only the share above matters: use the mean size
         size = rank_sets.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
-    one = np.ones(len(count), dtype=np.int64)
-    columns: list[Any] = [above, above + below, 0 * one, one, one, None, count]
+    ones = np.ones(len(count), dtype=np.int64)
+    columns: list[Any] = [above, above + below, 0 * ones, ones, ones, None, count]
     return rank_sets.all_of([RankCounts(*columns), replace(rest, mass=None)])

@@ -129,7 +129,7 @@ def instances_needed(
     sizes = [ranks.n_instances for ranks in sets]
     if redraw == "both":
         values = sampled_values(metric, sets, m, protocol)
-        means = np.array([each.average for each in values])
+        means = np.array([x.average for x in values])
     else:
         means, scatter = (x[:, 0] for x in moments_of_means([metric], sets, m, protocol))
         scatter = scatter * sizes
@@ -137,12 +137,12 @@ def instances_needed(
     needed: list[int | None] = []
     for done, (i, j, truth) in enumerate(pairs):
         if redraw == "both":
-            one = spread_if_redrawn(values[i], values[j], one=True)
+            variance = spread_if_redrawn(values[i], values[j], single=True)
         else:
-            one = float(scatter[i] + scatter[j])
+            variance = float(scatter[i] + scatter[j])
         step = float(common_step(units[i], units[j])) * max(sizes[i], sizes[j])
         difference = float(means[i] - means[j]) if truth else 0.0
-        needed.append(_instances(difference, one, step, probability))
+        needed.append(_instances(difference, variance, step, probability))
         step_of(progress, 0, 1)((done + 1) / len(pairs))
     return pair_table(sets, pairs, instances=needed)
 
@@ -236,7 +236,7 @@ class _Search:
             return self.top + 1
         means = self.every[:, [i, j]]
         shares = (self.protocol.shares(self.sets[x].counted(self.protocol.ties)) for x in (i, j))
-        largest = [float(each.max()) for each in shares]
+        largest = [float(share.max()) for share in shares]
         bound = np.maximum(means * (1 - means), 0.0) @ largest
         unsure = self._normal(i, j, means[:, 0] - means[:, 1], bound) < self.probability
         return int(np.flatnonzero(unsure).max(initial=-1)) + 2
@@ -265,9 +265,9 @@ class _Search:
         size = max(2, int(np.ceil(np.log(top) / np.log(ratio))) + 1)
         ladder = np.unique(np.geomspace(1, top, size).round().astype(np.int64))[::-1]
         for step, m in enumerate(ladder.tolist()):
-            here = [pair for pair, end in waiting.items() if m < ratio * end + 1]
-            self._evaluate(m, here)
-            for pair in here:
+            due = [pair for pair, end in waiting.items() if m < ratio * end + 1]
+            self._evaluate(m, due)
+            for pair in due:
                 if self._normal(*pair, *self._gap(*pair, m)) < self.probability:
                     del waiting[pair]
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))

@@ -205,15 +205,15 @@ class Run:
         result = []
         for size in np.unique(rows.relevant).tolist():
             instances = np.flatnonzero(rows.relevant[starts] == size)
-            here = starts[instances]
+            firsts = starts[instances]
             items = min(size, last)
             worth = np.where(gap[:items] == 0, 1.0, gap[:items])
             # P(at least 1, 2, ... hits)
-            least = (mean[here[:, None] + np.arange(items)] - low[:items]) / worth
+            least = (mean[firsts[:, None] + np.arange(items)] - low[:items]) / worth
             law = -np.diff(np.clip(least, 0.0, 1.0), axis=1, prepend=1.0, append=0.0)
             values = low[:items].sum() + np.r_[0.0, np.cumsum(gap[:items])]
-            values *= self.metric.scale(size) * share[here[0]]
-            times = rows.count[here].astype(np.int64)
+            values *= self.metric.scale(size) * share[firsts[0]]
+            times = rows.count[firsts].astype(np.int64)
             result.append(Hits(np.maximum(law, 0.0), times, values, instances))
         return result
 
@@ -263,8 +263,8 @@ class Run:
         full = self.protocol.design.distinct & (atoms.negatives < self.m)
         for i in np.flatnonzero(full):
             above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
-            each = self.metric.of_above(above, atoms.negatives[i])
-            yield np.array([i]), each, np.full((1, len(each)), 1 / len(each))
+            values = self.metric.of_above(above, atoms.negatives[i])
+            yield np.array([i]), values, np.full((1, len(values)), 1 / len(values))
         at = np.flatnonzero(~full)
         for picked, p in self.protocol.laws(atoms[at], self.m):
             yield at[picked], self.vector, p
@@ -373,18 +373,18 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
 def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
     """Return the distribution of a sum, or None if it takes too many values."""
     # Sums of values on a lattice often coincide; other sums coincide only if reordered.
-    steps = np.diff(np.unique(np.concatenate([each for each, _, _ in parts])))
-    most = max(len(each) for each, _, _ in parts)
+    steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
+    most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
     if apart and comb(most + terms - 1, terms) > _JOINED:
         return None
     values, mass = np.zeros(1), np.ones(1)
-    for each, p, times in parts:
+    for support, p, times in parts:
         for _ in range(times):
-            if len(values) > _SUPPORT or len(values) * len(each) > _JOINED:
+            if len(values) > _SUPPORT or len(values) * len(support) > _JOINED:
                 return None
             values, mass = _merged(
-                np.add.outer(values, each).ravel(), np.multiply.outer(mass, p).ravel()
+                np.add.outer(values, support).ravel(), np.multiply.outer(mass, p).ravel()
             )
     return values, mass
 
@@ -403,12 +403,12 @@ def _merged(values: Floats, mass: Floats) -> Law:
 
 def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
     """Return the distribution of a sum on a grid: each value is split between two cells."""
-    low = sum(times * float(each.min()) for each, _, times in parts)
-    high = sum(times * float(each.max()) for each, _, times in parts)
+    low = sum(times * float(support.min()) for support, _, times in parts)
+    high = sum(times * float(support.max()) for support, _, times in parts)
     step = (high - low) / (_CELLS - 1)
     product = np.ones(_CELLS + 1, dtype=np.complex128)
-    for each, p, times in parts:
-        place = (each - each.min()) / step
+    for support, p, times in parts:
+        place = (support - support.min()) / step
         cell = np.minimum(place.astype(np.int64), _CELLS - 1)
         split = np.bincount(cell, p * (cell + 1 - place), 2 * _CELLS)
         split += np.bincount(cell + 1, p * (place - cell), 2 * _CELLS)

@@ -184,8 +184,8 @@ def pair_covariances(
                 block = replace(lower, above=np.zeros_like(lower.above), negatives=rest)
                 values[tied] = _tied_means(protocol, m, block, vectors[j], beyond=True)
             p = pmf(scheme, m, above[at], below[at])
-            for each in (sums, values):
-                each -= np.einsum("pt,ptc->pc", p, each)[:, None]
+            for centred in (sums, values):
+                centred -= np.einsum("pt,ptc->pc", p, centred)[:, None]
             covariances[chosen[: len(at)]] += np.einsum("pt,ptc,ptc->pc", p, sums, values)
     return covariances
 

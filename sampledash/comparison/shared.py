@@ -157,25 +157,25 @@ def covariance_bounds(
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
-    here, there = _aligned(first, second)
-    starts = np.flatnonzero(here.position == 1)
-    owner = np.repeat(np.arange(len(starts)), here.relevant[starts])
+    items, there = _aligned(first, second)
+    starts = np.flatnonzero(items.position == 1)
+    owner = np.repeat(np.arange(len(starts)), items.relevant[starts])
     low, high = np.zeros((2, len(starts)))
     atoms = [ranks.counted(protocol.ties) for ranks in (first.ranks, second.ranks)]
-    last = 1 if metric.first_only else int(here.relevant.max())
-    sampled = here.negatives >= m if protocol.design.distinct else np.ones(len(here), dtype=bool)
+    last = 1 if metric.first_only else int(items.relevant.max())
+    sampled = items.negatives >= m if protocol.design.distinct else np.ones(len(items), dtype=bool)
     if wanted is not None:
         sampled &= wanted[owner]
     for i, j in product(range(1, last + 1), repeat=2):
-        left = np.flatnonzero((here.position == i) & (here.relevant >= j) & sampled)
+        left = np.flatnonzero((items.position == i) & (items.relevant >= j) & sampled)
         if not len(left):
             continue
         right = left + (j - i)
         vectors = [
             protocol.vector(metric, rows, m, k) for rows, k in zip(atoms, (i, j), strict=True)
         ]
-        scale = metric.scales(here.relevant[left]) ** 2
-        least, most = _item_bounds(here[left], there[right], vectors, m, protocol)
+        scale = metric.scales(items.relevant[left]) ** 2
+        least, most = _item_bounds(items[left], there[right], vectors, m, protocol)
         low += np.bincount(owner[left], scale * least, len(starts))
         high += np.bincount(owner[left], scale * most, len(starts))
     return low, high
@@ -184,15 +184,15 @@ def covariance_bounds(
 def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
     """Return the rows of both systems in the order of the first; ValueError if unmatched."""
     at = match_instances(first.ranks, second.ranks, first.protocol)
-    here, there = (x.ranks.rows(x.protocol.ties) for x in (first, second))
+    items, there = (x.ranks.rows(x.protocol.ties) for x in (first, second))
     if at is not None:
-        starts, begin = np.flatnonzero(here.position == 1), np.flatnonzero(there.position == 1)[at]
-        size = here.relevant[starts]
+        starts, begin = np.flatnonzero(items.position == 1), np.flatnonzero(there.position == 1)[at]
+        size = items.relevant[starts]
         if np.array_equal(size, there.relevant[begin]):
-            offset = np.arange(len(here)) - np.repeat(starts, size)
+            offset = np.arange(len(items)) - np.repeat(starts, size)
             there = there[np.repeat(begin, size) + offset]
-            if np.array_equal(here.negatives, there.negatives):
-                return here, there
+            if np.array_equal(items.negatives, there.negatives):
+                return items, there
     raise _nothing_shared(first, second)
 
 
@@ -268,11 +268,11 @@ def nested_covariances(
     for start in range(0, len(live), step):
         at = live[start : start + step]
         p = _distinct_laws(scheme, m, outer[at], outside[at])
-        own = _distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + outside[at])
-        tops, widths = (1 + m - np.argmax(law[:, ::-1] > _NOTHING, axis=1) for law in (p, own))
+        inside = _distinct_laws(scheme, m, inner[at], outer[at] - inner[at] + outside[at])
+        tops, widths = (1 + m - np.argmax(law[:, ::-1] > _NOTHING, axis=1) for law in (p, inside))
         weighted = second[None] - np.einsum("pt,td->pd", p, second)[:, None]
         weighted *= p[:, :, None]
-        centred = first[None] - np.einsum("ps,sc->pc", own, first)[:, None]
+        centred = first[None] - np.einsum("ps,sc->pc", inside, first)[:, None]
         begin = 0
         while begin < len(at):
             size = max(1, _CACHE // int(widths[begin : begin + _CACHE].max()))

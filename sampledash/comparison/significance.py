@@ -194,7 +194,7 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 
 
 def _of_equal(
-    one: Group, first: int, other: Group, second: int, best: float, confidence: float
+    left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
     """Return the interval of the difference if all instances are equal, so resamples are too."""
 
@@ -202,10 +202,10 @@ def _of_equal(
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
         return interval_of_sample(mean, values - mean, counts, best, paired, confidence)
 
-    if one is other:
-        return ends(one.values[first] - one.values[second], one, paired=True)
-    here, there = ends(one.values[first], one), ends(other.values[second], other)
-    return here.low - there.high, here.high - there.low
+    if left is other:
+        return ends(left.values[first] - left.values[second], left, paired=True)
+    interval, there = ends(left.values[first], left), ends(other.values[second], other)
+    return interval.low - there.high, interval.high - there.low
 
 
 def holm(p: Floats) -> Floats:
@@ -259,10 +259,10 @@ class Group:
 
 def flip_test(group: Group, first: int, second: int) -> float | None:
     """Return the two-sided p-value of the paired randomisation test if it is exact, else None."""
-    each = np.abs((group.values[first] - group.values[second]) * group.weights)
+    magnitudes = np.abs((group.values[first] - group.values[second]) * group.weights)
     signs = np.sign(group.values[first] - group.values[second])
-    differs = each > TIED
-    sizes, counts = each[differs], group.counts[differs]
+    differs = magnitudes > TIED
+    sizes, counts = magnitudes[differs], group.counts[differs]
     observed = abs(float(signs[differs] * counts @ sizes))
     if observed <= TIED * float(group.counts @ group.weights):
         return 1.0
@@ -365,7 +365,7 @@ def swap_test(
     value, weight = values[distinct], weights[distinct]
     if len(distinct) == 1:
         return 1.0
-    here, total = int(left.counts.sum()), int(counts.sum())
+    n_left, total = int(left.counts.sum()), int(counts.sum())
     mass = float(pooled @ weight)
     centre = float(pooled @ (weight * value)) / mass
     excess = weight * (value - centre)  # sums to 0 over the pool
@@ -381,17 +381,17 @@ def swap_test(
         return 1.0
     if total >= _MANY and len(distinct) > _DISTINCT:
         # Variance of the excess in a random part (finite population); its weight is taken as fixed.
-        spread = float(pooled @ excess**2) * here * (total - here) / (total * (total - 1))
-        scale = statistic(1.0, mass * here / total)
+        spread = float(pooled @ excess**2) * n_left * (total - n_left) / (total * (total - 1))
+        scale = statistic(1.0, mass * n_left / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))
     few = len(distinct) <= _DISTINCT
 
     def draw(runs: int) -> Floats:
         if few:
-            drawn = rng.multivariate_hypergeometric(pooled, here, runs, method="marginals")
+            drawn = rng.multivariate_hypergeometric(pooled, n_left, runs, method="marginals")
             return statistic(drawn @ excess, drawn @ weight)
         deck = np.tile(np.repeat(np.arange(len(distinct)), pooled), (runs, 1))
-        dealt = rng.permuted(deck, axis=1)[:, :here]
+        dealt = rng.permuted(deck, axis=1)[:, :n_left]
         return statistic(excess[dealt].sum(axis=1), weight[dealt].sum(axis=1))
 
     differences = _in_blocks(draw, resamples, len(distinct) if few else total, lambda part: None)

@@ -31,8 +31,8 @@ def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
     ranks.require_known(metric)
     rows = ranks.rows(ties)
     atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
-    each = exact_values(metric, atoms)[at] * metric.scales(rows.relevant)
-    return np.add.reduceat(each, np.flatnonzero(rows.position == 1))
+    values = exact_values(metric, atoms)[at] * metric.scales(rows.relevant)
+    return np.add.reduceat(values, np.flatnonzero(rows.position == 1))
 
 
 def instance_moments(
@@ -69,12 +69,12 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
     at = pd.Index(theirs).get_indexer(pd.Index(mine))
     if len(mine) != len(theirs) or np.any(at < 0):
         return None
-    here, there = first_items(first), first_items(second)[at]
-    weights = protocol.instance_weights(here), protocol.instance_weights(there)
-    if not (np.array_equal(here.count, there.count) and np.array_equal(*weights)):
+    items, there = first_items(first), first_items(second)[at]
+    weights = protocol.instance_weights(items), protocol.instance_weights(there)
+    if not (np.array_equal(items.count, there.count) and np.array_equal(*weights)):
         return None
     unlabelled = np.array_equal(mine, np.arange(len(at)))
-    return None if unlabelled and np.any(here.count != 1) else at
+    return None if unlabelled and np.any(items.count != 1) else at
 
 
 def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
@@ -142,24 +142,24 @@ def sampled_values(
     return [values[i] for i in range(len(sets))]
 
 
-def spread_if_redrawn(first: Sampled, second: Sampled, one: bool = False) -> float:
+def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> float:
     """Return the variance of the difference of two means over redrawn instances and negatives.
 
-    ``one``: for a single instance of each system. With unequal weights a mean is a ratio, and the
+    ``single``: for one instance of each system. With unequal weights a mean is a ratio, and the
     variance is that of its linear approximation, exact for equal weights.
     """
     if first.group != second.group:
         return sum(
-            _spread(x, x.mean - x.average, x.variance) * (x.size if one else 1.0)
+            _spread(x, x.mean - x.average, x.variance) * (x.size if single else 1.0)
             for x in (first, second)
         )
     off = first.mean - second.mean - (first.average - second.average)
-    return _spread(first, off, first.variance + second.variance) * (first.size if one else 1.0)
+    return _spread(first, off, first.variance + second.variance) * (first.size if single else 1.0)
 
 
-def _spread(one: Sampled, off: Floats, variance: Floats) -> float:
-    shares = one.weights * one.counts
-    return float((variance + off**2) @ (one.weights * shares)) / float(shares.sum()) ** 2
+def _spread(values: Sampled, off: Floats, variance: Floats) -> float:
+    shares = values.weights * values.counts
+    return float((variance + off**2) @ (values.weights * shares)) / float(shares.sum()) ** 2
 
 
 def probability_if_redrawn(
@@ -234,21 +234,23 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
     """P(difference of means > 0) by inversion: redrawn instances are i.i.d.."""
 
     def transform(frequencies: Floats) -> NDArray[np.complex128]:
-        x, y = (each.run.instance_waves(each.order, frequencies / each.size) for each in both)
+        x, y = (
+            sample.run.instance_waves(sample.order, frequencies / sample.size) for sample in both
+        )
         if first.group == second.group:
             paired = (shares[0] @ (x * y.conj())) ** first.size
             return np.vstack([paired, np.ones(len(paired))])
         return np.vstack([(shares[0] @ x) ** first.size, (shares[1] @ y) ** second.size])
 
     both = first, second
-    shares = [each.counts / each.size for each in both]
+    shares = [sample.counts / sample.size for sample in both]
     single = first.run.one_each and second.run.one_each and first.run.has_lump
     apart = _by_lumps(first, second, shares, float(step)) if single else None
     if apart is not None:
         return apart
-    laws = sum(len(each.counts) for each in both)
-    one, other = np.array([0]), np.array([1])
-    chance = inverted(transform, laws, one, other, deviation, np.array([step]))
+    laws = sum(len(sample.counts) for sample in both)
+    row, other = np.array([0]), np.array([1])
+    chance = inverted(transform, laws, row, other, deviation, np.array([step]))
     return float(np.clip(chance[0], 0.0, 1.0))
 
 
@@ -257,9 +259,9 @@ def _by_lumps(
 ) -> float | None:
     """P(difference of means > 0) by :func:`by_lumps`; None unless one value dwarfs all others."""
     terms = [
-        (values / each.size, p)
-        for each in (first, second)
-        for values, p in each.run.instance_terms(each.order)
+        (values / sample.size, p)
+        for sample in (first, second)
+        for values, p in sample.run.instance_terms(sample.order)
     ]
     split, paired = len(first.order), first.group == second.group
     times = np.concatenate([first.counts, second.counts])
@@ -267,7 +269,7 @@ def _by_lumps(
     def transform(
         usual: NDArray[np.complex128], large: NDArray[np.complex128], turn: NDArray[np.complex128]
     ) -> NDArray[np.complex128]:
-        (x, y), (up, down) = ((each[:split], each[split:].conj()) for each in (usual, large))
+        (x, y), (up, down) = ((waves[:split], waves[split:].conj()) for waves in (usual, large))
         if paired:
             same, more, less = (shares[0] @ z for z in (x * y + up * down, up * y, x * down))
             return (same + turn * more + less / turn) ** first.size
@@ -296,11 +298,13 @@ def _runs(values: Sampled, system: int) -> Floats:
         runs = np.nonzero(drawn == u)[0]
         if not len(runs):
             continue
-        one = rows[np.arange(ends[at], ends[at + 1])]
-        one = replace(one, count=np.ones(len(one)))
-        each = simulation.contributions(run.metric, one, atoms, run.m, run.protocol)
-        one = as_ranked_by(run.metric, one)
-        sums = simulation.run_sums([each], one, run.m, len(runs), run.protocol, negatives)
+        instance = rows[np.arange(ends[at], ends[at + 1])]
+        instance = replace(instance, count=np.ones(len(instance)))
+        contribution = simulation.contributions(run.metric, instance, atoms, run.m, run.protocol)
+        instance = as_ranked_by(run.metric, instance)
+        sums = simulation.run_sums(
+            [contribution], instance, run.m, len(runs), run.protocol, negatives
+        )
         total += np.bincount(runs, values.weights[u] * sums[:, 0], RUNS)
         weight += np.bincount(runs, np.full(len(runs), values.weights[u]), RUNS)
     return total / weight

@@ -131,8 +131,8 @@ class Pairs:
     ) -> Pairs:
         """Compute the verdict; raise ValueError for sets that cannot be compared or sampled."""
         order.check_sets(sets)
-        for each in sets:
-            protocol.check(each, m)
+        for ranks in sets:
+            protocol.check(ranks, m)
         m_max, few = where_to_look(sets, m, protocol)
         over_m = order.orders(metrics, sets, m_max, protocol, progress, few)
         exact = exact_means(metrics, sets, protocol)
@@ -181,8 +181,8 @@ class Pairs:
 
     def names(self, pair: int) -> tuple[str, str]:
         """Return the names of the two systems of a pair."""
-        one, other = self.ends[pair]
-        return self.systems[one], self.systems[other]
+        first, other = self.ends[pair]
+        return self.systems[first], self.systems[other]
 
     def label(self, pair: int, name: Callable[[str], str] = str) -> str:
         """Return the two names of a pair as text."""
