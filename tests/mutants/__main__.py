@@ -32,7 +32,7 @@ from coverage.numbits import numbits_to_nums
 from tests.mutants.faults import PACKAGE, ROOMS, ROOT, Fault, by_hand, drawn, equivalent
 
 NOTES = ROOT / ".mutants"  # which test runs which line, and how long each takes
-LEFT_OUT = ["--ignore=tests/browser", "--ignore=tests/frameworks"]
+LEFT_OUT = ["--ignore=tests/browser"]
 FIRST, THEN = 40.0, 40.0  # seconds of tests that run the line, and of others of their files
 
 
