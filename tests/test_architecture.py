@@ -148,10 +148,8 @@ def test_arrows_point_one_way(path: Path) -> None:
     assert not any(name.startswith("scipy.stats") for name in imports(path))
     # A page imports no other: what pages share stands beside them.
     folder = path.parent if path.parent.name in PAGES else path
-    pages = {
-        x.split(".")[2] for x in imports(path) if x.startswith("sampledash.dashboard.")
-    } & PAGES
-    assert "pages" in path.parts or pages <= {folder.stem}
+    pages = {x.split(".")[2] for x in imports(path) if x.startswith("sampledash.dashboard.")}
+    assert "pages" in path.parts or pages & PAGES <= {folder.stem}
 
 
 #: The public API, as others script against it.

@@ -106,8 +106,6 @@ def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
         dialog.get_by_role("button", name="Close").click()
         expect(dialog).to_be_hidden()
         phone(page)
-    upload(page, tmp_path / "half.csv", "system,rank,n\nA,0.5,9\n")
-    expect(page.get_by_test_id("stAlert")).to_contain_text("half.csv, line 2, column 'rank': 0.5")
 
 
 def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
