@@ -1,4 +1,4 @@
-"""Intervals: how often they miss, and how wide they are beside those of infinitely many instances."""
+"""Intervals: how often they miss, and how wide they are beside those of infinitely many."""
 
 import time
 from collections.abc import Callable, Iterator
