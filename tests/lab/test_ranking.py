@@ -1,5 +1,7 @@
 """Full ranking against ``scipy.stats.rankdata`` over each user's candidates, one user at a time."""
 
+import io
+import re
 from functools import partial
 
 import numpy as np
@@ -11,7 +13,8 @@ from scipy.stats import rankdata
 
 import sampledash as sd
 from sampledash.lab import ranking
-from tests.readers.reading import refused
+from sampledash.readers.files import bundled
+from tests.readers.reading import buffer, refused
 
 
 def by_rankdata(scores, relevant, seen):
@@ -178,3 +181,25 @@ def test_stored_zeros_are_not_relevant_and_repeats_count_once():
 def test_a_block_of_scores_is_4_mib_or_16_users_up_to_64_mib():
     sizes = {1: 2**20, 3706: 282, 2**16: 16, 10**6: 16, 2**21: 8, 3 * 10**6: 5, 2**25: 1}
     assert {items: ranking._users_at_once(items) for items in sizes} == sizes
+
+
+def test_the_lines_to_copy_write_the_ranks_of_the_same_scores():
+    page = (bundled() / "templates" / "from_frameworks.md").read_text("utf-8")
+    first, *others = re.findall(r"```python\n(.*?)```", page, re.S)
+    space = {}
+    exec(first, space)
+    for lines in others:
+        compile(lines, "page", "exec")
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 5, (50, 20)).astype(float)
+    test = rng.integers(0, 20, 50)
+    seen = [rng.permutation(20)[: rng.integers(0, 6)] for _ in test]
+    scores[3, (test[3] + 1) % 20] = -np.inf
+    file, users = io.StringIO(), list(range(50))
+    for header, system in ((True, "A"), (False, "B")):
+        given = file, system, users, scores.__getitem__, test, seen
+        space["write_ranks"](*given, header=header, block=7)
+    expected = sd.ranks_from_scores(scores, test, seen, system="A", instances=users)
+    found = sd.read_rank_sets(buffer(file.getvalue(), "ranks.csv"))
+    assert found[0] == expected
+    assert [x.system for x in found] == ["A", "B"]
