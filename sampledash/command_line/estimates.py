@@ -1,4 +1,4 @@
-"""``correct`` and ``table``: vectors, estimates from sampled ranks, ranges from printed values."""
+"""``correct`` and ``table``: corrected metrics, estimates, and ranges from printed values."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
-_READINGS = ("estimate_if_set", "estimate_if_drawn")  # if m depends on the rank
+_READINGS = ("estimate_if_set", "estimate_if_drawn")  # columns for an m that depends on rank
 
 
 def correct(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the vector of a correction; or, for files of sampled ranks, estimates and ranges."""
+    """Return a corrected metric by sampled rank; for files, estimates from them and ranges."""
     metrics = metrics_of(args)
     if args.files:
         return _estimates(metrics, args, progress)

@@ -28,7 +28,7 @@ class Command(NamedTuple):
     module: str
 
 
-#: Settings of each option for argparse, by name; ``flag`` if the flag differs from the name.
+#: Settings of each option for argparse, by name; ``flag`` is given if it differs from the name.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"},
     "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"},
@@ -132,7 +132,7 @@ _SECRETS = re.compile(
 
 
 def masked(text: str, *words: str) -> str:
-    """Mask in a text the secrets of the URLs among the words, also if the text unquotes them."""
+    """Return a text in which the secrets of URLs in ``words`` are masked, even if unquoted."""
     secrets = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
     for secret in secrets.union(map(unquote, secrets), map(unquote_plus, secrets)):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)

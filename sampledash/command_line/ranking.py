@@ -1,4 +1,4 @@
-"""``rank`` and ``count``: scores to true ranks, ranks to a histogram.
+"""``rank`` and ``count``: compute true ranks from scores, and a histogram from ranks.
 
 Files are read into memory; an engine processes folders, URLs, and everything with ``--engine``.
 """
@@ -80,7 +80,7 @@ def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
 
 
 def _only(args: argparse.Namespace) -> str:
-    """Return the one table that an engine reads; refuse more tables and options of the readers."""
+    """Return the table that an engine reads; refuse several tables, and options of the readers."""
     _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")

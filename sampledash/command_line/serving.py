@@ -19,7 +19,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
     beside = Path(__file__).resolve().parents[2]
     places = (
         beside,
-        beside / "share" / "sampledash",  # of pip install --target
+        beside / "share" / "sampledash",  # where pip install --target puts it
         Path(sysconfig.get_path("data")) / "share" / "sampledash",
     )
     app = next((place / "app.py" for place in places if (place / "app.py").is_file()), None)
@@ -48,7 +48,7 @@ def results(given: list[str]) -> list[str]:
         if path.parent == path:
             raise ValueError(f"{given_path} holds all folders: give the one that holds the results")
         inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
-        forms = ("*=*/**/*.parquet", "part-*.parquet")  # a file lr=0.1.csv is no part
+        forms = ("*=*/**/*.parquet", "part-*.parquet")  # a file named lr=0.1.csv is no part
         parts = any(next(path.glob(form), None) is not None for form in forms)
         paths += [str(path)] if parts or not inside else map(str, inside)
     return paths

@@ -1,4 +1,4 @@
-"""Input and output of commands: sources, answers (never half of a file is written), progress."""
+"""Input and output of commands: sources, answers (files are never half-written), progress."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def written(command: str, answer: Answer, form: str) -> str:
         tables = {name: _records(table) for name, table in answer.tables.items()}
         content = {"command": command, "sentences": [*answer.sentences]} | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    if form == "csv" and command in FILES:  # to be read again: labels get no apostrophe
+    if form == "csv" and command in FILES:  # for the readers: labels get no apostrophe
         return "".join(x.to_csv(index=False, lineterminator="\n") for x in answer.tables.values())
     if form in TABLES:
         return "\n".join(TABLES[form](table) for table in answer.tables.values())

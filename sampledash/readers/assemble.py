@@ -27,13 +27,13 @@ from sampledash.readers.upload_limits import DifferentInstances, ReadError
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
 _FEW = 20  # with fewer instances, all ranks can be small by chance
-_SAMPLE = 1010  # usual samples, of up to 1,000 negatives, have no larger rank
-_MANY = 5  # n of at least this many times the largest rank is suspicious
+_SAMPLE = 1010  # ranks in samples of usual size, up to 1,000 negatives, are not larger
+_MANY = 5  # n is suspicious if it is at least this many times the largest rank
 _PILE = 0.2  # a list looks cut off if this share of ranks equals the largest rank
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
-    """Return the system names of each file; a name used before gets the file: "X (b.csv)"."""
+    """Return the system names of each file; append the file to a name used before: "X (b.csv)"."""
     known: set[str] = set()
     result = []
     for names_of_file, file in zip(names, files, strict=True):
@@ -89,14 +89,14 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
 
 @dataclass(frozen=True)
 class Summary:
-    """Facts about rank sets that were read together. Its text is one line for the screen."""
+    """Facts about rank sets that were read together; ``str`` gives them on one line."""
 
     systems: tuple[str, ...]
     rows: int  # number of ranks that were read
-    instances: tuple[int, ...]  # number of instances of each system, counts included
+    instances: tuple[int, ...]  # number of instances of each system; counts are added up
     n_low: int
     n_high: int
-    smallest_rank: int  # as used, counted from 1
+    smallest_rank: int  # counted from 1, even if the file counts from 0
     largest_rank: int
     max_relevant: int  # largest number of relevant items of an instance
     has_ties: bool
@@ -106,7 +106,7 @@ class Summary:
     censored: int = 0  # number of relevant items that TREC runs or lists lack
     relevant: int = 0  # number of relevant items that TREC runs or lists should contain
     beyond: int = 0  # number of ranks that are only known to lie beyond a list
-    largest_cutoff: int | None = None  # of exact metrics; None if every rank is known
+    largest_cutoff: int | None = None  # metrics up to it are exact; None if every rank is known
     files: tuple[Facts, ...] = ()
     doubts: tuple[str, ...] = ()  # sentences about what may be wrong, for a person to check
 
@@ -135,7 +135,7 @@ def _span(low: int, high: int) -> str:
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
-    """Return the summary of rank sets; ``read`` holds facts that the sets do not contain."""
+    """Return the summary of rank sets; ``read`` holds fields that the sets do not tell."""
     cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
     return Summary(
         systems=tuple(s.system for s in sets),
@@ -202,7 +202,7 @@ class Opened:
 
     @property
     def runs(self) -> list[Ranks]:
-        """The parts made of a TREC run or a list: the rank of each relevant item."""
+        """The parts made from a TREC run or a list, which hold the rank of each relevant item."""
         return [part for part in self.parts if "depth" in part.frame]
 
     @property
@@ -237,7 +237,7 @@ class Opened:
         censored: Censored = "refuse",
         systems: Systems | None = None,
     ) -> Reading:
-        """Check everything and make the rank sets; options as in :func:`read_rank_sets`."""
+        """Check the ranks and return the rank sets; options as in :func:`read_rank_sets`."""
         checks.choice("censored", censored, get_args(Censored))
         checks.choice("runs", runs, ("averaged", "apart"))
         if part := next((part for part in self.tables if part.source.sampled), None):
@@ -346,7 +346,7 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
 
 
 def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
-    """Return the single n of the other files, or their n of the same instances; None if unclear."""
+    """Return the only n of the other files, or their n for each instance; None if unclear."""
     if not known:
         return None
     others = pd.concat([other.frame for other in known])
@@ -392,7 +392,7 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
         return
     system, instance = (ranks.frame[key].cat for key in keys[:2])
     lists = np.sort(system.codes.astype(np.int64) * len(instance.categories) + instance.codes)
-    # Most files have one relevant item per list; checking that no list repeats is faster.
+    # Usually, no pair of system and instance repeats; checking only these pairs is faster.
     if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
         return
     rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
@@ -467,7 +467,7 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
         what, remedy = "instances by its counts", "complete the counts"
     sizes = {}
     for system, frame in frames.items():
-        if "instance" in frame:  # rows of one label are relevant items of the same instances
+        if "instance" in frame:  # rows with one label are relevant items of the same instances
             frame = frame.drop_duplicates("instance")
         sizes[system] = float(frame["count"].sum()) if "count" in frame else float(len(frame))
     (first_system, size), *others = sizes.items()
@@ -484,11 +484,11 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
 def _different(
     frames: dict[str, pd.DataFrame], name: str, fewest: NDArray[Any], most: NDArray[Any]
 ) -> DifferentInstances:
-    """Return the error; ``fewest`` and ``most`` relevant items of each instance, over systems."""
+    """Return the error; over the systems, an instance has ``fewest`` to ``most`` relevant items."""
     labels = next(iter(frames.values()))["instance"].cat.categories
     parts: list[str] = []
     for system, frame in frames.items():
-        lacking = labels[(most > 0) & (_items(frame) == 0)]  # no gap if no system has it
+        lacking = labels[(most > 0) & (_items(frame) == 0)]  # most = 0: no system has it
         if len(lacking):
             parts.append(f"{system!r} lacks {few(map(repr, map(str, lacking)), 3)}")
     if parts:
@@ -526,7 +526,7 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
             system,
             given["rank"],
             n[0] if n.min() == n.max() else n,  # a single number takes less memory
-            # Rows of a histogram are not instances: without labels, nothing can pair them.
+            # Rows of a histogram are not instances: without labels, systems cannot be paired.
             instances=given.get("instance", None if counted else np.arange(1, len(frame) + 1)),
             ties=given.get("ties"),
             mass_above=given.get("mass_above"),

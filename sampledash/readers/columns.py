@@ -27,7 +27,8 @@ SAMPLED = "sampled_rank"  # name of a column of ranks among sampled negatives
 TRUE = ("true_rank", "best_rank", "worst_rank")  # names of columns of true ranks only
 TYPED_RANKS = "typed ranks"
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-_EDGES = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")  # blank or invisible
+# Blank or invisible characters at the ends of a header.
+_EDGES = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")
 #: Names of columns of items and of times, in the form that :func:`bare` returns.
 ITEMS = (
     "item itemid iid movieid movie productid product parentasin asin trackid track songid song "
@@ -42,7 +43,7 @@ def bare(name: str) -> str:
     """Return a header in the form in which headers are compared.
 
     It is in lower case, without spaces, underscores, hyphens, quotation marks, square brackets,
-    number signs (NumPy writes one before a header) and invisible ones such as byte order marks.
+    number signs (NumPy writes one before a header) and invisible characters (byte order marks ...).
     """
     letters = filter(str.isprintable, unicodedata.normalize("NFKC", name))
     return re.sub(r"[\s_\-\"'`#[\]]", "", "".join(letters)).lower()
@@ -78,7 +79,7 @@ class Layout:
     index: Container[str] = ()
 
     def find(self, role: str) -> int | None:
-        """Return the first column with this role; only repetitions can have several columns."""
+        """Return the index of the first column with this role; only repetitions have several."""
         return next((i for i, x in enumerate(self.roles) if x == role), None)
 
     @property
@@ -95,7 +96,7 @@ class Layout:
         return f"{self.name}, {self.line(record)}{f', column {header}' if header else ''}"
 
     def line(self, record: int) -> str:
-        """Return ``line 7`` as an editor counts (header, blank lines); without text, ``row 3``."""
+        """Return ``line 7``, counted as in an editor; ``row 3`` if the file is not text."""
         if self.data is None:
             return f"row {record + 1}"
         # Lines are counted only for a message: the fast parser does not keep line numbers.
@@ -104,7 +105,7 @@ class Layout:
         return f"line {next(rest, (place + 1, []))[0]}"
 
     def check_rows(self, rows: int) -> None:
-        """Refuse too many rows in a table of one row per rank with a column that is costly."""
+        """Refuse too many rows in a table of ranks with a column that takes much memory."""
         pairs = zip(self.headers, self.roles, strict=True)
         costly = next((header for header, role in pairs if role not in _CHEAP), None)
         if costly is not None and "rank" in self.roles:
@@ -134,12 +135,12 @@ def source_of(
         headers = [tails.get(header, header) for header in headers]
     refuse_repeated(headers, where)
     roles = [role_of(header) for header in headers]
-    if roles.count("system") > 1:  # beside a column that names systems, a run is a repetition
+    if roles.count("system") > 1:  # beside another column of systems, run means repetition
         runs = [bare(header) == "run" for header in headers]
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
     if "rank" not in roles:  # one column per system: a system may be called m
         roles = [None if role in ("negatives", "adaptive") else role for role in roles]
-    if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):  # true ranks
+    if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):  # the ranks are true
         roles = [None if role == "adaptive" else role for role in roles]
     for role, column in ROLES.items():
         same = [header for header, x in zip(headers, roles, strict=True) if x == role]
@@ -158,7 +159,7 @@ def source_of(
 
 
 def stream(data: bytes) -> io.TextIOWrapper:
-    """The text as a stream, with or without a byte order mark; the bytes are not copied."""
+    """Return the text as a stream, without a byte order mark; the bytes are not copied."""
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
 
 
@@ -191,9 +192,10 @@ def first(bad: ArrayLike) -> int | None:
 
 
 def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Join pieces of a numeric column into an array of little memory: files have millions of rows.
+    """Join pieces of a numeric column into an array that takes little memory.
 
-    A constant column is a view of one value; whole numbers take 32 bits where a sum of two fits.
+    Files have millions of rows. A constant column is a view of one value; whole numbers take 32
+    bits if the sum of any two fits.
     """
     filled = [piece for piece in pieces if piece.size]
     if not filled:
@@ -230,7 +232,7 @@ def parsed(cells: pd.Series[Any]) -> Floats:
         return cells.to_numpy(dtype=np.float64, na_value=np.nan)
     codes, distinct = pd.factorize(cells)
     known = [float(x) if is_numeral(x) else np.nan for x in map(str, distinct.tolist())]
-    return np.append(known, np.nan)[codes]  # a blank has code -1: the last entry
+    return np.append(known, np.nan)[codes]  # a blank has code -1, which selects the NaN at the end
 
 
 def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
@@ -278,7 +280,7 @@ def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
     text = np.array([str(label).strip() for label in distinct.tolist()], dtype=object)
     if (i := first([len(label) > limits.LONGEST_NAME for label in text])) is not None:
         limits.check_name(text[i], place(cells.index[int(np.argmax(codes == i))]))
-    blank = np.append(text == "", True)  # a missing cell has code -1: the last entry
+    blank = np.append(text == "", True)  # a missing cell has code -1, which selects the True
     if (i := first(blank[codes])) is not None:
         raise ReadError(f"{place(cells.index[i])}: the cell is blank; write {what}")
     return categories(codes, text)
@@ -320,7 +322,7 @@ def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
 def plain_integers(text: Any) -> NDArray[Any] | None:
     """Return labels as integers if all are plain; None otherwise, as for 007, which is not 7."""
     try:
-        compute.cast(text[:1], pa.int64())  # usually, the first label decides
+        compute.cast(text[:1], pa.int64())  # this fails fast if the first label is text
         integers = compute.cast(text, pa.int64())
     except pa.ArrowException:
         return None
@@ -328,7 +330,7 @@ def plain_integers(text: Any) -> NDArray[Any] | None:
     return compact([integers.to_numpy()]) if same else None
 
 
-#: Numbers; text with few or many different values; text of an unknown column, perhaps blank.
+#: What a column holds: numbers; text with few or many different values; text of unknown use.
 Holds = Literal["whole", "real", "few", "many", "unknown"]
 
 
@@ -343,7 +345,7 @@ class Role(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names of the column; :func:`bare` compares them."""
+        """The names that the column may have, before :func:`bare` unifies their spelling."""
         return self.written.split()
 
 

@@ -35,7 +35,7 @@ def open_sources(
     name: str | Sequence[str] | None = None,
     qrels: PathOrBuffer | None = None,
 ) -> Opened:
-    """Parse files before the options are applied; arguments as in :func:`read_rank_sets`."""
+    """Return parsed files, to which options apply later; arguments as in :func:`read_rank_sets`."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
     if not many and not isinstance(name, str | None):
         raise ValueError(f"name must be text for one file, got {name!r}")
@@ -62,7 +62,7 @@ def open_sources(
         lines = trec.trec_kind(data, called) if kind == "text" else None
         listed = None if lines else trec.list_kind(data, kind)
         if number == len(sources):
-            if listed == "list":  # as qrels, users, items and ratings are test items
+            if listed == "list":  # a list given as qrels holds test items
                 listed = "items"
             if lines != "qrels" and listed != "items":
                 raise ReadError(
@@ -159,7 +159,7 @@ def read_rank_sets(
         together may have 256 MiB unpacked and ten million rows; only three million rows with other
         columns than system, rank, n and count; two million rows with text labels, in TREC files and
         in lists; and two million cells if each system has a column. If several files name the same
-        system, the later file is added to its name: ``"X (b.csv)"``.
+        system, the later one gets the name of its file: ``"X (b.csv)"``.
     name
         Name of the file in messages; by default that of the path or buffer. With several sources,
         one name for each.
@@ -206,7 +206,7 @@ def read_rank_sets(
     lie beyond a list of 10: metrics with a cutoff up to 10 are exact. *Counts*: with a column
     ``count`` (or counts, frequency), a row stands for that many instances. Fractions are allowed
     (but simulations and exact distributions need whole numbers), and rows with count 0 are left
-    out. Systems need equal totals, not equal rows. *Wide*: one column per system, named by its
+    out. Systems need equal totals, but not equal rows. *Wide*: one column per system, named by its
     header, and optionally instance and n_candidates. A blank cell means that the system lacks the
     instance. Columns of text and an index of the rows are ignored; text meant as a number (``5%``)
     and a column that may be an index are refused. A file with a rank column is long, any other file
@@ -267,7 +267,7 @@ def read_sampled_ranks(
         Whether the best sampled rank is written as 0.
     adaptive
         Whether the drawn negatives decided m; overrides a column ``adaptive``. ``None`` uses that
-        column, or without one a test (:class:`~sampledash.SampledRankSet`).
+        column or, if there is none, a test (:class:`~sampledash.SampledRankSet`).
 
     Returns
     -------
@@ -388,7 +388,7 @@ def _adaptive(part: Ranks, frame: pd.DataFrame) -> bool | None:
 
 
 class Example(NamedTuple):
-    """A bundled rank set: what a page shows about it, and its file in ``data/``."""
+    """A bundled example: the title and text that a page shows, and its file in ``data/``."""
 
     title: str
     about: str
@@ -420,7 +420,7 @@ EXAMPLES = {
 
 
 def bundled() -> Traversable:
-    """The folder of the package that holds the examples and the templates."""
+    """Return the folder of the package that holds the examples and the templates."""
     return resources.files("sampledash") / "data"
 
 

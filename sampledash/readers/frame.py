@@ -1,4 +1,4 @@
-"""The common form of all formats: a frame with one row per rank, indexed by record of the file.
+"""The common form of all formats: a frame with one row per rank; its index is the record number.
 
 Ranks are written in two ways: one row per rank (long), or one column per system (wide).
 """
@@ -57,7 +57,7 @@ class Facts:
 class Ranks:
     """Ranks of all systems of one file, not yet checked for range.
 
-    The frame has one row per rank, and its index is the record in the source. Columns are named by
+    The frame has one row per rank, and its index is the number of the record. Columns are named by
     role: ``system``, ``rank``, and the other roles in the source. Systems, instances and
     repetitions are categories; without labels, instances are numbered within each system. For a
     wide file, ``column`` is the index of the column that holds the rank.
@@ -228,7 +228,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
-    """Return the repetition of each row, from one or several columns; None if there is only one."""
+    """Return the repetition of each row, from one or several columns; None if all are equal."""
     joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":
@@ -245,7 +245,7 @@ def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
 
 
 def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categorical:
-    """Return a label, by ``form``, for each pair that occurs, in order of appearance."""
+    """Return each row's pair of labels, joined by ``form``, as categories in the order of rows."""
     size = len(other.categories)
     code, distinct = pd.factorize(column.codes.astype(np.int64) * size + other.codes)
     pairs = (divmod(pair, size) for pair in distinct.tolist())

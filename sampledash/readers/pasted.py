@@ -22,13 +22,13 @@ from sampledash.types import Floats
 
 _NAME = "pasted text"
 _NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
-# A line, or a part between semicolons, such as "n = 3706", "# m: 100" or "m = 100, n = 3706".
+# A setting (a line, or between semicolons), such as "n = 3706", "# m: 100" or "m = 100, n = 3706".
 _SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{_NAMES})[ \t]*[=:][^\n;]*)")
 _NEXT = re.compile(rf"(?i)[,;.\s]+(?:and\s+)?(?=(?:{_NAMES})\s*[=:])")
 _COUNTED = re.compile(r"(?i)(\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?\s*[,;.]?\s*$")
 _WHOLE = re.compile(r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
-_LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # the semicolons of a line that set n and m
+_LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # only semicolons are left of a line that set n and m
 _RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*(>[ \t]*|[+-])?\d[^:]*$")  # such as "A: 3"
 
 
@@ -61,7 +61,7 @@ def parse_rank_text(
     Raises
     ------
     ReadError
-        A ``ValueError`` that names the system and the value; its kinds as in
+        A ``ValueError`` that names the system and the value; subclasses as in
         :func:`read_rank_sets`.
 
     Examples
@@ -86,7 +86,7 @@ def open_text(text: str) -> Opened:
         settings.extend(values)
         return "" if values else line[0]
 
-    # Blank lines keep the line numbers of a pasted table.
+    # A line with settings becomes blank, so that the other lines keep their numbers.
     text = _LEFT.sub("", _SETTING.sub(note, text))
     n, m = _n_and_m(settings, f"the {_NAME}")
     if aside := _COMMENT.search(text):
@@ -111,7 +111,7 @@ def open_text(text: str) -> Opened:
 
 
 def _said(part: str) -> Iterator[tuple[str, str, str]]:
-    """Yield role, sign and value of each setting in a text such as ``m = 100, n: 3706``."""
+    """Yield role, sign (= or :) and value of each setting in text such as ``m = 100, n: 3706``."""
     for setting in _NEXT.split(part):
         name, sign, value = re.split("([=:])", setting, maxsplit=1)
         yield str(role_of(name)), sign, _COUNTED.sub("", value.strip())
@@ -144,7 +144,7 @@ def _is_table(text: str) -> bool:
     separated = re.search(r"[,;\t]", lines[0]) is not None
     ranks_follow = re.search(r":([\s\->]*\d|\s*$|\s*[,;])", lines[0]) is not None
     if all(map(_RANK_LINE.search, lines)) or (ranks_follow and not separated):
-        return False  # even if a name contains a known column: "run 1: 5 6"
+        return False  # even if a system has the name of a column, as in "run 1: 5 6"
     header = re.split(r"[,;\t]" if separated else r"\s+", lines[0])
     if any(map(role_of, header)):
         return True
@@ -172,7 +172,7 @@ def _systems(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _nameless(segments: list[str]) -> tuple[str, list[str]]:
-    """Return the one system of ranks without a name: all on one line, or one per line."""
+    """Return unnamed ranks, all on one line or one per line, as one system."""
     words = [segment.split(",") if "," in segment else segment.split() for segment in segments]
     several = [
         s for s, ranks in zip(segments, words, strict=True) if len(ranks) > 1 < len(segments)
@@ -240,7 +240,7 @@ def _n_and_m(settings: list[tuple[str, str]], where: str) -> list[int | None]:
 
 
 def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
-    r"""Return the text with blanks for the lines that only set n and m, then n, then m.
+    r"""Return the text, n and m; lines that only set n and m are blank in the text.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def _weight(cell: str, place: str) -> float:
 def _by_rank(
     ranks: Floats | None, values: Floats, n: int, name: str, place: Callable[[int], str]
 ) -> Floats:
-    """Return the checked weights of 1..n; ``ranks`` None means one value for each, in order."""
+    """Return the checked weights of 1..n; if ``ranks`` is None, ``values`` has all n."""
     if ranks is not None:
         off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
         if np.any(off):

@@ -61,26 +61,26 @@ _DIGITS = r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)\s*%?"
 _AROUND = r"[*†‡§^_]*"
 _VALUE = re.compile(rf"(?i){_AROUND}(?:{_MISSING}|{_DIGITS}){_AROUND}(?:\([^)]*\))?{_AROUND}")
 _FRACTION = re.compile(rf"{_AROUND}[+-]?\d*[.,]\d+%?{_AROUND}")
-# A standard deviation behind a value; spaces between a value and its percent sign or footnote mark.
+# _BEHIND is a standard deviation after a value; _APART, the space before its % or footnote mark.
 _BEHIND = re.compile(r"(?<=[\d%])\s*(?:\([^)a-zA-Z]*\d[^)a-zA-Z]*\)|(?:±|\+/-|\\pm)\s*[\d.,]+)")
 _APART = re.compile(r"(?<=[\d%])\s+(?=%|[*†‡§]+(?:\s|$))")
-# Around a name or a value: footnote marks, emphasis, a standard deviation, parentheses.
+# What may surround a name or a value: footnote marks, emphasis, a standard deviation, parentheses.
 _MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^↑↓]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
 _NUMBER = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]+))?\s*%?")
-_HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")  # a value with a point or %; cutoffs have neither
+_HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")  # a value has a point or %, a cutoff has neither
 _ASIDE = re.compile(r"\([^)]*\)")
 _RULE = re.compile(r"[\s|:+=-]*")  # a line between header and body
-_ABOVE = 4  # the line of names is searched in so many first lines
-_MOST_DECIMALS = 12  # papers round to fewer; further decimals are noise of floating point
+_ABOVE = 4  # the line of names must be among this many first lines
+_MOST_DECIMALS = 12  # papers print fewer decimals; further ones are rounding errors
 
 
 @dataclass(frozen=True)
 class PrintedRow:
     """One system of a printed table.
 
-    ``values`` lie in 0..1; the keys are the printed names of the metrics, short forms in full:
-    ``"NDCG@10"`` for N@10. If a value is printed in percent, its ``decimals`` are two more than
-    printed.
+    ``values`` lie in 0..1; the keys are the printed names of the metrics, with short forms
+    spelled out: ``"NDCG@10"`` for N@10. If a value is printed in percent, its ``decimals`` are two
+    more than printed.
     """
 
     system: str
@@ -90,7 +90,7 @@ class PrintedRow:
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A printed table, notes on how it was read, and n and m where a line says so."""
+    """A printed table, notes on how it was read, and n and m if a line gives them."""
 
     rows: list[PrintedRow]
     notes: list[str]
@@ -117,8 +117,9 @@ def read_printed(text: str) -> PrintedTable:
     Notes
     -----
     A column is in percent if its name says ``(%)``, or if one of its values has a percent sign or
-    is above 1. Unclear values are refused: a value in 0..1 without a percent sign in such a column
-    without ``(%)``, or in another column if no sign tells which columns are in percent.
+    is above 1. A value in 0..1 without a percent sign may be a fraction or percent: it is refused
+    in a column in percent whose name lacks ``(%)``, and in any other column if some values are
+    above 1 but nothing in the table says percent.
 
     Examples
     --------
@@ -267,7 +268,7 @@ def _plain(line: str) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column: its name as printed and in full, its metric (None for no metric), and ``(%)``."""
+    """A column: its name as printed and in full, its metric or None, and whether it has ``(%)``."""
 
     printed: str
     name: str
@@ -295,7 +296,7 @@ def compares(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Parting:
-    """How lines split into cells: the columns, the first with the systems, and the separator.
+    """How lines split into cells: the headings of the columns, systems first, and the separator.
 
     An empty ``mark`` means spaces. ``place`` is the number of the line of names.
     """

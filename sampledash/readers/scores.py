@@ -1,7 +1,7 @@
 """Compute true ranks in memory from a table of scores (system, instance, item, score).
 
-:mod:`sampledash.readers.warehouse`, which ranks by an engine, shares the messages and the places of
-relevant items that are tied with each other.
+:mod:`sampledash.readers.warehouse`, which ranks in a database engine, uses the same messages and
+the same rule for relevant items that are tied with each other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sampledash.types import Flags, Ints
 
 KEYS = ["system", "instance", "item"]
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
-_NAMED = 3  # examples of items with several scores in a message
+_NAMED = 3  # number of items that a message about repeated scores names
 _STEPS = 2**24  # number of values of the digest that places tied items
 
 
@@ -57,7 +57,7 @@ def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[s
 
 
 def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
-    """Refuse NaN scores, blank labels, and marks of relevance other than 1 or 0 (given counts)."""
+    """Refuse NaN scores, blank labels and marks other than 1 or 0, given how many there are."""
     if nan:
         raise ReadError(
             f"{name}: {nan:,} of the scores are NaN; give each item a number, nothing to a "
@@ -70,7 +70,7 @@ def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
 
 
 def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
-    """Refuse ``again`` rows that score an item of a list again; name ``some`` of the items."""
+    """Refuse a table if ``again`` > 0 rows repeat an item of an instance; name ``some`` items."""
     if again:
         items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
         raise ReadError(
@@ -110,15 +110,15 @@ def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
 
 
 def digest_of(instance: Any, rank: int) -> int:
-    """Return the hash, in 0..2^24 - 1, that places the tied relevant items of an instance."""
+    """Return the hash, in 0..2^24 - 1, that decides the places of tied relevant items."""
     return int(hashlib.md5(f"{instance}|{rank}".encode()).hexdigest()[:6], 16)
 
 
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
-    """Return the place, from 0, of relevant item ``index`` among ``block`` tied items.
+    """Return the place, from 0, of the relevant item ``index`` among ``block`` tied items.
 
-    The ``relevant`` items are spread evenly from a start that ``digest`` draws. Every place is
-    equally likely, so that means over instances have no bias.
+    The relevant items, ``relevant`` in number, are spread evenly from a start that ``digest``
+    decides. Every place is equally likely, so that means over instances have no bias.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -171,7 +171,7 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
             table = pd.read_csv(io.BytesIO(data), keep_default_na=False, **options)
     except ReadError:
         raise
-    except Exception:  # after None, the readers of ranks report the error
+    except Exception:  # if this returns None, the readers of ranks report the error
         if wanted is not None:
             return None
         raise ReadError(
@@ -198,7 +198,8 @@ def ranks_of_scores(
     name
         Name of the table in messages.
     relevant
-        Columns ``instance`` and ``item``; ``None`` if the table has a column ``relevant`` (1 or 0).
+        Columns ``instance`` and ``item`` of the relevant items; ``None`` if the table has a column
+        ``relevant`` (1 or 0).
     seen
         Columns ``instance`` and ``item`` of items that are no candidates, unless relevant.
 
@@ -282,7 +283,7 @@ def _among(table: pd.DataFrame, pairs: pd.DataFrame) -> Flags:
 
 
 def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
-    """Return best rank, others tied, and n of every row; rows are sorted by user and score."""
+    """Return each row's best rank, number of others tied, and n; rows come by user and score."""
     size = np.arange(len(user))
     fresh = np.r_[True, user[1:] != user[:-1]]
     other = fresh | np.r_[True, score[1:] != score[:-1]]

@@ -48,13 +48,13 @@ _ARROW = {
     "many": pa.string(),
     "unknown": pa.dictionary(pa.int32(), pa.string()),
 }
-# pandas reads these roles as text: labels as written; fractions, which some versions round wrong.
+# pandas reads these roles as text: labels stay as written, and some versions misround fractions.
 _EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
 _LABELS = {role for role, column in ROLES.items() if column.read in (labels, texts)}
-_BROKEN = re.compile(r"[\n\r]")  # in a header that spans several lines
+_BROKEN = re.compile(r"[\n\r]")  # line breaks in a header
 # If semicolons separate cells, commas may be decimal commas, and dots may separate thousands.
 _THOUSANDS = re.compile(rb'[;\n]"?([1-9]\d{0,2}(?:\.000)+)"?(?=[;\r\n]|$)')
-_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # as pandas writes it
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # how pandas names an index
 
 
 def read_table(data: bytes, name: str, kind: FileKind) -> tuple[Layout, pd.DataFrame]:
@@ -116,7 +116,7 @@ def rows_of_text(
 ) -> pd.DataFrame:
     """Parse the records after ``skip`` lines; with ``fast``, try pyarrow first.
 
-    ``holds`` tells for each role what its column holds; the rest is as in :func:`careful_frame`.
+    ``holds`` tells for each role what its column holds; others are as in :func:`careful_frame`.
     """
     data, merged = source.data or b"", "rank" in source.roles and "system" not in source.roles
     kinds: dict[Any, Holds | None] = {
@@ -152,7 +152,7 @@ def arrow_frame(
     wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
     numeric = {name for name, kind in wanted.items() if kind in (pa.int64(), pa.float64())}
     full = [str(name) for name, kind in holds.items() if kind not in (None, "unknown")]
-    # Single bytes are found much faster than pairs.
+    # A single byte is found much faster than two, so search for it first.
     if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None  # pyarrow would read hexadecimal numbers
     quotes = quoted and b'"' in data
@@ -223,7 +223,7 @@ def careful_frame(
     rest: Iterator[tuple[int, list[str]]],
     exact: Container[str | None],
 ) -> pd.DataFrame:
-    """Parse text by pandas, ``exact`` roles as text; name the line of what cannot be parsed.
+    """Parse text by pandas, with ``exact`` roles as text; errors name the line.
 
     ``second`` is the first record after the header, and ``rest`` are the following records.
     """
@@ -276,7 +276,7 @@ def parquet_table(
         return _parquet_columns(data, name, source_of, label_roles)
     except ReadError:
         raise
-    except Exception as error:  # pyarrow raises many types, also OSError and KeyError
+    except Exception as error:  # pyarrow raises many types of errors
         raise ReadError(
             f"{name} cannot be read as Parquet: it is damaged, cut off, or names a column twice; "
             "write it again, or use CSV"
@@ -316,7 +316,7 @@ def _parquet_columns(
     names = [fields[i].name for i in wanted]
     groups = [head.row_group(i) for i in range(head.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
-    if size > limits.BYTES.most:  # only if needed: for a damaged column Arrow ends the process
+    if size > limits.BYTES.most:  # sum columns only if needed: Arrow aborts on a damaged one
         chunks = [i for i in range(head.num_columns) if head.schema.column(i).path in names]
         size = sum(group.column(i).total_uncompressed_size for group in groups for i in chunks)
     limits.check_size(size, name)

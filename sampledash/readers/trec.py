@@ -2,7 +2,7 @@
 
 A run and its qrels give true ranks; options decide about relevant items that a truncated run lacks.
 Lists of recommendations (user, item, score) and test items, as frameworks save them, hold the same
-under other names.
+fields under other names.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FIELDS: dict[TrecKind, list[str]] = {
     "run": ["query", "Q0", "document", "rank", "score", "tag"],
     "qrels": ["query", "iteration", "document", "relevance"],
 }
-# The parser of each field, what the field holds, and what to write; other fields are not read.
+# The parser of each field, its content, and what messages ask for; other fields are not read.
 _READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
     "tag": (labels, "few", "the tag of the system"),
     "query": (labels, "few", "the query"),
@@ -140,7 +140,7 @@ def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
                 f"{place(i, 'score')}: {shown(score[i])} is beyond single precision, in which "
                 "trec_eval compares scores; scale the scores of the run"
             )
-        columns["score"] = score.astype(np.float32)  # as trec_eval stores it
+        columns["score"] = score.astype(np.float32)  # as trec_eval stores scores
     frame = pd.DataFrame(columns, copy=False)
     keys = [field for field in ("tag", "query", "document") if field in frame]
     if (i := first(frame.duplicated(keys))) is not None:
@@ -215,7 +215,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     item, of_list = ["tag", "query", "document"], ["tag", "query"]
     size = len(good["document"].cat.categories)
     pairs, judged = (rows["query"] * size + rows["document"] for rows in (ranked, wanted))
-    hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]  # fewer rows to merge
+    hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]  # merge only judged documents
     items = items.merge(hits, how="left", on=item)
     lists = ranked.loc[ranked["place"] == 1, [*of_list, "depth"]].drop_duplicates()
     items = items.merge(lists, how="left", on=of_list).fillna(0).astype(np.int64)
@@ -241,7 +241,7 @@ def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
 def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
     """Return a run in the order of trec_eval, with each document's rank and its list's length.
 
-    ``tied``: documents of equal score share the best of their ranks; ``ties`` counts the others.
+    With ``tied``, documents of equal score share their best rank, and ``ties`` counts the others.
     """
     codes = (run[column].cat.codes.to_numpy() for column in ("document", "query", "tag"))
     document, *of_list = codes
@@ -281,7 +281,7 @@ def _facts(
     if run.facts is not None:
         return replace(run.facts, notes=(_TIED, *notes))
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
-    same = (place[1:] > 1) & (score[1:] == score[:-1])  # as the line before
+    same = (place[1:] > 1) & (score[1:] == score[:-1])  # equals the score before it
     tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     note = f"{counted(tied, 'document')} tied in score with another of the same query."
     notes = [_RULE, *[note] * bool(tied), *notes]
@@ -376,7 +376,7 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
 
 
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
-    """Return ranks, missing items after the ranked ones, and how many missing items were drawn."""
+    """Return ranks, with missing items behind the ranked ones, and how many places were drawn."""
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
         row = items.iloc[i]
@@ -402,9 +402,9 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.Da
 # --------------------------------------------------------------- lists, as frameworks save them
 
 _SCORES = ["score", "rating", "prediction", "relevance"]
-_OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}  # never in lists
+_OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}  # lists lack these roles
 
-#: Test items; a list; or a file that is a list if test items are given, otherwise a file of ranks.
+#: A file of test items; a list; or a list if test items are given, and otherwise ranks.
 ListKind = Literal["items", "list", "list or ranks"]
 
 
@@ -488,7 +488,7 @@ def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", 
     return Trec(name, "run" if content == "list" else "qrels", frame, facts)
 
 
-# For each role: the field of a run, the parser, what the column holds, and what to write.
+# For each role: the field of a run, the parser, the content, and what messages ask for.
 _LISTED: dict[str, tuple[str, Callable[..., Any], Holds, str]] = {
     "system": ("tag", labels, "few", "the name of the system"),
     "user": ("query", labels, "many", "the label of the user"),
@@ -514,6 +514,6 @@ def _columns_of_list(
             role = "score"
         wanted = ("user", "item") if content == "items" else _LISTED
         roles.append(role if role in wanted and role not in roles else None)
-    if "score" in roles and "rank" in roles:  # scores decide
+    if "score" in roles and "rank" in roles:  # scores decide the order
         roles[roles.index("rank")] = None
     return Layout(name, kind, tuple(headers), tuple(roles), **text)

@@ -16,7 +16,7 @@ from sampledash.readers.upload_limits import ReadError
 _INDEX = re.compile(
     r"|(unnamed:|level_|__index_level_|\.\.\.)\d+_*|index|idx|#|id|rows?[_.]?(id|names?|number)?"
 )
-_PERHAPS_INDEX = {"x", "v1", "c0", "column1"}  # names in R; systems may be called X too
+_PERHAPS_INDEX = {"x", "v1", "c0", "column1"}  # R names an index so; a system may be called X too
 _FEW = 5  # rows: with fewer rows, 1, 2, 3, ... may well be ranks
 _MANY = 10  # rows: with so many rows, 1, 2, 3, ... cannot be ranks
 # A number with something around it or among its digits, such as 5%, #5, 5th or 1,234.

@@ -30,15 +30,15 @@ class Format:
 
     magic: bytes
     kind: FileKind
-    to_parquet: Callable[[bytes], bytes] = bytes  # for kind "columns"
+    to_parquet: Callable[[bytes], bytes] = bytes  # bytes keeps the data as they are
 
 
 #: Every binary format by its name; a new format is a row here. The readers read Parquet and .npy.
 FORMATS = {"Parquet": Format(b"PAR1", "columns"), "a numpy array": Format(b"\x93NUMPY", "array")}
 _GZIP = b"\x1f\x8b"
 _RATIO = 100  # gzip shrinks ranks about 3 to 20 times, but a gzip bomb a thousand times
-_MOST_MEMBERS = 100_000  # even packers that write blocks make members of 64 KiB or more
-_PLAIN = 16 * 2**20  # bytes; up to this size any ratio is allowed
+_MOST_MEMBERS = 100_000  # gzip members; programs that write many make them 64 KiB or larger
+_PLAIN = 16 * 2**20  # unpacked bytes; up to this size any ratio is allowed
 _PIECE = 2**20
 
 # First bytes of the files that people upload by mistake, what they are, and the remedy.
@@ -77,7 +77,7 @@ NUMBERS: dict[str, tuple[str, str, int, int]] = {
 class ReadError(Refusal):
     """The ranks cannot be used as they are. The message names file, row, column and remedy.
 
-    A page offers its ``ways`` out: the text of a button, and the options to read with.
+    ``ways`` maps the text of a button on a page to the options with which to read again.
     """
 
     ways: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -128,23 +128,23 @@ _NUMBER = "number them"
 _INSTANCE = "is the column really the instance? Rename it"
 
 FILES = Limit(1_000, "files", "give fewer")
-BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # unpacked
-TYPED = Limit(20 * 2**20, "characters", _PASTE)  # of typed or pasted ranks
-PRINTED = Limit(100_000, "characters", _PASTE)  # of a pasted table from a paper
-ROWS = Limit(10_000_000, "rows", _COUNTS)  # with columns that take little memory
-LABELLED = Limit(  # with other columns, or labels that are whole numbers
+BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # of all files together, unpacked
+TYPED = Limit(20 * 2**20, "characters", _PASTE)  # in typed or pasted ranks
+PRINTED = Limit(100_000, "characters", _PASTE)  # in a table pasted from a paper
+ROWS = Limit(10_000_000, "rows", _COUNTS)  # if all columns take little memory
+LABELLED = Limit(  # if a table has other columns, or labels that are whole numbers
     3_000_000,
     "rows with a column {column}",
     f"leave that column out (up to {ROWS.most:,} rows), or split the file by instances",
 )
-CAREFUL = Limit(  # with cells that only the slow parser can read
+CAREFUL = Limit(  # if only the slow parser can read some cells
     2_000_000,
     "rows, some of them with a cell that is blank or no plain number",
     "complete it, or split it into files that small, in which the odd ones are found",
 )
 TEXTS = Limit(2_000_000, "rows with labels that are no whole numbers", _NUMBER)
 LABELS = Limit(1_000_000, "different labels that are no whole numbers", _NUMBER)
-LINES = Limit(2_000_000, "lines", _COUNTS)  # of a run or qrels
+LINES = Limit(2_000_000, "lines", _COUNTS)  # in a run or qrels
 RANKS = Limit(2_000_000, "cells in columns of systems", "split it by systems or by instances")
 COLUMNS = Limit(
     2_000,
@@ -155,7 +155,7 @@ SYSTEMS = Limit(1_000, "systems", _INSTANCE)
 REPETITIONS = Limit(10_000, "different repetitions", _INSTANCE)
 GROUPS = Limit(5_000, "row groups", "write it again")
 _LONGEST_LINE = 2**20  # bytes
-LONGEST_NAME = 200  # characters of a system, an instance, or a column
+LONGEST_NAME = 200  # characters in the name of a system, an instance or a column
 
 
 def check_size(size: int, where: str, verb: str = "holds", limit: Limit = BYTES) -> None:
@@ -282,7 +282,7 @@ def stem_of(name: str) -> str:
 
 
 def kind_of(data: bytes, name: str) -> FileKind:
-    """Return the kind of a file by its content, whatever its name; refuse known other kinds."""
+    """Return the kind of a file by its content, whatever its name; refuse unusable kinds."""
     if not data[:4096].strip() and not data.strip():
         raise ReadError(f"{name} is empty: give a header line and one line for each row")
     for row in FORMATS.values():

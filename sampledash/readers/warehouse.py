@@ -1,4 +1,4 @@
-"""Rank and count tables too large for memory, as Ibis expressions that DuckDB or others run.
+"""Rank and count tables too large for memory, as Ibis expressions that an engine runs.
 
 An engine is named by its URL in the form of Ibis: ``duckdb://`` (embedded; the default),
 ``duckdb://lake.db?memory_limit=1GiB``, ``pyspark://?spark.master=spark://host:7077``, ... A table
@@ -46,7 +46,7 @@ from sampledash.types import Progress
 DUCKDB = "duckdb://"
 _EXTRA = "this needs Ibis and DuckDB: pip install 'sampledash[warehouse]'"
 _SPARK = "Spark needs its client: pip install 'sampledash[spark]'"
-_NAMED = 3  # examples of items with several scores in a message
+_NAMED = 3  # number of items that a message about repeated scores names
 _AT_ONCE = 12_500_000  # rows that are searched for repeated items at a time
 _HEX = "0123456789abcdef"
 _HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
@@ -65,7 +65,7 @@ def connect(url: str = DUCKDB) -> Any:
     try:
         engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
         if engine.name == "duckdb":
-            # DuckDB spills there what exceeds memory; processes that share a folder would collide.
+            # DuckDB writes there what exceeds memory; processes in one folder would collide.
             engine.scratch = Scratch()
             engine.raw_sql(f"SET temp_directory = '{engine.scratch.name}'")
     except ImportError as error:
@@ -87,7 +87,7 @@ def _spark(url: str) -> Any:
 
     settings: dict[str, bool | float | int | str | None] = {
         "spark.log.level": "OFF",
-        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # keep 007
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # keep 007 as text
     }
     settings |= dict(parse_qsl(urlsplit(url).query))
     interrupt = signal.getsignal(signal.SIGINT)
@@ -133,7 +133,7 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def opened(engine: Any, source: str) -> Table:
-    """Return the table of a file or folder of Parquet, all parts checked, or one of the engine."""
+    """Return the table of a Parquet file or folder (all parts checked), or of the engine."""
     path = Path(source)
     with _told(source):
         if not path.exists():
@@ -173,7 +173,7 @@ def opened(engine: Any, source: str) -> Table:
 
 def _parts(engine: Any, files: list[Path], path: Path) -> Table:
     """Return the table of the files; names that look like patterns (``*``) are escaped."""
-    if engine.name == "duckdb":  # different types of a column are unified, without loss
+    if engine.name == "duckdb":  # DuckDB unifies a column's types without loss
         names = [re.sub(r"[*?[]", r"[\g<0>]", str(file)) for file in files]
         options = {"union_by_name": True, "hive_partitioning": False, "filename": _FILE}
         table = engine.read_parquet(names, **options)
@@ -229,7 +229,7 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
     if marked:
         mark = columns["relevant"]
         mark = mark.cast("int8") if mark.type().is_boolean() else mark
-        # Not strip: Spark would remove letters too, such as the f of \f.
+        # strip would not do: in Spark it also removes letters, such as the f of \f.
         text = not mark.type().is_numeric()
         columns["relevant"] = _text(mark).re_replace(r"\s", "").lower() if text else mark
         columns["relevant"] = columns["relevant"].fill_null("" if text else 0)
@@ -237,14 +237,15 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:
-    """Whether a mark is YES (or NO), as a number or as one of the words."""
+    """Return whether a mark means ``words`` (YES or NO), as a number or as one of the words."""
     return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
 
 
 def candidates(scores: Table, relevant: Table | None = None, seen: Table | None = None) -> Table:
-    """Return all rows but the seen, irrelevant items, with score and whether they are relevant.
+    """Return all rows except seen irrelevant items, with a column ``relevant`` of booleans.
 
-    ``relevant`` and ``seen`` hold instances and items; without ``relevant``, a column marks items.
+    ``relevant`` and ``seen`` hold pairs of instance and item; without ``relevant``, a column of
+    ``scores`` marks the relevant items.
     """
     if relevant is None:
         every = scores.mutate(relevant=_is(scores["relevant"], YES))
@@ -257,7 +258,7 @@ def candidates(scores: Table, relevant: Table | None = None, seen: Table | None 
 
 
 def _flagged(table: Table, pairs: Table, name: str) -> Table:
-    """Add whether each row has one of the pairs; labels of different types compare as text."""
+    """Add column ``name``: is a row's pair in ``pairs``? Labels of unlike types compare as text."""
     pairs = pairs.distinct().mutate(flag=True)
     keys = []
     for key in KEYS[1:]:
@@ -269,7 +270,7 @@ def _flagged(table: Table, pairs: Table, name: str) -> Table:
 
 
 def _real(score: Any) -> Any:
-    """Whether a row is a candidate; a score of -inf marks an item that is none."""
+    """Whether a row is a candidate; a score of -inf marks an item that is no candidate."""
     return score.fill_null(0) != float("-inf")
 
 
@@ -281,7 +282,7 @@ def rank(candidates: Table) -> Table:
     """
     import ibis
 
-    score = candidates["score"]  # no filter on other rows: engines would join in the wrong order
+    score = candidates["score"]  # not filtered: engines would join in the wrong order
     relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
     relevant = relevant.select(*KEYS, wanted=relevant["score"])
     others = candidates.select("system", "instance", "score")
@@ -371,7 +372,7 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
     refuse_cells(name, totals.get("nan", 0), totals["blank"], totals.get("odd", 0))
     slices = totals["rows"] // _AT_ONCE + 1
-    for number in range(slices):  # one group per row: all at once would fill the memory
+    for number in range(slices):  # each row is a group: too many fill the memory
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
         again = part.group_by(KEYS).agg(times=part.count())
         again = again.filter(again["times"] > 1)
@@ -452,7 +453,7 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
 
 
 def _refuse_merged(table: Table, name: str) -> None:
-    """Refuse text that may name systems if no column is named system: all would become one."""
+    """Refuse text that may name systems if no column is named system: systems would be merged."""
     roles = {header: role_of(header) for header in table.columns}
     for header, kind in table.schema().items() if "system" not in roles.values() else ():
         if roles[header] is None and kind.is_string() and bare(header) not in NO_SYSTEMS:
@@ -487,7 +488,7 @@ def fetched(table: Table, name: str, most: int) -> Any:
 
 
 def folder(path: Path) -> bytes:
-    """Return a folder of Parquet as one file; ranks with too many rows are reduced to counts."""
+    """Return a folder of Parquet as the bytes of one file; too many ranks are reduced to counts."""
     parts_of(path)  # refuse a wrong folder before an engine is needed
     engine = connect()
     table = opened(engine, str(path))

@@ -1,1 +1,1 @@
-"""Outputs to take away: sentences, tables, vectors, scripts and reports."""
+"""Write results as sentences, tables, files of corrected metrics, scripts and reports."""

@@ -17,12 +17,12 @@ _TEX = {
 }  # fmt: skip
 _JOINERS = "\u200c\u200d"  # invisible, but parts of words in some scripts and of emoji
 _LIGATURES = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)")
-# In some dialects, a colon, a dot after www or an at sign begins a link, a mention or an emoji.
+# In some Markdown, a colon, a dot after www or an at sign begins a link, a mention or an emoji.
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]#|~$^:]|(?<!\w)@|@(?=[\w-]+\.)|(?<=www)\.", re.IGNORECASE)
 
 
 def one_line(text: str) -> str:
-    r"""Return text on one line, each white space one space, without invisible characters.
+    r"""Return text on one line, with single spaces and without invisible characters.
 
     Examples
     --------

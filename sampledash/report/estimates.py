@@ -26,7 +26,7 @@ Reason = Literal["contradicted", "n", "m", "range", "adaptive"]  # why another e
 
 
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
-    """Return what follows if m depends on the rank for some systems.
+    """Return a sentence on systems whose m depends on the rank, and on what follows.
 
     ``chance``: probability of such a strong dependence if m is independent of the rank; None if the
     data say that the drawn negatives decided m.
@@ -51,7 +51,7 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 
 
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
-    """Return a word of :data:`VERDICTS`: do ranges decide every pair, and by which assumption?"""
+    """Return a word of :data:`VERDICTS`: do ranges decide every pair, or only if ranks fall off?"""
     if decided(free) == len(free):
         return "decided"
     return "if falling" if decided(falling) == len(falling) else "cannot tell"
@@ -84,10 +84,10 @@ def span(low: float, high: float) -> str:
 
 
 def best_gamma(table: pd.DataFrame, metric: str) -> str:
-    """Return which γ of the table has the smallest error, and compare γ = 1/|D|, the first row."""
+    """Return a sentence that compares the γ of smallest error with γ = 1/|D|, the first row."""
     return say.best_gamma(metric, table.iloc[int(table["mse"].argmin())], table.iloc[0])
 
 
 def price_of_gamma(table: pd.DataFrame) -> str:
-    """Return the price of the smallest γ of the table: largest entry and condition number."""
+    """Return a sentence on the price of the smallest γ: largest entry and condition number."""
     return say.price_of_gamma(table.iloc[int(table["gamma"].argmin())])

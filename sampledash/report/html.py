@@ -20,7 +20,7 @@ from sampledash.report.sentences import beware
 from sampledash.report.tables import printed
 from sampledash.schemes import SCHEMES
 
-MOST_ROWS = 200  # of a table: nobody reads all pairs of a hundred systems on paper
+MOST_ROWS = 200  # in a table: nobody reads all pairs of a hundred systems on paper
 _STATES = ("right", "wrong", "undecided", "tied")
 _TIES = {
     "expected": "in random order",
@@ -58,7 +58,7 @@ def html_report(
     written as plain text, and a policy in the file forbids every request.
     """
     if tables is None:
-        # The settings name the only correction.
+        # The report has one correction, which is among its settings.
         verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
@@ -99,7 +99,7 @@ def exact_report(
     tables: Mapping[str, pd.DataFrame],
     k: int,
 ) -> str:
-    """Write a report on lists that end early: exact metrics, or the ranges that they allow."""
+    """Write a report on lists that end early: exact metrics, and ranges of other metrics."""
     title = f"Exact metrics of {one_line(source) or 'ranks'}"
     parts = [
         f"<h1>{html_text(title)}</h1>",

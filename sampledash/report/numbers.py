@@ -9,9 +9,9 @@ import numpy as np
 
 from sampledash import checks
 
-_NOISE = 1e-12  # 1 may differ from 1 by this rounding error
-SAME = 1e-9  # values that are closer are written as equal
-MOST_NAMED = 3  # systems that a sentence can name one by one
+_NOISE = 1e-12  # a computed 1 is off by at most this rounding error
+SAME = 1e-9  # values closer than this are written as equal
+MOST_NAMED = 3  # largest number of systems that a sentence names one by one
 
 
 def count(value: float) -> str:
@@ -61,7 +61,7 @@ def short_count(value: float) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return the text with spaces that do not break before a percent and around an equals sign."""
+    """Return the text with non-breaking spaces before percent signs and around equals signs."""
     return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
 
 
@@ -175,7 +175,7 @@ def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lamb
 
 
 def tex_count(value: float) -> str:
-    """Write a whole number in TeX, in braces around commas, or TeX would add a space."""
+    """Write a whole number in TeX, with braces around commas, after which TeX would add a space."""
     return count(value).replace(",", "{,}")
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 #: Titles of the bundled examples of MovieLens.
 _MOVIELENS = {EXAMPLES[name].title for name in EXAMPLES if name.startswith("movielens")}
-# Up to these numbers, the paragraph names all systems with their values (and at most so many values
-# in all) and all pairs; the last number is the longest name in characters.
+# The paragraph names all systems with their values if there are at most so many systems, and values
+# in all; it names all pairs if there are at most so many. The last number is the longest name.
 _SYSTEMS, _VALUES, _PAIRS, _LONGEST = 4, 6, 3, 60
 
 
@@ -94,7 +94,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
     """Return the variables of the template: names, numbers and conditions."""
     protocol, sets, distinct = f.protocol, f.sets, f.protocol.design.distinct
     sizes, n = [ranks.n_instances for ranks in sets], np.concatenate([x.n for x in sets])
-    # Pairs without a tie on the full ranking, and whether sampling reverses (turned) or ties them.
+    # Pairs that are not tied on the full ranking, and whether sampling reverses or ties them.
     rows = f.verdict[f.verdict["state"] != "tied"]
     rows = rows.assign(turned=rows["sampled"] < -TIED, level=rows["sampled"].abs() <= TIED)
     by_metric = {str(metric): part for metric, part in rows.groupby("metric", sort=False)}

@@ -84,7 +84,7 @@ def _m_values(findings: Pairs) -> list[str]:
     parts = []
     for run in np.split(values, np.flatnonzero(np.diff(values) > 1) + 1):
         if len(run) > 2:
-            parts.append(f"*range({run[0]},\xa0{run[-1] + 1})")  # wrap must not break it
+            parts.append(f"*range({run[0]},\xa0{run[-1] + 1})")  # wrap must not break a range
         else:
             parts += [str(m) for m in run]
     lines = textwrap.wrap(", ".join(parts), 72, break_on_hyphens=False)

@@ -90,7 +90,7 @@ def sentence_of_many(
     """Return the verdict on a metric and many pairs in at most 25 words: worst pair and a count.
 
     ``worst`` is the row of the worst pair; ``states`` counts the pairs in each state;
-    ``right_from`` is None if not all pairs are right at the largest m considered.
+    ``right_from`` is None if some pair is not in its true order at the largest m considered.
     """
     if worst["state"] == "tied":
         return NOTHING

@@ -69,15 +69,15 @@ _COLUMNS: dict[str, tuple[str, CellKind]] = {
 }
 _UNIT: dict[str, str] = {"share": " (%)", "points": " (pp)", "chance": " (%)"}
 MISSING_TEX = "--"
-_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # spreadsheets run such text
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # a spreadsheet runs text that begins so
 _SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 
 
 class Column(NamedTuple):
     """A column as a paper prints it, not yet escaped for Markdown, LaTeX or HTML.
 
-    ``header`` includes the unit; if ``ours``, sampledash wrote it, otherwise a user; ``cells`` hold
-    numbers with a plain minus sign, ``""`` for a missing value.
+    ``header`` includes the unit; ``ours`` tells whether sampledash or a user wrote the header;
+    ``cells`` hold numbers with a plain minus sign, ``""`` for a missing value.
     """
 
     name: str
@@ -118,7 +118,7 @@ def as_csv(table: pd.DataFrame) -> str:
 
 
 def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
-    """Return ranks as a table to be read back: a row per rank, no columns of default values."""
+    """Return ranks as a table for the readers: one row per rank, without columns of defaults."""
     parts = []
     for ranks in sets:
         pairs = zip(ranks.ranks.tolist(), ranks.beyond.tolist(), strict=True)
@@ -178,15 +178,15 @@ def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
     """Return the header and the kind of a column, which may depend on the other columns."""
     header, kind = _COLUMNS.get(name, (name, "any"))
     paired = {"better", "worse"} <= names
-    if paired and name in ("exact", "sampled", "difference"):  # of a pair: better - worse
+    if paired and name in ("exact", "sampled", "difference"):  # values are better - worse
         return f"{header} difference" if name != "difference" else header, "points"
     if paired and name == "probability" and "state" not in names:
         return "Probability", kind
-    if "design" in names and " > " in name:  # of a pair, by a design
+    if "design" in names and " > " in name:  # one column per pair
         return f"Shows {name}", "chance"
     if name in ("low", "high") and "probability" in names:
         return f"Shared negatives, {header.lower()}", "chance"
-    if "second" in names and name.startswith(("low", "high")):  # of a pair: first - second
+    if "second" in names and name.startswith(("low", "high")):  # values are first - second
         return header, "points"
     return header, kind
 
@@ -286,7 +286,7 @@ def _tex_number(cell: str) -> str:
 
 
 def vector_csv(fit: Fit) -> str:
-    """Write a vector as CSV: a comment with the settings, then ``sampled_rank,value``.
+    """Write a corrected metric as CSV: a comment with the settings, then ``sampled_rank,value``.
 
     Values have 17 significant digits, so that reading them gives back the same numbers.
     """
@@ -297,7 +297,7 @@ def vector_csv(fit: Fit) -> str:
 
 
 def vector_json(fit: Fit) -> str:
-    """Write a vector as JSON; :func:`read_vector_json` reads it back.
+    """Write a corrected metric as JSON; :func:`read_vector_json` reads it back.
 
     Returns
     -------
@@ -315,12 +315,12 @@ def vector_json(fit: Fit) -> str:
 
 
 def read_vector_json(text: str) -> Fit:
-    """Read a vector that :func:`vector_json` wrote.
+    """Read a corrected metric that :func:`vector_json` wrote.
 
     Raises
     ------
     ValueError
-        If it is not such a file, or its vector does not have m + 1 values.
+        If the text is no such JSON, or does not have m + 1 values.
     """
     try:
         content = json.loads(text)

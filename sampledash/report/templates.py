@@ -18,7 +18,7 @@ from sampledash.report import numbers
 if TYPE_CHECKING:
     from jinja2 import Template
 
-# Every function of the module numbers is a filter; ``span`` takes a pair.
+# Every function of the module numbers is a filter; the filter ``span`` takes a pair (low, high).
 _FILTERS: dict[str, Callable[..., Any]] = {
     **{name: value for name, value in vars(numbers).items() if isinstance(value, FunctionType)},
     "counted": counted,
@@ -28,7 +28,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 
 
 class Sentences:
-    """The sentences of a file: one function per macro, which returns its text on one line.
+    """The sentences of a file: one function per macro, which returns the macro's text on one line.
 
     Lines of the file may break between any two words.
     """
