@@ -205,7 +205,7 @@ def _tick(percent: float) -> str:
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> go.Figure:
-    """Share that a correction keeps of each singular vector, over its degree 1 to ``most``.
+    """Share that a correction keeps of each polynomial component, over degrees 1 to ``most``.
 
     ``series`` holds a label and the shares of each line, which is drawn for one γ or one m.
     """

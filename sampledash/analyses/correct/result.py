@@ -264,7 +264,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Label, and share kept of each singular vector: for several m (``over_m``), or several γ."""
+    """Label, and kept share of each polynomial component, for several m (``over_m``) or γ."""
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
         ms = sorted({m for m in (*SPECTRUM_MS, s.m) if m <= most})
