@@ -14,13 +14,13 @@ def _chips() -> dict[str, tuple[str, bool]]:
     return {chip: (names[chip], chip.endswith("@k") or names[chip] in share) for chip in ordered}
 
 
-#: Chip -> metric name, and whether the shared cutoff k applies. Chips "...@k" come first.
+#: Chip -> its metric name, and whether the metric uses the shared cutoff k; chips "...@k" first.
 CHIPS = Live(_chips)
-METRIC = "Recall@k"  # default metric of a page that shows a single metric
+METRIC = "Recall@k"  # default chip of a page that shows a single metric
 # Label of a scheme on the pages and in links -> its name in the package.
 SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
 
-#: Steps of the sliders.
+# Steps of the sliders: 1, 2 and 5 times powers of ten.
 _DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
 LADDERS: dict[str, tuple[float, ...]] = {
     "n": (*_DECADES, 10**9),

@@ -31,19 +31,19 @@ Key = tuple[Hashable, ...]
 
 
 def frozen(array: A) -> A:
-    """Make an array read-only, because all readers share it and a change would reach all pages."""
+    """Make an array read-only: all pages share cached arrays, so a change would reach them all."""
     array.setflags(write=False)
     return array
 
 
 class Turns:
-    """Let one thread compute at a time. After ``LONGEST`` seconds the next may start beside it.
+    """A lock by which one thread computes at a time; it holds the others for ``LONGEST`` seconds.
 
     numpy releases the interpreter lock in each of its operations. Threads that compute side by side
     pass the lock on at every operation, which costs four times the processor time.
     """
 
-    LONGEST = 0.3  # seconds of a turn
+    LONGEST = 0.3  # seconds after which a waiting thread starts although another still computes
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -51,7 +51,7 @@ class Turns:
 
     @contextmanager
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
-        """Hold the turn. While another thread holds it, ``wait`` is called, which may raise."""
+        """Hold the turn; call ``wait``, which may raise, while another thread holds the turn."""
         me = get_ident()
         with self._changed:
             within = self._holder == me
@@ -100,9 +100,9 @@ def turn() -> Iterator[None]:
 
 
 class LruStore:
-    """Results by key; a new result replaces the least recently used one once the store is full.
+    """Results by key; a full store drops the least recently used result for each new result.
 
-    If several threads ask for a result at the same moment, one makes it and the others wait.
+    If several threads ask for a result at the same moment, one thread makes it, the others wait.
     """
 
     def __init__(self, most: int) -> None:
@@ -111,9 +111,9 @@ class LruStore:
         self._lock = Lock()
 
     def get(self, key: Key, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
-        """Return the result of this key, computed by ``make`` if needed; a failure is not kept.
+        """Return the result of this key, computed by ``make`` if needed; errors are not stored.
 
-        ``wait`` is called every 0.1 seconds while another thread makes the result; it may raise.
+        ``wait`` is called every 0.1 seconds while another thread makes the result, and may raise.
         """
         with self._lock:
             ours = key not in self._found
@@ -139,16 +139,16 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# Stores of all readers, and sizes of the stores of one session, by whether the results are large.
-# A large result has values for every m: some tens of MB for many systems.
+# Stores that all readers share, and number of results in the stores of one session. Keys: whether
+# the results are large. A large result has values for every m: tens of MB for many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
-_OWN = {True: 6, False: 256}  # eight systems in one metric have 160 results
-_ALONE: dict[Any, Any] = {}  # the session where none is set: a script or a test
+_OWN = {True: 6, False: 256}  # room for the 160 small results of 8 systems in one metric
+_ALONE: dict[Any, Any] = {}  # stands in for the session in a script or a test
 _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 
 def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
-    """Set the function that returns the session of the current reader; the call may stop work."""
+    """Set the function that returns the current reader's session; it may raise, to stop work."""
     _sessions[0] = session
 
 
@@ -158,11 +158,11 @@ def _look() -> bool:
 
 
 def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:
-    """Look up a result by its key, which holds everything it depends on, or make it.
+    """Return the cached result of a key, or make it; the key holds all that the result depends on.
 
     Unlike in Streamlit's caches, ``make`` may write to the page, such as a progress bar, and the
-    reader may stop it. ``shared``: other sessions may use the result, because its ranks are
-    bundled; ``large``: the result takes much memory, so that only a few are held.
+    reader may stop ``make``. ``shared``: other sessions may use the result, because its ranks are
+    bundled. ``large``: the result takes much memory, so that the store holds only a few.
     """
     if shared:
         store = _SHARED[large]
@@ -180,7 +180,7 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
 def remembered(method: Callable[..., T]) -> Callable[..., T]:
     """Cache the results of a method by its name, its arguments and the ``key`` of its object.
 
-    ``shared`` of the object says whether all sessions may use a result; the key omits ``progress``.
+    The key omits ``progress``. ``shared`` of the object says whether all sessions may use a result.
     """
 
     @wraps(method)
@@ -202,7 +202,7 @@ def orders(
     progress: Progress | None = None,
     m_values: Sequence[int] | None = None,
 ) -> Orders:
-    """Orders over all m, or over ``m_values``, from the cache (see ``comparison.order.orders``)."""
+    """Orders of the systems at all m, or at ``m_values``, cached (``comparison.order.orders``)."""
 
     def make() -> Orders:
         every = find_orders(metrics, sets, m_max, protocol, progress, m_values)

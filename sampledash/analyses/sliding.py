@@ -1,4 +1,4 @@
-"""Pictures that move in the browser: a Plotly slider with one frame for each of its steps.
+"""Pictures that move in the browser: a Plotly slider with one frame for each step.
 
 The browser needs no server while the slider is dragged. The axes are fixed, so that only the data
 move. The title is a live legend: it holds the numbers of the step in the colours of the lines.
@@ -21,8 +21,8 @@ from sampledash.report.sentences import ranking
 from sampledash.types import Floats, Ints
 
 HEIGHT = 400
-TITLE = 62  # pixels for a title of two lines
-LARGE = 1.5  # factor on notes and line widths when the picture is projected
+TITLE = 62  # height of a title of two lines, in pixels
+LARGE = 1.5  # enlargement of notes and line widths when the picture is projected
 Trace = dict[str, Any]
 
 
@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line to draw: its name, values as shares, and Plotly line."""
+    """A line to draw: its name, its y values as shares, and its style as a Plotly ``line``."""
 
     name: str
     y: Floats
@@ -50,7 +50,7 @@ class Curve:
 
 
 def scatter(mode: str, x: Sequence[Any], y: Sequence[Any], **more: Any) -> Trace:
-    """A trace of lines, markers or text without hover text."""
+    """Trace of lines, markers or text (``mode``) without hover text."""
     return {"type": "scatter", "mode": mode, "x": x, "y": y, "hoverinfo": "skip", **more}
 
 
@@ -99,7 +99,7 @@ def sliding(
         "activebgcolor": c.vermillion,
         "bordercolor": c.grid,
     }
-    # Titles and labels change with the step, and are larger where the picture is projected.
+    # Let Plotly fit the margins: titles and labels change with the step, and grow when projected.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True}
     return fig.update_layout(
         sliders=[slider] * (len(steps) > 1), title=heading(begun.title, height), **fit
@@ -107,14 +107,14 @@ def sliding(
 
 
 def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: Any) -> go.Figure:
-    """A picture without a slider, with the kind of title that :func:`sliding` gives."""
+    """A picture without a slider, with a title in the style of :func:`sliding`."""
     fig = theme.figure(data, dark=dark, height=height, hovermode=False, **layout)
     top = {"title": heading(title, height), "margin": {"l": 8, "t": TITLE, "b": 8}}
     return fig.update_layout(**top, xaxis_automargin=True, yaxis_automargin=True)
 
 
 def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
-    """A title of one or two lines; two are moved down, as Plotly anchors them by the second."""
+    """A title of one or two lines; two lines are moved down, as Plotly anchors the second line."""
     down = 5 * size / 16 + 1.1 * size * ("<br>" in text)
     across = {"x": 0.0, "xref": "container", "xanchor": "left", "pad": {"t": 0, "l": 6}}
     up = {"y": 1 - down / height, "yref": "container", "yanchor": "top"}
@@ -158,7 +158,7 @@ def broken(parts: Sequence[str], per_line: int) -> str:
 
 
 def live(curves: Sequence[Curve], values: Sequence[float], says: str = "") -> str:
-    """Title that names each curve in its colour, with its value."""
+    """Title that names each curve in its colour, with its value, after the sentence ``says``."""
     parts = [
         colored(f"<b>{curve.name}</b> {percent(value)}", curve.color)
         for curve, value in zip(curves, values, strict=True)
@@ -217,7 +217,7 @@ def along(
 
 
 def ticks(values: Sequence[float], dark: bool) -> Trace:
-    """A vertical tick in every row, at the exact value of its system (a share)."""
+    """Trace of one vertical tick per row, at the exact value of the row's system (a share)."""
     c = theme.look(dark)
     marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": {"width": 3, "color": c.ink}}
     x = [100 * value for value in values]
@@ -225,7 +225,7 @@ def ticks(values: Sequence[float], dark: bool) -> Trace:
 
 
 def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:
-    """Axes with one row for each system, over the metric up to ``top`` (a share)."""
+    """Axes: one row per system (vertical), and the metric from 0 to the share ``top``."""
     c, names = theme.look(dark), [f"<b>{plain(s)}</b>" for s in systems]
     axis = theme.percent_axis(100 * top, title=metric)
     return {
@@ -246,7 +246,7 @@ def truths(
 # ------------------------------------------------------------------------------------- slopes
 
 ALL = "all candidates"
-GAP = 0.17  # between the heights of two labels
+GAP = 0.17  # smallest distance between two labels, if the axis has length 1
 
 
 def heights(values: Floats) -> Floats:
@@ -256,7 +256,7 @@ def heights(values: Floats) -> Floats:
 
 
 def spread(places: Floats, gap: float) -> Floats:
-    """Heights of labels, moved apart until neighbours are ``gap`` apart; the order stays."""
+    """Heights of labels, moved until neighbours are ``gap`` apart; their order stays the same."""
     moved, order = places.astype(np.float64), np.argsort(places, kind="stable")
     for _ in range(20):
         for low, high in pairwise(order.tolist()):
@@ -278,10 +278,10 @@ def slopes(
     size: int = 18,
     reach: float = 0.62,
 ) -> go.Figure:
-    """Exact metric on the left, expected sampled metric on the right; crossing lines are wrong.
+    """Slope chart from exact to expected sampled metric; where lines cross, the order is wrong.
 
     ``sampled`` maps each m of the slider, which begins at m = ``at``, to the expected means. Names
-    have letters of this ``size`` and the room ``reach`` on each side, a share of the lines' width.
+    have font size ``size``. On each side ``reach`` times the width of the lines is left for names.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]
@@ -327,7 +327,7 @@ def slopes(
 
 
 def step_title(metric: str, systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
-    """Title of a step: whether the sampled order of the systems is right, and this order."""
+    """Title of a step: the sampled order of the systems, and whether this order is right."""
     shown = ranking(systems, sampled)
     right = shown == ranking(systems, exact)
     return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'} by {metric}: {shown}"

@@ -12,7 +12,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened
 from sampledash.schemes import SCHEMES, Scheme
 
-# Options of the reader, in the order in which a script writes them -> their defaults.
+# Option of the rank reader -> its default, in the order in which a script writes the options.
 OPTIONS = {x.name: x.default for x in list(signature(Opened.read).parameters.values())[1:]}
 
 
@@ -22,10 +22,10 @@ class Source:
 
     sets: tuple[RankSet, ...]
     name: str
-    bundled: bool  # part of the package: all users may share the results
-    python: str = ""  # the expression that reads them: sd.read_rank_sets("ranks.csv", n=3706)
+    bundled: bool  # whether the ranks are part of the package, so that all users share results
+    python: str = ""  # expression that reads the ranks: sd.read_rank_sets("ranks.csv", n=3706)
     averaged: bool = False  # several rankings of an instance, such as seeds, count as instances
-    uniform: bool = False  # the ranks carry sampling weights, which are left out
+    uniform: bool = False  # whether sampling weights of the ranks were left out
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Source:
 
 
 def expression(call: str, argument: str, options: Mapping[str, Any]) -> str:
-    """Python expression of a reader call, such as ``sd.read_rank_sets("ranks.csv", n=3706)``."""
+    """Python expression that reads ranks, such as ``sd.read_rank_sets("ranks.csv", n=3706)``."""
     given = {
         key: options[key]
         for key, unsaid in OPTIONS.items()

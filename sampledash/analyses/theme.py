@@ -37,14 +37,14 @@ class Look:
     ink: str
     muted: str
     grid: str
-    paper: str  # behind hover labels
-    page: str  # behind everything
+    paper: str  # background of hover labels
+    page: str  # background of the page
     blue: str
     vermillion: str
     green: str
     purple: str
     orange: str
-    family: tuple[str, str]  # fewest negatives, most negatives
+    family: tuple[str, str]  # colours of the curves with the fewest and with the most negatives
 
 
 LIGHT = Look(
@@ -60,7 +60,7 @@ DARK = Look(
 
 _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
-# Only the exact metric takes this dash. A truncated metric is dash-dotted, unlike its full form.
+# Only the exact metric has this dash pattern. Metrics with a cutoff are dash-dotted.
 EXACT_DASH = "6px,4px"
 LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 
@@ -76,7 +76,7 @@ def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
 
 
 def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
-    """Line of a sampled metric: colour by its name, dash-dotted if it is truncated."""
+    """Line of a sampled metric: its name decides the colour; a truncated metric is dash-dotted."""
     truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
     return {
         "color": getattr(look(dark), KINDS[metric.name].color),
@@ -95,13 +95,13 @@ def system_line(place: int, dark: bool) -> dict[str, Any]:
 
 
 def correction_line(name: str, dark: bool) -> dict[str, Any]:
-    """Line of a correction, given its name such as ``"bias-variance"``."""
+    """Line of the correction with this name, such as ``"bias-variance"``."""
     kind = CORRECTIONS[name]
     return {"color": getattr(look(dark), kind.color), "dash": kind.dash, "width": 2.5}
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
-    """Lines for growing numbers of negatives: more negatives have a colour closer to ink."""
+    """Lines for ``size`` growing numbers of negatives; the colours approach ink."""
     start, end = (_rgb(c) for c in look(dark).family)
     return [
         {
@@ -165,8 +165,8 @@ def figure(
 ) -> Picture:
     """Put traces into a figure with the common look.
 
-    ``data`` are traces of SVG types, at most 400 points each. What the reader changed by hand, such
-    as the zoom, lasts until ``revision`` changes. ``layout`` holds further entries of the layout.
+    ``data`` are traces of SVG types, at most 400 points each. The reader's own changes, such as a
+    zoom, last until ``revision`` changes. ``layout`` holds further entries of the layout.
     """
     at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
     font = {"size": 16, "color": title_color or look(dark).ink}
@@ -191,7 +191,7 @@ def figure(
 
 
 def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
-    """Pixels for labels and titles of the axes. Plotly would draw the figure twice to find out."""
+    """Margins for axis labels and titles, in pixels; Plotly would draw twice to find them."""
     labels = up.get("ticktext", ["100.0 %"])
     longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
     letter = 0.55 * up.get("tickfont", {}).get("size", 13)
@@ -208,8 +208,8 @@ def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
 class Picture(go.Figure):
     """A figure that is sent to the browser as plain dictionaries.
 
-    Plotly's objects take ten times as long to make as all else, and only a change to the figure, or
-    a test, needs them. They are therefore made when an attribute is first read.
+    Making Plotly's objects takes ten times as long as all other work, and only a change of the
+    figure, or a test, needs them. Plotly's objects are therefore made when first read.
     """
 
     def __init__(self, data: list[dict[str, Any]], layout: dict[str, Any]) -> None:
@@ -250,12 +250,12 @@ def _packed(part: Any) -> Any:
 
 
 def behind(fig: Picture, pinned: Picture) -> Picture:
-    """Add the lines of a pinned picture with the same axes, dotted, if they differ visibly."""
+    """Add those lines of a pinned picture that differ visibly from the shown lines, dotted."""
     written, other = fig.as_written(), pinned.as_written()
     layout, dotted = dict(written["layout"]), []
 
     def differ(pin: dict[str, Any], as_shown: dict[str, Any]) -> bool:
-        """Whether the lines, each over its own x, differ by over 0.5 % of the range of ``pin``."""
+        """Whether two lines differ by more than 0.5 % of the range of ``pin`` at some x."""
         if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
@@ -283,12 +283,12 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
 
 
 def across(panels: int) -> int:
-    """Number of panels side by side in a row."""
+    """Number of panels side by side in a row, for this total number of panels."""
     return 2 if panels == 4 else min(panels, 3)
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join pictures of equal height as panels of one picture, which a browser draws much faster."""
+    """Join pictures of equal height into one picture with panels, which browsers draw faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -331,7 +331,7 @@ _BETWEEN = 0.075  # gap between two panels, as a share of the width
 
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
-    """References of a shape or an annotation to the axes of a panel; ``end`` is its number."""
+    """Axis references that move a shape or an annotation into panel number ``end``."""
     return {
         f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
         for name in "xy"
@@ -365,13 +365,13 @@ def rank_axis(
 def log_axis(
     ends: Sequence[float], ticks: Sequence[float], write: Callable[[Any], str], **more: Any
 ) -> dict[str, Any]:
-    """Logarithmic axis between ``ends`` (exponents of 10); ``write`` gives the label of a tick."""
+    """Logarithmic axis between ``ends`` (exponents of 10); ``write`` makes the label of a tick."""
     texts = {"tickvals": list(ticks), "ticktext": list(map(write, ticks))}
     return {"type": "log", "range": list(map(float, ends)), **texts, **more}
 
 
 def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> dict[str, Any]:
-    """Vertical axis in percent with up to two decimals; data are given in percent."""
+    """Vertical axis from ``low`` to ``top``, both in percent, with up to two decimals."""
     room = 0.04 * (top - low)
     return {
         "title": {"text": title},
@@ -383,7 +383,7 @@ def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> di
 
 
 def rows_axis(names: Sequence[str], color: str, size: int = 14) -> dict[str, Any]:
-    """Vertical axis of named rows 0, 1, ..., the first on top."""
+    """Vertical axis with named rows at 0, 1, ...; the first row is on top."""
     return {
         "tickvals": list(range(len(names))),
         "ticktext": list(names),
@@ -399,7 +399,7 @@ def curve(x: Any, y: Any, line: dict[str, Any], name: str, **more: Any) -> dict[
 
 
 def area(x: Any, y: Any, fill: str) -> dict[str, Any]:
-    """An area, given the points of its edge, for :func:`figure`."""
+    """A filled area, given the points of its boundary, for :func:`figure`."""
     edge = curve(x, y, {"width": 0, "color": fill}, "", hoverinfo="skip", hovertemplate=None)
     return edge | {"fill": "toself", "fillcolor": fill}
 
@@ -412,7 +412,7 @@ def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
 def spans(
     ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
 ) -> dict[str, Any]:
-    """Horizontal bars from low to high (shares), one in each of ``rows``, for :func:`figure`."""
+    """One horizontal bar per row in ``rows``, between its ``ends`` (shares), for :func:`figure`."""
     at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
     fill = {"color": color, "line": {"width": 0}}
     flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
@@ -453,7 +453,7 @@ def margin(top: int) -> dict[str, int]:
 
 
 def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
-    """Points of a line whose jumps are vertical if it has only two values; else x and y unchanged.
+    """Points of a line with vertical jumps if y has only two values; otherwise x and y unchanged.
 
     Examples
     --------
@@ -467,7 +467,7 @@ def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
-    """Hover text of one trace, a row of the unified hover label."""
+    """Hover text of one trace, which is one row of the hover label of all traces."""
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
 
 
@@ -482,7 +482,7 @@ def in_percent(values: ArrayLike) -> np.ndarray[Any, Any]:
 def name_at(
     x: float, y: float, text: str, color: str, *, log: bool, side: str = "right", shift: int = 6
 ) -> dict[str, Any]:
-    """A name written beside a point of a line, in its colour, instead of a legend."""
+    """Name of a line, written beside a point of the line and in its colour, as an annotation."""
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
     anchor, by = away[side]
     style = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
@@ -518,7 +518,7 @@ def names_at(
     clear
         Values of x at which upright lines are kept clear of names.
     """
-    shares, points = [], []  # the lines as shares of the plot, and in units of the axes
+    shares, points = [], []  # points of each line: as shares of the plot, and in axis units
     low, top = np.log10(up) if log else up
     uprights = [(np.log10(at) - across[0]) / (across[1] - across[0]) for at in clear]
     for y in curves:
@@ -558,16 +558,16 @@ def length(x: Floats, y: Floats) -> Floats:
     return np.insert(np.cumsum(np.hypot(np.diff(x), np.diff(y))), 0, 0.0)
 
 
-# Width of a plot on a phone and on a desktop, in pixels -> its weight. One position of a name has
-# to suit both.
+# Plot width in pixels, on a phone and on a desktop -> weight of its cost. A name is placed once,
+# where the weighted sum of both costs is smallest.
 WIDTHS = {250.0: 1.0, 480.0: 2.0}
 _LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
 _SPOTS = 24  # positions tried along each line
-_STEP = 6.0  # pixels between the points at which a line is compared with the boxes
+_STEP = 6.0  # distance in pixels between the points of a line that names should not cover
 
 
 class _Plot:
-    """Lines, and the names placed so far, in a plot of one width; all in pixels."""
+    """Lines and the names placed so far, in pixels, for a plot of one width."""
 
     def __init__(
         self,
@@ -587,7 +587,7 @@ class _Plot:
         self.taken: list[Floats] = []
 
     def boxes(self, x: Floats, y: Floats, name: str, right: Flags, above: Flags) -> Floats:
-        """Box of the name beside each point: left, low, right and high; shape (points, 4)."""
+        """Edges of the name's box beside each point: left, low, right, high; shape (points, 4)."""
         wide = _LETTER * len(name)
         left = x * self.width + np.where(right, _GAP, -_GAP - wide)
         low = y * self.height + np.where(above, _GAP / 2, -_GAP / 2 - _LINE)
@@ -596,7 +596,7 @@ class _Plot:
     def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
         """Cost of each box: high if the name covers something or another line is close.
 
-        ``boxes`` come point by point, equally many for each of the points ``x``, ``y``.
+        ``boxes`` holds equally many boxes for each of the points ``x``, ``y``, point by point.
         """
         left, low, right, high = boxes.T
         pixels = np.stack([x * self.width, y * self.height], axis=1)

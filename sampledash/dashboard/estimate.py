@@ -46,7 +46,7 @@ PLACEHOLDER = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
 )
 MOST_M = 2_000
-MOST_SYSTEMS = 8  # systems shown at a time, since all their pairs are compared
+MOST_SYSTEMS = 8  # most systems shown at a time, since all their pairs are compared
 MOST_IN_LINK = 1_000
 POPULARITY = (
     "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
@@ -56,7 +56,7 @@ NO_TABLE = "Paste a table: a line of names, then one system a line."
 HELP = texts(Path(__file__).with_suffix(".txt"))
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: Reason why m differs between instances -> value of ``adaptive``.
+#: The reader's reason why m differs between instances -> value of ``adaptive``.
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
 # Key of a setting in a link -> its options, and the default.
 OFFERED: state.Offered = {
@@ -78,12 +78,12 @@ _SHIFT = "_sampled_from_0"
 
 
 class Given(NamedTuple):
-    """Input of the reader, before the page's settings add the m and scheme that the data lack."""
+    """Input of the reader; the page's settings add m and scheme if the data lack them."""
 
     ident: str  # equal only for equal content
-    n: tuple[int, str] | None  # n and its text, from the data or from the reader
-    m: str  # text of m, if the data give m
-    read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]  # reads sampled and, if known, true ranks
+    n: tuple[int, str] | None  # n of the data or of the reader, and the text that shows n
+    m: str  # text that shows m; "" if the data lack m
+    read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]  # reads sampled ranks, true ranks if known
 
 
 def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
@@ -144,7 +144,7 @@ def _linked(key: str) -> dict[str, Any]:
 
 
 def _choose(row: DeltaGenerator) -> Given:
-    """Draw the choice of sampled ranks; a ValueError, such as a Problem, if there are none."""
+    """Draw the choice of sampled ranks; raise a ValueError, such as a Problem, without ranks."""
     help_ = HELP["sampled_source"]
     with row:
         chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
@@ -209,13 +209,13 @@ def _one_run() -> Given:
 
 
 def _mean_n() -> tuple[int, str]:
-    """Mean n of the bundled run, and its text, which replaces n in the sidebar."""
+    """Mean n of the bundled run, and a text that replaces n in the sidebar."""
     mean = round(float(np.mean(example(DATA)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
 
 def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
-    """n with its text, and the text of m, as far as the data give them."""
+    """Return n with its text (None if the data lack n), and the text of m ("" without m)."""
     frames, n, m = [part.frame for part in opened.tables], None, ""
     lacks_n, lacks_m = lacks(opened) if frames else (True, True)
     if not lacks_n:
@@ -229,7 +229,7 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
 
 
 def _read(ident: str, opened: Opened, n: int | None) -> tuple[Sets, tuple[RankSet, ...]]:
-    """Read the sampled ranks, with this n if the data lack n; the true ranks are unknown: ()."""
+    """Read the sampled ranks, with this n if the data lack n; return them and no true ranks."""
     settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m:
         _require_few(settings.m)
@@ -258,7 +258,7 @@ def _require_few(m: int) -> None:
 
 
 def _shown(sets: Sets, ident: str) -> Sets:
-    """Ask why m differs, if the data leave this open, and which of many systems to show."""
+    """Ask why m differs, if the data do not tell, and which of many systems to show."""
     doubtful = [x for x in sets if x.readings[-1].adaptive]
     if doubtful and (adaptive := _said(doubtful)) is not None:
         sets = tuple(replace(x, adaptive=adaptive) for x in sets)
@@ -279,7 +279,7 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask whether the draw decided m, which depends on the rank; None: the reader does not say."""
+    """Ask whether the draw decided m, as m depends on the rank; None if the reader does not say."""
     chosen = _SAID[state.value("m_set", CHOICES)]
     if chosen is None:
         chances = [x.chance_if_set for x in doubtful if x.adaptive is None]
@@ -309,7 +309,7 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
 
 
 def _estimates(answer: result.Result[result.Question]) -> None:
-    """Draw all estimators side by side, or all pairs."""
+    """Draw the table of all estimators, or the table of all pairs."""
     if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
         _pairs(answer)
         return
@@ -326,7 +326,7 @@ def _estimates(answer: result.Result[result.Question]) -> None:
 
 
 def _price(q: result.Question) -> None:
-    """Draw the price of the exact value, estimated with these samples as a pilot run."""
+    """Draw the price of the exact metric in scores, estimated from these samples as a pilot run."""
     if q.metric.k is None:
         return
     label, about = "What would the exact value cost?", "Scores until each instance is decided."

@@ -27,7 +27,7 @@ PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
 MOST_DRAWS = 100_000
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
-# Further settings in a link, and their defaults.
+# Key of a further setting that links hold -> its default.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1, "draws_seed": 1}
 
 
@@ -53,7 +53,7 @@ def _answer() -> None:
     result, problem = page.answer(
         "explore", _check, results.compute, lambda q: f"m = {count(q.sampling.m)}", first=_first
     )
-    assert result is not None  # ``first`` gives one
+    assert result is not None  # since ``first`` is always a valid question
     q, shown = result.question, page.has_answered("explore")
     with headline:
         page.note(DEFAULTS)
@@ -152,7 +152,7 @@ def _first() -> Question:
 
 
 def _check() -> Question:
-    """Return the question of the settings; a ValueError names what is wrong."""
+    """Return the question of the settings; raise a ValueError that names what is wrong."""
     settings = state.current()
     sampling, metrics = settings.sampling(), settings.metrics
     m = sampling.m
@@ -187,7 +187,7 @@ def _sentence(result: Result) -> str:
 
 
 def _drawn(result: Result, dark: bool, before: Result | None = None) -> theme.Picture:
-    """Picture with a panel per metric, and the pinned curves behind if their panels are as many."""
+    """Picture with a panel per metric; pinned curves are behind if they have as many panels."""
     q, many = result.question, len(result.question.metrics)
     options: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
     options |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
@@ -233,7 +233,7 @@ def _again() -> None:
 
 
 def _one_draw(result: Result) -> None:
-    """Draw the negatives of one draw, and the sampled ranks of many with their distribution."""
+    """Draw the negatives of one draw, and the sampled ranks of many draws beside their chances."""
     q = result.question
     sampling, rank, focus = q.sampling, q.rank, q.focus
     catalogue = st.container()

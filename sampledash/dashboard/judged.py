@@ -55,7 +55,7 @@ def several(sets: Sequence[RankSet]) -> bool:
 
 
 def locked_n(source: Source) -> tuple[int, str]:
-    """Largest n of the data, and the text for a narrow field."""
+    """Largest n of the data, and a short text for the range of n."""
     n = np.concatenate([x.n for x in source.sets])
     return int(n.max()), f"{span(n.min(), n.max())}, from the data"
 
@@ -74,7 +74,7 @@ def chosen_metrics() -> tuple[Metric, ...]:
 
 
 def _check(source: Source) -> Question:
-    """Return the question of the settings; a ValueError names what is wrong."""
+    """Return the question of the settings; raise a ValueError that names what is wrong."""
     settings, metrics = state.current(), chosen_metrics()
     if not metrics:
         raise ValueError("no metric is chosen: pick at least one above the picture")
@@ -82,7 +82,7 @@ def _check(source: Source) -> Question:
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if SCHEMES[settings.scheme].weighted:
         options["odds"] = settings.odds
-    # Settings that are not drawn, because the data leave nothing to choose, are ignored.
+    # Ignore settings whose widgets are not drawn because the data leave nothing to choose.
     if any(x.has_ties for x in source.sets):
         options["ties"] = state.value("ties", DEFAULTS)
     if several(source.sets):
@@ -118,7 +118,7 @@ def _explain(source: Source, error: ValueError) -> Problem:
 
 
 def chosen_metric(result: Result, label: str) -> int:
-    """Place of the metric that the sentence is about: the first until the reader chooses."""
+    """Place of the metric that the sentence is about; the first until the reader chooses one."""
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))
     if shown not in metrics:  # the cutoff changed: keep the chosen metric, with the new cutoff

@@ -70,8 +70,8 @@ _ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
 _KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
 _CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
 _OFTEN = 0.1  # seconds between two updates of the progress bars
-_MOST_LINES = 6  # systems in the picture
-_SHORT, _LONGEST = 4, 11  # letters of a name in the picture: in large type, and at most
+_MOST_LINES = 6  # most systems in the picture
+_SHORT, _LONGEST = 4, 11  # longest name in large type, and longest name, in letters
 
 
 def show() -> None:
@@ -100,7 +100,7 @@ def show() -> None:
     job: lab.Job | None = st.session_state.get(_JOB)
     if setup is not None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
-            bars = st.container()  # progress of a sweep: near its button
+            bars = st.container()  # the progress of a sweep is shown near its button
         page.tabs(dict(zip(TABS, (_sweeps, _toy), strict=True)), "lab_tab", setup)
     with bars:
         go_on = _working(job, setup, chosen)
@@ -108,7 +108,7 @@ def show() -> None:
 
 
 def _kept(key: str, make: Callable[[], T]) -> T | None:
-    """Return the result of ``make``; if it fails, show why and return the last valid result."""
+    """Return the result of ``make``; if ``make`` fails, show why and return the last result."""
     try:
         st.session_state[key] = make()
     except ValueError as error:
@@ -177,7 +177,7 @@ def _interactions() -> Interactions:
 
 
 def _read(file: Upload) -> Interactions:
-    """Read a file as its preview says, in which the reader can correct columns and options."""
+    """Read a file by the columns and options that the reader may have changed in its preview."""
     columns = {role: st.session_state.get(f"lab_{role}_{file.ident}") for role in _ROLES}
     given: Any = {role: "" if name == _NO_COLUMN else name for role, name in columns.items()}
 
@@ -245,7 +245,7 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
 
 
 def _chosen() -> tuple[list[lab.Wanted], int]:
-    """Draw the choice of recommenders; return them, with the last valid texts, and the seed."""
+    """Draw the choice of recommenders and seed; return both. A wrong text keeps the last valid."""
     about = words.TEXTS["recommenders"]
     chosen = page.chips("Recommenders", lab.OFFERED, "recommenders", lab.FIRST, about)
     recommenders: list[lab.Wanted] = []
@@ -277,7 +277,7 @@ def _made() -> lab.Made:
 
 
 def _busy() -> bool:
-    """Whether a job is not done, even if halted; there is one job at a time."""
+    """Whether the job, of which there is at most one, is not done yet; it may be halted."""
     job: lab.Job | None = st.session_state.get(_JOB)
     return job is not None and not job.done
 
@@ -352,10 +352,10 @@ def _working(
                 continue
             drawn = monotonic()
             for place in range(before or 0, len(bars) if job.place is None else job.place + 1):
-                draw(place)  # here, too, a change of settings may interrupt the work
+                draw(place)  # drawing too may be interrupted by a change of settings
             state.give_way()
             if sum(map(len, job.points.values())) > points:
-                st.rerun()  # to draw the new points
+                st.rerun()  # the next run draws the new points of the sweep
         if job.done:
             st.rerun()
 
@@ -366,7 +366,7 @@ def _working(
 
 
 def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source | None, str]:
-    """Ranks of the chosen trained recommenders, or the last ranks; and a warning on what lacks."""
+    """Ranks of the chosen recommenders, or the last ranks; and a warning on what is not trained."""
     by_system = {} if setup is None else {x.system: _made().get(setup.key(x)) for x in chosen}
     sets = tuple(ranks for ranks in by_system.values() if ranks is not None)
     missing = [system for system, ranks in by_system.items() if ranks is None]
@@ -400,7 +400,7 @@ def _found(source: Source) -> None:
             judged.say(result, x)
     _slopes(result, x)
     _exact(source.sets, result)
-    if problem is None and not _busy():  # resampling takes seconds, which would delay training
+    if problem is None and not _busy():  # resampling takes seconds, so it waits for the training
         focus = Focus(result, x, result.worst_pair(x))
         with place:
             with page.progress("Resampling the users") as report:
@@ -409,7 +409,7 @@ def _found(source: Source) -> None:
 
 
 def _slopes(result: Result, x: int) -> None:
-    """Draw exact and expected sampled values of one metric."""
+    """Draw the slope chart from exact to expected sampled values of metric number ``x``."""
     some = result.few_systems([result.worst_pair(x), *result.worst_pairs(_MOST_LINES)], _MOST_LINES)
     names = [result.systems[i] for i in some]
     exact, sampled = result.exact[some, x], result.sampled[some, x]
@@ -452,7 +452,7 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
 
 
 def _sweeps(setup: lab.Setup) -> None:
-    """Draw ATOP, Recall and RMSE over a knob of AllRank-Regression."""
+    """Draw ATOP, Recall and RMSE over a hyperparameter of AllRank-Regression."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         knob = page.segments("Knob", lab.SWEEPS, "sweep", help=words.TEXTS["sweep"])
         key = setup.key(knob)

@@ -18,7 +18,7 @@ from sampledash.report.sentences import negatives
 
 LESSON, PRESENT, LOOK, EXAMPLE = "lesson", "present", "look", "example_m"
 NUMBERS = tuple(str(number) for number in range(1, len(lessons.course()) + 1))
-# A choice is in the address, and stays in the session while the reader visits other lessons.
+# Options of choice widgets: bound to the address, and kept while the reader visits other lessons.
 _CHOICE: dict[str, Any] = {
     "bind": "query-params",
     "persist_state": "session",
@@ -26,13 +26,13 @@ _CHOICE: dict[str, Any] = {
 }
 # Settings that every link states, so that earlier choices on other pages do not change the result.
 _SHARED = ("n", "m", "k", "scheme")
-# Metric and chosen m -> a sentence, and a link if another page can show the result.
+# Function: metric and chosen m -> a sentence, and a link if another page can show the result.
 Answer = Callable[[str, int], tuple[str, Link | None]]
 
 
 def show() -> None:
     """Draw the page."""
-    # The toggle is drawn last, but its value decides how all else is drawn.
+    # The toggle "present" is drawn last, but its value decides how everything else is drawn.
     linked = st.query_params.get(PRESENT, "").lower() == "true"
     present = bool(st.session_state.get(PRESENT, linked))
     with st.container(key="projected" if present else "lesson_page"):
@@ -52,18 +52,18 @@ def show() -> None:
 
 
 def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None:
-    """Draw the heading: the question until it is answered, then the title, which gives it away."""
+    """Draw the heading: first the question; after the answer, the title, which gives it away."""
     if revealed and not present:
         st.markdown(f"### {number}. {lesson.title}")
         st.markdown(unbroken(f"{lesson.setup} **{lesson.question}**"))
         return
     st.markdown(f"### {number}. {unbroken(lesson.question)}")
-    if not revealed:  # after the answer, the picture needs the room on a projector
+    if not revealed:  # after the answer, the picture needs this room on a projector
         st.markdown(unbroken(lesson.setup))
 
 
 def _way() -> int:
-    """Draw the numbers of the lessons and the buttons back and next; return the chosen number."""
+    """Draw the choice of a lesson and the buttons back and next; return the lesson's number."""
     row = st.container(horizontal=True, vertical_alignment="center", key="way")
     first, last = NUMBERS[0], NUMBERS[-1]
     chosen = row.segmented_control(
@@ -138,7 +138,7 @@ def _explain(column: DeltaGenerator, number: int, view: str, lesson: Lesson) -> 
 
 
 def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
-    """Draw the choice of m for something to try and, once m is chosen, the result."""
+    """Draw the request ``ask`` with a choice of m and, once m is chosen, the answer."""
     options = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
     chosen = st.pills(ask.format(look=view), m_values, key=EXAMPLE, **options)
     if chosen is None:

@@ -1,4 +1,4 @@
-"""Fast reactions to a change: pictures follow a dragged slider, and details are drawn when needed.
+"""Pictures that follow a slider while it is dragged, and details that are drawn when looked at.
 
 A frame holds what the pictures show at one step of a slider. The frames of all steps are sent to
 the browser when the pointer rests near the slider. While the reader drags the slider, a script puts
@@ -28,7 +28,7 @@ from sampledash.dashboard import state
 _KEY, _BELOW, _SHOWN = "live", "below", "_shown"
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
-# Component by which a part of the page sends data to the script, and the script asks for frames.
+# Component through which the page sends data to the script, and the script asks for frames.
 _TELLING = st.components.v2.component(
     "sampledash_telling",
     js="""const elements = window.sampledashTold ??= new Map();
@@ -44,8 +44,8 @@ export default function ({ data, setStateValue }) {
 class Frame:
     """One step of a slider: pictures by the key of their element, texts and styles by CSS selector.
 
-    A selector has one text for each element that it finds, in order; an element in parts, such as a
-    badge and a sentence, has a list of texts. Styles are CSS properties of the elements.
+    A selector has one text for each element that it finds, in order. An element of several parts,
+    such as a badge and a sentence, has a list of texts. Styles are CSS properties of the elements.
     """
 
     pictures: Mapping[str, go.Figure]
@@ -59,7 +59,7 @@ def frame(
     numbers: Iterable[tuple[str, str, str]],
     styles: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Frame:
-    """A frame with the headline of the page, in parts if it has a badge, and the numbers strip."""
+    """A frame with pictures, the page's headline ``sentence`` (or its parts), and its numbers."""
     texts: dict[str, Sequence[str | Sequence[str]]] = {
         ".st-key-headline [data-heading-text]": [sentence],
         ".st-key-strip [data-testid=stMetricValue]": [value for _, value, _ in numbers],
@@ -96,7 +96,7 @@ class Follows:
         return str(hash((self.name, self.depends)))
 
     def packed(self) -> dict[str, Any]:
-        """The frames in the form that is sent to the browser, from the cache."""
+        """The cached frames in the form in which the browser receives them."""
 
         def make() -> dict[str, Any]:
             frames = {}
@@ -132,7 +132,7 @@ def below(draw: Callable[[Any], None]) -> None:
 def follow(shown: object = None, every: Sequence[Follows] = ()) -> None:
     """Let pictures follow the sliders, and let the details below use the result ``shown``, if any.
 
-    Call this in the fragment of the sliders: a request for frames may come with their change.
+    Call this in the fragment of the sliders: a request for frames may come with a slider's change.
     """
     number = st.session_state.get(_SHOWN, (0, None))[0] + 1
     st.session_state[_SHOWN] = number, shown
@@ -141,7 +141,7 @@ def follow(shown: object = None, every: Sequence[Follows] = ()) -> None:
         for follows in every:
             state_of = st.session_state.get(f"tell_{follows.name}") or {}
             wanted = (state_of.get("asked") or {}).get("version") == follows.version
-            # Frames are in an element of their own, which is not sent again with every answer.
+            # An own element holds the frames, so that they are not sent again with every answer.
             frames = follows.packed() if wanted else None
             _tell(follows.name, version=follows.version, frames=frames)
 
@@ -151,7 +151,7 @@ def _tell(name: str, **what: Any) -> None:
 
 
 def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
-    """The parts of a picture that move: traces, positions of shapes, and names at the lines."""
+    """The parts of a picture that move: traces, positions of shapes, and names beside lines."""
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
     places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text", "bgcolor")

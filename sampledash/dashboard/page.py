@@ -31,7 +31,7 @@ T = TypeVar("T")
 Made = pd.DataFrame | Callable[[], pd.DataFrame]
 Numbers = Sequence[tuple[str, str, str]]
 
-MOST_ROWS = 9  # rows of a table on a page: three systems in three metrics
+MOST_ROWS = 9  # most rows of a table on a page: room for three systems in three metrics
 # Download formats of a table: label, renderer, file extension, MIME type.
 FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("CSV", tables.as_csv, "csv", "text/csv"),
@@ -50,7 +50,7 @@ _SLIDING = _HERE / "sliding.js"
 _OUTLINE = st.components.v2.component(
     "sampledash_access", js=(_HERE / "access.js").read_text("utf-8"), isolate_styles=False
 )
-_PATIENCE, _PAUSE = 0.3, 0.05  # seconds before a progress bar appears, and between its updates
+_PATIENCE, _PAUSE = 0.3, 0.05  # seconds until a progress bar appears, and between its updates
 
 
 def outline(*titles: str) -> None:
@@ -70,7 +70,7 @@ class Problem(ValueError):
     ways
         Label and action of each button.
     asking
-        Whether this is no error but a request: for data, or for agreement.
+        Whether the problem is a request for data or for agreement, not an error.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Problem(ValueError):
 
     @classmethod
     def of(cls, error: ValueError) -> Problem:
-        """Return the problem of an error, spelled for the screen; a problem stays as it is."""
+        """Return a problem with the error's message for the screen, or ``error`` if a problem."""
         return error if isinstance(error, Problem) else cls(state.spelled(error))
 
     def show(self) -> None:
@@ -107,7 +107,7 @@ def answer(
     explain: Callable[[ValueError], Problem] = Problem.of,
     first: Callable[[], Q] | None = None,
 ) -> tuple[R | None, Problem | None]:
-    """Return the answer, or the answer to the last valid question with the current problem.
+    """Return the answer and None, or the answer to the last valid question and the problem.
 
     ``check`` makes the question from the settings, and ``compute`` answers the question. Both may
     raise a ValueError, which ``explain`` turns into a problem. ``doing`` names the work. ``first``
@@ -143,7 +143,7 @@ def has_answered(key: str) -> bool:
 
 
 def require_agreed(what: Hashable, sentence: str, button: str) -> None:
-    """Raise a problem until the reader has clicked its button, which starts long work."""
+    """Raise a problem until the reader has clicked its button, which allows long work, ``what``."""
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
     if what not in agreed:
         raise Problem(sentence, (button, lambda: agreed.add(what)), asking=True)
@@ -175,7 +175,7 @@ class Pinned(NamedTuple):
 def pinned(now: Any, name: str = "") -> Pinned | None:
     """Draw the button that pins or unpins the current question; return what is pinned.
 
-    None if nothing, or ``now`` itself, is pinned. ``name``: what the note names besides settings.
+    Return None if nothing or ``now`` is pinned. ``name`` is put before the settings in the note.
     """
     place = f"_pinned_{type(now).__module__}"
     pin: Pinned | None = st.session_state.get(place)
@@ -199,8 +199,8 @@ def pinned(now: Any, name: str = "") -> Pinned | None:
 def progress(words: str) -> Iterator[Progress]:
     """Show the progress of some work, with a bar that appears after ``_PATIENCE`` seconds.
 
-    Yields the function to call with the share done. Each call also stops the work if the reader has
-    changed a setting.
+    Yields the function that the work calls with the share done. A call also stops the work if the
+    reader has changed a setting.
     """
     place, start = None, time.monotonic()
     last = start + _PATIENCE - _PAUSE
@@ -219,7 +219,7 @@ def progress(words: str) -> Iterator[Progress]:
 
 
 def is_dark() -> bool:
-    """Whether the page is dark now, for the functions that draw."""
+    """Whether the page has the dark theme now."""
     return bool(st.context.theme.type == "dark")
 
 
@@ -248,7 +248,7 @@ def picture(
 
 
 def _file(name: str) -> str:
-    """Name of a downloaded file without its extension; it contains the settings."""
+    """Name of a downloaded file without its extension; the name contains the settings."""
     settings = [
         f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()
     ]
@@ -294,7 +294,7 @@ def why(draw: Callable[[], None]) -> None:
 
 @st.fragment
 def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
-    """Draw tabs by their names; only the open tab is computed, from the result ``shown``."""
+    """Draw tabs by name; of ``draws`` call only the function of the open tab, with ``shown``."""
     places = st.tabs(list(draws), key=key, bind="query-params")
     for place, draw in zip(places, draws.values(), strict=True):
         if place.open:
@@ -311,7 +311,7 @@ def segments(
     help: str | None = None,
     hidden: bool = False,
 ) -> str:
-    """Draw a choice of one name, bound to the address; the default is the first name.
+    """Draw the choice of one of ``names``, bound to the address; the default is the first name.
 
     ``hidden``: whether the label is for screen readers only.
     """
@@ -357,14 +357,14 @@ def chips(
 def whole_number(
     label: str, key: str, default: int, low: int = 0, most: int | None = None, **options: Any
 ) -> int:
-    """Draw a field for a whole number, bound to the address; an empty field is the default."""
+    """Draw a field for a whole number, bound to the address; an empty field means ``default``."""
     arguments: dict[str, Any] = {"step": 1, "key": key, "bind": "query-params", **options}
     typed = st.number_input(label, low, most, default, **arguments)
     return default if typed is None else int(typed)
 
 
 def note(page_defaults: Mapping[str, Any]) -> None:
-    """Store the settings for Undo, and show what is wrong with a link; call after all controls."""
+    """Store the settings for Undo, and show what is wrong with a link. Draw all controls before."""
     state.remember((*state.DEFAULTS, *page_defaults))
     for complaint in state.complaints():
         st.warning(complaint, icon=":material/link_off:")
@@ -383,7 +383,7 @@ def copy_link(page_defaults: Mapping[str, Any] | None = None) -> None:
 
 
 def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = None) -> None:
-    """Draw a link to another page of the dashboard, with the query of its address."""
+    """Draw a link to another page of the dashboard, whose address has this ``query``."""
     script = f"sampledash/dashboard/pages/{target}.py"
     params = None if query is None else {"v": state.VERSION, **query}
     st.page_link(script, label=label, icon=icon, query_params=params)
@@ -421,7 +421,7 @@ def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = N
     ``rows``: total number of rows, if ``printed`` does not hold all of them.
     """
     cells = printed.head(MOST_ROWS).map(lambda cell: f"\\{cell}" if cell[:1] == ">" else cell)
-    st.table(cells, hide_index=True)  # escaped: a leading > is a quotation in Markdown
+    st.table(cells, hide_index=True)  # a leading > is escaped: Markdown would read a quotation
     total, shown = len(printed) if rows is None else rows, min(len(printed), MOST_ROWS)
     if total > shown:
         st.caption(f"{shown} of {count(total)} rows; all of them are in the downloads.")

@@ -32,7 +32,7 @@ DEFAULTS: dict[str, Any] = {"item": ITEMS[2], "cell_metric": METRICS_34[0], "tim
 
 @once
 def tables() -> dict[int, pd.DataFrame]:
-    """Every printed cell of Tables 1-4 with our value, by table."""
+    """Number of a table (1-4) -> every printed cell of the table with our value."""
 
     def part(report: Progress, table: int, share: float) -> None:
         report((table - 1 + share) / len(TABLES))
@@ -62,7 +62,7 @@ def trained() -> pd.DataFrame:
 
 @once
 def missing() -> pd.DataFrame:
-    """TOPK and ATOP by how unevenly items are observed, where Steck's theorem holds and fails."""
+    """TOPK and ATOP if items are observed evenly, as Steck's theorem assumes, or unevenly."""
     times = range(1, pictures.MOST_TIMES + 1)
     parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]
     return pd.concat(parts, ignore_index=True)
@@ -110,7 +110,7 @@ def _item(item: str) -> None:
 
 
 def _figure(item: str) -> None:
-    """Draw our version of a figure, with one legend of the systems for all its panels."""
+    """Draw our version of a figure, with one legend of the systems for all panels."""
     dark = page.is_dark()
     if item in ("Figure 2", "Figure 6"):
         sets = example(pictures.TOY if item == "Figure 2" else MOVIELENS)
@@ -147,7 +147,7 @@ def _missing() -> None:
 
 
 def _table(number: int) -> None:
-    """Draw printed values and ours, cell by cell; for Tables 3 and 4 one metric at a time."""
+    """Draw printed and our values, cell by cell; Tables 3 and 4 show one metric at a time."""
     rows = tables()[number]
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     chosen, down, across = rows, "row", "metric"
@@ -167,7 +167,7 @@ def _table(number: int) -> None:
 
 
 def _trained() -> None:
-    """Draw Steck's Table 2, with one row for each training."""
+    """Draw Steck's Table 2 with our values, one row for each training."""
     rows = trained()
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     printed = rows.assign(text=rows["printed"].map("{:.3f}".format), our_std=np.nan)

@@ -1,8 +1,8 @@
-"""The choice of the rank sets of a page, and how they are read; all of this is in the session.
+"""The choice of a page's rank sets, and the options with which they are read.
 
-For each content a dictionary holds the options of :func:`sampledash.read_rank_sets`. The buttons of
-an error message and the preview change these options. While a file cannot be read, the page keeps
-the last valid ranks.
+For each uploaded content the session holds a dictionary of options of
+:func:`sampledash.read_rank_sets`. The buttons of an error message and the preview change these
+options. While a file cannot be read, the page keeps the last valid ranks.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
 OFFER = (*[SERVED] * bool(RESULTS), *SOURCES, UPLOAD, PASTE)
 DEFAULTS: dict[str, Any] = {"source": OFFER[0], "ranks": "", "result": next(iter(RESULTS), "")}
 OFFERED: state.Offered = {"source": (OFFER, OFFER[0])}
-NOT_KNOWN = "not known yet"  # text for n until the page has ranks
+NOT_KNOWN = "not known yet"  # text shown for n until the page has ranks
 TYPED_IN_LINK = 200  # largest number of typed ranks that a link carries
 PLACEHOLDER = "n = 10000\nA: 100, 100, 100, 100, 100\nB: 40, 40, 8437, 9266, 4482"
 # File in the templates folder -> its description.
@@ -52,7 +52,7 @@ TEMPLATES = {
     "run.txt": "TREC run: drop it together with its qrels",
     "qrels.txt": "TREC qrels",
 }
-# Option of the reader -> its label in the preview, and the labels of its values.
+# Option of the rank reader -> its label in the preview, and the labels of its values.
 WAYS: dict[str, tuple[str, dict[Any, str]]] = {
     "zero_based": ("Ranks count from", {False: "1", True: "0"}),
     "runs": ("Repetitions", {"averaged": "Averaged", "apart": "Each a system"}),
@@ -76,7 +76,7 @@ def choose() -> tuple[Source | None, Problem | None]:
 
     If there is a problem, the ranks are the last valid ones, or None if there are none yet.
     """
-    st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))  # before it is cleared
+    st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))  # then cleared
     chosen = page.segments(
         "Ranks of",
         OFFER,
@@ -94,12 +94,12 @@ def choose() -> tuple[Source | None, Problem | None]:
 
 
 def load_text(text: str) -> None:
-    """Put typed ranks into the page, in place of the chosen ranks (a callback)."""
+    """Let the page use typed ranks in place of the chosen ranks (a callback)."""
     st.session_state.update({"source": PASTE, "pasted": text, "_pasted": text})
 
 
 def hand_over(name: str, data: bytes) -> None:
-    """Put a file into the page as if it had been uploaded there."""
+    """Give a file to the page as if the reader had uploaded the file there."""
     st.session_state[UPLOADED] = Upload(sha256(data).hexdigest(), [name], [data])
 
 
@@ -179,7 +179,7 @@ def _pasted() -> Source:
 def _source(
     ident: str, parse: Callable[[], Opened], name: str, function: str, argument: str
 ) -> Source:
-    """The ranks that were read, with the call that reads them; a Problem if there is one system."""
+    """Read ranks; return them with the call that reads them. One system alone raises a Problem."""
     hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
     options = hows.setdefault(ident, {})
     opened: Opened = once(_OPENED, ident, parse)
@@ -191,13 +191,13 @@ def _source(
 
 
 def _alone(ranks: RankSet) -> str:
-    """Sentences on a single system, which has nothing to compare with."""
+    """Sentences on a single system, which cannot be compared: ask for a second, give its values."""
     alone = "One system alone has no order: add the ranks of a second one, here or in another file."
     try:
         settings = state.current()
         metric, odds = settings.metrics[0], settings.sampling().odds
         exact = mean(metric, ranks)
-        if ranks.largest_cutoff is not None:  # some ranks are unknown: no expected sampled value
+        if ranks.largest_cutoff is not None:  # unknown ranks have no expected sampled value
             return f"{alone} Its {metric} is {percent(exact)}."
         (ranks,) = Source((ranks,), "", False).drawn_by(settings.scheme).sets
         sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme, odds=odds)
@@ -220,7 +220,7 @@ def _quoted(text: str) -> str:
 
 
 def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
-    """Read ranks with these ``options``, once for each; a Problem asks for what is missing.
+    """Read ranks with these ``options``; the last reading is cached. Missing input: a Problem.
 
     Also draws the preview and, if n is missing, a field for n. Both change ``options`` in place.
     """
@@ -241,7 +241,7 @@ def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
 
 
 def ask_n(ident: str) -> int | None:
-    """Draw the field for n, which these data lack; return n, or None until it is given."""
+    """Draw the field for n, which these data lack; return n, or None until the reader gives n."""
     return st.number_input(
         "n, candidates of every instance",
         min_value=2,
@@ -255,7 +255,7 @@ def ask_n(ident: str) -> int | None:
 
 
 def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading the ranks") -> Any:
-    """Result of ``make``, kept until another key is asked for, because uploads can be large."""
+    """Return the result of ``make``; ``store`` keeps only the last key, as uploads can be large."""
     made: dict[object, Any] = st.session_state.setdefault(store, {})
     if key not in made:
         with st.spinner(doing, show_time=True):
@@ -266,7 +266,7 @@ def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading
 
 
 def _remedies(error: ValueError, in_use: dict[str, Any]) -> Problem:
-    """Problem with the message of an error and a button for each of its remedies."""
+    """Problem with the message of an error and a button for each remedy, which sets options."""
     ways = error.ways if isinstance(error, ReadError) else {}
     buttons = [(label, partial(in_use.update, options)) for label, options in ways.items()]
     return Problem(state.spelled(error), *buttons, asking=isinstance(error, MissingCandidates))
@@ -276,9 +276,9 @@ def _remedies(error: ValueError, in_use: dict[str, Any]) -> Problem:
 
 
 def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Reading | None) -> None:
-    """Draw what was understood, folded unless there are doubts; corrections go into ``options``."""
+    """Draw what was understood, folded unless in doubt; the reader's edits change ``options``."""
     doubts = () if reading is None else reading.summary.doubts
-    # Decided once, because the preview must not fold while the reader works in it.
+    # Decide once, because the preview must not fold while the reader works in the preview.
     unfolded, key = options.setdefault("unfolded", bool(doubts)), f"understood_{ident}"
     with st.expander("What was understood", unfolded, key=key, icon=":material/fact_check:"):
         for doubt in doubts:
@@ -341,7 +341,7 @@ def numbers(summary: Summary) -> str:
 
 
 def _way(ident: str, options: dict[str, Any], key: str) -> None:
-    """Draw the choice of an option that the data leave open."""
+    """Draw the choice of the value of option ``key``, which the data leave open."""
     (label, titles), widget = WAYS[key], f"{key}_{ident}"
     st.session_state[widget] = titles.get(options.get(key), next(iter(titles.values())))
 
@@ -349,7 +349,7 @@ def _way(ident: str, options: dict[str, Any], key: str) -> None:
         chosen = st.session_state[widget]
         options[key] = next(value for value, title in titles.items() if title == chosen)
         if key == "runs":
-            options.pop("systems", None)  # the systems change, so drop the choice of systems
+            options.pop("systems", None)  # this option changes the systems: drop their choice
 
     st.segmented_control(label, list(titles.values()), key=widget, required=True, on_change=follow)
 
@@ -360,7 +360,7 @@ def _systems(ident: str, opened: Opened, options: dict[str, Any]) -> None:
     widget = f"systems_{runs}_{ident}"
     base = f"_{widget}"
     if widget not in st.session_state or base not in st.session_state:
-        # Streamlit's edits refer to the first version of the table, so keep this version.
+        # Keep the first version of the table, because Streamlit's edits refer to this version.
         names = opened.systems(runs)
         st.session_state[base] = table_of(names, options.get("systems")), list(names)
     table, known = st.session_state[base]
@@ -395,11 +395,11 @@ def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.
 def chosen_of(
     table: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]], names: list[str]
 ) -> dict[str, str] | None:
-    """Name in the data -> new name, for the systems used; None if nothing was changed."""
+    """Name in the data -> new name, for the systems used; None if the edits change nothing."""
     used, called = table[_USE].tolist(), table[_NAME].tolist()
     for row, changes in edits.items():
         used[row] = bool(changes.get(_USE, used[row]))
-        # An empty cell means the name in the data.
+        # An empty cell stands for the name in the data.
         called[row] = str(changes.get(_NAME, called[row]) or "").strip() or names[row]
     if all(used) and called == names:
         return None

@@ -34,7 +34,10 @@ def _disconnected(ident: str) -> None:
 
 
 def _look(session: Any, absent: int) -> None:
-    """End a session absent at two checks in a row; a later absence may come without a report."""
+    """End a session whose reader is absent at two checks in a row; otherwise check again later.
+
+    Checks go on while the reader is there, as a later loss of connection may not be reported.
+    """
     loop, runtime = asyncio.get_running_loop(), get_instance()
     absent = 0 if runtime.is_active_session(session.id) else absent + 1
     if absent < 2:

@@ -123,7 +123,7 @@ def metric() -> None:
 
 
 def m(given: str = "", *, most: int | None = None) -> None:
-    """Draw m, or the m that the data give; ``most``: most negatives, if lists differ in length."""
+    """Draw the slider of m, or ``given``, the m of the data; ``most``: m of the longest list."""
     if given:
         _locked("m", "m, negatives", given)
         return
@@ -137,13 +137,13 @@ def _distinct() -> bool:
 
 
 def gamma() -> None:
-    """Draw γ."""
+    """Draw the slider of γ."""
     ladder("gamma", "γ", show=text.gamma)
 
 
 def _locked(key: str, label: str, shown: str) -> None:
     """Draw a number that the data give, which the reader cannot change."""
-    # A widget with a key keeps its old text, so set the current text in the session.
+    # Set the text in the session, because a widget with a key would keep its old text.
     st.session_state[f"{key}_locked"] = shown
     st.text_input(label, disabled=True, help=HELP[key], key=f"{key}_locked")
 

@@ -19,7 +19,7 @@ from sampledash.types import Floats
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-# Page, name, icon, and what the page answers.
+# Each door: page, name, icon, and the question that the page answers.
 DOORS = (
     (
         "explore", "Explore", ":material/show_chart:",
@@ -39,7 +39,7 @@ LAB = "Only ratings or clicks? Upload them, train recommenders, and see whether 
 
 
 def number(value: int) -> str:
-    """A number as a word, up to ten."""
+    """A number as text; small numbers are written as words."""
     return _NUMBERS[value] if value < len(_NUMBERS) else count(value)
 
 
@@ -58,7 +58,7 @@ def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def made(dark: bool) -> tuple[str, str, go.Figure, str]:
-    """Headline, caption, slope chart and its text for screen readers, the same for all readers."""
+    """Headline, caption, slope chart and its text for screen readers, cached for all readers."""
     sets, systems, means, _, settled = data = movielens()
     exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
     over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()

@@ -48,7 +48,7 @@ _NUMBERS: dict[str, type] = {
 }
 _LOCK, _HISTORY, _LINK = "_lock_n", "_history", "_link_complaints"
 _STEPS = 50
-PIN = "pin"  # key in the address which says that the session holds a pinned setting
+PIN = "pin"  # key in the address that says whether the session holds a pinned question
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 UNPINNED = f"What was pinned here is gone. {ENDED} Pin it again."
 
@@ -66,24 +66,24 @@ class Settings:
     metrics: tuple[Metric, ...]
 
     def sampling(self) -> Sampling:
-        """Return the sampling; a ValueError names what is wrong."""
+        """Return the sampling of these settings; raise a ValueError that names what is wrong."""
         return Sampling(self.n, self.m, self.scheme, schemes.SCHEMES[self.scheme].odds(self.odds))
 
 
 def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
-    """Current value of a key; its default if there is none."""
+    """Current value of the setting ``key``, or its default if the session has no value."""
     present = st.session_state.get(key)
     return defaults[key] if present is None else present
 
 
 def candidates() -> int:
-    """n of the data if the data decide n, else n as the reader set it."""
+    """Number of candidates n: the n of the data, or the reader's n if the data do not decide n."""
     locked = st.session_state.get(_LOCK)
     return int(value("n")) if locked is None else int(locked)
 
 
 def current() -> Settings:
-    """Current settings, once the controls are drawn; a ValueError for a cutoff below 1."""
+    """Current settings, once the controls are drawn; raise a ValueError for a cutoff below 1."""
     k, n = int(value("k")), candidates()
     return Settings(
         n=n,
@@ -119,7 +119,7 @@ def remember(keys: Sequence[str]) -> None:
 
 
 def can_undo() -> bool:
-    """Whether there is an earlier state."""
+    """Whether there is a change to undo."""
     return len(st.session_state.get(_HISTORY, [])) > 1
 
 
@@ -138,9 +138,9 @@ def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
 
 
 def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
-    """The query of a link that reproduces the page: ``?v=1&n=...``, without defaults.
+    """Query of a link that reproduces the page: ``?v=1&n=...``, without default values.
 
-    A value in the address that no widget has read yet is passed on.
+    A value in the address that no widget has read yet is kept.
     """
     pairs: list[tuple[str, str]] = [("v", VERSION)]
     for key, default in {**DEFAULTS, **(page_defaults or {})}.items():
@@ -160,7 +160,7 @@ def setting() -> dict[str, str]:
 
 
 def put_in_address(key: str, written: str) -> None:
-    """Write a text that no widget is bound to into the address; remove the key if it is empty.
+    """Write a text without a bound widget into the address; an empty text removes the key.
 
     Only a change is written, because a write replaces the whole address, and the browser may
     already be one change ahead of this run. Nothing is written when the reader presses Back or
@@ -176,7 +176,7 @@ def put_in_address(key: str, written: str) -> None:
 
 
 def stamp(offered: Offered | None = None) -> None:
-    """Write the version into the address, and once collect what is wrong with a followed link.
+    """Write the version into the address; for a followed link, once collect what is wrong.
 
     A page that passes the options of its settings calls this before its first widget, because a
     widget drops a value that it does not offer.
@@ -187,19 +187,19 @@ def stamp(offered: Offered | None = None) -> None:
         if bad := _unread(params):
             for key in bad:
                 del st.query_params[key]
-            st.rerun()  # in this run a widget would still fail on the bad values
+            st.rerun()  # the wrong values would still make a widget of this run fail
     if len(st.query_params):  # defaults alone need no new entry in the browser's history
         put_in_address("v", VERSION)
 
 
 def in_fragment() -> bool:
-    """Whether only a fragment of the page runs."""
+    """Whether the current run is the run of a fragment, not of the whole page."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
 
 
 def give_way() -> None:
-    """Restart the run if a change of settings is waiting; to be called during long work.
+    """Restart the run if a change of settings is waiting; long work calls this function.
 
     Without this call Streamlit finishes a run before it handles a change in a fragment.
     """

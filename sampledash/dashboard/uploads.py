@@ -1,4 +1,4 @@
-"""Uploaded files and pasted text, kept in the session: Streamlit forgets both on a page switch."""
+"""Uploaded files and pasted text, kept in the session as Streamlit forgets them between pages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Upload:
 
 
 def uploaded(files: list[Any] | None, key: str) -> Upload | None:
-    """Files of an uploader or, with a caption, its files before a page switch; None if no files."""
+    """Files of an uploader, or its files before a page switch (with a caption), or else None."""
     last: Upload | None = st.session_state.get(key)
     if files:
         ident = "-".join(file.file_id for file in files)
@@ -58,7 +58,7 @@ def uploaded(files: list[Any] | None, key: str) -> Upload | None:
 def upload(
     label: str, templates: Callable[[], None], *, key: str, help: str, asking: str
 ) -> Upload:
-    """Draw an uploader for several files and then the templates; a Problem if there is no file."""
+    """Draw an uploader for several files, then the templates; raise a Problem without a file."""
     files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
     templates()
     last = uploaded(files, f"_{key}")
@@ -67,7 +67,7 @@ def upload(
         gone = LOST if lost(key) else GONE if given in st.query_params else ""
         raise Problem(gone or asking, asking=not gone)
     state.put_in_address(given, "1")
-    if lost(key):  # only some of several files were chosen again
+    if lost(key):  # the reader has chosen only some of the lost files again
         st.warning(LOST)
     return last
 
@@ -79,7 +79,7 @@ def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
 
 
 def lost(widget: str) -> bool:
-    """Whether an uploader lists files in the browser that the server does not have (any more)."""
+    """Whether an uploader lists files in the browser that the server no longer has."""
     listed = st.session_state.get(widget)
     files = listed if isinstance(listed, list) else [listed]
     return any(isinstance(file, DeletedFile) for file in files)

@@ -22,7 +22,7 @@ from sampledash.report.numbers import bare_points, p_value, points
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means, or their ranges, and tests of the metrics that are exact for all systems."""
+    """Exact means or ranges of the means, and tests of metrics that are exact for all systems."""
 
     means: pd.DataFrame  # metric, system, exact, low, high
     tests: pd.DataFrame  # metric, better, worse, difference, interval, p, p_holm, paired
@@ -34,7 +34,7 @@ class Known:
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Return means of every metric and system, and tests of the metrics exact for all systems."""
+    """Return means of each metric and system, and tests of metrics exact for all systems."""
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:
         for ranks in source.sets:
@@ -42,7 +42,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
             rows.append((str(metric), ranks.system, low if low == high else np.nan, low, high))
         try:
             table = significance(metric, source.sets, np.random.default_rng(SEED))
-        except ValueError:  # it needs ranks that are not known, or counts are fractions
+        except ValueError:  # the metric needs unknown ranks, or the counts are fractions
             continue
         tests.append(table.assign(metric=str(metric))[["metric", *table.columns]])
     columns = ["metric", "system", "exact", "low", "high"]
@@ -71,7 +71,7 @@ def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
 
 
 def means_table(known: Known) -> pd.DataFrame:
-    """Table of exact values or their ranges, as shown."""
+    """Table of exact values, or of ranges of these values, as the page shows it."""
     means = known.means
     columns = {
         "Metric": means["metric"],
@@ -82,7 +82,7 @@ def means_table(known: Known) -> pd.DataFrame:
 
 
 def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
-    """Table of the differences of exact values, as shown."""
+    """Table of the differences between exact values, as the page shows it."""
     columns = {
         "Metric": tests["metric"],
         "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),

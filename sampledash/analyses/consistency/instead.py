@@ -1,4 +1,4 @@
-"""Alternatives to sampling: the error of every design at one price."""
+"""Alternatives to sampling: the error of every evaluation design at one price in scores."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
 SAMPLED = CORRECTIONS[0]
 ORDER = "best order"
 BEST = f"{STOPPED}, {ORDER}"
-_MOST_ITEMS = 10**6  # of the snippet, which lists them
+_MOST_ITEMS = 10**6  # most items in the snippet, whose code makes a list of all items
 
 
 @dataclass(frozen=True)
 class Priced:
-    """Results of every design by budget, in scores per instance and system."""
+    """Results of every design at each budget; a budget is in scores per instance and system."""
 
     by_price: Mapping[int, Designs]
 
     def error(self, budget: int) -> dict[str, float]:
-        """Root mean squared error of each design; the mean over systems is a root mean square."""
+        """Root mean squared error of each design: the root of the mean square over all systems."""
         return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
-        """Rows of each design, one per system; without designs that cannot afford one instance."""
+        """Rows of each design that can afford at least one instance, with one row per system."""
         errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
@@ -52,7 +52,7 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Scores that are enough to rank all candidates of any instance."""
+    """Number of scores per instance with which all candidates of every instance can be ranked."""
     return max(ranks.max_negatives for ranks in focus.sets)
 
 
@@ -62,7 +62,7 @@ def ladder(focus: Focus, *budgets: int) -> list[int]:
 
 
 def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = None) -> Priced:
-    """Return the results of all designs at some budgets."""
+    """Return the results of all designs at each of the ``budgets``."""
     q, most = focus.result.question, most_of(focus)
     for budget in budgets:
         if not 1 <= budget <= most:
@@ -80,7 +80,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     for done, price in enumerate(budgets):
         if progress:
             progress(done / len(budgets))
-        # Beyond the ladder each correction would take seconds.
+        # At budgets above those of the slider, fitting each correction would take seconds.
         names = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
 
         def make(price: int = price, names: tuple[str, ...] = names) -> Designs:
@@ -119,7 +119,7 @@ def _instances(focus: Focus) -> int:
 
 
 def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Table of designs as shown, with the same rows at each budget, and whole table to download."""
+    """The shown table of designs, with the same rows at each budget; and the table to download."""
     errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
@@ -127,11 +127,11 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
     known = priced.by_design(budget)
 
     def row(design: str) -> list[str]:
-        if design not in known:  # it reaches not one instance
+        if design not in known:  # the budget is too small for one instance
             return ["–"] * 5
         rows, off = known[design], _mean_root(known[design]["rmse"])
         errors = (bare_points(_mean_root(rows[x])) for x in ("bias", "standard_error"))
-        # Of a tied pair there is no true order to show: its chances are NaN.
+        # A tied pair has no true order, so its chances are NaN.
         shown = "always" if chances[design] == 1 and not off else in_runs(chances[design])
         return [count(round(rows["instances"].mean())), *errors, bare_points(off), shown]
 
@@ -147,7 +147,7 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 
 
 def snippet(focus: Focus, price: int) -> str:
-    """Python code of the evaluation with the reader's own scorer, ready to run."""
+    """Python code that evaluates the reader's own scorer at this price, ready to run."""
     size = min(max(int(ranks.n.max()) for ranks in focus.sets), _MOST_ITEMS)
     users = _instances(focus)
     return f"""import numpy as np
@@ -170,7 +170,7 @@ print(sd.mean_of_sample("{focus.metric}", run.sets[0], len(users)))"""
 
 
 def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
-    """Error over price, with one line for each design; the budget is marked."""
+    """Picture of the error over the price, with one line per design and the budget marked."""
     c, budgets = theme.look(dark), [b for b in priced.by_price if b in BUDGETS]
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
     names, colors, lines, data = [], [], [], []
@@ -192,7 +192,7 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     notes = theme.names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
     now = priced.error(budget)
     for name, color in zip(names, colors, strict=True):
-        # What is exact has no place on a log axis: below it.
+        # An error of 0 has no place on a logarithmic axis: its dot goes below the visible range.
         off = 100 * now.get(name, 0.0) or low / 10
         marker = {"color": color, "size": 9}
         data.append(theme.dots([budget], [off], marker, name="", hoverinfo="skip"))

@@ -25,7 +25,7 @@ from sampledash.report.numbers import count, in_runs, percent
 from sampledash.types import Flags, Floats, Ints
 
 WIDE = 4  # metrics up to which tiles have room for words, even on a phone
-MOST_EXACT = 4  # systems up to which the exact lines of all are drawn
+MOST_EXACT = 4  # systems up to which the exact line of every system is drawn
 _ROW = 34  # height of the row of a pair in a dot plot, in pixels
 _BARS = 30  # bars of a histogram
 _PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -53,7 +53,7 @@ def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
 
 
 def rank_edges(largest: int, *, top: bool) -> Ints:
-    """Last rank of each bar: about 20 equal stretches of all ranks, or finer ones of the top.
+    """Last rank of each bar: about 20 equal stretches of all ranks, or finer stretches of the top.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _over(
     names: Sequence[dict[str, Any]] = (),
     shapes: Sequence[dict[str, Any]] = (),
 ) -> theme.Picture:
-    """A picture over m that marks ``at``, wrong stretches, and the flips or the last of many."""
+    """A picture over m that marks m = ``at``, wrong stretches, and flips (or the last of many)."""
     c = theme.look(dark)
     pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
     shaded = [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in wrong]
@@ -148,7 +148,7 @@ def _over(
 def curve(
     focus: Focus, view: str, systems: list[int] | None = None, *, dark: bool
 ) -> theme.Picture:
-    """The metric in focus over m, in one of ``VIEWS``: difference of the marked pair, or all."""
+    """Picture of the metric in focus over m, in one of ``VIEWS``: of the marked pair or systems."""
     systems = focus.result.drawn(focus.pair) if systems is None else systems
     if view == DIFFERENCE:
         return difference(focus, dark=dark)
@@ -158,7 +158,7 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
-    """Values of m to draw, the means there, and flips and wrong stretches of the marked pair."""
+    """Drawn values of m, means at these m, and flips and wrong stretches of the marked pair."""
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
     i, j, truth = r.truths[x][focus.pair]
@@ -295,7 +295,7 @@ def tiles(
     focus: tuple[int, int] | None = None,
     dark: bool = False,
 ) -> go.Figure:
-    """Tile map: pairs down, metrics across. Colour, sign and text of a tile agree.
+    """Tile map with a row per pair and a column per metric; colour, sign and text say the state.
 
     The rows of ``verdict`` go metric by metric, with the ``pairs`` in the same order for each. In a
     row ``pair`` is the number that a click on the tile reports, and ``right_from`` is None if there
@@ -410,7 +410,7 @@ def chances(
 
 
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Exact difference of each pair with its interval over the instances; zero is marked.
+    """Exact difference of each pair with its bootstrap interval over instances; 0 is marked.
 
     ``rows`` are rows of the table that ``comparison.significance`` returns.
     """
@@ -429,7 +429,7 @@ def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
 def _ranges(
     low: Sequence[float], high: Sequence[float], color: Any, width: int, name: str
 ) -> dict[str, Any]:
-    """One horizontal bar from low to high (shares) for each row."""
+    """One horizontal bar per row, from ``low`` to ``high`` (shares)."""
     first, last = theme.in_percent(low), theme.in_percent(high)
     hover = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
     at: dict[str, Any] = {"base": first, "customdata": np.column_stack([first, last])}
@@ -468,14 +468,14 @@ def _rows(
 def chance_over_m(
     m_values: Ints, series: Mapping[str, Floats], *, at: int, target: float, dark: bool = False
 ) -> go.Figure:
-    """Chance that one run shows the true order over m; ``series`` maps the name of a pair to it.
+    """Chance over m that one run shows the true order; ``series`` maps pair names to chances.
 
     The picture marks the current m, ``at``, and the wanted chance, ``target``. Lines connect the
     points on both sides of a NaN.
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
-        # Pairs have no colours, since a colour means a system. The first pair stands out.
+        # Pairs have no own colours, since a colour means a system. The first line is thicker.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
         style = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
@@ -497,7 +497,7 @@ def chance_over_m(
 
 @dataclass(frozen=True)
 class MeanLaw:
-    """Distribution of a mean: its values and probabilities, or normal where these are None."""
+    """Distribution of a mean: its values and their probabilities; normal if these are None."""
 
     mean: float
     std: float
@@ -524,7 +524,7 @@ def histogram(
 ) -> go.Figure:
     """Means of repeated runs of each system, as bars, and their exact distributions, as lines.
 
-    ``places`` are the places of the systems in the legend, which give the colours.
+    ``places`` are the places of the systems in the legend, which decide the colours.
     """
     data: list[dict[str, Any]] = []
     top = 0.0
@@ -562,7 +562,7 @@ def histogram(
 
 
 def bin_edges(values: Floats, law: MeanLaw) -> Floats:
-    """Edges of bars of equal width, between the values of the mean if these form a lattice."""
+    """Edges of bars of equal width; if the mean has equidistant values, edges lie between them."""
     low = min(float(values.min(initial=law.mean)), law.mean - 4 * law.std)
     high = max(float(values.max(initial=law.mean)), law.mean + 4 * law.std)
     if high - low < 1e-9:
@@ -571,7 +571,7 @@ def bin_edges(values: Floats, law: MeanLaw) -> Floats:
     if law.values is not None and len(law.values) > 1:
         gaps = np.diff(law.values)
         gap = float(gaps.min())
-        if np.allclose(gaps, gap, rtol=1e-6):  # a lattice: give each bar the same number of values
+        if np.allclose(gaps, gap, rtol=1e-6):  # equidistant values: equally many in each bar
             width = max(1, round(step / gap)) * gap
             first = law.values[0] - gap / 2
             first += np.floor((low - first) / width) * width

@@ -29,10 +29,10 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
-MOST_PAIRS = 10  # pairs in the tile map, and in a list of pairs to choose from
-MOST_CURVES = 10  # systems drawn
-MOST_SYSTEMS = 5  # systems whose pairs the tabs analyse
-MOST_OVER_M = 6  # pairs whose chance is drawn over m
+MOST_PAIRS = 10  # most pairs in the tile map, and in a list of pairs to choose from
+MOST_CURVES = 10  # most systems whose curves are drawn
+MOST_SYSTEMS = 5  # most systems whose pairs the tabs analyse
+MOST_OVER_M = 6  # most pairs whose chance is drawn over m
 SEED = 1  # seed of the resampling of instances
 
 
@@ -52,7 +52,7 @@ class Question:
 
     @cached_property
     def protocol(self) -> Protocol:
-        """The options, checked."""
+        """The protocol of the options; a ValueError names a wrong option."""
         return Protocol.of(self.options)
 
     @property
@@ -62,16 +62,16 @@ class Question:
 
     @property
     def fits(self) -> bool:
-        """Whether every m is computed anew, for example because it takes its own fit."""
+        """Whether each m needs new computation, such as a new fit of the correction."""
         return self.protocol.anew
 
     @property
     def shared(self) -> bool:
-        """Whether all readers may have the results."""
+        """Whether all readers may share the results."""
         return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
-        """The order of every pair at every m, or at a few m if every m is computed anew."""
+        """The order of every pair at every m, or at a few m if each m needs new computation."""
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
         return memory.orders(
             self.metrics,
@@ -101,18 +101,18 @@ class Question:
 
 @dataclass(frozen=True)
 class Result(Pairs):
-    """What the page shows. The numbers of pairs are places in ``ends``, for all metrics."""
+    """What the page shows. In every metric, the number of a pair is its place in ``ends``."""
 
     question: Question
 
     def few_pairs(self, *marked: int) -> list[int]:
-        """All pairs or, of more than ``MOST_PAIRS``, the marked and the worst pairs."""
+        """All pairs; if there are more than ``MOST_PAIRS``, the marked and the worst pairs."""
         if self.pairs <= MOST_PAIRS:
             return list(range(self.pairs))
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
     def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
-        """All systems or, if there are more than ``most``, the first ``most`` of these pairs."""
+        """All systems; if there are more than ``most``, the first ``most`` systems of ``pairs``."""
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
@@ -128,7 +128,7 @@ class Result(Pairs):
         return memory.cached(key, lambda: memory.frozen(std_of(sets)), shared=self.question.shared)
 
     def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
-        """Table of flips per metric, pair and correction; ``every``: correction -> its orders."""
+        """Table of flips by metric, pair and correction; ``every`` maps corrections to orders."""
         rows = []
         for x, metric in enumerate(self.metrics):
             for p in pairs:
@@ -142,7 +142,7 @@ class Result(Pairs):
 
 
 def compute(question: Question, progress: Progress | None = None) -> Result:
-    """Return the result, computed or from the cache. Only its verdict depends on m."""
+    """Return the result; its orders and exact means, which do not depend on m, are cached."""
     orders, exact = question.orders(progress), question.exact()
     q = question
     more = q.verdict_at(q.m), q.source.name, q.source.python
@@ -209,7 +209,7 @@ class Focus:
 
     @property
     def shared(self) -> bool:
-        """Whether all readers may have the results."""
+        """Whether all readers may share the results."""
         return self.result.question.shared
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -219,7 +219,7 @@ class Focus:
         return table.iloc[[named.index(pair) for pair in names]]
 
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Difference, interval, p and Holm's p of every pair; they do not depend on m."""
+        """Difference, interval, p and Holm's p of every pair, none of which depends on m."""
         sets, protocol = self.sets, self.result.question.protocol
         options: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
 
@@ -232,7 +232,7 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Tests of every pair; chance of its order if instances and negatives are redrawn."""
+        """Tests of each pair, and chance of its order if instances and negatives are redrawn."""
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
         both = self.tests(progress).merge(again, on=["better", "worse"])
@@ -248,10 +248,10 @@ class Focus:
 
     @remembered
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
-        """Chance of the true order at some values of m: these values, and a curve per pair.
+        """Chance of the true order at some values of m: these m, and the chances by pair.
 
-        The values include the m from which a pair has this probability, and the m before. At these
-        two the curves of the other pairs may be NaN.
+        The m include, for a pair, the first m at which its chance reaches ``probability``, and the
+        m before. At these two m the chances of the other pairs may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -276,7 +276,7 @@ class Focus:
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Negatives, and instances, needed for this chance of the true order of each pair."""
+        """Negatives needed and instances needed for this chance of the true order, by pair."""
         q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
         negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
         instances = instances_needed(*about, q.m, probability, **q.options)
@@ -295,12 +295,12 @@ class Focus:
 
     @remembered
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
-        """Exact distribution of the mean of one run of a system; None: treated as normal."""
+        """Exact distribution of a system's mean in one run; None if it is taken as normal."""
         q = self.result.question
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
 
     def runs(self, values: Floats) -> pd.DataFrame:
-        """Mean and standard deviation over runs, of shape (systems, runs, metrics), and exact."""
+        """Mean and standard deviation of runs (systems, runs, metrics), beside the exact ones."""
         r, ddof = self.result, min(values.shape[1] - 1, 1)
         columns = {
             "mean_of_runs": values.mean(axis=1),
@@ -313,7 +313,7 @@ class Focus:
         return table.assign(**{name: part.T.ravel() for name, part in columns.items()})
 
     def seen(self, values: Floats) -> pd.DataFrame:
-        """Share of runs that show the true order of each pair, and the exact chance of it."""
+        """Share of runs that show the true order of each pair, and the exact chance of a run."""
         rows, r, of = [], self.result, dict(zip(self.systems, values, strict=True))
         for x, metric in enumerate(r.metrics):
             for pair in self.pairs:

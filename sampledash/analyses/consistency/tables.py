@@ -1,4 +1,4 @@
-"""The tables of Consistency as the page prints them, cells as text; names of systems escaped."""
+"""The tables of the Consistency page: cells are text, and names of systems are escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import bare_points, count, in_runs, p_value, percent, plus_minus
 
-Bounds = Mapping[int, tuple[float, float]]  # by pair
+Bounds = Mapping[int, tuple[float, float]]  # pair -> lowest and highest chance
 
 
 def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
@@ -29,7 +29,7 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 
 
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Chance in one run of every pair and metric, and the bounds that were asked for, unrounded."""
+    """Unrounded chance in one run of every pair and metric, with the bounds computed so far."""
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
     if bounds:
@@ -53,7 +53,7 @@ def significance(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
-    """Negatives and instances that each pair in focus needs, and its chance now."""
+    """Negatives and instances that each pair needs, and its chance at the current m."""
     r = focus.result
     columns = {
         "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
@@ -71,7 +71,7 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
-    """Means of the runs that were made beside their exact distribution, one metric first."""
+    """Mean ± standard deviation of the runs beside the exact values; rows of ``metric`` first."""
     rows = first(table, metric)
     columns = {
         "Metric": rows["metric"],
@@ -83,9 +83,9 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Share of the runs that show the true order, beside its exact chance, one metric first."""
+    """Share of runs that show the true order, beside the exact chance; rows of ``metric`` first."""
     rows = first(table, metric)
-    sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})  # no share: a tie
+    sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})  # tied pairs have NaN
     columns = {
         "Metric": rows["metric"],
         "True order": rows["better"].map(system_name) + sign + rows["worse"].map(system_name),
@@ -96,7 +96,7 @@ def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFrame:
-    """Tables 1-3 as the papers print them, the metric in focus first, and no metric cut in two."""
+    """Tables 1-3 as the papers print them: the metric in focus, then other metrics that fit."""
     r, size = focus.result, len(focus.result.systems)
     order = [focus.x, *(y for y in range(len(r.metrics)) if y != focus.x)]
     shown = order[: max(1, most // size)]
@@ -111,7 +111,7 @@ def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFra
 
 
 def flips(focus: Focus, table: pd.DataFrame) -> pd.DataFrame:
-    """Where the order of pairs changes: the marked pair and the metric in focus first."""
+    """Values of m at which the order of pairs changes; metric in focus and marked pair first."""
     first_system, second_system = focus.result.names(focus.pair)
     marked = (table["first"] == first_system) & (table["second"] == second_system)
     rows = table.iloc[np.lexsort((~marked, table["metric"] != str(focus.metric)))]

@@ -50,21 +50,21 @@ def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False
 
 
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
-    """Sentence on which system has most relevant items in the first and last stretch of ranks."""
+    """Sentence on the systems with most relevant items in the first and last stretch of ranks."""
     ranks = span(1, edges[0]), span(edges[-2] + 1, edges[-1])
     best = [(systems[int(np.argmax(row))], float(row.max())) for row in (shares[0], shares[-1])]
     return say.leaders([(stretch, *most) for stretch, most in zip(ranks, best, strict=True)])
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """Sentence on the standard deviation of runs: small means steady, but not right."""
+    """Sentence that a small standard deviation of runs means a steady order, not a right order."""
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
     return say.scatter_note(len(gaps) > 0 and 0 < 3 * largest < gaps.min())
 
 
 def formula(metric: str, m: int, size: float) -> list[str]:
-    """The comparison as TeX, a formula per string: eq. 14 with the numbers of the picture."""
+    """TeX of eq. 14 of Krichene and Rendle with the picture's numbers, one formula per string."""
     mean = r"\frac{1}{|D|}\sum_{x \in D} M(%s)"
     exact = " > ".join(mean % f"R({name},x)" for name in "AB")
     sampled = " > ".join(r"E\Big[" + mean % rf"\tilde R({name},x)" + r"\Big]" for name in "AB")
@@ -78,7 +78,7 @@ def formula(metric: str, m: int, size: float) -> list[str]:
 def one_run(better: str, worse: str, drawn: str, chance: float, low: float, high: float) -> str:
     """Sentence on the chance that one evaluation shows the true order of a pair.
 
-    ``low`` and ``high`` bound the chance if both systems share the negatives; NaN: unknown.
+    ``low`` and ``high`` bound the chance if both systems share the negatives; NaN if unknown.
     """
     shared = (low, high) if math.isfinite(low) else None
     return say.one_run(better, worse, drawn, chance, shared)
@@ -90,7 +90,7 @@ def tied(focus: Focus) -> str:
 
 
 def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
-    """Whether instances show an order of a pair of ``focus.pairs``; 0 is the marked pair."""
+    """Sentence on whether the instances decide the order of pair number ``place`` of the tabs."""
     row, names = focus.rows(tests).iloc[place], focus.ordered(focus.pairs[place], system_name)
     if place == 0 and focus.tied:
         return tied(focus)
@@ -100,7 +100,7 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """How many pairs other instances may reverse, and the test of the pair with the largest p."""
+    """Sentences: how many pairs other instances may reverse, and the test with the largest p."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)

@@ -21,8 +21,8 @@ from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
-_DOTS = 20  # dots on a vector: more would touch each other
-_FLOOR = 1e-3  # percent: smaller values count as 0, and would stretch a logarithmic axis
+_DOTS = 20  # dots drawn on the line of a corrected vector: more dots would touch each other
+_FLOOR = 1e-3  # smallest value in percent; smaller values would stretch the log axis and count as 0
 
 
 def expectation(
@@ -67,7 +67,7 @@ def expectation(
 def vector(
     metric: Metric, vectors: Mapping[Correction, Floats], *, focus: Correction, dark: bool = False
 ) -> theme.Picture:
-    """Vectors over the sampled rank, with the vector in focus on top and dots at its first values.
+    """Corrected metric over the sampled rank; ``focus`` is on top, with dots at its first values.
 
     At most 400 sampled ranks are drawn, including all of the first ones.
     """
@@ -81,10 +81,10 @@ def vector(
         data.append(theme.curve(*theme.steps(shown, y), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], y[:_DOTS], dots, hoverinfo="skip"))
-    # The vector in focus sets the range, so that a huge vector of another does not flatten it.
+    # The vector in focus sets the range, so that huge values of other vectors do not flatten it.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
-    # Ten possible ends per decade, so that the axis stays while m changes a little.
+    # The end of the axis has ten possible values per decade, so that small changes of m keep it.
     last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
         data,
@@ -100,9 +100,9 @@ def vector(
 def risks(
     errors: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
 ) -> theme.Picture:
-    """Squared bias and variance / |D| of each correction as a stacked bar, drawn as thick lines.
+    """Squared bias and variance / |D| of each correction, as a stacked bar made of thick lines.
 
-    ``errors``: correction -> squared bias and variance of one draw.
+    ``errors``: correction -> its squared bias, and its variance for one draw.
     """
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
@@ -205,7 +205,10 @@ def _tick(percent: float) -> str:
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> go.Figure:
-    """Share of each component that is kept, for degrees 1 to ``most``, one line per γ or m."""
+    """Share that a correction keeps of each polynomial component, over degrees 1 to ``most``.
+
+    ``series`` holds a label and the shares of each line, which is drawn for one γ or one m.
+    """
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
         degree = np.arange(1, min(len(shares), most + 1))
@@ -231,9 +234,9 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Ends of an axis that holds all curves, up to 1.25 times ``about`` or the first curve."""
+    """Ends of an axis for all curves, cut off at 1.25 times ``about`` or the first curve's peak."""
 
-    def room(beyond: float) -> float:  # rounded up, so that the axis stays while the curves change
+    def room(beyond: float) -> float:  # rounded up, so that small changes of a curve keep the axis
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
         return float(next(x for x in (decade, 2 * decade, 5 * decade, 10 * decade) if x >= beyond))

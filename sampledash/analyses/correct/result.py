@@ -51,7 +51,7 @@ OFFERED: dict[str, tuple[Any, Any]] = {
 }
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
-# Axis values of the pictures of section 5.5, and of the spectrum (what a sample can see).
+# Axis values of the pictures of section 5.5, and of the spectrum picture (what a sample can see).
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
 MS = (10, 20, 50, 100, 200, 500, 1_000)
 NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
@@ -59,7 +59,7 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m that is drawn, and at which corrections are fitted
+MOVIELENS_M = 2_000  # largest m in the picture, and largest m at which corrections are fitted
 
 Point = tuple[Correction, Sampling]
 
@@ -68,7 +68,7 @@ class Prior(NamedTuple):
     """Prior distribution of the true rank: how often each rank is assumed to occur."""
 
     name: str = UNIFORM
-    custom: bytes = b""  # float64 weights of the ranks 1..n for some n, given by the reader
+    custom: bytes = b""  # the reader's float64 weights of the ranks 1..n, for some n
 
     def weights(self, n: int) -> Floats | None:
         """Weights of the ranks 1..n, custom weights stretched to n; None for the uniform prior."""
@@ -85,13 +85,13 @@ def _named(name: str, n: int) -> Floats | None:
 
 
 def stretched(sets: list[RankSet], n: int) -> Floats:
-    """Histogram of all ranks, stretched from their own numbers of candidates to n: shape (n,).
+    """Histogram of all ranks, rescaled from their own numbers of candidates to n: shape (n,).
 
     Each rank is spread evenly over the interval from (rank - 1) / size to rank / size.
     """
     ends, total = np.arange(n + 1) / n, np.zeros(n)
     for ranks in sets:
-        # Cumulative shares are sums of ramps, each from (rank - 1) / size to rank / size.
+        # The cumulative histogram is a sum of ramps from (rank - 1) / size to rank / size.
         for edge, sign in (((ranks.ranks - 1) / ranks.n, 1), (ranks.ranks / ranks.n, -1)):
             order = np.argsort(edge)
             slope = np.r_[0.0, np.cumsum(ranks.n[order])]
@@ -133,7 +133,7 @@ class Question:
     metric: Metric
     sampling: Sampling
     drawn: tuple[Correction, ...]  # corrections in the pictures, including ``taken``
-    taken: Correction  # the correction whose vector the reader exports
+    taken: Correction  # the correction whose corrected metric the reader exports
     gamma: float
     instances: int
     prior: Prior
@@ -215,7 +215,7 @@ def check(
 
 
 class Tradeoff(NamedTuple):
-    """Bias, and standard deviation of the mean, of a correction along an axis, as shares."""
+    """Bias and standard deviation of the corrected mean along an axis, as shares."""
 
     recipe: Correction
     label: str
@@ -224,7 +224,7 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
-    """Axis γ, m, n or |D| -> the values along the axis, and the curves over them."""
+    """Axis (γ, m, n or |D|) -> the values along the axis, and the curves over these values."""
     s, plain = q.sampling, Correction()
     without = s.design.distinct
     gammas = sorted({*GAMMAS, *([q.gamma] if q.gamma >= min(GAMMAS) else [])})
@@ -247,7 +247,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # the prior makes a sampled rank impossible here: a gap in the line
+        except ValueError:  # the prior makes a sampled rank impossible: leave a gap in the line
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 
@@ -264,7 +264,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Label and shares kept of the components: for several m at this γ, or for several γ."""
+    """Label, and kept share of each polynomial component, for several m (``over_m``) or γ."""
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
         ms = sorted({m for m in (*SPECTRUM_MS, s.m) if m <= most})
@@ -287,7 +287,7 @@ def pairs_in_order(metric: Metric, sets: list[RankSet]) -> list[tuple[int, int]]
 
 
 def movielens_orders(metric: Metric, recipe: Correction) -> Orders:
-    """The orders over every m if uncorrected, and over m up to ``MOVIELENS_M`` if corrected."""
+    """Orders of the systems at every m if uncorrected, and at m up to ``MOVIELENS_M`` otherwise."""
     sets, protocol = example(MOVIELENS), movielens_protocol(recipe)
     m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
     return memory.orders((metric,), sets, m_max, protocol, shared=True)

@@ -42,12 +42,12 @@ say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)
 
 
 def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> str:
-    """Bias, and standard deviation of the mean, of each correction, for a screen reader."""
+    """Sentence with bias and standard deviation of each corrected mean, for a screen reader."""
     return say.risks([(x, b**0.5, (v / instances) ** 0.5) for x, (b, v) in errors.items()])
 
 
 def vector_note(fit: Fit) -> str:
-    """Sentences on how to use the vector and what it looks like."""
+    """Sentences on how to use the corrected vector, and on its values."""
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])
@@ -56,7 +56,7 @@ def vector_note(fit: Fit) -> str:
 
 
 def gamma_meaning(correction: Correction, instances: int) -> str:
-    """Sentences on what γ weighs, and on the γ that suits |D| instances."""
+    """Sentences on the meaning of γ, and on the γ that suits |D| instances."""
     return say.gamma_meaning(correction, instances, float(f"{1 / instances:.2g}"))
 
 
@@ -77,7 +77,7 @@ def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1
 
 
 class Settled(NamedTuple):
-    """The m from which a pair is in its true order, uncorrected and corrected; None: no such m."""
+    """The m from which the order of a pair is right, uncorrected and corrected; None: no such m."""
 
     pair: str
     plain: int | None

@@ -84,7 +84,10 @@ def ranks_below(
 
 
 def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Error of a corrected mean over γ: bias, standard deviation, both; row 1 has γ = 1/|D|."""
+    """Bias, standard deviation and root mean squared error of a corrected mean over γ.
+
+    The first row of ``table`` has the suggested γ, 1/|D|.
+    """
     c = theme.look(dark)
     suggested, best = table["gamma"].iloc[[0, int(table["mse"].argmin())]].tolist()
     table = table.sort_values("gamma")
@@ -100,7 +103,7 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     ]
     top = 2.5 * float(error.max())
     low = max(float(min(error.min(), scatter.min())) / 2, top / 1e5)
-    if not top:  # all negatives were drawn: the error is 0, which has no logarithm
+    if not top:  # if all negatives were drawn, the error is 0, which has no logarithm
         low, top = 1e-5, 1.0
     digits = {"nticks": 5, "hoverformat": ".3g"}
     log, ends = {"type": "log"}, [float(np.log10(100 * x)) for x in (low, top)]

@@ -40,15 +40,15 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-FEW = 30  # instances: fewer give a share of one half to no better than 18 points
-MOST_PRINTED = 20  # systems of a printed table
-MOST_CANDIDATES = 10**6  # candidates in a picture of true ranks
-PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics of the example of a printed table
+FEW = 30  # with fewer instances, the 95 % interval of a share of 1/2 is wider than ± 18 points
+MOST_PRINTED = 20  # most systems in a printed table
+MOST_CANDIDATES = 10**6  # most candidates in a picture of true ranks
+PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics in the example of a printed table
 DATA = "movielens-xyz"
 
 
 def plainer() -> list[str]:
-    """Estimators that stay valid if the draw decided m; each assumes less than the one before."""
+    """Estimators that stay valid if the draw decided m, in the order of decreasing assumptions."""
     rows = sorted(LEARNED.values(), key=lambda row: not row.stepped)
     return [TOGETHER, *(row.label for row in rows if row.cancels)]
 
@@ -62,15 +62,15 @@ METHODS = Live(_methods)
 
 
 class Row(NamedTuple):
-    """What is known about the exact metric of one system, or the difference of two systems."""
+    """What is known about the exact metric of one system, or about the difference of two."""
 
     name: str
     other: str  # the system that is subtracted; "" for a single system
     free: Range  # range without an assumption
-    falling: Range | None  # range if no rank is more frequent than a better one; None: contradicted
+    falling: Range | None  # range if better ranks are never rarer; None if data contradict this
     value: float | None = None  # the estimate
     exact: float | None = None
-    readings: tuple[float, ...] = ()  # estimates if m was set beforehand, and if the draw decided m
+    readings: tuple[float, ...] = ()  # one estimate if m was set beforehand, one if drawn
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Question:
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """Two questions, m set beforehand and m decided by the draw; this one if that is known."""
+        """Two questions, m set beforehand or decided by the draw; the question itself if known."""
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
         return tuple(
@@ -102,7 +102,7 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid for these systems; learning from all needs several systems."""
+        """Estimators that are valid for these systems; ``TOGETHER`` needs at least two systems."""
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
@@ -120,7 +120,7 @@ class Question:
         return self.cached((asked, ranks), lambda: point(self.metric, ranks, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Range of the metric of one system (i = j), or of the difference of two.
+        """Range of the metric of system i (if i = j), or of the difference of systems i and j.
 
         With a shape, None if the samples contradict the shape or if the draw may have decided m.
         """
@@ -137,12 +137,12 @@ class Question:
         return self.cached((shape, ranks, other), lambda: allowed.unless_contradicted(shape, make))
 
     def gammas(self, ranks: SampledRankSet) -> pd.DataFrame:
-        """Table of the bias and variance of the mean for several γ, at this number of instances."""
+        """Table of bias and variance of the corrected mean of all instances, for several γ."""
         of = self.metric, ranks.outcomes.samplings[-1], ranks.n_instances
         return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, SHAPED)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
-        """Some true ranks, and the estimated share of relevant items up to each, by system."""
+        """A grid of true ranks, and by system the estimated share of relevant items up to each."""
         if (n := max(x.n for ranks in self.sets for x in ranks.strata)) > MOST_CANDIDATES:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
         grid = rank_grid(n)
@@ -157,7 +157,7 @@ class Question:
         }
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
-        """Scores per instance until the metric is decided: for these instances, and for many."""
+        """Ranges of scores per instance until the metric is decided: of these, of ∞ instances."""
 
         def make() -> tuple[Range, Range]:
             for_these, more = (
@@ -174,7 +174,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Result(Generic[Q]):
-    """What is shown: systems, pairs, notes, the verdict in words, and the legend of the bars."""
+    """What the page shows: systems, pairs, notes, the verdict in words, and a legend."""
 
     question: Q
     rows: tuple[Row, ...]
@@ -238,7 +238,7 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """The estimator asked for or, where it assumes too much, a plainer one; and the reason."""
+    """The chosen estimator or, if it assumes too much, one that assumes less; and the reason."""
     method, order = q.method, plainer()
     plainest = order[-1]
     why: words.Reason = "range"
@@ -264,7 +264,7 @@ def _allowed_method(
 
 
 def _to_know(q: Question) -> Iterator[str]:
-    """Notes on the cutoff, on systems that differ in n or m, and on instances with many ranks."""
+    """Yield notes on the cutoff, on systems of different n or m, and on instances of many ranks."""
     sizes = {ranks.system: ranks.population for ranks in q.sets}
     least = min(q.sets, key=lambda ranks: ranks.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
@@ -303,7 +303,7 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(result: Result[Question]) -> pd.DataFrame:
-    """Table of the range of each pair's difference, without and with the falling shape."""
+    """Table of the range of each pair's difference, with and without the assumption FALLING."""
     drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
@@ -316,7 +316,7 @@ def pair_ranges(result: Result[Question]) -> pd.DataFrame:
 
 
 def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
-    """How these rank sets were sampled, as columns of a table for download."""
+    """Column -> how these rank sets were sampled, for a table to download."""
 
     def listed(sizes: set[Any]) -> Any:
         return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))
@@ -338,7 +338,7 @@ def example_table() -> str:
 
 
 def read_table(text: str) -> PrintedTable:
-    """Read a printed table; a ValueError if it has too many systems, or one without a value."""
+    """Read a printed table; raise a ValueError if systems are too many or lack a value."""
     table = read_printed(text)
     if len(table.rows) > MOST_PRINTED:
         raise ValueError(
@@ -361,9 +361,9 @@ class TableQuestion(NamedTuple):
     instances: int
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Range that a line of the table allows, or that two lines allow for their difference.
+        """Range of the metric of line i (if i = j), or of the difference of lines i and j.
 
-        The two lines are taken as unrelated. With a shape, None if a line contradicts the shape.
+        Nothing is assumed to relate two lines. With a shape, None if a line contradicts the shape.
         """
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]

@@ -14,8 +14,8 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-AGREE = 0.005  # share of the axis: two lines closer than this look like one
-_FEW = 10  # bars that the axis has room for at least
+AGREE = 0.005  # two lines that are closer than this share of the axis look like one line
+_FEW = 10  # least number of bars for which the axis has room
 
 
 def expected_curve(
@@ -34,10 +34,10 @@ def expected_curve(
 ) -> theme.Picture:
     """Exact and expected sampled metric over the true rank, with a band of ± 1 standard deviation.
 
-    The curves are shares over increasing ranks, at most 400 points. The rank ``at`` is marked if it
-    is one of the ranks. ``log``: a logarithmic rank axis; ``narrow``: labels have two lines.
+    The curves are shares over increasing ranks, at most 400 points. The rank ``at`` is marked if
+    ``ranks`` holds it. ``log``: a logarithmic rank axis; ``narrow``: labels have two lines.
     """
-    # The sampled line is solid, since a panel has only one.
+    # The sampled line is solid, since each panel shows a single sampled metric.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
     color = style["color"]
     y_exact, y_mean = theme.in_percent(exact), theme.in_percent(mean)
@@ -102,10 +102,10 @@ def _values_at(
     narrow: bool,
     back: str,
 ) -> list[dict[str, Any]]:
-    """Labels with name and value beside the marked points: above right, or below left.
+    """Labels with name and value beside the marked points.
 
-    A falling curve leaves room at these places. The higher point has its label on the right and the
-    lower point on the left. Near an end of the axis both labels are on the side with room.
+    A falling curve leaves room above right and below left. The higher point has its label above
+    right, the lower point below left. Near an end of the axis both are on the side with room.
     """
     share = np.log(at) / np.log(max(last, 2)) if log else at / last
     height = 0.2 if narrow else 0.08  # height of a label, as a share of the height of the plot
@@ -141,7 +141,7 @@ def family(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> go.Figure:
-    """Expected sampled metric for growing numbers of negatives, and exact metric (Figure 3)."""
+    """Expected sampled metric for several numbers of negatives, and exact metric (Figure 3)."""
     c, sizes = theme.look(dark), sorted(curves)
     drawn = [*(theme.in_percent(curves[m]) for m in sizes), theme.in_percent(exact)]
     texts = [*(f"m = {count(m)}" for m in sizes), "exact"]
@@ -174,7 +174,7 @@ def family(
 
 
 def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
-    """Sampled ranks with at least 1/2000 of the largest probability, ``most`` values at most."""
+    """Slice of sampled ranks with at least 1/2000 of the largest probability, at most ``most``."""
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])
     if last - first + 1 > most:
@@ -197,7 +197,7 @@ def law(
         wide = slice(min(window.start, low), max(window.stop, high))
         window = wide if wide.stop - wide.start <= LIMIT else window
     ranks = np.arange(window.start + 1, window.stop + 1)
-    # Few bars would be too wide: add room to the axis, but no ranks outside 1..m+1.
+    # A few bars would be too wide: extend the axis, but not beyond the ranks 1..m+1.
     left = max(int(ranks[0]) - max(_FEW - len(ranks), 0), 1)
     right = min(max(int(ranks[-1]), left + _FEW - 1), len(p))
     y = theme.in_percent(p[window])
@@ -229,7 +229,7 @@ def law(
 def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.Figure:
     """One draw: the catalogue as a strip with the relevant item and the drawn negatives.
 
-    ``negatives`` are true ranks; of more than 400 above or below the item, 400 are shown.
+    ``negatives`` holds their true ranks. At most 400 are shown on each side of the item.
     """
     c = theme.look(dark)
     ordered = np.sort(negatives)
@@ -281,7 +281,7 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
 
 
 def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.Figure:
-    """Probability that the true rank is at most r, given the sampled rank, over r."""
+    """Picture over r of the probability that the true rank is at most r, given the sampled rank."""
     c = theme.look(dark)
     y = theme.in_percent(below)
     i = int(np.searchsorted(y, 50.0))

@@ -18,7 +18,7 @@ from sampledash.types import Floats, Ints, Progress
 Curves = tuple[Floats, Floats, Floats]  # each of shape (metrics, ranks)
 Numbers = tuple[float, float, float]
 
-LARGEST_POSTERIOR = 200_000  # candidates: a posterior holds a probability for every rank
+LARGEST_POSTERIOR = 200_000  # most candidates, as a posterior holds a probability for every rank
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Question:
 
     @property
     def seen(self) -> float:
-        """Expected sampled rank."""
+        """Expected sampled rank of the relevant item at the chosen rank."""
         return 1 + self.sampling.m * float(self.sampling.share_above(self.rank))
 
     @cached_property
@@ -95,7 +95,7 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 def curves(
     metrics: tuple[Metric, ...], sampling: Sampling, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
-    """Curves of several metrics. All share one evaluation of the sampled ranks' distributions."""
+    """Curves of several metrics; the distributions of sampled ranks are computed once for all."""
 
     def make() -> Curves:
         values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
@@ -118,7 +118,7 @@ def law(sampling: Sampling, rank: int) -> Floats:
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
-    """Probability that the true rank is at most r, for r = 1..n, given one sampled rank."""
+    """Probability that the true rank is at most r, for r = 1..n, given the sampled rank."""
 
     def make() -> Floats:
         return memory.frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
@@ -129,7 +129,7 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
     """Expected metric in focus for some m and, if n is at most ``MOST`` + 1, all negatives.
 
-    Two dictionaries by m: the values at the ranks of the question, and at its chosen rank.
+    Two dictionaries: m -> values at the question's ranks, and m -> value at the chosen rank.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
@@ -143,15 +143,16 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
-    """Sampled ranks of draws 1..draws of a seed; a larger ``draws`` keeps the first ones."""
+    """Sampled ranks of ``draws`` draws with this seed; further draws do not change the first."""
     return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
 
 
 def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw: int) -> Ints:
     """Draw true ranks for the negatives of a draw that gave this sampled rank.
 
-    Under every scheme, given the number of negatives above, these are uniform among the items above
-    and the other negatives uniform among the items below. With replacement an item may come twice.
+    In every scheme, if the number of negatives above the relevant item is given, these negatives
+    are uniform among the items above, and the other negatives are uniform among the items below.
+    With replacement, an item may be drawn twice.
     """
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1

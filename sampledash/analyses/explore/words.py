@@ -45,6 +45,6 @@ def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
 
 
 def law(metric: Metric, rank: int, sampling: Sampling, p: list[float]) -> str:
-    """Sentence on the probability that the sampled rank is within the cutoff (1 if none)."""
+    """Sentence on the probability that the sampled rank is within the cutoff (1 if no cutoff)."""
     k = metric.cut(sampling.m) or 1
     return say.law(rank, sampling, k, min(1.0, sum(p[:k])))

@@ -1,4 +1,4 @@
-"""Pictures of the Lab: a sweep over a knob, and Steck's example of two kinds of movies."""
+"""Pictures of the Lab: a hyperparameter sweep, and Steck's example of two kinds of movies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOVIES = 8
 
 
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Each measure of a sweep over the values of the knob, with the best value marked.
+    """Each measure of a sweep over the hyperparameter ``knob``, with the best value marked.
 
     ``table`` is the table that ``result.swept`` returns.
     """
@@ -30,7 +30,7 @@ def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
-    """Places of the values, and the axis: logarithmic for the weight w_m, with 0 left of 0.001."""
+    """Positions of the values, and the axis: for the weight w_m logarithmic, 0 left of 0.001."""
     title = {"text": knob}
     if knob != "w_m":
         room = 0.05 * (float(np.ptp(values)) or 1)
@@ -77,7 +77,7 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 
 
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """TOPK over the share of the list: a panel of all shares, and one of the first ``TOP``.
+    """TOPK over the share of the list, in two panels: all shares, and shares up to ``TOP``.
 
     ``table`` is the table that ``result.top_shares`` returns; its last column is dashed.
     """
@@ -110,7 +110,7 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def toys(dark: bool) -> go.Figure:
-    """Table 1 of Steck; the slider is how many users' tastes the recommender knows."""
+    """Steck's Table 1; the slider sets for how many users the recommender knows their taste."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = []

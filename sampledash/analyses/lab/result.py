@@ -37,12 +37,12 @@ SPLITS = {
     "last 10 %": "latest 10%",
 }
 SEEN = {"left out": "", "kept in": " seen=kept"}
-#: Knob of AllRank-Regression that a sweep can vary -> its name in the package.
+#: Hyperparameter of AllRank-Regression that a sweep can vary -> its name in the package.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
-#: Share of the list that Steck's Figure 3 enlarges, and the shares drawn: close together there.
+#: Share of the list that Steck's Figure 3 enlarges, and the drawn shares, which are dense there.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-_STEP, _PATIENCE = 0.02, 5.0  # seconds of work per call (others wait), and for the lock
+_STEP, _PATIENCE = 0.02, 5.0  # seconds: work per call, during which others wait; wait for a lock
 
 
 class Wanted(NamedTuple):
@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
 
 
 def wanted(chip: str, text: str) -> Wanted:
-    """Recommender of a chip and a text; its name lists the values that differ from the paper.
+    """Recommender of a chip and a text; the name lists values that differ from those of the chip.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def wanted(chip: str, text: str) -> Wanted:
 
 
 def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
-    """Table of a sweep by value of the knob: ATOP and Recall@k of the relevant pairs, and RMSE."""
+    """Table of ATOP and Recall@k of the relevant pairs, and RMSE, by value of a hyperparameter."""
     rows = [
         (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)
         for point in points
@@ -84,9 +84,9 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 
 
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
-    """TOPK(k) over the share k of the list, for the knob values of highest ATOP and lowest RMSE.
+    """TOPK(k) over the share k of the list, for the values with highest ATOP and lowest RMSE.
 
-    The columns are ``k``, highest ATOP and, if it has another value of the knob, lowest RMSE.
+    ``knob`` names the hyperparameter. Columns: ``k``, and one of each value (one if they agree).
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -114,7 +114,7 @@ class Setup:
     seed: int
 
     def key(self, what: Wanted | str) -> Hashable:
-        """Key of a recommender or a sweep, equal only for equal results."""
+        """Cache key of a recommender or a sweep; only equal results have equal keys."""
         return self.parts.data, self.parts.text, self.least_rating, self.seed, what
 
     def training(self, wanted: Wanted) -> Task:
@@ -123,7 +123,7 @@ class Setup:
         return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **options))
 
     def sweep(self, knob: str) -> Task:
-        """Task that trains AllRank-Regression with each of several values of a knob."""
+        """Task that trains AllRank-Regression with each of several values of a hyperparameter."""
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
         return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **options))
 
@@ -149,9 +149,9 @@ class Job:
         self._going_on, self.done = Lock(), False
 
     def advance(self, seconds: float = _STEP) -> None:
-        """Work for this many seconds, and for one step at least.
+        """Work for this many seconds, and for at least one step.
 
-        Do nothing if the previous run of the page still works here after ``_PATIENCE`` seconds.
+        Do nothing if the page's previous run still works on this job after ``_PATIENCE`` seconds.
         """
         if not self._going_on.acquire(timeout=_PATIENCE):
             return
@@ -172,12 +172,12 @@ class Job:
 
     @property
     def place(self) -> int | None:
-        """Place of the task in progress; None after the last."""
+        """Place of the current task in ``tasks``; None after the last task."""
         return next((place for place, share in enumerate(self.shares) if share < 1), None)
 
     @property
     def left(self) -> float | None:
-        """Seconds that the current task still takes, at the speed so far; None: not known yet."""
+        """Seconds that the current task still takes, at the speed so far; None if unknown."""
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 

@@ -35,7 +35,7 @@ def split(rule: str, parts: Split, least: float | None = None) -> str:
 
 
 def knobs(text: str) -> str:
-    """Description of a recommender and of its knobs."""
+    """Description of a recommender and of its hyperparameters."""
     kind = FAMILIES[parse_recommender(text).name]
     sentences = [f"{kind.about[0].upper()}{kind.about[1:]}. {kind.source}".strip()]
     sentences += [f"{knob.name}: {knob.about}" for knob in kind.knobs]
@@ -43,7 +43,7 @@ def knobs(text: str) -> str:
 
 
 def swept(knob: str, table: pd.DataFrame) -> str:
-    """Sentence on a sweep: the value of the knob with highest ATOP, and with lowest RMSE."""
+    """Sentence on the hyperparameter values with the highest ATOP and with the lowest RMSE."""
     by_rank = table.iloc[int(table["ATOP"].argmax())]
     by_error = table.iloc[int(table["RMSE"].argmin())]
     return say.swept(knob, by_rank, by_error)

@@ -48,7 +48,7 @@ METRIC = "Recall@10"
 CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
 Numbers = Mapping[str, str | float | tuple[str, ...]]
 COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}  # defaults, which a lesson can replace
-# Formats of ``$x:format``; any other format is one of Python, such as 2f.
+# Format in ``$x:format`` -> its function; other formats are those of Python, such as 2f.
 WRITTEN: Mapping[str, Callable[[float], str]] = {
     "points": points,
     "chance": in_runs,
@@ -64,7 +64,7 @@ class Recommenders(NamedTuple):
     names: list[str]
     exact: list[float]
     most: int  # largest number of negatives of a user
-    settled: tuple[str, str, int]  # the pair that is right last (better, worse), and from which m
+    settled: tuple[str, str, int]  # pair whose order is right last (better, worse); its m
 
     def visited(self, *m_values: int) -> list[int]:
         """Values of m for a slider: ``m_values``, the m of ``settled``, and all negatives."""
@@ -142,7 +142,7 @@ class Lesson:
         return next(choice for choice in self.choices if choice.right)
 
     def reply(self, guess: int) -> Choice:
-        """A guessed number as a choice; its reply is the error and the nearest choice's reply."""
+        """A guessed number as a choice, whose reply is the error and the nearest choice's reply."""
         off = guess - self.answer.number
         if not off:
             return self.answer
@@ -169,13 +169,13 @@ def course() -> tuple[ModuleType, ...]:
 
 
 def looks(number: int) -> tuple[str, ...]:
-    """Metrics or pictures to choose from in lesson 1, 2, ..., that of the question first."""
+    """Metrics or pictures offered in lesson ``number``, from 1; that of the question is first."""
     return getattr(course()[number - 1], "LOOKS", ("",))
 
 
 @lru_cache(maxsize=64)
 def words(number: int, variant: str = "") -> Lesson:
-    """The texts of lesson 1, 2, ...; cached, as they are the same for all readers."""
+    """The texts of lesson ``number``, from 1; they are cached because all readers share them."""
     module = course()[number - 1]
     return read(module.TEXT, {**COMMON, **module.numbers(variant or looks(number)[0])})
 
@@ -227,7 +227,7 @@ def read(text: str, numbers: Numbers) -> Lesson:
 
 
 def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
-    """Format a number as the match ``$x`` or ``$x:format`` wants; ``tex``: for a formula."""
+    """Text of the number in the match ``$x`` or ``$x:format``; ``tex``: whether in a formula."""
     value, form = numbers[match[1]], match[2]
     if isinstance(value, str | tuple):
         return str(value)
@@ -265,7 +265,7 @@ def sheet() -> str:
     tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {time}", ""]
     keys = ["# Solutions and notes for the teacher", ""]
     for place, lesson in enumerate(every, 1):
-        # The title gives the answer away, so it stands with the solutions.
+        # The title gives the answer away, so the title is printed with the solutions only.
         tasks += [f"## {place}. {lesson.question} ({lesson.minutes} minutes)", "", lesson.setup, ""]
         tasks += [*(f"- [ ] {choice.text}" for choice in lesson.choices), ""]
         tasks += [

@@ -1,1 +1,1 @@
-"""The Paper page: comparison of every printed number and statement with ours."""
+"""The Paper page: every number and statement printed in the papers, compared with our result."""

@@ -27,7 +27,7 @@ from sampledash.readers.files import example
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
-MOST_TIMES = 20  # largest ratio of observations of the best and the worst-ranked relevant item
+MOST_TIMES = 20  # largest ratio of the observation chances of the best and worst-ranked item
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
 _HEIGHT = 300
@@ -96,7 +96,7 @@ def _ranks(_: Metric, dark: bool) -> go.Figure:
     return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 
-# Figure -> function that draws it, its metrics, and templates of key and description.
+# Figure -> function that draws a panel, metrics of the panels, templates of key and description.
 FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric], str, str]] = {
     "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
@@ -118,7 +118,7 @@ def panels(item: str, dark: bool) -> list[Panel]:
 
 
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
-    """TOPK and ATOP of all and of observed relevant items, over how unevenly they are observed."""
+    """TOPK and ATOP of all and of observed items, by how much likelier top items are observed."""
     panels = []
     for row, measure in enumerate(table["measure"].unique()):
         line = theme.metric_line(parse_metric(measure), dark)

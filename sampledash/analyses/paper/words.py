@@ -21,7 +21,7 @@ MADE = {
         ("Steck, Table 2", "made_steck_table_2.txt"),
     )
 }
-# Item of the paper -> page that opens it, and the settings of the page.
+# Item of the paper -> page that shows this item, and the settings of the page.
 _TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "99"}
 _REAL = {"source": "MovieLens 1M with ties", "m": "100"}
 _STECK = {"n": "17770", "m": "1000", "k": "356"}  # TOPK(2 %) of Steck's Netflix test: Ñ - 1 = 1,000
@@ -57,5 +57,5 @@ def cell(row: Any, decimals: int) -> str:
 
 
 def ours(value: float, what: str) -> str:
-    """Our number and its meaning; rounding noise below 1e-9 is shown as 0."""
+    """Our number and its meaning; rounding errors below 1e-9 are shown as 0."""
     return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"

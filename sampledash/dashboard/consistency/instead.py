@@ -23,7 +23,7 @@ def show(focus: Focus) -> None:
     budget = _budget(focus.result.m, designs.most_of(focus))
     try:
         sentence = designs.sentence(focus, designs.compute(focus, [budget]), budget)
-        place.markdown(escaped(sentence))  # it stands while the other prices are looked at
+        place.markdown(escaped(sentence))  # shown at once, before the other prices are computed
         with page.progress("Every design at its price") as report:
             priced = designs.compute(focus, designs.ladder(focus, budget), report)
     except ValueError as error:
@@ -42,7 +42,7 @@ def show(focus: Focus) -> None:
 
 
 def _budget(m: int, most: int) -> int:
-    """Draw the price; it is the m of the page until the reader sets another price."""
+    """Draw the field of the price; the price is the page's m until the reader changes the price."""
     m = min(m, most)
     now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")
     linked = now is None and "budget" in st.query_params

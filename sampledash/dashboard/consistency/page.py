@@ -32,7 +32,7 @@ TIES = ("expected", "optimistic", "pessimistic")
 CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
-MOST_RANKS = 12  # ranks of a system that are written out
+MOST_RANKS = 12  # most ranks of a system that are written out
 
 
 def show() -> None:
@@ -134,7 +134,7 @@ def _below(focus: Focus) -> None:
 
 
 def _settings(source: Source | None) -> None:
-    """Draw the settings: correction, more cutoffs and, where the data need them, means and ties."""
+    """Draw the settings: correction, cutoffs and, if the data need them, weighting and ties."""
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
     labels = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
     with st.popover(", ".join(labels), icon=":material/tune:", key="settings"):
@@ -216,7 +216,7 @@ def _put_pair(result: Result, pair: int) -> None:
 
 
 def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -> None:
-    """Keep a choice on the worst case until the reader chooses something else."""
+    """Set the widgets ``keys`` to the worst case until the reader chooses something else."""
     followed: dict[tuple[str, ...], Any] = st.session_state.setdefault("_consistency_worst", {})
     now = tuple(st.session_state.get(key) for key in keys)
     free = now == followed.get(keys) or any(x not in options for x in now)
@@ -249,7 +249,7 @@ def _tiles(focus: Focus, dim: bool) -> None:
 
 
 def _before(focus: Focus, was: Result) -> Focus:
-    """Focus of a pinned result, on the current metric and pair if the result has them."""
+    """Focus of the pinned result ``was``, on the current metric and pair if ``was`` has them."""
     names, label = list(map(str, was.metrics)), focus.result.label(focus.pair)
     name = str(focus.metric)
     x = names.index(name) if name in names else 0
@@ -260,7 +260,7 @@ def _before(focus: Focus, was: Result) -> Focus:
 def _drawn(
     focus: Focus, before: Focus | None, view: str, dark: bool, **options: Any
 ) -> theme.Picture:
-    """The picture over m, with the pinned curves behind."""
+    """The picture over m, with the pinned curves (if any) behind the current curves."""
     fig = pictures.curve(focus, view, dark=dark, **options)
     return theme.behind(fig, pictures.curve(before, view, dark=dark)) if before else fig
 
@@ -280,7 +280,7 @@ def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
 def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.Follows:
     """Frames for the slider of m: verdict, tile map, the mark in the curve, and numbers.
 
-    Frames keep the pairs of the tile map and the marked pair, even if other pairs become the worst.
+    All frames show the current pairs, even if other pairs are the worst at another m.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x

@@ -39,7 +39,7 @@ SURE = ("One run", "Over instances", "Plan")
 NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
-# Settings in a link besides those of the page, and their defaults.
+# Key of a setting that links hold besides the settings of the page -> its default.
 DEFAULTS: dict[str, Any] = {
     "answers": NAMES[0],
     "why": False,
@@ -59,7 +59,7 @@ Bounds = dict[int, tuple[float, float]]  # pair -> lowest and highest chance
 
 
 def show(focus: Focus) -> None:
-    """Draw the tabs; of each only the open view is computed."""
+    """Draw the tabs; only the open view of the open tab is computed."""
     draws = _how_sure, _repeat_it, _numbers, instead.show
     page.tabs(dict(zip(NAMES, draws, strict=True)), "answers", focus)
 
@@ -70,7 +70,7 @@ def _how_sure(focus: Focus) -> None:
         st.caption(some)
     try:
         {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}[view](focus)
-    except ValueError as error:  # not possible for these data, such as counts that are fractions
+    except ValueError as error:  # impossible for these data, for example if counts are fractions
         st.info(escaped(state.spelled(error)), icon=":material/info:")
 
 
@@ -98,7 +98,7 @@ def _one_run(focus: Focus) -> None:
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
-    """Bounds for shared negatives if the reader asked for them; or the reason for having none."""
+    """Bounds by pair for shared negatives if the reader asked, and why there may be none."""
     what, label = (focus.result.question.key, focus.x), "Bounds for shared negatives"
     about = "The chance where both systems are ranked against the same negatives."
     if not page.asked(what, "bounds", label, about):
@@ -109,7 +109,7 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
             report(done / len(pairs))
             try:
                 bounds[pair] = focus.bounds(pair)
-            except ValueError as error:  # systems differ in instances or in numbers of negatives
+            except ValueError as error:  # the systems differ in instances or number of negatives
                 return {}, escaped(state.spelled(error))
     return bounds, ""
 
@@ -198,7 +198,7 @@ class Runs:
             if block is not None:
                 self.blocks[behind].append(block)
             if block is None or self.runs >= self.repeats:
-                self.going = False  # never True again, as the reader may have stopped the runs
+                self.going = False  # never set to True here: the reader may have stopped the runs
 
     def stop(self) -> None:
         self.going = False
@@ -209,7 +209,7 @@ class Runs:
 
 
 def _key(focus: Focus) -> Key:
-    """Key of the runs; it does not depend on the metric in focus, as runs hold every metric."""
+    """Key of the runs, which is independent of the metric in focus as runs hold every metric."""
     return focus.result.question.key, focus.result.m, *focus.systems
 
 
@@ -243,7 +243,7 @@ def _repeat_it(focus: Focus) -> None:
         return
     try:
         _draw_on(runs)
-    except ValueError as error:  # counts that are not integers
+    except ValueError as error:  # the counts of the ranks are not integers
         st.session_state[_RUNS] = None
         st.info(escaped(state.spelled(error)), icon=":material/info:")
         return
@@ -314,7 +314,7 @@ def _means(focus: Focus) -> None:
 
 
 def _flips(focus: Focus) -> None:
-    """Draw the m at which each pair changes order and from which it is right, by correction."""
+    """Draw by correction the m at which each pair changes order, and from which m it is right."""
     r, gamma = focus.result, state.current().gamma
     shown = st.container()
     about = "The same for rank estimate, CLS and BV; takes some seconds."

@@ -1,4 +1,4 @@
-"""The Correct page on a metric: its corrected vector for download, with bias and variance."""
+"""The Correct page on a metric: the corrected metric of each sampled rank, bias and variance."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ LACKING = (
     "short ones."
 )
 # The reader's own weights of the true ranks.
-WEIGHTS = "weights"  # key of the typed text, in the session and in the address
-IN_LINK = 1_000  # characters of the longest text that a link carries
+WEIGHTS = "weights"  # key of the typed weights, in the session and in the address
+IN_LINK = 1_000  # largest number of characters of typed weights that a link carries
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 _FILE, _USED = "_weights_file", "_weights_used"
 
-Given = Callable[[int], Floats]  # weights of the ranks 1..n, once n is known
+Given = Callable[[int], Floats]  # n -> the reader's weights of the ranks 1..n
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw this part; ``row`` and ``defaults`` belong to the page's choice "Correct"."""
+    """Draw this part; ``row`` holds the page's choice "Correct", which has ``defaults``."""
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -59,7 +59,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         given = _prior_choice()
     else:
         _put_in_address("")
-    # The sidebar comes after the page's own settings, because Undo knows only those drawn before.
+    # The sidebar comes last, because its Undo knows only the settings that are drawn before it.
     page_defaults = {**defaults, **DEFAULTS, WEIGHTS: ""}
     sliders.draw(page_defaults=page_defaults)
     live.listen()
@@ -129,7 +129,7 @@ def _below(defaults: Mapping[str, Any], q: Question) -> None:
 
 
 def _linked(key: str, default: str = "default") -> dict[str, Any]:
-    """Arguments of the widget of a setting: key, default, binding to the address and help."""
+    """Arguments for the widget of a setting: key, default, binding to the address and help."""
     return {"key": key, default: DEFAULTS[key], "bind": "query-params", "help": HELP[key]}
 
 
@@ -144,7 +144,7 @@ def _settings() -> str:
 
 
 def _question(given: Given | None) -> Question:
-    """Return the question of the current settings; long fits need a click first."""
+    """Return the question of the current settings; long fits first ask the reader for a click."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
         raise Problem(LACKING, asking=True)
@@ -161,7 +161,7 @@ def _question(given: Given | None) -> Question:
 
 
 def _fitted(q: Question, report: Progress) -> Question:
-    """Return the question after fitting its corrections, which stay in the cache."""
+    """Return the question after its corrections were fitted and cached."""
     recipes = dict.fromkeys((Correction(), *q.drawn))
     for done, recipe in enumerate(recipes):
         report(done / len(recipes))
@@ -188,7 +188,7 @@ def _warnings(q: Question) -> None:
 
 
 def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
-    """Draw expected and exact metric, large, and beside it the vector, and bias and variance."""
+    """Draw the large picture of expected and exact metric; beside it the vector, and the errors."""
     drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
     alts = {
         EXPECTED: words.say.picture(q.metric, q.sampling, q.drawn),
@@ -203,7 +203,7 @@ def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
 
 
 def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str, theme.Picture]:
-    """The pictures by their keys, with the pinned correction behind."""
+    """The pictures by their keys; curves of a pinned question are behind the current curves."""
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
     options: dict[str, Any] = {"focus": q.taken, "dark": dark}
@@ -279,7 +279,7 @@ def _why(q: Question) -> None:
 
 
 def _prior_choice() -> Given | None:
-    """Draw the field and the uploader of weights; the later input counts, None if there is none."""
+    """Draw the field and the uploader of weights; return the later input, None without input."""
     left, right = st.columns([3, 2])
     typed = pasted(
         "Weights of the true ranks",
@@ -316,7 +316,7 @@ def _prior_choice() -> Given | None:
 
 def _took(what: str) -> None:
     st.session_state[_USED] = what
-    if what == "file" and st.session_state.get("weights_file") is None:  # the file was removed
+    if what == "file" and st.session_state.get("weights_file") is None:  # the reader removed it
         st.session_state.pop(_FILE, None)
 
 

@@ -30,7 +30,7 @@ COSTS = ("Bias and variance", "On real ranks")
 SPECTRA = ("over γ", "over m")
 OFFERED = {"sheet": (NAMES, NAMES[0]), "costs": (COSTS, COSTS[0]), "sees": (SPECTRA, SPECTRA[0])}
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
-_HEAD = 8  # rows of a table on the page
+_HEAD = 8  # values of the vector that the page shows
 
 
 def show(q: Question) -> None:
@@ -134,7 +134,7 @@ def movielens(q: Question) -> None:
 
 
 def spectrum(q: Question) -> None:
-    """Draw which components of a metric a correction keeps, and how to read a sampled cutoff."""
+    """Draw which polynomial components of a metric survive, and how to read a sampled cutoff."""
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
     try:
         resolved = resolution(s, weight)

@@ -32,7 +32,7 @@ def sampled(metric: sd.Metric, ranks: Ints, m: int) -> Floats:
 
 
 def half_way(metric: sd.Metric, m: int) -> int:
-    """The last rank whose expected sampled metric is at least half of the value at rank 1."""
+    """Last rank whose expected sampled metric is at least half of the value at rank 1."""
     values = sampled(metric, np.arange(1, N + 1), m)
     return int(np.flatnonzero(values >= values[0] / 2)[-1]) + 1
 

@@ -53,7 +53,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Metrics scaled to 0 to 100 %: with fewer negatives they become the line of AUC."""
+    """Metrics scaled to 0 to 100 %: with one negative, every metric is the straight line of AUC."""
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
 

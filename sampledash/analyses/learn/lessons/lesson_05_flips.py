@@ -108,7 +108,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
 
 
 def _counterexample(metric: str, m: int) -> tuple[str, Link | None]:
-    """Sentence on two small rank sets whose order flips, and a link to them; None if none flip."""
+    """Sentence on two small rank sets whose order flips, and a link (None if no order flips)."""
     flipped = sd.counterexample(metric, sd.Sampling(N, m, WITHOUT))
     if flipped is None:
         none = (

@@ -27,14 +27,14 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[Range], list[Range]]:
-    """Ranges of each system that one run allows: without an assumption, and with falling ranks."""
+    """Ranges of each system from one run: free, and if no rank is rarer than the next worse one."""
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
 
 
 @lru_cache(maxsize=1)
 def with_more_users() -> Range:
-    """The range of the first system if there were ``MANY`` times as many users like these."""
+    """Range of the first system if there were ``MANY`` times as many users with these ranks."""
     rs, n = movielens().sets[0], run(M)[0].population
     sizes = np.unique(rs.n).tolist()
     laws = [sd.Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size]) for size in sizes]
@@ -74,7 +74,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
     for m in VISITED:
         free, falling = ranges(m)
-        # The ticks never change, but have to be the last traces to lie on top of the bars.
+        # The ticks never change, but must be the last traces, so that they lie on top of the bars.
         wide = theme.spans(free, places, 0.56, faint, hoverinfo="skip")
         narrow = theme.spans(falling, places, 0.26, strong, hoverinfo="skip")
         title = (

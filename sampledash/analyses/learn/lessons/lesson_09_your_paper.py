@@ -22,7 +22,7 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 @cache
 def needed() -> int:
-    """Negatives with which one run shows the order of the pair that is right last."""
+    """Negatives with which one run orders the pair that is right last, with chance ``SURE``."""
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 

@@ -25,7 +25,7 @@ VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 @cache
 def order(rank: int) -> list[bool]:
-    """Whether each candidate, in random order, is above; the list ends once a miss is certain."""
+    """Whether each candidate, in random order, is above the item; ends once a miss is certain."""
     mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
     last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1
     return [bool(above) for above in mixed[:last]]
