@@ -3,7 +3,7 @@ r"""Estimates of the exact metric from sampled ranks, with intervals; and cutoff
 An estimate is a smooth function :math:`\theta` of the shares of the sampled ranks, with derivatives
 :math:`\psi_s = \partial \theta / \partial \hat p_s`. Its variance over |D| instances is, to first
 order, the variance of :math:`\psi` over the observed shares, divided by |D| (the delta method). The
-derivatives of a learned vector include those of its prior, through every iteration of the prior.
+derivatives of a learned correction include those of its prior, through every iteration for it.
 
 This variance is what resampling the instances would show, not the distance of the estimate from the
 truth: the interval also spans what the sampled ranks leave open (:func:`~sampledash.bounds`).
@@ -145,7 +145,7 @@ def estimate(
         Sampled ranks of one system.
     method
         A correction or its text, or ``"mle" "mes" "monotone-mle"`` (the mean over that rank
-        distribution), ``"bv-mle" "bv-mes" "bv-monotone-mle" "mn"`` (a vector learned from it).
+        distribution), ``"bv-mle" "bv-mes" "bv-monotone-mle" "mn"`` (a correction with this prior).
     confidence
         Chance that the interval holds the exact metric, in 0..1.
     rng
@@ -370,7 +370,7 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Return derivatives of a learned vector's mean by the shares, directly and via the prior."""
+    """Return derivatives of a learned correction's mean by the shares, direct and via its prior."""
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
     part = gamma or 0.0

@@ -278,7 +278,7 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
     iterations), and 10 more iterations adapt it to a system's own sampled ranks. This pulls each
     system towards the other systems. On movielens-xyz at m = 100 the pair and metric that
     are most often in the wrong order are right in 88 % of the runs, against 80 % with one corrected
-    vector for all systems and 61 % with separate distributions; the error of Recall@1..50 is 2.8 %,
+    metric for all systems and 61 % with separate distributions; the error of Recall@1..50 is 2.8 %,
     against 3.2 and 3.1 %.
     """
     every = together(sets)

@@ -92,7 +92,7 @@ def fit_learned(
         Weight of the variance, in 0..1 and above 0; 0.01 for one set, 0.1 for several. Not for
         ``"mn"``, where the number of instances takes its place.
     m
-        Number of negatives that the vector is for; may be left out where all instances have one m.
+        Number of negatives that it is fitted to; may be left out where all instances have one m.
 
     Raises
     ------
@@ -101,8 +101,8 @@ def fit_learned(
 
     Notes
     -----
-    A vector learned from one system has less bias. But two systems are compared more reliably if
-    they share one vector than with a vector each: the shared errors cancel in the difference.
+    A corrected metric learned from one system has less bias. But two systems are compared more
+    reliably with one corrected metric for both: the shared errors cancel in the difference.
     """
     checks.choice("method", method, VECTORS)
     metric, every = as_metric(metric), rank_distribution.together(sets)
