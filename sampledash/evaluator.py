@@ -187,7 +187,7 @@ def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
     if not items.size:
         raise ValueError(f"{name} is empty: give at least one item")
     listed, places = items.tolist(), {}
-    with suppress(TypeError):  # labels that cannot be hashed
+    with suppress(TypeError):  # labels that cannot be hashed are refused below
         places = dict(zip(listed, range(len(items)), strict=True)) if items.ndim == 1 else {}
     if not places:
         raise ValueError(
@@ -238,9 +238,9 @@ def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray
 def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
     """Return the scores of the relevant items from the best down, and the index of each item."""
     values = _numbers(scores, len(items), "score of the relevant items", "of them")
-    order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]  # equal scores as given
+    order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]  # stable for equal scores
     values = values[order]
-    if values.item(0) != values.item(0):  # NaN is sorted last
+    if values.item(0) != values.item(0):  # the sort puts NaN before the best score
         item = checks.shown(items[order[0]])
         raise ValueError(f"score of relevant item {item} is NaN: it has no rank")
     return values, order

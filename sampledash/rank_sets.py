@@ -130,7 +130,7 @@ class RankCounts:
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
     """Number the labels 0, 1, 2 ... in the order of first appearance."""
-    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # all distinct
+    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # increasing, so distinct
         return np.arange(len(labels)), len(labels)
     listed = labels.tolist()
     distinct = dict.fromkeys(listed)

@@ -99,7 +99,7 @@ _STIFF = 1e2  # weight of the equation "weights sum to 1", relative to the large
 _FAINT = 1e-3  # weight of the extra equation that pulls the metric up or down
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30
-_VANISHING = 1e-10  # added to a variance, which is 0 where the negatives are all other items
+_VANISHING = 1e-10  # added to variances, which are 0 where all other items are drawn
 _ABSURD = 1e-6  # p-value below which a shape counts as contradicted
 _NEARLY = 1e-3  # largest gap to the maximum log-likelihood of all instances together
 _ROUNDING = 1e-9
@@ -182,7 +182,7 @@ class ChiSquareFit:
     offset: float
     extremes: tuple[float, float]  # smallest and largest metric of any ranks, whatever the shape
     weights: Floats  # rank distribution that fits best: (places,)
-    scatter: float = 0.0  # variance of the instances' metric about the distribution's; 0: no shape
+    scatter: float = 0.0  # variance of the instances' metric about the expected one; 0: no shape
     #: Whether squared distances are twice the loss of log-likelihood. Distances are then measured
     #: from ``observed``, minus the best fit's distance; otherwise from the best fit.
     likelihood: bool = False

@@ -45,7 +45,7 @@ OVERSHOOT = (
     "may their mean"
 )
 _ROUNDING = 1e-9
-_RUNS = 200  # bootstrap samples: their standard deviation is then known to 5 %
+_RUNS = 200  # number of bootstrap samples: they give the standard deviation to within 5 %
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from sampledash.types import Floats, Ints
 Shape = Literal["non-increasing"]
 
 _ROOM = 1 << 22  # with at most this many probabilities, every place is checked
-_HEAD = 64  # places at the top that are always on the grid
-_RATIO = 1.03  # ratio of neighbouring places, counted from either end
-_STEP = 0.1  # between neighbouring places in arcsin(sqrt(p)), times sqrt(m)
+_HEAD = 64  # this many best places are always on the grid
+_RATIO = 1.03  # largest ratio of neighbouring places, counted from either end
+_STEP = 0.1  # largest step in arcsin(sqrt(p)) between neighbouring places, times sqrt(m)
 _FINER = 4  # the grid of checked places is this many times finer
 _SPLIT = 8  # the search for a minimum cuts the ranks between two places into this many pieces
 #: Tolerance of the dual constraints: the error of the result is not larger.

@@ -49,7 +49,7 @@ SHAPED: DistributionMethod = "monotone-mle"  # the default of pages and commands
 MOST_RANKS = 10**7  # largest n for which a probability of every rank is written out
 
 _OWN_ITERATIONS = 10  # for one system, started from the distribution of all compared systems
-_ETA = 0.01  # weight of the entropy
+_ETA = 0.01  # weight η of the entropy H
 _DIFFERENCE = 1e-4  # relative change of a count in numerical derivatives
 _NEWTON = 200  # most Newton steps
 _CLOSE = 1e-12  # below this Newton decrement, one more step is exact

@@ -29,9 +29,9 @@ class Support:
 
     n: int
     scheme: Scheme
-    ends: Ints  # items above at which each panel ends (exclusive); the last is n
-    starts: Ints  # first node of each panel
-    above: Floats  # irrelevant items above, at each node
+    ends: Ints  # number of items above at which each panel ends (exclusive); the last is n
+    starts: Ints  # index of the first node of each panel
+    above: Floats  # number of irrelevant items above the relevant one, at each node
     ranks: Floats  # number of ranks that each node represents, n in all
 
     def panel(self, i: int) -> tuple[int, int, slice]:

@@ -24,7 +24,7 @@ LARGEST_RATING = 10**9  # squares of ratings, and their sums, do not overflow
 
 # Parameters of the synthetic data set.
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
-_FEWEST, _MORE, _MOST = 10, 40, 300  # interactions per user: fewest, mean of the rest, most
+_FEWEST, _MORE, _MOST = 10, 40, 300  # interactions per user: fewest, mean excess, most
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
 _TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0  # weights in the log-probability of taking an item
 _IN_SERIES = 0.4  # share of the items that belong to a series

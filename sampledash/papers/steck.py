@@ -158,7 +158,7 @@ def _sampled(x: RankSet) -> Values:
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    at = 1 + 2 * (n - 1) // m  # Krichene & Rendle's eq. 20 estimates it from two sampled above
+    at = 1 + 2 * (n - 1) // m  # Krichene & Rendle, eq. 20: the rank if 2 sampled items are above
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
         "unbiased": (y := np.max(np.abs(off)), y < 1e-12),
