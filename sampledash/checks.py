@@ -106,7 +106,7 @@ def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def several(name: str, values: Any, what: str) -> list[Any]:
-    """Return ``values`` as a list of at least one value; refuse text, which would give letters."""
+    """Return ``values`` as a list of at least one value; refuse text, a sequence of letters."""
     try:
         if isinstance(values, str):
             raise TypeError
@@ -156,9 +156,9 @@ def integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
 
 
 def _odd(values: ArrayLike, kind: type | tuple[type, ...]) -> list[Any]:
-    """Return those of ``values`` that are of another kind, in their original form.
+    """Return those of ``values`` that are not of type ``kind``, in their original form.
 
-    They are looked up in the input, because numpy turns [1, "three"] into an array of text.
+    The function searches the input, because numpy turns [1, "three"] into an array of text.
     """
     given = np.asarray(values, dtype=object).ravel().tolist()
     return [v for v in given if isinstance(v, bool) or not isinstance(v, kind)]
@@ -228,7 +228,7 @@ def length(name: str, array: NDArray[Any], rows: int, needed: str) -> None:
 
 
 def rows(name: str, values: ArrayLike, what: str) -> int:
-    """Return the number of ``values``; refuse none."""
+    """Return the number of ``values``; refuse an empty list."""
     size = array_of(name, values).size
     if size == 0:
         raise ValueError(f"{name} is empty: give at least one {what}")
@@ -256,7 +256,7 @@ def labels(name: str, values: ArrayLike) -> NDArray[Any]:
 
 def _hashable(value: object) -> bool:
     try:
-        hash(value)  # a tuple hashes all it holds
+        hash(value)  # the hash of a tuple needs that of each element
     except TypeError:
         return False
     return True

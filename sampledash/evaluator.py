@@ -143,9 +143,9 @@ def _looked(
     k: int,
     others: Labels | None = None,
 ) -> _Found:
-    """Count candidates above and tied until k are above the best; ``relevant_scores`` decrease."""
+    """Count candidates above and tied with relevant items (best first), until k exceed the best."""
     best, least = relevant_scores.item(0), relevant_scores.item(-1)
-    # A single relevant item is compared as a number instead of an array: it takes half the time.
+    # A single relevant item is compared as a number, which takes half the time of an array.
     several = len(relevant_scores) > 1
     compared, axis = (relevant_scores[:, None], 1) if several else (best, None)
     above: Any = np.zeros(len(relevant_scores), dtype=np.int64) if several else 0
@@ -187,7 +187,7 @@ def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
     if not items.size:
         raise ValueError(f"{name} is empty: give at least one item")
     listed, places = items.tolist(), {}
-    with suppress(TypeError):  # labels that cannot be hashed
+    with suppress(TypeError):  # labels that cannot be hashed are refused below
         places = dict(zip(listed, range(len(items)), strict=True)) if items.ndim == 1 else {}
     if not places:
         raise ValueError(
@@ -238,9 +238,9 @@ def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray
 def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
     """Return the scores of the relevant items from the best down, and the index of each item."""
     values = _numbers(scores, len(items), "score of the relevant items", "of them")
-    order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]  # equal scores as given
+    order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]  # stable for equal scores
     values = values[order]
-    if values.item(0) != values.item(0):  # NaN is sorted last
+    if values.item(0) != values.item(0):  # the sort puts NaN before the best score
         item = checks.shown(items[order[0]])
         raise ValueError(f"score of relevant item {item} is NaN: it has no rank")
     return values, order
@@ -258,7 +258,7 @@ def _chunks(
 
 @dataclass(eq=False, repr=False)
 class Evaluation:
-    """Users whose ranks are all decided so far: :func:`evaluate` returns and continues it.
+    """The users decided so far and their ranks: :func:`evaluate` returns and continues this object.
 
     Attributes
     ----------
@@ -287,7 +287,7 @@ class Evaluation:
     #: many candidates are above and tied with the relevant items.
     _sizes: list[tuple[int, int]] = field(default_factory=list)
     _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
-    _asked: str = ""  # digest of what is evaluated
+    _asked: str = ""  # digest of the users, their relevant items and numbers of candidates
 
     def __repr__(self) -> str:
         done = f"{len(self.finished)} of {self.users} users finished, k = {self.k}"
@@ -337,7 +337,7 @@ class Evaluation:
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
         """Draw places for relevant items of one user that are tied with each other and with others.
 
-        No rank and number of ties of a single item describe such a block, so its order is drawn.
+        Ranks and numbers of ties of single items cannot describe such a block: its order is drawn.
         """
         shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[:-1] > 0)
         for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
@@ -405,8 +405,8 @@ def evaluate(
     the index of the user that crosses the budget. Given the set of the first T users, each whose
     cost could have crossed the budget was last with equal probability, and the others came in any
     order: the expected mean of the first T - 1 values is the expected first x, the mean of all
-    users (if the budget covers the most expensive user; Murthy, Sankhya 1957). If the user were
-    kept, users who cost more, that is hits, would be too frequent.
+    users (if the budget covers the most expensive user; Murthy, Sankhya 1957). If the last user
+    were kept, expensive users, which are the hits, would be too frequent.
     :func:`~sampledash.mean_of_sample` gives the interval.
 
     A continued evaluation scores the user that was left out again. Its result is the same as with
@@ -475,7 +475,7 @@ def evaluate(
                 relevant_scores, _ = _scored(items, ask(items))
                 count = _looked(relevant_scores, _chunks(ask, others, chunk, left), k, others)
                 left -= count.scored
-                if not count.stopped and count.scored < len(others):  # no room for a chunk
+                if not count.stopped and count.scored < len(others):  # no budget for a chunk
                     break
                 counts.append(count)
         except ValueError as error:
@@ -511,7 +511,7 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
 
 
 def _digest(users: Sequence[Any], proxied: bool) -> str:
-    """Return a digest that identifies an evaluation before anything is scored."""
+    """Return a digest of what is to be scored: users, relevant items, numbers of candidates."""
     state = sha256(repr(proxied).encode())
     for label, items, candidates in users:
         state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())
@@ -530,7 +530,7 @@ class _Lists:
     def of(self, candidates: ArrayLike, relevant: ArrayLike) -> tuple[Labels, Labels]:
         """Return all candidates except the relevant items, in random order, and the relevant items.
 
-        A list that many users share is shuffled once; a user's order starts at its relevant item.
+        A list that many users share is shuffled once; each order starts after a relevant item.
         """
         if candidates is not self.given:
             pool = np.atleast_1d(checks.array_of("candidates", candidates))

@@ -1,4 +1,4 @@
-"""True ranks of one recommender: an immutable object that is reduced once to counts."""
+"""True ranks of one recommender: an immutable object, reduced once to counts of distinct items."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def digest_of(
 class RankCounts:
     """Distinct relevant items of a rank set and how often each occurs: the input of computations.
 
-    Each array has one entry per distinct item: the ``position``-th of ``relevant`` items has
+    Each array has one entry per distinct item: the ``position``-th best of ``relevant`` items has
     ``above`` of ``negatives`` irrelevant items strictly above it and ``tied`` more tied with it.
     """
 
@@ -90,7 +90,7 @@ class RankCounts:
 
     @property
     def positions(self) -> list[int]:
-        """The positions that occur, 1 first."""
+        """The positions (1 for the best relevant item) that occur, in increasing order."""
         return np.flatnonzero(np.bincount(self.position)).tolist()
 
     @property
@@ -130,7 +130,7 @@ class RankCounts:
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
     """Number the labels 0, 1, 2 ... in the order of first appearance."""
-    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # all distinct
+    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # increasing, so distinct
         return np.arange(len(labels)), len(labels)
     listed = labels.tolist()
     distinct = dict.fromkeys(listed)
@@ -154,7 +154,7 @@ def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Return the first row of each kind of distinct rows, sorted, and the kind of every row."""
+    """Return the first index of each group of equal rows, sorted by row, and each row's group."""
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
         if np.any(column != column[:1]):  # skip constant columns, usually most of them
@@ -164,8 +164,8 @@ def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
             key, size = key * among + code, size * among
     if size > 4 * len(key):
         return np.unique(key, return_index=True, return_inverse=True)[1:]
-    first = np.full(size, -1)  # few enough keys to avoid sorting
-    first[key[::-1]] = np.arange(len(key))[::-1]  # the last write is that of the first row
+    first = np.full(size, -1)  # there are few possible keys: a table of keys replaces sorting
+    first[key[::-1]] = np.arange(len(key))[::-1]  # the first row of each key is written last
     occurs = first >= 0
     return first[occurs], (np.cumsum(occurs) - 1)[key]
 
@@ -178,7 +178,7 @@ def all_of(parts: Sequence[RankCounts]) -> RankCounts:
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Return items of several rank sets with distinct sampled-rank distributions, and the indices.
+    """Return items with distinct sampled-rank distributions, and the index of each set's items.
 
     Counts of equal items are summed; ``relevant`` of the result is meaningless.
     """
@@ -328,7 +328,7 @@ class RankSet(ByDigest):
                 )
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
-        """Return the order of rows by instance and rank; position and number of relevant items."""
+        """Return the order by instance and rank, and each row's position and relevant count."""
         rows = len(self.ranks)
         codes, distinct = codes_of(self.instances)
         if distinct == rows:
@@ -340,7 +340,7 @@ class RankSet(ByDigest):
         sizes = np.diff(np.r_[starts, rows])
         position = np.arange(rows) - np.repeat(starts, sizes) + 1
         relevant = np.repeat(sizes, sizes)
-        if self.beyond.any():  # put each after the items before it and the ties of those
+        if self.beyond.any():  # an unknown rank comes after the known ones and their ties
             least = self.ranks[order] - position + self.ties[order]
             above, at = np.unique(least, return_inverse=True)
             most = np.maximum.accumulate(code * len(above) + at) % len(above)
@@ -503,11 +503,11 @@ class RankSet(ByDigest):
 
 _TABLE = 1 << 22  # entries of a matrix held at a time
 _ROUNDED = 1e-6  # rounding error allowed in a share that must be 0 or 1
-_SEED = 0  # of the draws below, so that repeated calls give the same ranks
+_SEED = 0  # fixed seed of the draws below, so that repeated calls give the same ranks
 
 
 def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
-    """Draw places, always the same, for relevant items of one list that are tied with each other.
+    """Draw reproducible places for relevant items of one list that are tied with each other.
 
     ``ties`` counts the other items of a tied block, relevant or not. An item that is not tied with
     another relevant item keeps its rank and ties, all of which are then irrelevant items.

@@ -20,13 +20,13 @@ from sampledash.types import Flags, Floats, Ints
 LEVEL = 1e-3
 #: Explanations of an m that correlates with the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
-#: p-value of this test below which ranges no longer assume one rank distribution for every m.
+#: Below this p-value of the test, ranges no longer assume one rank distribution for every m.
 DOUBTFUL = 0.05
-_STRATUM = 50.0  # instances of neighbouring n that the test compares with one another, about
+_STRATUM = 50.0  # the test compares about so many instances of neighbouring n with one another
 _ENOUGH = 50.0  # instances that are enough for a stratum
 _NEAR = 1.5  # largest ratio of the n, or the m, in a stratum that has enough instances
 _FAR = 4.0  # largest ratio of n in any stratum; m may differ by more, since negatives are dropped
-#: Most places 1..m+1 that are counted, summed over each m that occurs.
+#: Largest number of sampled ranks 1..m+1 that are counted, summed over all m that occur.
 MOST_PLACES = 10_000_000
 
 
@@ -302,7 +302,7 @@ class SampledRankSet(ByDigest):
         for size in sizes:
             whole, part = m == size, (drawn == size) & (m > size)
             seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
-            if np.any(part):  # the mean over all ways to drop them
+            if np.any(part):  # take the mean over all ways to drop negatives
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             seen.setflags(write=False)
@@ -335,7 +335,7 @@ class SampledRankSet(ByDigest):
         apart = not self.adaptive and self.chance_if_set < level
         strata = []
         for group in _groups(used, self.n, self.counts, _FAR):
-            # From the largest m down: a few instances with a small m then do not reduce the others.
+            # Group from the largest m down: a few instances with small m do not reduce the others.
             parts = _groups(group, 1 / self.m, self.counts, np.inf) if apart else [group]
             for part in parts:
                 most = int(self.m[part].min()) if apart else None
@@ -348,7 +348,7 @@ class SampledRankSet(ByDigest):
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
     """Return the ``instances`` in groups of neighbouring sizes, in increasing order.
 
-    A group ends where the next size is far, or not near and the group has enough instances.
+    A group ends where the next size is far, or is not near while the group has enough instances.
     """
     logs, place = np.unique(np.log(np.asarray(sizes)[instances]), return_inverse=True)
     totals = np.bincount(place, weights[instances])
@@ -368,12 +368,12 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return the n that represents instances: their mean, large enough for ``m`` negatives."""
+    """Return the n that represents several instances: the mean n, or more to hold m negatives."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 
 def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
-    """Return the p-value of a test of whether m is independent of the rank; 1 if it has no power.
+    """Return the p-value of the test that m is independent of the rank; 1 if the test has no power.
 
     Each instance with n candidates and m negatives, ``above`` of them above its item, represents
     ``weight`` instances.
@@ -381,8 +381,8 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     Drop negatives at random until all instances of the same n have the smallest m among them. If m
     is independent of the rank, the numbers of negatives left above the item are independent of m.
     An evaluation that draws more negatives while none ranks above the item makes these numbers
-    small where m is large. If m was set beforehand by something that correlates with the rank, they
-    are small or large there.
+    small where m is large. If m was set beforehand by something that correlates with the rank, the
+    numbers are small or large where m is large.
 
     The test is that of Cochran, Mantel & Haenszel: two scores of the number above (its mean, and
     whether it is 0) are correlated with the midrank of m, among instances of the same or
@@ -419,7 +419,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
-    left = gammaln(m - s + 1.0) - gammaln(m - s - fewest + 1.0)  # minus infinity: too few below
+    left = gammaln(m - s + 1.0) - gammaln(m - s - fewest + 1.0)  # -inf if too few are below
     none = np.exp(left - gammaln(m + 1.0) + gammaln(m - fewest + 1.0))
     place = place - mean(place)[stratum]
     total = np.array([np.sum((w * place * y)[several[stratum]]) for y in (share, none)])
@@ -427,7 +427,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # Where a single negative is left, both scores are equivalent.
+    # Where a single negative is left, both scores are equivalent: one direction has no variance.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
@@ -453,7 +453,7 @@ def _follows(n: Ints, m: Ints) -> bool:
 
 
 def _strata(n: Ints, weight: Floats) -> Ints:
-    """Return the stratum of each instance: equal n together, neighbouring n up to some size."""
+    """Return the stratum of each instance: equal n, and neighbouring n up to about 50 instances."""
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)
     before = np.cumsum(sizes) - sizes

@@ -19,8 +19,8 @@ behind the K candidates are exchangeable and hold the N - K others together, so 
 
 and T = N where K < k. For one relevant item at rank r among n, E[T] is k n / r beyond the cutoff
 and n - 1 within it. Candidates tied with a relevant item are not above it: the decision holds for
-every order of the ties, and ``ties`` of a rank set stay known. Any other order of the candidates is
-as exact; in the order of a cheap proxy, the k candidates above come early.
+every order of the ties, and the ties of undecided instances are known. The metric is exact in any
+order of the candidates; in the order of a cheap proxy's scores, the k candidates above come early.
 
 A metric without a cutoff is never decided, but it is known up to a tolerance once it cannot exceed
 the tolerance: with a candidates above the best relevant item, AP, RR and NDCG are largest if all

@@ -1,6 +1,6 @@
 """Bounds on a metric: every value that the sampled ranks, or a printed table, allow.
 
-No estimator can narrow them. The cost of stopping when decided has bounds from a pilot run too.
+No estimator can narrow these bounds. A pilot run also bounds the cost of stopping when decided.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
-_CONSTRAINTS = 200  # most cumulative shares that are constrained, for each number of negatives
+_CONSTRAINTS = 200  # at most this many cumulative shares are constrained for each m
 _MOST_DECIMALS = 12
 _ERRORS = 2.0  # standard errors by which a printed mean may differ from its expected value
 
@@ -56,7 +56,7 @@ def bounds(
         Another system: the result bounds the difference, ``srs`` minus ``versus``.
     shape
         ``"non-increasing"``: only distributions in which no rank is more frequent than a better
-        one. An assumption about the system, not a finding.
+        one. This is an assumption about the system, not a finding.
     tolerance
         How far the share of sampled ranks up to each t = 1..m may be from the observed share, in
         0..1. A tolerance near 0 shows what infinitely many instances could tell. ``None`` allows
@@ -175,8 +175,8 @@ def confidence_range(
     Where nearly all sampled ranks of a stratum are equal, the chi-square approximation fails: exact
     binomial limits of the shares replace it for that stratum. Where the negatives are all other
     items, the sampled ranks are the true ranks and the metric is known. Where m correlates with the
-    rank for an unknown reason, the range spans the ranges of both readings. Without a shape it does
-    so, without a message, as soon as a test at the 5 % level finds the correlation.
+    rank for an unknown reason, the range spans the ranges of both readings. Without a shape it also
+    spans both, without a message, as soon as a test at the 5 % level finds the correlation.
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -197,9 +197,9 @@ def confidence_range(
 def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
-    """Return the range for sets that have a single reading each."""
+    """Return the interval for sets with one explanation of m each: set beforehand, or drawn."""
     linear = metric.linear and not any(s.adaptive for s in sets)
-    needless = linear and shape is None  # no fit needed; strata of equal ranks are still checked
+    needless = linear and shape is None  # no fit is needed; impossible ranks are still refused
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
         each_fit = [None] * len(srs.strata) if needless else best_fits(metric, srs, shape)
@@ -213,7 +213,7 @@ def _as_read(
     for srs, observed, weight in alike:
         span = _within_limits(metric, observed, shape, part_confidence, srs.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
-    if linear:  # a shape that fits the sample does not narrow it
+    if linear:  # a shape does not narrow the interval of AUC or ATOP
         return interval_of_mean([s.strata for s in sets], confidence)
     if fits:
         ends.append(profile_interval(fits, part_confidence))
@@ -234,7 +234,7 @@ def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
 
 
 def constrained(m: int) -> Ints:
-    """Return the sampled ranks t in 1..m, at most 200, up to which the share is constrained."""
+    """Return the sampled ranks t in 1..m, at most 200, whose cumulative share is constrained."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -244,7 +244,7 @@ def constrained(m: int) -> Ints:
 def _up_to(
     metric: Metric, observed: Outcomes, shape: Shape | None, places: Callable[[Floats], Ints]
 ) -> tuple[Columns, list[Floats]]:
-    """Return columns that predict the shares up to some places, and the observed shares per m."""
+    """Return columns that predict cumulative shares of sampled ranks, and the observed shares."""
     readings, shares = [], []
     for m, counts in zip(observed.m, observed.counts, strict=True):
         up_to = np.arange(1, m + 2)[:, None] <= places(counts)
@@ -370,13 +370,13 @@ def bounds_from_table(
     ------
     ValueError
         If a value is no printed metric, or no ranks can produce the values together: the message
-        names a value and the range that the other values leave it.
+        names a value and the range that the other values allow for this value.
 
     Notes
     -----
     The bounds cover every rank distribution whose *expected* sampled metrics round to the printed
-    ones. The printed run differs from its expected value: a mean v over U instances has a standard
-    deviation of at most :math:`\sqrt{v (1 - v) / U}`. Give ``instances`` to allow for it.
+    ones. Printed means differ from their expected values: a mean v over U instances has a standard
+    deviation of at most :math:`\sqrt{v (1 - v) / U}`. ``instances`` allows for this difference.
     """
     wanted = as_metric(metric)
     size = checks.integer("n", n, low=2)
@@ -399,23 +399,23 @@ def _printed_range(
     shape: Shape | None,
     over: float,
 ) -> tuple[float, float]:
-    """Return the range of the metric for the printed values of one system, ``over`` instances.
+    """Return the range of the metric for one system's printed means over ``over`` instances.
 
-    Refuse values that no ranks can produce: name one, and the range that the other values leave it.
+    Refuse values that no ranks can produce: the error names one value and its possible range.
     """
     metrics, values, half = _printed(name, observed, decimals)
     half += _error(values, over)
     shown = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in metrics]
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
-        """Return the programme of all distributions that show the values, except value ``free``."""
+        """Return the programme of the distributions that show all values but value ``free``."""
         columns = Columns((sampling,), (np.column_stack(shown),), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
         return Programme(columns, values - room, values + room)
 
     span = programme(shape).mean_range()
     if span is not None:
-        if shape is None:  # the distribution is that of the instances
+        if shape is None:  # the distribution is that of the instances' own ranks
             return span
         below, above = _error(np.array(span), over).tolist()
         return max(span[0] - below, 0.0), min(span[1] + above, 1.0)
@@ -443,7 +443,7 @@ def _printed_range(
 
 
 def _error(values: Floats, instances: float) -> Floats:
-    """Return two standard errors of each mean: the largest possible for values in 0..1."""
+    """Return twice the largest possible standard error of each mean of values in 0..1."""
     return np.asarray(_ERRORS * np.sqrt(values * (1 - values) / instances))
 
 
@@ -488,7 +488,7 @@ class _Cost(Metric):
     """Expected number of candidates looked at, as a metric: it decreases with the rank."""
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the cost; ``above`` may lie between ranks, as sums over ranks need."""
+        """Return the cost; ``above`` may be fractional, because nodes may lie between ranks."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))
@@ -529,8 +529,8 @@ def stopping_range(
     -----
     The cost decreases with the rank as a metric does, so it is bounded like a metric: sampled ranks
     do not tell which ranks are just within k and which just beyond. If instances outside the pilot
-    exist, the range adds a normal sampling error: the largest that values between k and n - 1 with
-    this mean can have, when no value lies in between. Each error gets half of the risk.
+    exist, the range adds a normal sampling error: the largest for values in k..n - 1 with this
+    mean, as if each value were k or n - 1. Each of the two errors gets half of the risk.
 
     Examples
     --------
@@ -557,7 +557,7 @@ def stopping_range(
     means = confidence_range(_Cost("recall", metric.k), pilot, None, None, level)
     if not some:
         return means
-    # var <= (mean - least)(most - mean) for values between least and most.
+    # The variance of values in least..most is at most (mean - least)(most - mean).
     fewest, largest = int(pilot.n.min()), int(pilot.n.max())
     least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
     most = float(stopping_cost(metric, 1, largest).mean)

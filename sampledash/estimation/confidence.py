@@ -12,13 +12,13 @@ sampled ranks cannot tell values apart, and steep outside. So the interval pays 
 of the one functional that matters for this metric, not for m + 1 cumulative shares at once.
 
 Without a shape, :math:`\pi` is the distribution of the instances' own ranks. These ranks are fixed,
-so that only the draw of the negatives is random, independently for each instance:
+so only the draw of the negatives is random, independently for each of the U instances:
 
 .. math:: C = \frac{1}{U} \sum_r \pi_r (\mathrm{diag}(A_r) - A_r A_r^T),
 
-which is less than the multinomial covariance :math:`(\mathrm{diag}(q) - q q^T)/U`, about half of
-it at the top ranks. Where m differs between instances, the ranks of the instances with one m vary
-about the common :math:`\pi`; the variance of these ranks is added to C.
+which is less than the multinomial covariance :math:`(\mathrm{diag}(q) - q q^T)/U` of the expected
+shares q, about half of it at the top ranks. Where m differs between instances, the ranks of the
+instances with one m vary about the common :math:`\pi`; their variance is added to C.
 
 Instances whose n differs, or whose m correlates with the rank, have no common :math:`\pi`. They are
 divided into strata of nearly equal n, and m, each with its own distribution. The interval holds
@@ -91,15 +91,15 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-_LEAST = 5.0  # instances in a cell, so that a squared error is nearly chi-square
-_CELLS = 200  # most cells for each number of negatives
-_ALL_CELLS = 4000  # most cells for all numbers of negatives together, about
+_LEAST = 5.0  # fewest instances in a cell: its squared error is then nearly chi-square
+_CELLS = 200  # largest number of cells for each number of negatives
+_ALL_CELLS = 4000  # about the largest number of cells for all numbers of negatives together
 _RARE = 0.025  # error probability of the exact limit of a rare event
-_STIFF = 1e2  # weight of the equation that all weights sum to 1, in largest entries of the others
-_FAINT = 1e-3  # weight of the equation that pulls the metric
+_STIFF = 1e2  # weight of the equation "weights sum to 1", relative to the largest other entry
+_FAINT = 1e-3  # weight of the extra equation that pulls the metric up or down
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30
-_VANISHING = 1e-10  # added to a variance, which is 0 where the negatives are all other items
+_VANISHING = 1e-10  # added to variances, which are 0 where all other items are drawn
 _ABSURD = 1e-6  # p-value below which a shape counts as contradicted
 _NEARLY = 1e-3  # largest gap to the maximum log-likelihood of all instances together
 _ROUNDING = 1e-9
@@ -112,15 +112,15 @@ _STEPS = 60
 class Cells:
     """Shares of sampled ranks, joined into cells with enough instances for a normal error."""
 
-    starts: Ints  # first outcome of each cell, counted over all numbers of negatives
-    share: Floats  # share of the cell among the instances with its number of negatives
-    size: Floats  # effective number of the instances with its number of negatives
-    outcomes: int  # number of outcomes
+    starts: Ints  # index of each cell's first outcome among the outcomes of all m
+    share: Floats  # share of the instances with the cell's m that are in the cell
+    size: Floats  # effective number of instances with the cell's m
+    outcomes: int  # number of outcomes (sampled ranks) over all m
     instances: float  # effective number of all instances
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:
-        """Join the outcomes of each number of negatives."""
+        """Join neighbouring sampled ranks into cells, for each number of negatives."""
         starts, shares, sizes, width = [], [], [], 0
         room, worth = _ALL_CELLS / len(observed.m), 1 / observed.design_effect
         for counts in observed.counts:
@@ -151,7 +151,7 @@ def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
     # A stretch of sampled ranks without an instance is a cell of its own: it rules true ranks out.
     # Joining loses information: the bounds grow a little and stay valid.
     finest = np.arange(len(counts))
-    if len(counts) > _CELLS:  # in proportion to the binomial width, sqrt(p(1-p))
+    if len(counts) > _CELLS:  # cell widths are in proportion to sqrt(p(1-p))
         wide = len(counts) * np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)[:-1]) ** 2
         finest = np.unique(wide.astype(np.int64))
     totals = np.add.reduceat(counts, finest)
@@ -174,7 +174,7 @@ def all_alike(observed: Outcomes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """Standardised shares: those observed, and those that each place of a grid predicts."""
+    """Fit of a distribution over a grid of places (see :class:`Columns`) to the shares of cells."""
 
     rows: Floats  # predicted shares in standard errors: (cells, places)
     observed: Floats  # observed shares in standard errors: (cells,)
@@ -182,11 +182,11 @@ class ChiSquareFit:
     offset: float
     extremes: tuple[float, float]  # smallest and largest metric of any ranks, whatever the shape
     weights: Floats  # rank distribution that fits best: (places,)
-    scatter: float = 0.0  # variance of the instances' metric about the distribution's; 0: no shape
-    #: Whether squared distances are twice the loss of log-likelihood: they are then measured from
-    #: ``observed``, minus that of the best fit; otherwise they are measured from the best fit.
+    scatter: float = 0.0  # variance of the instances' metric about the expected one; 0: no shape
+    #: Whether squared distances are twice the loss of log-likelihood. Distances are then measured
+    #: from ``observed``, minus the best fit's distance; otherwise from the best fit.
     likelihood: bool = False
-    weight: float = 1.0  # weight of its metric in the sum that an interval is for
+    weight: float = 1.0  # weight of the fit's metric in the sum whose interval is computed
 
     @cached_property
     def aim(self) -> Floats:
@@ -195,12 +195,12 @@ class ChiSquareFit:
 
     @cached_property
     def least(self) -> float:
-        """Squared distance of the best fit."""
+        """Squared distance of the best fit from ``aim``."""
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
         """Return metric and squared distance that minimise squared distance / 2 - pull * metric."""
-        # A row of small weight w with the distant target pull / w adds this pull, and a term w².
+        # An extra row w * metric with the target pull / w adds the pull, and a small term in w².
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
@@ -214,9 +214,9 @@ class ChiSquareFit:
 def best_fits(
     metric: Metric, srs: SampledRankSet, shape: Shape | None
 ) -> tuple[ChiSquareFit | None, ...]:
-    """Return each stratum's best fit: the most likely if the draw decided m, else of least misfit.
+    """Return each stratum's best fit: maximum likelihood if the draw decided m, else least misfit.
 
-    A fit is None where nearly all sampled ranks of the stratum are equal and chi-squares fail. A
+    A fit is None where nearly all sampled ranks of the stratum are equal: chi-squares fail there. A
     shape that the sampled ranks contradict is refused: its bounds would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
@@ -268,10 +268,10 @@ def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """Return the rows of the places of a grid, and the share of all ranks that each represents.
+    """Return the row of each place of a grid, and the share of all ranks that it represents.
 
-    Where n differs, the places are those at the smallest and at the largest n: for a given share of
-    items above, mixtures of the two represent any n between, with any metric between theirs.
+    Where n differs, there is a grid for the smallest and one for the largest n: at a given share of
+    items above, mixtures of the two rows represent any n in between and any metric in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -295,7 +295,7 @@ def _of_instances(
 ) -> ChiSquareFit:
     """Fit the distribution of the instances' own ranks."""
     law = cells.joined(table)
-    # The best fit has too few atoms to tell the variance between ranks: use a smooth fit for it.
+    # The best fit has too few atoms to give the variance between ranks: a smooth fit gives it.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):  # expectation maximisation, stopped while smooth
@@ -321,7 +321,7 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
     law = cells.joined(table).T
     rows, observed, weights, chance = _multinomial(cells, law)
     joint = weights @ cells.joined(table[:, cells.outcomes :])
-    # Mean metric of the instances with each sampled rank, times the share of instances with its m.
+    # Mean metric of the instances in each cell, times the share of instances with the cell's m.
     metric_of = cells.size / cells.instances * joint / chance
     left = float(weights @ table[:, -2]) - float(metric_of @ joint)
     values, offset = table[:, -1] - metric_of @ law, float(metric_of @ cells.share)
@@ -330,7 +330,7 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return rows and shares in multinomial standard errors, and the fit's weights and chances."""
+    """Return rows and shares in multinomial standard errors, the weights, cell probabilities."""
     least = cells.floor * cells.size
     chance = np.maximum(cells.share, 1 / cells.size)
     for _ in range(3):
@@ -362,7 +362,7 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     weights = _most_likely_exactly(law, counts / counts.sum(), size)
     chance = weights @ law
     root = np.sqrt(size * counts / counts.sum())
-    # Neighbouring ranks predict nearly the same shares: few directions hold all distances.
+    # Neighbouring ranks predict nearly the same shares: few singular vectors hold all distances.
     turned, scale, rows = np.linalg.svd(root[:, None] * (law / chance).T, full_matrices=False)
     large = scale > _ROUNDING * scale[0]
     shown, observed = scale[large, None] * rows[large], 2 * root @ turned[:, large]
@@ -371,7 +371,7 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
 
 
 def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
-    """Return the most likely weights of the places, by Newton steps that are least squares."""
+    """Return the most likely weights of the places, by Newton steps, each a least-squares fit."""
     root = np.sqrt(share)
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
@@ -381,7 +381,7 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
         aim /= aim.sum()
-        # Not the full step: an outcome with a probability near 0 would blow up the next step.
+        # Take less than the full step: an outcome of probability near 0 would spoil the next step.
         length, reached = 0.9, float(share @ np.log(chance))
         while length > _ROUNDING:
             tried = (1 - length) * weights + length * aim
@@ -404,7 +404,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
-    if extent <= _EXACT:  # equal for all ranks, as where the cutoff holds all candidates
+    if extent <= _EXACT:  # the metric is equal for all ranks, as with a cutoff of n
         value = sum(fit.weight * float(fit.extremes[0]) for fit in fits)
         return value, value
 
@@ -418,7 +418,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     def end(sign: float) -> float:
         farthest = sum(max(sign * fit.weight * x for x in fit.extremes) for fit in fits)
-        inside, outside = (0.0, 0.0), None  # pulls and their distances
+        inside, outside = (0.0, 0.0), None  # (pull, distance) below and above the goal
         pull = goal / (_USUAL * extent)
         for _ in range(_STEPS):
             value, distance = at(sign * pull)
@@ -457,7 +457,7 @@ def mean_of_some(
 
         return end if room(end) <= 0 else float(scipy.optimize.brentq(room, expected, end))
 
-    width = best - worst or 1.0  # a cutoff of all candidates leaves one value
+    width = best - worst or 1.0  # best = worst if the cutoff is the number of candidates
     lowest, highest = np.clip((np.array([low, high]) - worst) / width, 0, 1).tolist()
     return worst + beyond(lowest, 0.0) * width, worst + beyond(highest, 1.0) * width
 
@@ -465,7 +465,7 @@ def mean_of_some(
 def interval_of_mean(
     samples: Sequence[Sequence[Outcomes]], confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of AUC of one sample (a list of strata), or of a difference of two."""
+    """Return the interval of AUC for one sample (a list of strata), or its difference for two."""
     z = float(ndtri((1 + confidence) / 2))
     parts = [_wilson(strata, z) for strata in samples]
     if len(parts) == 1:
@@ -482,21 +482,21 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
-    # Sums over instances: of the shares, of the estimated variances of these, and of the variances
-    # if all instances had the same share, in units of share (1 - share).
+    # Sums over instances: of the shares, of the estimated variances of the shares, and of their
+    # variances if all instances had the same share, in units of share (1 - share).
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
         if SCHEMES[strata[0].scheme].distinct:
             part = (n - 1 - m) / max(n - 2, 1)
         share += float(counts @ (1 - s / m))
-        if m == part:  # one draw does not tell the variance: at most 0.25
+        if m == part:  # one draw gives no variance: take the largest, 0.25
             variance, alike = variance + size * 0.25, alike + size
         else:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # One more instance with the share 1/2, so that a sample without any variance has an error too.
+    # Add an instance with the share 1/2, so that a sample without any variance has an error too.
     variance += 0.25 * alike / size
     # Instances with different shares vary less than if all had the mean share.
     spread = share * (1 - share)

@@ -3,7 +3,7 @@ r"""Estimates of the exact metric from sampled ranks, with intervals; and cutoff
 An estimate is a smooth function :math:`\theta` of the shares of the sampled ranks, with derivatives
 :math:`\psi_s = \partial \theta / \partial \hat p_s`. Its variance over |D| instances is, to first
 order, the variance of :math:`\psi` over the observed shares, divided by |D| (the delta method). The
-derivatives of a learned vector include those of its prior, through every iteration of the prior.
+derivatives of a learned correction include those of its prior, through every iteration for it.
 
 This variance is what resampling the instances would show, not the distance of the estimate from the
 truth: the interval also spans what the sampled ranks leave open (:func:`~sampledash.bounds`).
@@ -45,7 +45,7 @@ OVERSHOOT = (
     "may their mean"
 )
 _ROUNDING = 1e-9
-_RUNS = 200  # bootstrap samples: their standard deviation is then known to 5 %
+_RUNS = 200  # number of bootstrap samples: they give the standard deviation to within 5 %
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Estimate:
     low, high
         Interval of the exact metric, as far as the sampled ranks can tell, under either reading.
     readings
-        Empty, unless m correlates with the rank and ``adaptive`` does not say why. Then two
-        estimates, if m was set beforehand and if the draw decided m; ``value`` is their mean.
+        Empty, unless m correlates with the rank and ``adaptive`` does not say why. Then the two
+        estimates for m set beforehand and for m decided by the draw; ``value`` is their mean.
     """
 
     value: float
@@ -145,7 +145,7 @@ def estimate(
         Sampled ranks of one system.
     method
         A correction or its text, or ``"mle" "mes" "monotone-mle"`` (the mean over that rank
-        distribution), ``"bv-mle" "bv-mes" "bv-monotone-mle" "mn"`` (a vector learned from it).
+        distribution), ``"bv-mle" "bv-mes" "bv-monotone-mle" "mn"`` (a correction with this prior).
     confidence
         Chance that the interval holds the exact metric, in 0..1.
     rng
@@ -191,7 +191,7 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
 def by_reading(
     metric: Metric | str, srs: SampledRankSet, method: Correction | str
 ) -> tuple[float, ...]:
-    """Return an estimate for each reading of m: one, or both set beforehand and decided by draw."""
+    """Return one estimate, or two where m may have been set beforehand or decided by the draw."""
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
     return tuple(_of_strata(metric, reading, method) for reading in srs.readings)
@@ -214,7 +214,7 @@ def points(
     method: Correction | str,
     learn: Callable[[DistributionMethod], rank_distribution.RankDistribution] | None = None,
 ) -> Floats:
-    """Estimate the exact metric as :func:`point` does, for each run: shape (runs,)."""
+    """Estimate the exact metric as :func:`point` does, from each of several samples: (samples,)."""
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
@@ -337,7 +337,7 @@ def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
 
 
 def _resampled(outcomes: Outcomes, rng: np.random.Generator) -> Outcomes:
-    """Draw instances with replacement: counts (runs, m + 1) for each number of negatives."""
+    """Draw 200 bootstrap samples of the instances: counts (200, m + 1) for each m."""
     drawn = []
     for counts in _samples(outcomes, np.concatenate(outcomes.counts)):
         total = counts.sum()
@@ -357,7 +357,7 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Return derivatives of the estimate in the shares, as :meth:`Learner.slopes` does."""
+    """Return derivatives of the estimate by the share of each outcome, up to a constant per m."""
     plan = as_method(method)
     if isinstance(plan, Correction):
         return _corrected(plan, metric, outcomes)
@@ -370,7 +370,7 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Return derivatives of a learned vector's mean in the shares, directly and via its prior."""
+    """Return derivatives of a learned correction's mean by the shares, direct and via its prior."""
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
     part = gamma or 0.0

@@ -25,25 +25,25 @@ from sampledash.types import Floats, Ints
 
 Shape = Literal["non-increasing"]
 
-_ROOM = 1 << 22  # entries of a matrix of probabilities, up to which every place is checked
-_HEAD = 64  # places at the top that are always on the grid
-_RATIO = 1.03  # ratio of neighbouring places, counted from either end
-_STEP = 0.1  # between neighbouring places in arcsin(sqrt(p)), times sqrt(m)
-_FINER = 4  # how much finer the grid is on which places are checked
-_SPLIT = 8  # pieces into which a stretch between two places is cut in search of a minimum
+_ROOM = 1 << 22  # with at most this many probabilities, every place is checked
+_HEAD = 64  # this many best places are always on the grid
+_RATIO = 1.03  # largest ratio of neighbouring places, counted from either end
+_STEP = 0.1  # largest step in arcsin(sqrt(p)) between neighbouring places, times sqrt(m)
+_FINER = 4  # the grid of checked places is this many times finer
+_SPLIT = 8  # the search for a minimum cuts the ranks between two places into this many pieces
 #: Tolerance of the dual constraints: the error of the result is not larger.
 _ENOUGH = 1e-9
 _ROUNDS = 60
-#: The solver's finest tolerance, and what to fall back on where simplex steps break down.
+#: Solvers and tolerances in the order of use: the later ones are for failures of the simplex steps.
 _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Point masses, or uniform distributions on 1..j: a row holds the means under one of them."""
+    """Point masses, or uniform distributions on 1..j; a row holds the means under one component."""
 
     samplings: tuple[Sampling, ...]
-    #: For each sampling, functions of the sampled rank (m + 1, functions); None: all probabilities.
+    #: For each sampling, (m + 1, functions of the sampled rank); None: each rank's probability.
     readings: tuple[Floats | None, ...]
     metric: Metric  # its exact mean is the last entry of a row
     shape: Shape | None
@@ -128,10 +128,10 @@ class Columns:
         return places, rows
 
     def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
-        """Return places, and values, where a combination of row entries has a minimum below level.
+        """Return places and values of the local minima of ``rows @ combination`` below ``level``.
 
-        Where not every place fits into memory, the search looks at a grid with 40 places to the
-        width of a sampled-rank distribution, and refines each minimum of the grid.
+        Where not every place fits into memory, the search looks at a grid with 40 places per width
+        of a sampled-rank distribution, and refines each minimum of the grid.
         """
         places, rows = self._checked
         values = rows @ combination
@@ -162,7 +162,7 @@ class Columns:
 
 
 class Programme:
-    """All rank distributions whose means of some functions are in ranges, (functions,) each."""
+    """All rank distributions under which the mean of each function is in ``low..high``."""
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high
@@ -179,7 +179,7 @@ class Programme:
             cost[entry] = sign
             solution = self._column_generation(cost)
             if solution is None and np.all(self.nearest()[1] == 0):
-                # The first places were infeasible; the nearest distribution added feasible ones.
+                # The first places allow no solution; :meth:`nearest` has added places that do.
                 solution = self._column_generation(cost)
             if solution is None:
                 return None
@@ -203,13 +203,13 @@ class Programme:
     def _column_generation(
         self, cost: Floats, relaxed: bool = False
     ) -> tuple[float, scipy.optimize.OptimizeResult] | None:
-        """Return a lower limit of the smallest cost over all places, and a solution over some."""
+        """Return a lower limit of the cost over all places, and the last programme's solution."""
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
             if result.status != 0:
                 return None
             dual = result.eqlin.marginals
-            # Coefficients of the reduced cost of a place, but for the dual value of the sum 1.
+            # The reduced cost of a place is its row times ``beyond``, minus the dual of the sum 1.
             beyond = cost - np.append(dual[:-1], 0.0)
             places, values = self.columns.price(beyond, dual[-1] - _ENOUGH)
             new = np.setdiff1d(places, self._places)
@@ -249,6 +249,6 @@ class Programme:
 
 
 def clipped(low: float, high: float, worst: float, best: float) -> tuple[float, float]:
-    """Return a range whose ends are possible and in order, which rounding may have violated."""
+    """Return the range within worst..best and with ends in order, despite rounding errors."""
     low = min(max(low, worst), best)
     return low, min(max(high, low), best)

@@ -45,14 +45,14 @@ from sampledash.sampled_rank_sets import LEVEL, Outcomes, SampledRankSet, popula
 from sampledash.types import Floats
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
-SHAPED: DistributionMethod = "monotone-mle"  # what pages and commands show unless asked otherwise
+SHAPED: DistributionMethod = "monotone-mle"  # the default of pages and commands
 MOST_RANKS = 10**7  # largest n for which a probability of every rank is written out
 
-_OWN_ITERATIONS = 10  # when started from the distribution of all compared systems
-_ETA = 0.01  # weight of the entropy
+_OWN_ITERATIONS = 10  # for one system, started from the distribution of all compared systems
+_ETA = 0.01  # weight η of the entropy H
 _DIFFERENCE = 1e-4  # relative change of a count in numerical derivatives
 _NEWTON = 200  # most Newton steps
-_CLOSE = 1e-12  # Newton decrement after which one more step is exact
+_CLOSE = 1e-12  # below this Newton decrement, one more step is exact
 _TINY = np.finfo(float).tiny
 # One distribution needs n within a factor _NEAR of the mean n for a share _MOST of the instances.
 _NEAR, _MOST = 1.5, 0.9
@@ -275,10 +275,10 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
     """Estimate a non-increasing distribution of each compared system, starting from a common one.
 
     The systems share what the sample cannot tell: their common distribution is learned first (50
-    iterations), and 10 more iterations on a system's own sampled ranks tell it apart. This pulls a
-    system towards those it is compared with. On movielens-xyz at m = 100 the pair and metric that
+    iterations), and 10 more iterations adapt it to a system's own sampled ranks. This pulls each
+    system towards the other systems. On movielens-xyz at m = 100 the pair and metric that
     are most often in the wrong order are right in 88 % of the runs, against 80 % with one corrected
-    vector for all systems and 61 % with separate distributions; the error of Recall@1..50 is 2.8 %,
+    metric for all systems and 61 % with separate distributions; the error of Recall@1..50 is 2.8 %,
     against 3.2 and 3.1 %.
     """
     every = together(sets)
@@ -290,7 +290,7 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
     """Estimate as :func:`fitted_side_by_side` does, from all outcomes and those of each system."""
     common, distributions = Learner(whole, SHAPED).weights(), []
-    for outcomes in by_system:  # with the n and the numbers of negatives of all systems together
+    for outcomes in by_system:  # n and the numbers of negatives are those of all systems
         counts_by_m = dict(zip(outcomes.m, outcomes.counts, strict=True))
         counts = tuple(counts_by_m.get(m, np.zeros(m + 1)) for m in whole.m)
         model = Learner(replace(whole, counts=counts), SHAPED)
@@ -356,8 +356,8 @@ class Learner:
         return RankDistribution(self.support, mass)
 
     def slopes(self, value: Floats) -> Floats:
-        """Return derivatives in the shares, given derivatives ``value`` in the mass, (nodes,)."""
-        # Determined up to a constant for each m, because the shares of one m have a fixed sum.
+        """Return derivatives by the shares, given derivatives ``value`` by the mass, (nodes,)."""
+        # They are determined up to a constant for each m: the shares of one m have a fixed sum.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
         return self._differences(value)
@@ -380,14 +380,14 @@ class Learner:
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
-    """Return weights of hypotheses with outcome probabilities ``rows``: ([runs,] hypotheses)."""
+    """Return the weights of the hypotheses after expectation maximisation: ([runs,] hypotheses)."""
     many = np.atleast_2d(shares)
     used = np.any(many > 0, axis=0)
     seen = np.ascontiguousarray(rows[:, used])
     many = many[:, used]
     weights = np.array(np.broadcast_to(start, (len(many), len(rows))))
     for _ in range(iterations):
-        # The smallest float keeps an outcome that has become impossible from dividing by 0.
+        # The smallest float prevents a division by 0 where an outcome has become impossible.
         weights *= (many / np.maximum(weights @ seen, _TINY)) @ seen.T
         weights /= weights.sum(axis=1, keepdims=True)
     return weights if np.ndim(shares) == 2 else weights[0]
@@ -396,7 +396,7 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
 def most_likely_slopes(
     rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
 ) -> Floats:
-    """Return derivatives of ``value @ most_likely(...)`` in the shares, by backpropagation."""
+    """Return derivatives of ``value @ most_likely(...)`` by the shares, by backpropagation."""
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
     weights, trail, slope = start, [], np.zeros(len(share))
@@ -418,7 +418,7 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
-        share = counts / size  # not by 0: m was set beforehand, so each m has instances
+        share = counts / size  # size is above 0: m was set beforehand, so each m has instances
         shares.append(share)
         weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
     return np.concatenate(shares, axis=-1), np.concatenate(weights, axis=-1)
@@ -466,7 +466,7 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    if row.stepped:  # mean of the value under each uniform
+    if row.stepped:  # a hypothesis is a uniform distribution: take the mean of the value under it
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
     return most_likely_slopes(learner.laws, shares, learner.start, steps, value)
@@ -503,14 +503,14 @@ def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
 class Learned:
     """An estimator: how a rank distribution is learned from sampled ranks."""
 
-    label: str  # on the pages, and in a link
+    label: str  # text on the pages and in links
     #: Weights of the hypotheses from a learner, a number of iterations and the initial weights.
     weights: Callable[[Learner, int, Floats], Floats]
-    #: Derivatives in the shares, from a learner and derivatives in the mass; None: by differences.
+    #: Derivatives by the shares, from a learner and derivatives by the mass; None: by differences.
     slopes: Callable[[Learner, Floats], Floats] | None = None
-    iterations: int = 0  # default; 0: solved exactly
-    stepped: bool = False  # hypotheses are uniforms on 1..j, the distribution is non-increasing
-    cancels: bool = False  # whether a stopping rule that depends on the draw cancels
+    iterations: int = 0  # default number of iterations; 0: the method is solved exactly
+    stepped: bool = False  # hypotheses are uniforms on 1..j, so the distribution is non-increasing
+    cancels: bool = False  # whether a stopping rule based on the draw cancels in the likelihood
 
 
 #: Every way to learn a rank distribution; a new estimator is a row here.

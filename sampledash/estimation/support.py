@@ -1,4 +1,4 @@
-"""The nodes at which the mass of an estimated rank distribution stands."""
+"""The nodes, at or between true ranks, that carry the mass of an estimated rank distribution."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sampledash.schemes import Scheme
 from sampledash.types import Floats, Ints
 
 EVERY_RANK = 4_000  # candidates up to which every rank is a node
-_FINE = 200  # steps of a non-increasing distribution: at every rank up to here
-_STEPS = 300  # number of steps beyond _FINE
+_FINE = 200  # a non-increasing distribution may step down after each rank up to this rank
+_STEPS = 300  # number of possible steps beyond rank _FINE
 _TINY = np.finfo(float).tiny
 
 
@@ -29,9 +29,9 @@ class Support:
 
     n: int
     scheme: Scheme
-    ends: Ints  # items above at which each panel ends (exclusive); the last is n
-    starts: Ints  # first node of each panel
-    above: Floats  # irrelevant items above, at each node
+    ends: Ints  # number of items above at which each panel ends (exclusive); the last is n
+    starts: Ints  # index of the first node of each panel
+    above: Floats  # number of irrelevant items above the relevant one, at each node
     ranks: Floats  # number of ranks that each node represents, n in all
 
     def panel(self, i: int) -> tuple[int, int, slice]:
@@ -45,7 +45,7 @@ class Support:
 
     @cached_property
     def step(self) -> Ints:
-        """Index in :func:`step_ends` of the first step that each node lies before: (nodes,)."""
+        """Index in :func:`step_ends` of the first step beyond each node: (nodes,)."""
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
@@ -98,8 +98,8 @@ def step_ends(n: int) -> Ints:
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
-    """Return the probability per rank at ``above`` (ranks,), from the ``density`` (..., nodes)."""
-    # The logarithm of the density is interpolated.
+    """Interpolate probabilities per rank, (..., nodes), from nodes ``at`` to nodes ``above``."""
+    # The interpolating polynomial is that of the logarithm of the density.
     apart, gap = at[:, None] - at, above[:, None] - at
     np.fill_diagonal(apart, 1.0)
     gap[gap == 0] = 1e-300

@@ -41,15 +41,15 @@ _TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True)
 class Vector:
-    """An estimator: how a vector is computed from a learned rank distribution."""
+    """An estimator: how a corrected metric is computed from a learned rank distribution."""
 
-    label: str  # on the pages, and in a link; "": the pages do not offer the vector
+    label: str  # text on the pages and in links; "": the pages do not offer the estimator
     prior: DistributionMethod
     #: Weight of the variance for one set, and for several; None: 1 / |D| for every rank.
     gammas: tuple[float, float] | None = (0.01, 0.1)
 
 
-#: Every vector with a learned prior; a new estimator is a row here.
+#: Every corrected metric with a learned prior; a new estimator is a row here.
 VECTORS: dict[str, Vector] = {
     "bv-mle": Vector("BV-MLE", "mle"),
     "bv-mes": Vector("BV-MES", "mes"),
@@ -77,7 +77,7 @@ def fit_learned(
     gamma: float | None = None,
     m: int | None = None,
 ) -> LearnedFit:
-    """Learn one vector from all given sets, to be applied to each of them.
+    """Learn one corrected metric, a vector over the sampled rank, from all given sets together.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def fit_learned(
         Weight of the variance, in 0..1 and above 0; 0.01 for one set, 0.1 for several. Not for
         ``"mn"``, where the number of instances takes its place.
     m
-        Number of negatives that the vector is for; may be left out where all instances have one m.
+        Number of negatives that it is fitted to; may be left out where all instances have one m.
 
     Raises
     ------
@@ -101,8 +101,8 @@ def fit_learned(
 
     Notes
     -----
-    A vector learned from one system has less bias. But two systems are compared more reliably if
-    they share one vector than with a vector each: the shared errors cancel in the difference.
+    A corrected metric learned from one system has less bias. But two systems are compared more
+    reliably with one corrected metric for both: the shared errors cancel in the difference.
     """
     checks.choice("method", method, VECTORS)
     metric, every = as_metric(metric), rank_distribution.together(sets)
@@ -137,7 +137,7 @@ def fit_learned(
 
 
 def default_gamma(method: str, sets: int = 1) -> float | None:
-    """Return the weight of the variance in a vector of one or several sets; None for MN."""
+    """Return the default weight γ of the variance, for one or several sets; None for MN."""
     gammas = VECTORS[method].gammas
     return gammas and gammas[sets > 1]
 
@@ -145,7 +145,7 @@ def default_gamma(method: str, sets: int = 1) -> float | None:
 def learned_values(
     metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
-    """Return the vector over the sampled rank, (m + 1,); ``gamma`` is ``None`` for MN."""
+    """Return the corrected metric of each sampled rank, (m + 1,); ``gamma`` is ``None`` for MN."""
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else pmf(s.scheme, m, above, s.n - 1 - above)
@@ -156,14 +156,14 @@ def learned_values(
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
     """Return a solver of the normal equations for a right side (m + 1,) or (m + 1, metrics).
 
-    For the right side ``rows.T @ (bias * target)`` the solution is the vector of least bias² and
-    variance, weighted by ``bias`` and ``variance`` at the nodes. ``rows``, (nodes, m + 1), are the
-    sampled-rank distributions at the nodes. Values of impossible sampled ranks are interpolated.
+    For the right side ``rows.T @ (bias * target)`` the solution is the corrected metric of least
+    bias² plus variance, weighted by ``bias`` and ``variance`` at the nodes. ``rows`` holds the
+    sampled-rank distributions, (nodes, m + 1). Values of impossible sampled ranks are interpolated.
     """
     noise = variance @ rows
     seen = noise > _TINY
     scale = 1 / np.sqrt(noise[seen])
-    some = rows[:, seen] * scale  # scaled to unknowns of equal noise, as in ``least_squares``
+    some = rows[:, seen] * scale  # the scaled unknowns have equal noise, as in ``least_squares``
     matrix = some.T @ ((bias - variance)[:, None] * some)
     matrix.flat[:: len(matrix) + 1] += 1
     places = np.arange(len(seen))
@@ -172,7 +172,7 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
         columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
         try:
             solution = np.linalg.solve(matrix, columns)
-        except np.linalg.LinAlgError:  # all items are drawn: many vectors are equally good
+        except np.linalg.LinAlgError:  # all items are drawn: the solution is not unique
             solution = np.linalg.pinv(matrix, hermitian=True) @ columns
         every = [np.interp(places, places[seen], scale * column) for column in solution.T]
         return np.stack(every, axis=1).reshape(moment.shape)
@@ -200,7 +200,7 @@ def gamma_table(
         Number of instances |D| that the corrected metric is averaged over, above 0.
     ranks
         Distribution of the true rank that the system is assumed to have: n weights, as
-        :func:`~sampledash.rank_distribution` gives them. The vectors are fitted to the uniform
+        :func:`~sampledash.rank_distribution` gives them. The corrections are fitted to the uniform
         prior, not to this distribution.
     gammas
         Values in 0..1, above 0.
@@ -209,8 +209,8 @@ def gamma_table(
     -------
     One row per γ, in the order given, with γ = 1/|D| added in front: ``gamma``; ``bias``, the
     expected error of the mean over the instances; ``variance`` of that mean over the draw of
-    negatives; ``mse``, bias² + variance; ``largest`` entry of the vector; ``condition`` number of
-    the matrix that is solved.
+    negatives; ``mse``, bias² + variance; ``largest`` corrected value in size; ``condition`` number
+    of the matrix that is solved.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return items above and mass of every rank, or of the nodes that represent the ranks."""
+    """Return number of items above and mass at each rank, or at nodes that represent the ranks."""
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             raise ValueError(

@@ -83,7 +83,7 @@ def ranked(
     return (yield from within(ranking, 0.5, 1))
 
 
-#: Sections 6 and 9 of Krichene & Rendle, and Table 2 of Steck.
+#: The experiments of sections 6 and 9 of Krichene & Rendle, and of Table 2 of Steck.
 EXPERIMENTS = {
     "krichene": Experiment("last 1", OF_THE_PAPERS),
     "steck": Experiment(
@@ -101,7 +101,7 @@ def pairs(ranks: RankSet) -> RankSet:
 
 
 class Point(NamedTuple):
-    """Results of AllRank-Regression with one value of the knob that a sweep varies.
+    """Results of AllRank-Regression with one value of the hyperparameter that a sweep varies.
 
     ``ranks`` holds every relevant pair as an instance; ATOP, Recall and TOPK at any cutoff are
     computed from it. ``rmse`` is the error over all held-out ratings, relevant or not.
@@ -119,7 +119,7 @@ class Sweep(NamedTuple):
     points: tuple[Point, ...]
 
 
-#: Values in Steck's figures: weights and imputed ratings, including the paper's optimum.
+#: Values in Steck's figures: weights w_m and imputed ratings r_m, including the paper's optimum.
 GRIDS: dict[str, tuple[float, ...]] = {
     "wm": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     "rm": (-2.0, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0),
@@ -135,7 +135,7 @@ def sweep(
     least_rating: float | None = None,
     seed: int = 0,
 ) -> Generator[Sweep, None, tuple[Point, ...]]:
-    """Train AllRank-Regression with a series of values of a knob, as for Steck's Figures 1 to 3.
+    """Train AllRank-Regression with several values of a hyperparameter, as for Steck's Figures 1-3.
 
     Parameters
     ----------
@@ -144,9 +144,9 @@ def sweep(
     knob
         ``"wm"``, the weight of missing ratings (Figure 2), or ``"rm"``, their value (Figure 1).
     values
-        Values of the knob, in the order of training; by default those of :data:`GRIDS`.
+        Values of this hyperparameter, in the order of training; by default those of :data:`GRIDS`.
     knobs
-        Values of the other knobs, by name; by default Steck's.
+        Values of the other hyperparameters, by name; by default Steck's.
     least_rating
         Lowest relevant rating; by default the highest in training.
     seed
@@ -159,7 +159,7 @@ def sweep(
     Raises
     ------
     ValueError
-        If there are no ratings, a value of a knob is invalid, or nothing is relevant.
+        If there are no ratings, a value is invalid, or nothing is relevant.
 
     Notes
     -----
@@ -241,7 +241,7 @@ def toy(known: int) -> Toy:
     user, movie = np.ogrid[:8, :8]
     liked = (user < 4) == (movie < 4)
     ratings = np.where(liked & ((user + movie) % 4 > 0), 5.0, np.nan)
-    # Users of the two genres alternate.
+    # The users whose genre is known alternate between the two genres.
     order = np.argsort(np.arange(8) % 4, kind="stable")[:known]
     predicted = np.full((8, 8), 5.0)
     predicted[order] = np.where(liked[order], 5.0, 1.0)

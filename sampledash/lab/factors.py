@@ -1,6 +1,6 @@
 """Matrix factorisations over all pairs of a user and an item, including unobserved pairs.
 
-One solver of weighted least squares serves iALS, AllRank and observed ratings only. Where all
+One solver of weighted least squares serves iALS, AllRank and fits to observed ratings. Where all
 weights are equal the minimum has a closed form (an SVD). The logistic loss is minimised by L-BFGS.
 
 References
@@ -129,7 +129,7 @@ def weighted_als(
     start: Factors | None = None,
     dtype: Any = np.float32,
 ) -> Part[Factors]:
-    """Minimise by alternating exact half steps, users first, from random factors of the items.
+    """Minimise the loss by alternating exact half steps, users first, from random item factors.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
     Notes
     -----
     A randomised range finder with 20 extra columns and 4 power steps (Halko, Martinsson & Tropp,
-    SIAM Review 2011) finds the d largest; scipy's ``svds`` cannot be interrupted.
+    SIAM Review 2011) finds the d largest singular values; scipy's ``svds`` cannot be interrupted.
     """
     n_users, n_items = values.shape
     sides, steps = (values, values.T.tocsr()), 10
@@ -200,7 +200,7 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
     lowered = np.maximum(sigma[:d].astype(np.float64) - ridge * np.sqrt(n_users * n_items), 0)
     total = float(np.square(values.data, dtype=np.float64).sum())
     yield TrainingProgress(1.0, total - float(lowered @ lowered))
-    balance = (n_users / n_items) ** 0.25  # so that both ridges are equal
+    balance = (n_users / n_items) ** 0.25  # makes the ridge terms of both sides equal
     root = np.sqrt(lowered)
     users = (left @ turn.T)[:, :d] * (root * balance)
     return Factors(users.astype(np.float32), (right[:, :d] * (root / balance)).astype(np.float32))
@@ -265,12 +265,12 @@ class LogisticLoss:
 def least_by_gradient(
     evaluate: Callable[[Scores], Part[tuple[float, Scores]]], start: Scores, *, steps: int
 ) -> Part[Scores]:
-    """Minimise by L-BFGS with ten stored pairs; halve a step until the loss decreases enough."""
+    """Minimise by L-BFGS with ten stored steps; halve each step until the loss decreases enough."""
     x, pairs = start, deque[tuple[Scores, Scores]](maxlen=10)
     value, gradient = yield from within(evaluate(x), 0.0, 1 / (steps + 1))
     for step in range(1, steps + 1):
         direction = -_times_inverse(pairs, gradient)
-        if not pairs:  # the scale is not known yet
+        if not pairs:  # without a stored step, the length is a guess
             direction *= 0.1 * np.linalg.norm(x) / np.linalg.norm(gradient)
         slope, low, high = float(direction @ gradient), step / (steps + 1), (step + 1) / (steps + 1)
         while True:
@@ -305,7 +305,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 def logistic(
     relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
-    """Return factors that minimise :class:`LogisticLoss`, after two sweeps of least squares."""
+    """Minimise :class:`LogisticLoss`, starting with two sweeps of least squares."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)

@@ -1,6 +1,6 @@
 """Interactions of users with items: an immutable object for splits, recommenders and ranking.
 
-Also a small synthetic data set to begin with, drawn from a seed.
+:func:`synthetic` draws a small data set to begin with, from a seed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LARGEST_RATING = 10**9  # squares of ratings, and their sums, do not overflow
 
 # Parameters of the synthetic data set.
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
-_FEWEST, _MORE, _MOST = 10, 40, 300  # interactions of a user: exponential above the fewest
+_FEWEST, _MORE, _MOST = 10, 40, 300  # interactions per user: fewest, mean excess, most
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
 _TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0  # weights in the log-probability of taking an item
 _IN_SERIES = 0.4  # share of the items that belong to a series
@@ -118,7 +118,7 @@ class Interactions(ByDigest):
 
     @cached_property
     def matrix(self) -> csr_array:
-        """Users × items (CSR, float32): the rating, 1 where there is none; repeats add up."""
+        """Users × items (CSR, float32): the rating, 1 without ratings; repeated pairs add up."""
         data = np.ones(self.size, np.float32) if self.rating is None else self.rating
         matrix = csr_array((data, (self.user, self.item)), shape=(self.n_users, self.n_items))
         matrix.sum_duplicates()
@@ -146,7 +146,7 @@ class Interactions(ByDigest):
 
     @cached_property
     def in_time(self) -> NDArray[np.int64]:
-        """Indices of the interactions in the order of time, equal times in their order."""
+        """Indices of the interactions in the order of time, equal times in the file's order."""
         if self.time is None:
             return np.arange(self.size)
         return np.argsort(self.time, kind="stable")

@@ -31,8 +31,8 @@ class Model(Protocol):
         """Scores (stop - start, n_items) of all items for the users ``start`` to ``stop``."""
 
 
-#: A computation as a generator: it can be abandoned at any step, a few hundredths of a second
-#: each, and returns its result at the end.
+#: A computation as a generator: it can be abandoned after any step, which takes a few hundredths
+#: of a second, and returns its result at the end.
 Part = Generator[TrainingProgress, None, T]
 Training = Part[Model]
 

@@ -20,7 +20,7 @@ from sampledash.types import Floats
 #: Pairs of interactions that are counted for a block of co-occurrences: some hundredths of a
 #: second of work.
 PAIRS = 2**22
-#: Numbers in a dense block.
+#: Most numbers in a block of co-occurrences, if it is dense.
 BLOCK = 2**21
 #: Rows of a dense matrix that are updated at once.
 STRIPE = 1024
@@ -47,7 +47,7 @@ def _check_size(n: int, size: int, remedy: str = "") -> None:
 def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
     """Yield how many users took both of two items, by blocks of rows (CSR, float32, exact).
 
-    ``taken`` is the CSR of users × items of ones. A step yields rows, their counts, the share done.
+    ``taken`` is the CSR of users × items of ones. A step yields a slice of rows, counts, the share.
     """
     by_item = taken.T.tocsr()
     work = np.cumsum(by_item @ np.diff(taken.indptr).astype(np.float64))
@@ -62,9 +62,9 @@ def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
 def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     r"""Sharpened cosine between items (Krichene & Rendle, eq. 27-30).
 
-    :math:`s_{ij} = (C_{ij} / \sqrt{n_i n_j})^q`, with C users who took both items. A candidate i
-    gets the score :math:`\sum_j s''_{ij}` over the items j that the user took, where each row of
-    s'' is s scaled to the Euclidean length 1.
+    :math:`s_{ij} = (C_{ij} / \sqrt{n_i n_j})^q`, where :math:`C_{ij}` users took both items and
+    :math:`n_i` took i. A candidate i gets the score :math:`\sum_j s''_{ij}` over the items j that
+    the user took, where each row of s'' is s scaled to the Euclidean length 1.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def _columns(n: int) -> list[slice]:
 def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
     """Keep the k largest C_ji² / n_i, i ≠ j, in each row j of counts C; rows begin at ``first``.
 
-    In double precision, two of these fractions are equal exactly where the true fractions are, up
-    to some 10⁵ users of one item.
+    In double precision, two fractions compare as equal only if the true fractions are equal, up to
+    some 10⁵ users of one item.
     """
     near = block.toarray().astype(np.float64)
     near **= 2

@@ -27,8 +27,8 @@ ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
 
 _BLOCK = 4 * 2**20  # bytes of scores in a block: some hundredths of a second for most models
-_FEWEST = 16  # least users in a block where rows are long, so that models still multiply matrices,
-_LARGEST = 64 * 2**20  # unless the block would have more bytes than this
+_FEWEST = 16  # fewest users in a block, also where rows are long: models then multiply matrices
+_LARGEST = 64 * 2**20  # most bytes of a block: with very long rows it has fewer users than 16
 _COMPARED = 2**18  # scores compared at a time, which fit the cache of a processor
 
 
@@ -242,7 +242,7 @@ def _count(
 
 
 def _users_at_once(n_items: int) -> int:
-    """Return the number of users per block; it depends on n_items only, so rounding is the same."""
+    """Return the number of users per block: from n_items only, so that rounding is reproducible."""
     row = 4 * n_items
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
 
@@ -301,7 +301,7 @@ def _without(seen: csr_array, relevant: csr_array) -> csr_array:
 def _seen_scores(
     scores: NDArray[Any], seen: csr_array, user: Ints, start: int
 ) -> tuple[Ints, NDArray[Any]]:
-    """Return indices of relevant items, and scores of the items that their users have seen."""
+    """Return, for each seen item of each relevant item's user, the relevant index and the score."""
     begin, size = seen.indptr[user].astype(np.int64), np.diff(seen.indptr)[user]
     row = np.repeat(np.arange(len(user)), size)
     at = np.arange(len(row)) + np.repeat(begin - (np.cumsum(size) - size), size)

@@ -48,9 +48,9 @@ _MEANINGS: dict[Role, _Meaning] = {
                      "a whole number or a date, in every row, or leave the column out", TIMES),
 }  # fmt: skip
 _LABELLED: tuple[Role, Role] = ("user", "item")
-_HEADLESS = ("user", "item", "rating", "timestamp")  # names of columns without a header
+_HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 _TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")  # a typed header of RecBole
-#: Number of each unit in a second. Times since 1970 in 1973..2128 are _FROM to _TO seconds.
+#: How many of each unit make a second. Dates in 1973..2128 are _FROM to _TO seconds after 1970.
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FROM, _TO = 1e8, 5e9
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
@@ -348,7 +348,7 @@ def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
             f"{times[before]:.0f} before it one in {other}; write all in one unit"
         )
     if times.dtype.kind == "f" and np.any(times != np.floor(times)):
-        times = np.round(times * 1e6)  # fractions of seconds keep their order
+        times = np.round(times * 1e6)  # the factor keeps the order of fractions of a second
     if (i := first(np.abs(times) >= checks.TOO_LARGE)) is not None:
         raise ReadError(f"{place(cells.index[i])}: {times[i]:.3g} is too large; write {what}")
     return times.astype(np.int64)
@@ -381,7 +381,7 @@ def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return which interactions are repeats of another interaction, the one that counts."""
+    """Return which interactions do not count because another one has the same user and item."""
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item
     counts = np.zeros(interactions.size, dtype=bool)

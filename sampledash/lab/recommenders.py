@@ -1,4 +1,4 @@
-"""Recommenders as data: a name with knobs, a text that can be parsed, and a training function."""
+"""Recommenders as data: a name with hyperparameters ("knobs"), its text, a training function."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Family:
     source: str
     train: Callable[..., Training]  # takes interactions, the seed, and the knobs by name
     knobs: tuple[Knob, ...] = ()
-    rated: bool = False  # whether it learns from the values of ratings
+    rated: bool = False  # whether the family learns from the values of ratings
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ def _least_squares(
 def _ials(
     data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
 ) -> Training:
-    # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
+    # Loss of an observed pair: (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
     matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
     return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
 

@@ -193,7 +193,8 @@ def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Genera
     user = interactions.user[order]
     by_user = np.argsort(user, kind="stable")
     sizes = np.bincount(user, minlength=interactions.n_users)
-    left = np.repeat(np.cumsum(sizes), sizes) - np.arange(interactions.size)  # 1 for the last
+    # For each interaction, how many of its user's are left, itself included: 1 for the last.
+    left = np.repeat(np.cumsum(sizes), sizes) - np.arange(interactions.size)
     held = np.zeros(interactions.size, dtype=bool)
     held[order[by_user]] = (left <= rule.amount) & np.repeat(sizes > rule.amount, sizes)
     return held

@@ -1,6 +1,6 @@
 """The printed results of Krichene & Rendle: the cells of Tables 1-4 and statements of the text.
 
-Each cell is compared with an exactly computed value, not with runs. The mean, the standard
+Each cell is compared with an exactly computed value, not with a simulation. The mean, the standard
 deviation and the probability of the right order follow from the distributions of the sampled ranks.
 The printed numbers have the sampling error of 1,000 or 100 runs, which a difference may not exceed.
 
@@ -115,9 +115,9 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     ``load`` gives the bundled rank sets by name: :func:`sampledash.example`. The result has the
     columns of :func:`cells` and ``ours`` and ``our_std`` (exact standard deviation of one run) in
     the units of the cell; the ``difference`` from the printed number and the largest difference
-    ``allowed``: rounding and two standard errors of the mean over runs, of a count of right runs
-    or, for an exact mean, of one random order of the ties; whether every number of the cell
-    ``matched``; and, if not, the ``reason``.
+    ``allowed``: rounding plus two standard errors (of the mean over runs, of the number of runs in
+    the right order or, for an exact mean, of one random order of the ties); whether every number of
+    the cell ``matched``; and, if not, the ``reason``.
     """
     frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
@@ -168,7 +168,7 @@ def _reason(table: int, cell: Any) -> str:
     return ""
 
 
-#: For each statement our number and whether the statement holds; other values that the text names.
+#: By name: our number and whether a statement holds, or another value that the text file names.
 Values = Mapping[str, Any]
 
 
@@ -243,7 +243,7 @@ def _sampled() -> Values:
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        for scheme in (WITH, _WITHOUT):  # by summing: the closed form assumes no bias
+        for scheme in (WITH, _WITHOUT):  # sums over sampled ranks: the closed form assumes no bias
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
     return {
@@ -263,7 +263,7 @@ def _one_negative() -> Values:
     """Check section 4.4.4: m = 1."""
     ranks, sampling = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
     lines = [expected(name, ranks, sampling) for name in ("AP", "NDCG", "AUC", "Recall@1")]
-    # Difference from the straight line through the ends.
+    # Differences of AP and NDCG from the straight line through their ends.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
     return {
         "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
@@ -306,14 +306,14 @@ def _corrections() -> Values:
 
 
 def _turns(values: Floats) -> int:
-    """Return how often a vector changes between decreasing and increasing."""
+    """Return how often values, in the order of ranks, change between decreasing and increasing."""
     steps = np.diff(values)
     steps = steps[np.abs(steps) > 1e-12]
     return int(np.sum(steps[1:] * steps[:-1] < 0))
 
 
 def _sizes() -> Values:
-    """Check section 5.5: the squared bias of eq. 21's minimum over m and n."""
+    """Check section 5.5: how the least squared bias (eq. 21) depends on m and on n."""
     by_m = [_least_bias(1000, m) for m in (2, 4, 8, 16)]
     by_n = [_least_bias(n, 8) for n in (250, 500, 1000, 2000)]
     raw = [_largest_bias(m) for m in (10, 100, 1000)]
@@ -345,7 +345,7 @@ def _toy(abc: Sequence[RankSet]) -> Values:
     unmoved = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
     orders, ndcg_orders = ([order(row) for row in means[:, :, x]] for x in (ap, ndcg))
     lines = means[:, :, recall]
-    # Wrong unless C is ahead and A and B, which are equal by the exact metric, look equal.
+    # A sampled order is right if C is ahead and A and B, whose exact metrics are equal, look equal.
     apart = np.abs(lines[:, 0] - lines[:, 1]) >= _CLOSE
     wrong = (lines[:, 2] <= lines[:, :2].max(axis=1)) | apart
     same = {order(means[0, :, x]) for x in (auc, ap, ndcg)}
@@ -377,7 +377,7 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Check section 6.1 and Figure 5."""
     x, z = by["X"], by["Z"]
-    # Pessimistic ties give the same number in the worst of ten, twenty or a hundred buckets.
+    # With pessimistic ties the worst of 10, 20 or 100 buckets of ranks holds this number of users.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]

@@ -53,7 +53,7 @@ TABLE_2 = tuple(
     for row in pd.read_csv(Path(__file__).with_suffix(".csv")).itertuples(index=False, name=None)
 )
 
-#: A cell of Table 2 matches within its rounding plus two standard deviations, each below 0.005.
+#: A cell of Table 2 may differ by its rounding plus two standard deviations, each below 0.005.
 ALLOWED = 0.0005 + 2 * 0.005
 
 
@@ -94,7 +94,7 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
     If the relevant ratings are missing at random, the measures of the observed relevant items,
     ranked among *all* items, estimate those of all relevant items without bias. A user's relevant
     items have the ranks 1, 3, 7, 13, ... of 1,000. On average a third is observed, the best-ranked
-    item ``times`` as often as the worst, with even steps in between; ``times`` = 1 is at random.
+    item ``times`` as often as the worst, with even steps in between; at random if ``times`` = 1.
 
     Returns
     -------
@@ -153,12 +153,12 @@ def _sampled(x: RankSet) -> Values:
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    off = [  # by summing: the closed form assumes no bias
+    off = [  # sums over sampled ranks, because the closed form assumes no bias
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    at = 1 + 2 * (n - 1) // m  # the rank that eq. 20 estimates from two sampled others above
+    at = 1 + 2 * (n - 1) // m  # Krichene & Rendle, eq. 20: the rank if 2 sampled items are above
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
         "unbiased": (y := np.max(np.abs(off)), y < 1e-12),
@@ -171,13 +171,13 @@ def _sampled(x: RankSet) -> Values:
 
 
 def _areas() -> Values:
-    """Check eq. 8-9; the paper's ranks are n + 1 - r; a perfect list of 4 relevant has AUC 1."""
+    """Check eq. 8-9, in the paper's ranks n + 1 - r; a perfect list of 4 relevant has AUC 1."""
     n = 30
     his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
     printed, right = (his + 10) / pairs, (his - 10) / pairs
     auc = float(parse_metric("AUC")(7, n))
     printed_9 = auc + 4 / (2 * (n - 1))  # for one relevant item ATOP is equal to AUC
-    # Corrected, eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻).
+    # The corrected eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻).
     extra = 2 / 3_880
     little = extra * 0.9 - extra / 2
     return {
@@ -191,10 +191,10 @@ def _areas() -> Values:
 
 def _numbers() -> Values:
     """Check section 6: conclusions from printed numbers."""
-    t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))  # Netflix: all items, sampled
+    t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))  # E[T]: N = 17,770, Ñ = 1,001
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
-    low = 100 * (best[2] / 43.5 - 1)  # 43 % is printed without decimals
+    low = 100 * (best[2] / 43.5 - 1)  # the printed 43 % may be 43.5 %, rounded
     netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
     weight = 0.05 * (1 - movielens) / movielens
     half = netflix / (0.005 * (1 - netflix))
