@@ -144,7 +144,7 @@ class Correction:
         metric = as_metric(metric)
         require_sampling(sampling)
         if self.prior is not None:
-            prior_weights(self.prior, sampling.n)  # checks the length
+            prior_weights(self.prior, sampling.n)  # raises ValueError for a wrong length
         values, note = vector(self, metric, sampling, 1)
         return Fit(self, metric, sampling, _read_only(values * metric.scale(1)), note)
 

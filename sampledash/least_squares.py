@@ -156,7 +156,7 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
         return _filled((solution @ rows)[seen] / np.sqrt(marginal[seen]), seen)
     seen, marginal = grid.seen, grid.marginal[grid.seen]
     if gamma == 1:
-        return _filled(grid.mean_with(at.target)[seen] / marginal, seen)  # eq. 26
+        return _filled(grid.mean_with(at.target)[seen] / marginal, seen)  # posterior mean, eq. 26
     scale = 1 / np.sqrt(marginal)
     gram = grid.gram[np.ix_(seen, seen)]
     gram *= (1 - gamma) * scale[:, None]

@@ -411,7 +411,7 @@ def parse_metric(text: str) -> Metric:
     if k is not None and not re.fullmatch("[+-]?[0-9]{1,18}", k):
         raise ValueError(f"cutoff of {text!r} is {k!r}: write a whole number, such as {name}@10")
     if not known:
-        name, k = "recall", k or "1"  # section 3.1: accuracy is Recall at 1
+        name, k = "recall", k or "1"  # accuracy is Recall at 1 (Krichene & Rendle, section 3.1)
     return metric(name, k=None if k is None else int(k))
 
 

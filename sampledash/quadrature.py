@@ -39,8 +39,8 @@ class Rule:
 
 
 LAW = Rule(36, 6.0, 12)
-ODDS = Rule(SIZE, 1.0, 2)  # for a distribution that is not a polynomial in the rank
-DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for a rank distribution that is to be estimated
+ODDS = Rule(SIZE, 1.0, 2)  # panels for a distribution that is not a polynomial in the rank
+DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # panels to estimate a rank distribution
 
 
 def off_diagonal(length: int, size: int) -> Floats:
@@ -51,7 +51,7 @@ def off_diagonal(length: int, size: int) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
-    """Return nodes (relative to the middle) and weights of the Gauss rule on ``length`` integers."""
+    """Return nodes (around the middle) and weights of the Gauss rule on ``length`` integers."""
     nodes, vectors = eigh_tridiagonal(np.zeros(size), off_diagonal(length, size))
     return nodes, length * vectors[0] ** 2
 

@@ -269,7 +269,7 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         low, high = float(shares.min()), float(shares.max())
         # At share `high`, all of h items are drawn with probability high^h, 1e-18 at h = `end`.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the exponent of a probability that matters changes by up to 4 x.
+        # Within the band, the exponent of a non-negligible probability changes by up to 4 x.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))

@@ -273,7 +273,7 @@ class _Pass:
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
             table = [metric.of_above(np.arange(m_max + 1), m_max, j) for metric in metrics]
             rows = np.flatnonzero(positions == j)
-            every = len(rows) == len(positions)  # then a slice avoids a copy
+            every = len(rows) == len(positions)  # if so, a slice avoids a copy of the rows
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
         #: Matrix with 1 where a lane belongs to a system, else 0: (systems, lanes).
@@ -307,7 +307,7 @@ class _Pass:
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
-        if self.protocol.design.varies:  # no thinning: without one draw, no item may be lost
+        if self.protocol.design.varies:  # no thinning: dropping a draw may drop no item
             for index, m in enumerate(wanted.tolist()):
                 result[index] = self.owned @ self._values(
                     _histograms(self.parts, m, self.protocol), m

@@ -319,7 +319,7 @@ class Run:
         if not self.is_sum:
             waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
             for part in self.hits or ():
-                values = part.values * self.ranks.n_instances  # undo the share in the mean
+                values = part.values * self.ranks.n_instances  # values are divided by D
                 waves[part.instances] = part.law @ waves_of(values, frequencies)
             return waves[order]
         atoms, at = self._instances(order)

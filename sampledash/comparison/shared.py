@@ -127,7 +127,7 @@ def _any_coupling(
     first: Law, second: Law, difference: float, variance: float
 ) -> tuple[float, float]:
     """Return bounds on P(X > Y): from both distributions (Makarov) and moments (Cantelli)."""
-    x, y = first[0], second[0] + TIED  # X > Y + TIED
+    x, y = first[0], second[0] + TIED  # X must exceed Y by more than a tie
     points = np.concatenate([x, y])
 
     def up_to(law: Law, values: Floats, side: str) -> Floats:

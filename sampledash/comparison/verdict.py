@@ -230,7 +230,7 @@ class Pairs:
         """Return :attr:`std` for some systems."""
         try:
             return np.sqrt(moments_of_means(self.metrics, sets, self.m, self.protocol)[1])
-        except ValueError:  # several tied relevant items in one instance
+        except ValueError:  # unknown for several tied relevant items per instance
             return np.full((len(sets), len(self.metrics)), np.nan)
 
     def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
