@@ -1,4 +1,4 @@
-"""Corrections: the value to report for each sampled rank (section 5 of the paper)."""
+"""Corrections: the value to report for each sampled rank (Krichene & Rendle 2020, section 5)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CorrectionName = Literal[
 ]
 Rounding = Literal["floor", "linear"]
 
-Solution = tuple[Floats, str | None]  # a vector of shape (m + 1,), and a warning
+Solution = tuple[Floats, str | None]  # values of the sampled ranks, shape (m + 1,), and a warning
 
 
 UNCORRECTED = "uncorrected"
@@ -35,7 +35,7 @@ class Kind:
 
     label: str  # name on the pages, in tables and in text
     paper: str  # text that follows "and the" in a paper
-    #: Vector before ``metric.scale``, as a function of correction, metric, sampling and position.
+    #: Function that returns the corrected values before ``metric.scale`` of an item at a position.
     solve: Callable[[Correction, Metric, Sampling, int], Solution]
     tex: str  # formula, one step per line; a Jinja2 template with the macros of formula.tex.jinja
     aliases: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Kind:
     fitted: bool = False  # solves a problem over all ranks for each m: slower, and takes a prior
     weighs: bool = False  # takes the weight γ of the variance
     slow: bool = False  # takes minutes beyond a few thousand negatives
-    usable: bool = True  # on real data
+    usable: bool = True  # its values do not explode on real data
     # Style of the curve in a picture.
     color: str = "muted"
     dash: str = "solid"
@@ -125,12 +125,12 @@ class Correction:
 
     @property
     def by_rank(self) -> bool:
-        """Whether it needs the distribution of the sampled rank given the true rank."""
+        """Whether the correction needs the distribution of the sampled rank given the true rank."""
         return self.kind.by_rank
 
     @property
     def usable(self) -> bool:
-        """Whether its values do not explode beyond m of about 20."""
+        """Whether the corrected values do not explode beyond m of about 20."""
         return self.kind.usable and self.gamma != 0
 
     def fit(self, metric: Metric | str, sampling: Sampling) -> Fit:
@@ -144,7 +144,7 @@ class Correction:
         metric = as_metric(metric)
         require_sampling(sampling)
         if self.prior is not None:
-            prior_weights(self.prior, sampling.n)  # checks the length
+            prior_weights(self.prior, sampling.n)  # raises ValueError for a wrong length
         values, note = vector(self, metric, sampling, 1)
         return Fit(self, metric, sampling, _read_only(values * metric.scale(1)), note)
 
@@ -168,16 +168,16 @@ class Fit:
     note: str | None = None
 
     def __call__(self, sampled_rank: ArrayLike) -> Floats:
-        """Corrected metric of each sampled rank, integers in 1..m+1; any shape."""
+        """Return the corrected metric of each sampled rank; ranks are integers in 1..m+1."""
         t = checks.integers("sampled_rank", sampled_rank, low=1, high=self.sampling.m + 1)
         return np.asarray(self.values[t - 1])
 
     def expected(self, rank: ArrayLike) -> Floats:
-        """Expected corrected metric at each true rank; the shape of ``rank``."""
+        """Return the expected corrected metric at each true rank; the shape of ``rank``."""
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[0]
 
     def variance(self, rank: ArrayLike) -> Floats:
-        """Variance over the draw of negatives at each true rank; the shape of ``rank``."""
+        """Return the variance over draws of negatives at each true rank; the shape of ``rank``."""
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[1]
 
     def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
@@ -204,11 +204,11 @@ class Fit:
 def vector(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> tuple[Floats, str | None]:
-    """Return the read-only vector (m + 1,) before ``metric.scale``, and a warning or None.
+    """Return the corrected values (m + 1,), read-only, before ``metric.scale``, and any warning.
 
-    ``position`` j: the item is the j-th of several relevant items. Its number of irrelevant items
-    above then replaces the rank, and the other relevant items are no candidates. A prior for lists
-    of another length is resized.
+    ``position`` j: the values are for the j-th of several relevant items. The number of irrelevant
+    items above it then replaces its rank, and the other relevant items are not candidates. A prior
+    for lists of another length is resized.
     """
     values, note = _vector(recipe, metric, sampling, position)
     return _read_only(values), note
@@ -234,7 +234,7 @@ def _rank_estimate(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> Solution:
     n, m = sampling.n, sampling.m
-    # eq. 20 in integers: in floating point, some ranks would round to just below an integer.
+    # The rank estimate of eq. 20 in integers: floating point would round some ranks down.
     whole, part = divmod(n - 1, m)
     above, rest = np.divmod(part * np.arange(m + 1), m)  # (n - 1) t itself might overflow
     above += whole * np.arange(m + 1)
@@ -248,7 +248,7 @@ def _rank_estimate(
 def _nodes(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int, gamma: float
 ) -> least_squares.Nodes | None:
-    """Ranks to sum over, or None if polynomial components solve the problem (uniform prior)."""
+    """Return the ranks to sum over, or None if polynomials solve the problem (uniform prior)."""
     prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
     if prior is None and sampling.n <= spectral.LARGEST and sampling.design.by_degree:
         return None

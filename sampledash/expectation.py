@@ -1,6 +1,7 @@
-"""Mean and variance of a sampled metric at a true rank (eq. 16-19), and the posterior of eq. 26.
+"""Mean and variance of a sampled metric at a true rank, and the posterior of the true rank.
 
-All results depend on the rank only through the sampling weight above and below the relevant item.
+Equations 16-19 and 26 are those of Krichene & Rendle, KDD 2020. All results depend on the rank only
+through the sampling weight above and below the relevant item.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sampledash.types import Floats
 
 
 def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
-    """Expected value of the sampled metric at each true rank (eq. 16).
+    """Return the expected value of the sampled metric at each true rank (eq. 16).
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 
 
 def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
-    """Variance of the sampled metric over the draw of negatives, at each true rank.
+    """Return the variance of the sampled metric over the draw of negatives, at each true rank.
 
     Same parameters, shape and errors as :func:`expected`.
 
@@ -78,7 +79,7 @@ def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 
 
 def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = None) -> Floats:
-    """Probability of each true rank given one sampled rank, p(r | sampled rank) of eq. 26.
+    """Return the probability of each true rank given a sampled rank, p(r | sampled rank) of eq. 26.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
         above, below = sampling.weights(np.arange(1, n + 1))
         total = above + below
         log_p = xlogy(s, above / total) + xlogy(m - s, below / total)
-        # If no true rank can produce this sampled rank, all are -inf: subtract a finite number.
+        # If no true rank can produce this sampled rank, log_p is -inf: subtract a finite number.
         likelihood = np.exp(log_p - max(log_p.max(), np.finfo(float).min))
     weighted = likelihood if prior is None else likelihood * prior_weights(prior, n)
     mass = weighted.sum()
@@ -161,7 +162,7 @@ def resize_prior(prior: Floats, n: int) -> Floats:
     after one of the other candidates is dropped at random.
     """
     size = len(prior)
-    # Positions in units of 1/(size n). Between two edges lies one rank of each list.
+    # Edges are in units of 1/(size n). Between two edges lies (part of) one rank of each list.
     edges = np.union1d(np.arange(size + 1) * n, np.arange(n + 1) * size)
     share = prior[edges[:-1] // n] * (np.diff(edges) / n)
     return np.asarray(np.bincount(edges[:-1] // size, share, n), dtype=np.float64)

@@ -10,10 +10,10 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
 from sampledash.types import Ints
 
-LIVE, MOST = 2_000, 10_000  # most negatives for instant recomputation, and for any picture
+LIVE, MOST = 2_000, 10_000  # largest m for instant recomputation, and for any picture
 LIMIT = 400  # largest number of points of one curve
 _HEAD = 60  # ranks 1.._HEAD are all included, because metrics change most at the top
-_BODY = 220  # ranks beyond _HEAD
+_BODY = 220  # number of ranks beyond _HEAD
 MOST_POINTS = 160  # points of a curve over m, besides the flips
 
 
@@ -30,7 +30,7 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
     space = np.geomspace if top is None else np.linspace
     body = np.rint(space(_HEAD, last, _BODY)).astype(np.int64)
     wanted = np.array([r for r in keep if 1 <= r <= last], dtype=np.int64)
-    room = LIMIT - _HEAD - _BODY - 1  # 1: a page may add its chosen rank
+    room = LIMIT - _HEAD - _BODY - 1  # leave room for the chosen rank that a page may add
     if len(wanted) > room:
         wanted = wanted[np.linspace(0, len(wanted) - 1, room).astype(np.int64)]
     return np.unique(np.concatenate([head, body, wanted])).astype(np.int64)
@@ -43,10 +43,10 @@ def jumps(sampling: Sampling, metric: Metric) -> list[int]:
     if last is None or k is None:
         return []
     ranks = [last, last + 1]
-    share = (k - 0.5) / m  # share of the weight above, at which half of the samples hit
+    share = (k - 0.5) / m  # about half of the samples hit at this share of the weight above
     if share < 1:
         odds = sampling.odds
-        weight = share + odds * (1 - share)  # from q = w a / (w a + b), solved for a
+        weight = share + odds * (1 - share)  # solves share = odds a / (odds a + b) for a
         middle = 1 + (n - 1) * share / weight
         spread = (n - 1) * odds / weight**2 * (share * (1 - share) / m) ** 0.5
         ranks += [round(x) for x in np.linspace(middle - 5 * spread, middle + 5 * spread, 61)]

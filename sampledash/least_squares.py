@@ -1,4 +1,4 @@
-"""The vectors of eq. 22, 25 and of the monotone problem of section 5.2.
+"""Corrected values by least squares (eq. 22, 25 and section 5.2 of Krichene & Rendle, KDD 2020).
 
 The sums over all true ranks are taken over the nodes of :mod:`sampledash.quadrature`, at a cost
 that does not depend on n.
@@ -20,7 +20,7 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest γ whose vector is accurate to 1e-5 of its largest entry; a smaller γ counts as 0.
+#: Smallest γ whose corrected values are accurate to 1e-5 of the largest; smaller γ count as 0.
 SMALLEST_GAMMA = 1e-16
 
 _ROOM = 1 << 22  # largest number of entries of a matrix that is cached for the next metric
@@ -29,11 +29,11 @@ _RARE = 1e-6  # refine if a sampled rank has less than this share of the largest
 _SMALL = 1e-6  # γ below which forming AᵀA would lose too many digits
 _FINER = 4  # for small γ, use the nodes for a sample this many times larger
 _REFINABLE = 1e-10  # γ below which refinement may fail to converge
-_ROUNDS = 4  # rounds of refinement
-_EXTENDED = 4_000_000  # most steps for which probabilities are computed in extended precision
+_ROUNDS = 4  # number of rounds of iterative refinement
+_EXTENDED = 4_000_000  # up to this many steps, probabilities are computed in extended precision
 SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
-_ALL = 400  # length of a monotone vector up to which all steps are tried at once
-_FLAT = 1e-13  # slope of the fit in a step below which the step is no improvement
+_ALL = 400  # up to this many sampled ranks, a monotone fit tries all steps at once
+_FLAT = 1e-13  # a step improves the fit only if the gradient in its height exceeds this
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Grid:
     weights: Floats  # prior probability that each node stands for
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of rows of P(sampled rank | true rank), A of eq. 23-25, at the nodes."""
+        """Yield blocks of rows of P(sampled rank | true rank), the matrix A of eq. 23-25."""
         whole = self._kept
         return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
 
@@ -57,11 +57,11 @@ class Grid:
 
     @cached_property
     def marginal(self) -> Floats:
-        """Probability of each sampled rank, c of eq. 23-25: shape (m+1,)."""
+        """Probability of each sampled rank, the vector c of eq. 23-25: shape (m+1,)."""
         return self.mean_with(np.ones(len(self.weights)))
 
     def mean_with(self, target: Floats) -> Floats:
-        """Mean over true ranks of each column of A times a target, Aᵀb of eq. 23-25: (m+1,)."""
+        """Return the mean over true ranks of A times a target: Aᵀb of eq. 23-25, shape (m+1,)."""
         share = self.weights * target
         return np.asarray(np.sum([share[rows] @ p for rows, p in self.laws()], axis=0))
 
@@ -72,7 +72,7 @@ class Grid:
 
     @cached_property
     def gram(self) -> Floats:
-        """AᵀA of eq. 23-25: shape (m+1, m+1)."""
+        """The matrix AᵀA of eq. 23-25: shape (m+1, m+1)."""
         total = np.zeros((self.sampling.m + 1, self.sampling.m + 1))
         for rows, p in self.laws():
             root = p * np.sqrt(self.weights[rows])[:, None]
@@ -81,7 +81,7 @@ class Grid:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats, Floats]:
-        """S, SSᵀ and c; S is A with columns divided by the root of their sums, (nodes, m+1)."""
+        """S, SSᵀ and c: S is A, times √weights, with columns divided by √c: (nodes, m+1)."""
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
         marginal = root @ rows
@@ -104,7 +104,7 @@ def _shared(sampling: Sampling, cut: int | None, finer: int) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """A grid, and the metric of the relevant item at ``position``."""
+    """Nodes of a sum over true ranks, and the metric of the ``position``-th relevant item."""
 
     grid: Grid
     metric: Metric
@@ -123,9 +123,9 @@ def nodes(
     prior: Floats | None = None,
     gamma: float = 1.0,
 ) -> Nodes:
-    """Choose the nodes: few for the uniform prior, every rank with weight for another prior.
+    """Choose the nodes: few for the uniform prior, all ranks with positive weight for another.
 
-    A small γ takes more nodes, because it divides the error of the sums by small singular values.
+    A small γ takes more nodes, because small singular values then amplify the error of the sums.
     """
     if prior is not None:
         above = np.flatnonzero(prior).astype(np.float64)
@@ -137,11 +137,12 @@ def nodes(
 
 
 def bias_variance(at: Nodes, gamma: float) -> Floats:
-    """Minimise bias² + γ variance over the prior (eq. 25), 1e-16 <= γ <= 1: shape (m+1,).
+    """Return the values that minimise bias² + γ variance over the prior (eq. 25): (m+1,).
 
     Each unknown is scaled by the square root of the probability of its sampled rank, so that the
-    matrix has eigenvalues in γ..1. With fewer nodes than unknowns, the dual system with one unknown
-    per node is solved. For small γ, a triangular factor of A loses half as many digits.
+    matrix has eigenvalues in γ..1 (1e-16 <= γ <= 1). With fewer nodes than unknowns, the dual
+    system with one unknown per node is solved. For small γ, a triangular factor of A is used, which
+    loses half as many digits as AᵀA.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
@@ -155,7 +156,7 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
         return _filled((solution @ rows)[seen] / np.sqrt(marginal[seen]), seen)
     seen, marginal = grid.seen, grid.marginal[grid.seen]
     if gamma == 1:
-        return _filled(grid.mean_with(at.target)[seen] / marginal, seen)  # eq. 26
+        return _filled(grid.mean_with(at.target)[seen] / marginal, seen)  # posterior mean, eq. 26
     scale = 1 / np.sqrt(marginal)
     gram = grid.gram[np.ix_(seen, seen)]
     gram *= (1 - gamma) * scale[:, None]
@@ -170,7 +171,7 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
     """Solve by iterative refinement with residuals in extended precision.
 
     Under a concentrated prior some sampled ranks are so rare that their values are large and
-    rounding destroys their equations. Each round of refinement gains about eight digits.
+    rounding errors spoil their equations. Each round of refinement gains about eight digits.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
@@ -194,7 +195,7 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 
 
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
-    """Solve eq. 25 by least squares: rows √(1-γ) S, and below them √γ I with the target 0."""
+    """Solve eq. 25 by least squares on the rows √(1-γ) S, and the rows √γ I with target 0."""
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
     scale = 1 / np.sqrt(marginal)
@@ -208,7 +209,7 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return the vector, interpolated at sampled ranks that no true rank can produce."""
+    """Return a value per sampled rank, interpolated at ranks that no true rank can produce."""
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
@@ -275,11 +276,11 @@ def _spread(size: int, number: int) -> Ints:
 
 
 def _nonnegative(few: Floats, rhs: Floats) -> Floats:
-    """Return the non-negative least-squares solution; the rows of ``few`` are the columns."""
+    """Return the non-negative least-squares solution for the matrix ``few.T``."""
     if len(few) < len(rhs):
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
-        # If nearly all heights are positive, a few exchanges of sets find the zeros quickly.
+        # If nearly all heights are positive, a few exchanges of sets find the zero heights quickly.
         free, wrong = np.ones(len(gram), dtype=bool), np.inf
         while True:
             heights = np.zeros(len(gram))
@@ -296,7 +297,7 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:
-    """Return the vector of section 5.2: :func:`non_increasing` on the nodes."""
+    """Return the monotone corrected values (section 5.2): :func:`non_increasing` on the nodes."""
     r, rhs = _triangular(at, cumulative=True)
     return non_increasing(r.T, rhs, nonnegative)
 

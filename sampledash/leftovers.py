@@ -26,5 +26,5 @@ _FOLDERS: WeakSet[Scratch] = WeakSet()
 
 def remove_all() -> None:
     """Remove every folder while the process is being stopped."""
-    for folder in 2 * tuple(_FOLDERS):  # twice: threads of an engine may still be writing
+    for folder in 2 * tuple(_FOLDERS):  # twice: a database engine may still be writing
         rmtree(folder.name, ignore_errors=True)

@@ -40,7 +40,7 @@ class Kind:
     aliases: tuple[str, ...]
     tex: str  # value of one relevant item at rank r, before the cutoff
     about: str
-    # Value of the j-th relevant item at a position; factor for |R| relevant items and cutoff k.
+    # gain: value of the j-th relevant item at a position. scale: factor for |R| items and cutoff k.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
     # Properties that are described at :class:`Metric`.
@@ -49,7 +49,7 @@ class Kind:
     of_others: bool = False
     first_only: bool = False
     reciprocal: bool = False
-    # On the pages: the colour of the metric, and its entries in the menu; k is the shared cutoff.
+    # Colour of the metric on the pages, and its entries in the menu; k is the shared cutoff.
     color: str = "muted"
     chips: tuple[str, ...] = ()
 
@@ -108,7 +108,7 @@ KINDS: dict[str, Kind] = {
 
 
 def places_within(share: float, others: ArrayLike) -> Ints:
-    """Return the last place that counts: TOPK(share) among ``others`` items is Recall at it.
+    """Return the last place k that counts: TOPK(share) among ``others`` items is Recall@k.
 
     ``share`` lies in 0..1; ``others``, of any shape, is n - 1 in the full list and m on a sample.
 
@@ -165,8 +165,8 @@ class Metric:
     metric keeps the name of the exact metric but not its meaning: this package is about that.
 
     TOPK's cutoff is a share, so it depends on the length of the list: on a sample of m negatives,
-    TOPK is Recall at ``places_within(x, m)``. For one relevant item ATOP is AUC; of several, each
-    is ranked among all other items, and its negatives are drawn from them, as in Steck.
+    TOPK is Recall at ``places_within(x, m)``. For one relevant item ATOP is AUC. Of several
+    relevant items, each is ranked among all others, and its negatives are drawn from these (Steck).
 
     References
     ----------
@@ -180,7 +180,7 @@ class Metric:
 
     #: Usual name in the literature, without the cutoff.
     label: str = field(init=False, repr=False, compare=False)
-    #: What it measures, in a few words.
+    #: What the metric measures, in a few words.
     about: str = field(init=False, repr=False, compare=False)
     #: Whether one relevant item can only hit or miss (Recall, Precision, HitRate, TOPK).
     on_lattice: bool = field(init=False, repr=False, compare=False)
@@ -411,7 +411,7 @@ def parse_metric(text: str) -> Metric:
     if k is not None and not re.fullmatch("[+-]?[0-9]{1,18}", k):
         raise ValueError(f"cutoff of {text!r} is {k!r}: write a whole number, such as {name}@10")
     if not known:
-        name, k = "recall", k or "1"  # section 3.1: accuracy is Recall at 1
+        name, k = "recall", k or "1"  # accuracy is Recall at 1 (Krichene & Rendle, section 3.1)
     return metric(name, k=None if k is None else int(k))
 
 

@@ -1,8 +1,8 @@
 """The protocol of a sampled evaluation: the options that all comparison functions share.
 
-They determine the sampling weights, the vector and the distribution of the sampled count of each
-relevant item. An item with ``above`` items strictly above and ``tied`` tied items has above, ...,
-above + tied items above, with equal probability. Sums over this range take no loop over it.
+They determine the sampling weights, the corrected values and the distribution of the sampled count
+of each relevant item. An item with ``above`` items strictly above and ``tied`` tied items has
+above, ..., above + tied items above, with equal probability; no loop over this range is needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sampledash.types import Floats
 
 Weighting = Literal["instances", "relevant-items"]
 
-_CHUNK = 1 << 20  # entries of a block of distributions
+_CHUNK = 1 << 20  # number of probabilities in a block of distributions
 _CANCELS = 1e3  # largest factor on a difference of two cumulative probabilities, to bound rounding
 
 
@@ -136,7 +136,7 @@ class Protocol:
             )
 
     def require_fixed(self, system: str) -> None:
-        """Refuse joint draws of several items (if ``system`` is named) if the number varies."""
+        """Refuse joint draws of several items if their number varies; "" for ``system`` passes."""
         if self.design.varies and system:
             raise ValueError(
                 f"system {system!r}: how several items of an instance are sampled together is not "
@@ -162,7 +162,7 @@ class Protocol:
         return np.ones(len(counts))
 
     def shares(self, counts: RankCounts) -> Floats:
-        """Return the share in the mean of one instance, for each item."""
+        """Return, for each item, the share that one instance has in the mean."""
         weights, first = self.instance_weights(counts), counts.position == 1
         return np.asarray(weights / (weights[first] @ counts.count[first]))
 
@@ -191,7 +191,7 @@ class Protocol:
     def tied_nodes(
         self, counts: RankCounts, m: int
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-        """Nodes for the mean over ties: item index, weight above, weight below, node weight."""
+        """Return nodes for the mean over ties: item index, weight above and below, node weight."""
         whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
         nodes = [self._nodes(m, *block) for block in whole.tolist()]
         above, weights = (np.concatenate(column) for column in zip(*nodes, strict=True))
@@ -199,7 +199,7 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Nodes and weights for the mean of a smooth distribution over a tied range."""
+        """Return nodes and weights for the mean of a smooth distribution over a tied range."""
         last = above + tied
 
         def end_of(first: int) -> int:
@@ -213,7 +213,7 @@ class Protocol:
         return mean_nodes(above, last, end_of)
 
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
-        """Return the value of each sampled count above: (m + 1,), before ``metric.scale``."""
+        """Return the corrected value of each sampled count above: (m + 1,), before ``scale``."""
         if metric.of_others and len(counts.positions) > 1:
             raise ValueError(
                 f"{metric} is not available here for several relevant items of one instance: take "
@@ -222,7 +222,7 @@ class Protocol:
         return self._vector(metric, counts, m, position)[0]
 
     def law_key(self, counts: RankCounts, m: int) -> object:
-        """Return a key; with equal keys, equal items have the same distribution and vector."""
+        """Return a key: if keys are equal, equal items have equal distributions and values."""
         if not self.correction.by_rank:
             return counts.mass is None
         return counts.mass is None, *((j, self._fitted(counts, m, j)) for j in counts.positions)

@@ -7,7 +7,7 @@ polynomials up to degree 2k - 1. A Gauss-Legendre rule, made for integrals, errs
 The length of a panel depends on the summed function. The distribution of the sampled rank given the
 true rank, or a product of two such distributions, needs at least six nodes for each 1/sqrt(m) of
 arcsin(sqrt(p)), p the share of items above, on long panels. A prior learned from sampled ranks is
-steeper: on these nodes its means are off by up to 1e-7, on four times as many by less than 1e-14.
+steeper: its means are off by up to 1e-7 on these nodes, by less than 1e-14 on four times as many.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ _DIRECT = 1_000  # number of candidates up to which all ranks are summed directl
 class Rule:
     """Limits on the panels of ranks."""
 
-    size: int  # nodes of a panel
+    size: int  # largest number of nodes of a panel
     width: float  # largest length of a panel in arcsin(sqrt(p)), in units of 1/sqrt(m)
     steep: int  # largest ratio of the end of a panel to its start
     mirrored: bool = False  # whether the last ranks need panels as short as the first ranks
 
 
 LAW = Rule(36, 6.0, 12)
-ODDS = Rule(SIZE, 1.0, 2)  # for a distribution that is not a polynomial in the rank
-DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for a rank distribution that is to be estimated
+ODDS = Rule(SIZE, 1.0, 2)  # panels for a distribution that is not a polynomial in the rank
+DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # panels to estimate a rank distribution
 
 
 def off_diagonal(length: int, size: int) -> Floats:
-    """Off-diagonal of the Jacobi matrix (diagonal 0) of the polynomials on ``length`` integers."""
+    """Return the off-diagonal of the Jacobi matrix of the polynomials on ``length`` integers."""
     k = np.arange(1.0, size)
     return k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
 
 
 @lru_cache(maxsize=4096)
 def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
-    """Nodes, relative to the middle, and weights of the Gauss rule for ``length`` integers."""
+    """Return nodes (around the middle) and weights of the Gauss rule on ``length`` integers."""
     nodes, vectors = eigh_tridiagonal(np.zeros(size), off_diagonal(length, size))
     return nodes, length * vectors[0] ** 2
 
 
 def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, Floats, Ints]:
-    """Nodes and weights for sums of a smooth function over panels first..end - 1.
+    """Return nodes and weights for sums of a smooth function over panels first..end - 1.
 
     Each panel has at most ``size`` nodes. The third array holds the index of its first node.
     """
@@ -74,7 +74,7 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
 
 
 def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Floats, Floats]:
-    """Nodes and weights, summing to 1, for the mean over first..last.
+    """Return nodes, and weights that sum to 1, for the mean of a function over first..last.
 
     ``end_of`` maps the start of a panel to the last integer up to which the function is smooth.
     """
@@ -86,8 +86,8 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Largest count of ``total`` items within ``width`` of ``first`` in arcsin(sqrt(p))."""
-    # arctan2 of both weights, because p itself may round to more than 1.
+    """Return the largest count above whose arcsin(sqrt(p)) is within ``width`` of ``first``'s."""
+    # Use arctan2 of both weights, because p itself may round to more than 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
     if angle >= np.pi / 2:
         return total
@@ -98,7 +98,7 @@ def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
 def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> list[int]:
     """Return the counts of ranks after which a panel ends, for the distribution of a sampling.
 
-    ``stops``: further counts at which a panel must end, because the summed function may jump.
+    ``stops``: further counts at which a panel must end, because the summed function may jump there.
     """
     n, m = sampling.n, sampling.m
     head = whole = HEAD
@@ -131,7 +131,7 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
 
 
 def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Floats]:
-    """Nodes and weights for sums over 0..n - 1 irrelevant items above.
+    """Return nodes and weights for sums over 0..n - 1 irrelevant items above.
 
     The summands are distributions of the sampled rank and a metric, which may jump between
     ``cut - 1`` and ``cut`` items above. Up to 1,000 candidates the nodes are all ranks.

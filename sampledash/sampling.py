@@ -34,12 +34,12 @@ from sampledash.types import Flags, Floats, Ints
 #: Sampling weight above and below each item, and the weight of each item in a sum.
 Weighted = tuple[Floats, Floats, Floats]
 
-_CHUNK = 1 << 20  # entries of a probability matrix held at a time: a few MiB, which fit the cache
-_SIGMAS = 12  # half width of a window in standard deviations; beyond lies less than 1e-30
-_POINTS = 24  # interpolation points over a panel of shares above
+_CHUNK = 1 << 20  # probabilities in memory at a time: a few MiB, which fit the cache
+_SIGMAS = 12  # half width of a window in standard deviations; less than 1e-30 lies outside
+_POINTS = 24  # number of interpolation points per panel of shares above
 _SIZES = 12  # largest number of interpolation points over the number of items
-_BAND = 0.25  # without replacement: width in log(1 - m/N) of a band that is interpolated over
-_END = 64  # without replacement: items above or below up to which nothing is interpolated
+_BAND = 0.25  # without replacement: width in log(1 - m/N) of a band of numbers of items N
+_END = 64  # without replacement: with fewer items above or below, rows are not interpolated
 _NUMPY_URN = 10**9  # numpy's hypergeometric draws reject larger urns
 _MANY = 400  # number of rows from which probabilities are evaluated count by count
 _NO_WEIGHT = 1e-18  # numbers of different items with a probability up to this are left out
@@ -133,7 +133,7 @@ class Sampling:
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different items, given how many of them are above; m if fixed."""
+        """Draw the number of different items, given how many are above; m if it is fixed."""
         sizes, chances = zip(*_sizes(self.scheme, self.m, self.n - 1), strict=True)
         if len(sizes) == 1:
             return int(sizes[0])
@@ -252,7 +252,8 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
     digit; each row passes its weight to the points of its panel by Lagrange's formula, and the new
     weights may be negative. Without replacement from N items, the bump is narrower by the factor
     sqrt(1 - m/N) and smooth in 1/N: where the factor changes little, up to 12 points interpolate
-    over 1/N. Rows stay if they are few, or near the ends, where all on one side may be drawn.
+    over 1/N. Few rows stay as they are, and so do rows near the ends, where all items above (or
+    below) may be drawn.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
@@ -266,9 +267,9 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # With this share drawn, all of `end` items are drawn with probability share^end = 1e-18.
+        # At share `high`, all of h items are drawn with probability high^h, 1e-18 at h = `end`.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the exponent of a probability that matters changes by up to 4 x.
+        # Within the band, the exponent of a non-negligible probability changes by up to 4 x.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -407,7 +408,7 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Do the same as :func:`_outward` for many rows, count by count; ``result.T`` is contiguous."""
+    """Return :func:`_outward` of many rows, computed by count; ``result.T`` is contiguous."""
     # Sort the rows by mode, so that the rows of each step are neighbours.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
@@ -416,7 +417,7 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Go up from the modes; then down, which is up in the number of drawn items below.
+    # Go up from the modes; then go down, that is, up in the number of drawn items below.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()  # rows with a mode up to s
         rest, low = y - taken * (m - 1), 0
@@ -428,7 +429,7 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
                 step /= (rest[low:end] + taken * s) * (s + 1)
                 step *= q[s, low:end]
                 q[s + 1, low:end] += step
-    # Sum in blocks of 32: one long sum would lose a digit.
+    # Normalise by sums in blocks of 32: one long sum would lose a digit.
     p /= np.add.reduceat(p, np.arange(0, m + 1, 32), axis=0).sum(axis=0)
     return p.T
 
@@ -444,7 +445,7 @@ def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tu
 def item_weights(
     scheme: str, above: ArrayLike, below: ArrayLike, odds: float
 ) -> tuple[Floats, Floats]:
-    """Return the sampling weight above and below: items weigh 1, those above ``odds`` if given."""
+    """Return the sampling weight above and below: each item weighs 1, or ``odds`` if above."""
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return a * SCHEMES[scheme].odds(odds), b
 
@@ -502,7 +503,7 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
     last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))  # beyond a cutoff, values are 0
     head, values = p[:, :last], vector[:last]
     mean = head @ values
-    # Centred, because E[v^2] - E[v]^2 would cancel. The memory layout is that of p.
+    # Subtract the mean first, because E[v^2] - E[v]^2 would cancel; keep the memory layout of p.
     square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
     variance = np.einsum("rs,rs->r", head, square)

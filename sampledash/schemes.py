@@ -52,7 +52,7 @@ class Design:
         return not (self.weighted or self.varies)
 
     def drawn(self, m: int, negatives: Ints) -> Ints:
-        """Return how many negatives m draws take: all of them if an instance has fewer than m."""
+        """Return the number of negatives from m draws: without repeats, at most all there are."""
         return np.minimum(m, negatives) if self.distinct else np.full(negatives.shape, m)
 
     def odds(self, odds: float) -> float:

@@ -20,7 +20,7 @@ from sampledash.types import Floats
 #: A metric, for each position its value at every sampled count above, and the weight of each row.
 Contributions = tuple[Metric, list[Floats], Floats]
 
-_BLOCK = 1 << 17  # draws of a batch; they take some tens of milliseconds
+_BLOCK = 1 << 17  # number of draws in a batch, which takes some tens of milliseconds
 
 
 def simulate(
@@ -88,7 +88,7 @@ def batches(
 
 
 def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
-    """Return one row per relevant item of each counted instance, by instance and position."""
+    """Return one row per relevant item of every instance, each instance repeated by its count."""
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     rows = ranks.rows(ties)
@@ -201,7 +201,7 @@ def sample_ranks(
     rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
     drawn = draw_sizes(scheme, m, rows.negatives, rng)
-    law = DEFAULT_SCHEME if protocol.design.varies else scheme  # given the number of items
+    law = DEFAULT_SCHEME if protocol.design.varies else scheme  # given the number drawn
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(law, drawn, *protocol.weights(rows, above), rng)
     labels = np.repeat(ranks.instances, ranks.counts.astype(np.int64))

@@ -30,10 +30,10 @@ As functions of x, the number of items above, these polynomials obey a differenc
           B_x = (x + 1)(N - 1 - x).
 
 From the end of the list, where polynomials of high degree are tiny, to the middle, values grow or
-oscillate. So the recursion in x is accurate at any degree; one in the degree fails beyond 2 √N.
+oscillate. So the recursion in x is accurate at any degree; a recursion in j fails beyond 2 √N.
 
-*With replacement* this holds in the limit of large n. At finite n the eigenvectors are close to the
-polynomials, and the eigenvalues are computed numerically.
+*With replacement* these results hold in the limit of large n. At finite n the eigenvectors are
+close to the polynomials, and the eigenvalues are computed numerically.
 
 For the top of the list, let d be the largest degree of which the correction keeps at least half.
 
@@ -93,7 +93,7 @@ class Resolution:
 
 
 def eigenvalues(sampling: Sampling) -> Floats:
-    """Return the eigenvalues of K: the share of each component that one average over ranks keeps.
+    """Return the eigenvalues of K (module notes): the share that K keeps of each component.
 
     Parameters
     ----------
@@ -205,14 +205,14 @@ def first_zero(n: int, degree: int) -> float:
 def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[slice, Floats]]:
     """Yield blocks of the orthonormal polynomials on the first half of 0..size - 1: (x, degree).
 
-    The second half is the mirror image with sign (-1)^degree. ``summed``: sums over the points up
-    to each point instead, except for degree 0.
+    The second half is the mirror image with sign (-1)^degree. ``summed``: yield cumulative sums
+    over the points instead, except for degree 0.
     """
     j = np.arange(degrees)
     # Base-2 logarithm of the value at the first point, whose square is a product over the degrees.
     steps = np.log((2 * j[1:] + 1) / (2 * j[1:] - 1) * ((size - j[1:]) / (size + j[1:])))
     first = np.cumsum(np.r_[-np.log(size), steps], dtype=np.longdouble) / np.log(np.longdouble(4))
-    power = np.floor(first).astype(np.int64)  # kept apart, because the values would underflow
+    power = np.floor(first).astype(np.int64)  # kept apart, because the first values would underflow
     value, step = np.exp2(first - power).astype(np.float64), np.zeros(degrees)
     square, moved = j * (j + 1.0), np.empty(degrees)
     x = np.arange((size + 1) // 2, dtype=np.float64)
@@ -237,7 +237,7 @@ def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
 
 
 def _both_ends(values: Floats) -> tuple[Floats, Floats]:
-    """Return the even and the odd part about the middle, the first half of each."""
+    """Return the first halves of the even and the odd part of ``values`` about their middle."""
     half = (len(values) + 1) // 2
     other = values[::-1][:half]
     return (values[:half] + other) / 2, (values[:half] - other) / 2
@@ -259,7 +259,7 @@ def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
 def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
     """Return QR factorisations of the even and of the odd Legendre polynomials over n ranks.
 
-    A row stands for a rank of the first half and its mirror image.
+    Each row stands for a rank of the first half and for its mirror image.
     """
     at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
     weights = np.full(len(at), 2 / n)
@@ -279,7 +279,7 @@ def _seen(sampling: Sampling, least: float) -> list[Floats]:
     """Return the even and the odd part of A V in an orthonormal basis over the true ranks.
 
     V holds the polynomials over the sampled ranks, of degrees whose singular value (for large n)
-    exceeds ``least``. Without replacement A V is diagonal, given by its diagonal; else triangular.
+    exceeds ``least``. A V is triangular; without replacement it is diagonal, and given as a vector.
     """
     n, m = sampling.n, sampling.m
     if sampling.design.distinct:
@@ -322,20 +322,20 @@ def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
         first, second = (block @ factors).T
         values[::-1][some] = first - second
         values[some] = first + second
-    values[np.abs(values) < _ROUNDING * np.abs(values).max()] = 0  # a rounding error has no sign
+    values[np.abs(values) < _ROUNDING * np.abs(values).max()] = 0  # rounding errors become 0
     return values
 
 
 def filtered(
     metric: Metric, sampling: Sampling, position: int, gamma: float, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the vector of eq. 25 for sampling without replacement; at γ = 0, of eq. 22.
+    """Return the corrected values of eq. 25 without replacement; at γ = 0, those of eq. 22.
 
     For eq. 22 only singular values above ``cutoff`` are used.
 
     Returns
     -------
-    Vector of shape (m + 1,), and its number of components.
+    Corrected values, shape (m + 1,), and the number of polynomials that they are a sum of.
     """
     parts = _seen(sampling, 1e-17 * gamma or cutoff)
     targets, level = _targets(metric, sampling, position, parts), gamma / (sampling.m + 1)
@@ -349,7 +349,7 @@ def filtered(
 def minimum_norm(
     metric: Metric, sampling: Sampling, position: int, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the vector of eq. 22 from singular values above ``cutoff``, and their number."""
+    """Return the values of eq. 22 from singular values above ``cutoff``, and their number."""
     parts, triples = _directions(sampling, cutoff)
     targets = _targets(metric, sampling, position, parts)
     even, odd = (
@@ -363,7 +363,7 @@ def minimum_norm(
 def _directions(
     sampling: Sampling, cutoff: float
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
-    """Return the parts of A V, and their singular triples above ``cutoff`` times the largest."""
+    """Return the parts of A V, and their singular triples above a ``cutoff`` of the largest."""
     parts = _seen(sampling, 1e-7 * cutoff)
     decompositions = [np.linalg.svd(part, full_matrices=False) for part in parts]
     least = cutoff * max(x.S[0] for x in decompositions)
@@ -373,7 +373,7 @@ def _directions(
 
 
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
-    """Return P(sampled rank <= t | true rank), a row for each t = 1..m + 1, and the metric.
+    """Return P(sampled rank <= t | true rank), one row for each t = 1..m + 1, and the metric.
 
     Both are given in the orthonormal basis of :func:`_seen`, for singular values above 1e-17.
     """

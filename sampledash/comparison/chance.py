@@ -35,15 +35,15 @@ from sampledash.types import Floats, Ints
 
 _REACH = 8.0  # standard deviations beyond which a difference has negligible probability
 _STAGES = (0, 48, 512, 2048, 8192)  # numbers of frequencies, tried until all transforms died away
-_ALWAYS = 2048  # number of frequencies up to which the stages are always allowed
-_ROOM = 1 << 25  # beyond that, largest number of entries (distributions, frequencies)
+_ALWAYS = 2048  # stages up to this number of frequencies are always tried
+_ROOM = 1 << 25  # larger stages have at most this many entries (distributions x frequencies)
 _ENOUGH = 512  # with fewer frequencies, no transform counts as died away for good
-_TURNS = 128  # most phases for the distribution of how often a rare value occurs
-_ROUNDED = 1e-6  # square root of the rounding error of a variance of 0
+_TURNS = 128  # largest length of the Fourier transform that counts a rare large value
+_ROUNDED = 1e-6  # a computed standard deviation below this is a rounding error of 0
 _FAINT = 1e-6  # modulus below which a transform has died away
-_BLOCK = 1 << 21  # entries of a matrix held at a time
-_ALIKE = 8.0  # pairs whose deviations differ by a smaller factor share their frequencies
-_ROUGH = 0.08  # if no term is larger, in deviations, the normal approximation is good to 0.005
+_BLOCK = 1 << 21  # number of matrix entries in memory at a time
+_ALIKE = 8.0  # pairs share frequencies if their standard deviations differ by less than this factor
+_ROUGH = 0.08  # up to this term size, in standard deviations, the normal distribution errs by 0.005
 
 
 def probability_of_order(
@@ -69,13 +69,13 @@ def probability_of_order(
 
     Notes
     -----
-    Metrics whose items can only hit or miss: the exact distribution of the hit counts of up to
-    20,000 instances. One relevant item per instance, or a metric of the first item: the exact
-    distribution of the mean if it takes few values; else the inversion of its characteristic
-    function, which is accurate at any skewness (a rare value that dwarfs all others is counted
-    apart); or the normal distribution if there are so many instances that no skewness is left.
-    Several relevant items: 20,000 seeded runs below 30 instances or up to 200 relevant items (fewer
-    if a run takes long), else the normal distribution with the exact mean and variance.
+    If items can only hit or miss, the distribution of the hit counts is exact, up to 20,000
+    instances. With one relevant item per instance, or a metric of the first item, the distribution
+    of the mean is exact if the mean takes few values. Else its characteristic function is inverted,
+    which is accurate at any skewness (a rare value that dwarfs all others is counted apart); with
+    so many instances that no skewness is left, the mean is normal. With several relevant items,
+    20,000 runs are simulated below 30 instances or up to 200 relevant items (fewer if a run takes
+    long); else the mean is taken as normal, with the exact mean and variance.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -132,7 +132,7 @@ def pair_chances(
 def _chances_of_sums(
     runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
 ) -> Floats:
-    """P(mean of first > mean of second), by inversion or by an accurate normal approximation."""
+    """Return P(mean of first > mean of second) by inversion, or by the normal if accurate."""
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
     units = np.array([run.half_unit for run in runs])
@@ -156,11 +156,11 @@ def _chances_above(
     deviation: Floats,
     shift: Floats,
 ) -> Floats:
-    """P(mean of run ``first`` > mean of run ``second`` + shift), for each pair of indices.
+    """Return P(mean of run ``first`` > mean of run ``second`` + shift) for each pair of indices.
 
     The runs are sums of items, or of hits, with whole counts. ``difference`` is the expected
-    difference minus the shift, ``deviation`` its standard deviation, not 0; ``shift`` is half the
-    step of a lattice that contains both means, or 0.
+    difference minus the shift, and ``deviation`` is its standard deviation, which is not 0.
+    ``shift`` is half the step of a lattice that contains both means, or 0 without a lattice.
     """
     chances = np.empty(len(first))
     left = np.arange(len(first))
@@ -184,7 +184,7 @@ def _chances_above(
 
 
 def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
-    """P(mean of ``first`` > mean of ``second`` + shift) by :func:`by_lumps`, or None."""
+    """Return P(mean of ``first`` > mean of ``second`` + shift) by :func:`by_lumps`, or None."""
     if not (first.is_sum and second.is_sum and first.has_lump):
         return None
     sums = [first.terms(), second.terms()]
@@ -202,7 +202,7 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
 
 
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
-    """Characteristic functions of the means, at evenly spaced frequencies: (runs, f)."""
+    """Return the characteristic functions of the means at evenly spaced frequencies: (runs, f)."""
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
     # Runs with the same weights share the distributions of equal ranks.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
@@ -230,7 +230,7 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
 def normal_chances(
     difference: Floats | float, deviation: Floats | float, step: Floats | float = 0.0
 ) -> Floats:
-    """P(difference of two means > ``step``), half a lattice step, for a normal distribution."""
+    """Return P(normal difference of two means > ``step``); ``step`` is half a lattice step."""
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
@@ -243,7 +243,7 @@ def common_step(first: Floats | float, second: Floats | float) -> Floats:
 
 
 def _chances_among(laws: Sequence[Law | None]) -> Floats:
-    """P(draw of system i > independent draw of system j), NaN if a distribution is missing."""
+    """Return P(mean of i > independent mean of j), (i, j); NaN if a distribution is missing."""
     chances = np.full((len(laws), len(laws)), np.nan)
     known = {i: law for i, law in enumerate(laws) if law is not None}
     if not known:
@@ -271,11 +271,12 @@ def by_lumps(
     Parameters
     ----------
     terms, times
-        Distributions of the terms of both sums, and how often each is added, on average.
+        Distributions of the terms of both sums, and the average number of times each is added.
     transform
-        Returns the characteristic function of the difference, (turns, frequencies), from those of
-        the terms without and with the large value, (terms, frequencies), and from phase factors
-        (turns, 1): a large value of the first sum multiplies by them, one of the second divides.
+        Function that returns the characteristic function of the difference, (turns, frequencies).
+        Its arguments are the parts of the terms' characteristic functions without and with the
+        large value, (terms, frequencies), and phase factors (turns, 1). A large value in the first
+        sum multiplies by the phase factor; a large value in the second sum divides by it.
     shift
         Half the step of a lattice that contains both sums, or 0.
     """
@@ -294,7 +295,7 @@ def by_lumps(
     turn = np.exp(2j * np.pi * np.arange(size) / size)[:, None]
 
     def turned(frequencies: Floats) -> Complex:
-        """Characteristic function of the difference, a row for each phase of the large value."""
+        """Return the characteristic function of the difference, one row per phase factor."""
         waves = waves_of(values, frequencies)
         return transform(laws[:, :wide] @ waves[:wide], laws[:, wide:] @ waves[wide:], turn)
 
@@ -326,11 +327,11 @@ def inverted(
     deviation: float,
     shift: Floats,
 ) -> Floats:
-    """P(sum ``first`` > sum ``second`` + shift), for each pair of indices.
+    """Return P(sum ``first`` > sum ``second`` + shift) for each pair of indices.
 
     ``transform`` returns the characteristic functions of the sums, (sums, frequencies), from
-    ``laws`` distributions. ``deviation`` is the largest standard deviation of a difference; none is
-    much smaller.
+    ``laws`` distributions. ``deviation`` is the largest standard deviation of a difference; no
+    difference has a much smaller standard deviation.
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
@@ -342,8 +343,8 @@ def inverted(
         size = np.abs(phi[:, -end // 2 :]).max(axis=1)
         both = np.sort(np.stack([size[first[left]], size[second[left]]]), axis=0)
         faint = both[0] * both[1] < _FAINT
-        # If few terms are large, a transform may grow again, and ties show at these frequencies:
-        # look further. One of few terms never dies away; it matters where the other grows again.
+        # With few large terms, a transform may grow again at higher frequencies, where ties show.
+        # A transform of few terms never dies away; it matters where the other one grows again.
         gone = faint & (both[1] < np.sqrt(_FAINT)) & (end >= _ENOUGH) | (end == ends[-1])
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]
@@ -358,13 +359,13 @@ def inverted(
 def _square_wave(
     phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, *, tapered: bool
 ) -> Floats:
-    """P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring."""
+    """Return P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring."""
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
     if tapered:
         part = k / len(k)
         step *= np.exp(-0.5 * (4 * part) ** 2)
-        # Average over the last three quarters: 1 for D = 0, and 0 for a smooth density near 0.
+        # The average over the last three quarters is 1 if D = 0, and 0 for a smooth density.
         hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
         hump /= hump.sum()
     chances = np.empty(len(first))
@@ -379,7 +380,7 @@ def _square_wave(
 
 
 def power_product(values: Complex, counts: Ints) -> Complex:
-    """Return the product of the rows of ``values``, each to its count, by repeated squaring."""
+    """Return the product of the rows of ``values``, each to the power of its count, by squaring."""
     result = np.ones(values.shape[1], dtype=np.complex128)
     while np.any(counts > 0):
         if not np.all(counts > 0):

@@ -40,14 +40,14 @@ _ALL = 128  # number of candidates up to which every rank is tried
 _STEPS = 64  # number of ranks tried beyond the first ones, logarithmically spaced
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
 _MIXED = 5  # number of instances up to which every combination of gaps is tried
-_PRODUCTS = 1 << 21  # most combinations held at a time
-_PAIRED = 1_000  # most gaps of A, and of B, whose multiples are combined
+_PRODUCTS = 1 << 21  # number of combinations in memory at a time
+_PAIRED = 1_000  # largest number of gaps of A, and of gaps of B, whose multiples are combined
 _ROWS = 64  # rank sets with more instances store counts
 
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """L sums of p gaps each: lengths in f and in g, shape (L,), and the gaps in them, (L, p)."""
+    """L sums of p gaps each: their lengths in f and in g, (L,), and the indices of gaps, (L, p)."""
 
     exact: Floats
     sampled: Floats
@@ -57,7 +57,7 @@ class _Gaps:
         return _Gaps(self.exact[keep], self.sampled[keep], self.members[keep])
 
     def front(self, ahead: bool) -> _Gaps:
-        """Return the Pareto front: long in f and short in g for A (``ahead``), opposite for B."""
+        """Return the Pareto front of gaps: long in f, short in g for A (``ahead``), or opposite."""
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
         value = side * self.sampled[order]
@@ -65,7 +65,7 @@ class _Gaps:
         return self[order[value < best]]
 
     def plus(self, other: _Gaps) -> _Gaps:
-        """Return all sums of one of these and one of ``other``; thins these if there are many."""
+        """Return all sums of a gap here and a gap of ``other``; of many gaps here, only some."""
         limit = max(1, _PRODUCTS // len(other.exact))
         mine = self[np.unique(np.linspace(0, len(self.exact) - 1, limit).astype(np.int64))]
         i, j = (x.ravel() for x in np.mgrid[: len(mine.exact), : len(other.exact)])
@@ -160,7 +160,7 @@ def _clearest(
 ) -> tuple[float, _Copies, _Copies] | None:
     """Return the gaps of A and B that maximise the smaller of their differences in f and in g.
 
-    Differences are shares of ``ranges``. First comes a value slightly below that maximum.
+    Differences are shares of ``ranges``. The first result is slightly below this maximum.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
@@ -192,13 +192,14 @@ def _clearest(
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     """Return p copies of a gap of A and q copies of a gap of B, with the smallest p + q.
 
-    Both means differ by at least v if p F - q F' and q G' - p G are at least (p + q) v, that is, if
-    q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction in between
-    has the smallest numerator and denominator.
+    Let the gap of A have the lengths F in f and G in g, and the gap of B F' and G'. Both means
+    differ by at least v if p F - q F' and q G' - p G are at least (p + q) v, that is, if q / p lies
+    between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction in between has the
+    smallest numerator and denominator.
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
-    # The further these bounds are apart, the simpler is the fraction between them.
+    # The further the bounds of q / p are apart, the simpler is the fraction between them.
     ahead = ahead[np.argsort((ahead.sampled + v) / (ahead.exact - v))[:_PAIRED]]
     behind = behind[np.argsort((behind.exact + v) / (behind.sampled - v))[:_PAIRED]]
     i, j = (x.ravel() for x in np.mgrid[: len(ahead.exact), : len(behind.exact)])

@@ -63,7 +63,7 @@ _SUBSETS = 20_000  # number of samples up to which all are enumerated
 _MOST = 2_500  # if more instances are drawn, and more left out, the mean is taken as normal
 _SIZES = 30  # largest number of distinct values that are tested for a common unit
 _WEIGHTLESS = 1e-17  # smaller factors of power sums are left out
-_STEPS = 64  # frequencies of a block, which share one sine and one cosine per value
+_STEPS = 64  # frequencies per block; a block takes one sine and one cosine per value
 
 
 class Designs(NamedTuple):
@@ -110,12 +110,12 @@ def designs(
     (expected, rounded), ``scores`` (spent per instance of all), ``bias``, ``standard_error`` and
     ``rmse``, the root of the mean squared error. ``orders``: one row per design and pair with
     ``design``, ``better``, ``worse`` and ``probability`` that one evaluation shows the true order,
-    NaN where the exact metric ties it. NaN too where the budget does not last for one instance.
+    NaN where the exact metric ties the pair. Results are NaN if the budget is below one instance.
 
     Raises
     ------
     ValueError
-        If a system cannot be sampled so, or a parameter is out of its range.
+        If a system cannot be sampled by the scheme, or a parameter is out of its range.
 
     Notes
     -----
@@ -129,7 +129,7 @@ def designs(
     step away from a tie, with an error of at most 0.003 at this size, less beyond. Systems that
     rank different instances of unequal weights are compared by the linear approximation of their
     means. For sampled negatives see :func:`~sampledash.probability_of_order`. Metrics without a
-    cutoff cannot stop early, so they have no such rows.
+    cutoff cannot stop early, so they have no rows of that design.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def designs(
 
 
 class _Sample:
-    """Values per instance, of which a share is drawn; paired systems have a common order."""
+    """Values of all instances, to be sampled; paired systems list instances in the same order."""
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
         self.group, self.values, self.counts, self.off, self.weights = {}, {}, {}, {}, {}
@@ -220,7 +220,7 @@ class _Sample:
                 self.group[i], self.counts[i] = number, first.count
                 self.values[i] = instance_values(metric, sets[i], protocol.ties)[at]
                 self.weights[i] = weight / np.average(weight, weights=first.count)
-                # A weighted mean is a ratio; its deviation is to first order the mean of these.
+                # A weighted mean is a ratio; to first order, its error is the mean of ``off``.
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
@@ -232,11 +232,11 @@ class _Sample:
         return float(np.sqrt((counts @ off**2) / (total - 1) * (1 / share - 1) / total))
 
     def error(self, i: int, share: float) -> float:
-        """Standard error of the mean over a share of the instances; NaN if fewer than one."""
+        """Return the standard error of the mean over a share of the instances; NaN below one."""
         return self._error(self.off[i], self.counts[i], share)
 
     def chance(self, i: int, j: int, share: float) -> float:
-        """P(mean of i > mean of j) over the same instances, or separate ones if not paired."""
+        """Return P(mean of i > mean of j) over shared instances, or separate ones if unpaired."""
         difference = float(self.mean[i] - self.mean[j])
         if self.group[i] == self.group[j]:
             error = self._error(self.off[i] - self.off[j], self.counts[i], share)
@@ -253,9 +253,9 @@ class _Sample:
 def _chance_of_subsets(
     gains: Sequence[tuple[Floats, Floats]], share: float, difference: float, error: float
 ) -> float:
-    """P(sum of the means of random subsets > 0); the sum has the mean ``difference``.
+    """Return P(sum of the means of random subsets > 0); its expected value is ``difference``.
 
-    ``gains``: values and their numbers of instances; a share of these instances is drawn.
+    ``gains``: for each mean, its values and their numbers of instances; a ``share`` is drawn.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -273,7 +273,7 @@ def _chance_of_subsets(
         if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
             step = unit[0] / 2 / drawn
         values = values / drawn
-        if 2 * drawn > total:  # the sum over the instances left out gives the same, faster
+        if 2 * drawn > total:  # the sum over the instances left out is equivalent and faster
             values, drawn, shift = -values, total - drawn, shift - float(counts @ values)
         means.append((values, counts, drawn))
     if max(drawn for _, _, drawn in means) > _MOST:
@@ -353,10 +353,10 @@ def mean_of_sample(
     metric
         A metric or its text.
     ranks
-        True ranks of instances drawn at random, such as an :func:`~sampledash.evaluate` with a
-        budget returns.
+        True ranks of instances drawn at random, for example those that
+        :func:`~sampledash.evaluate` returns with a budget.
     instances
-        Number of instances in all; infinity for the population they were drawn from.
+        Total number of instances; infinity for the mean of the population they come from.
     versus
         Another system on the same instances: the result is about the difference of the means,
         ``ranks`` minus ``versus``.

@@ -29,8 +29,8 @@ from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
 _TINY = 1e-290  # smaller entries are dropped: subnormal arithmetic is a hundred times slower
-_ROOM = 1 << 23  # entries of the cached histograms, from which later calls continue
-_TABLE = 10_000_000  # longest table of a metric over all counts above
+_ROOM = 1 << 23  # largest number of cached histogram entries; later calls start from the cache
+_TABLE = 10_000_000  # largest number of counts above over which a metric is tabulated
 _KEPT = 16  # number of values of m for which merged atoms of a system are cached
 
 
@@ -133,7 +133,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
-    """Return the mean of the metric over above..above + tied, per row."""
+    """Return the metric of each row, averaged over the counts above..above + tied."""
     top = int((above + tied).max())
     if top < _TABLE:
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
@@ -237,7 +237,7 @@ class _Lane:
 
 
 class _Pass:
-    """Thinning of the histograms of all lanes together, from the largest m down."""
+    """Histograms of all lanes, which are thinned together from the largest m down."""
 
     def __init__(
         self, metrics: Sequence[Metric], atoms: Sequence[RankCounts], m_max: int, protocol: Protocol
@@ -245,9 +245,9 @@ class _Pass:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
-        #: m -> rows, and the atoms of each row whose negatives are all sampled at this m
+        #: Map from m to pairs: a row, and the atoms in it whose negatives are all sampled at m.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: row -> increasing numbers of negatives, and the cumulative sums of the exact values
+        #: Map from row to increasing numbers of negatives, and cumulative sums of exact values.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -260,7 +260,7 @@ class _Pass:
                     self._keep_exact(len(self.lanes), lane, np.flatnonzero(late))
                 self.lanes.append(lane)
         top = m_max
-        if protocol.design.distinct:  # beyond the largest number of negatives, all is exact
+        if protocol.design.distinct:  # for m beyond all numbers of negatives, every value is exact
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
         first = _histograms(self.parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
@@ -273,10 +273,10 @@ class _Pass:
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
             table = [metric.of_above(np.arange(m_max + 1), m_max, j) for metric in metrics]
             rows = np.flatnonzero(positions == j)
-            every = len(rows) == len(positions)  # then a slice avoids a copy
+            every = len(rows) == len(positions)  # if so, a slice avoids a copy of the rows
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
-        #: 1 where a lane belongs to a system: (systems, lanes)
+        #: Matrix with 1 where a lane belongs to a system, else 0: (systems, lanes).
         owners = np.array([lane.system for lane in self.lanes])
         self.owned = (np.arange(len(atoms))[:, None] == owners).astype(np.float64)
         self.counts = np.arange(1.0, top + 2.0)
@@ -292,7 +292,7 @@ class _Pass:
         self.exact[row] = sizes, np.concatenate([np.zeros((1, len(self.metrics))), sums])
 
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
-        """Add instances whose negatives are now all sampled, so that the true count is sampled."""
+        """Add instances whose negatives are all sampled: their sampled count is the true count."""
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
         above = atoms.above.astype(np.int64)  # stored as floats if other atoms were merged
         if not atoms.tied.any():
@@ -307,7 +307,7 @@ class _Pass:
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
-        if self.protocol.design.varies:  # no thinning: a dropped draw need not drop an item
+        if self.protocol.design.varies:  # no thinning: dropping a draw may drop no item
             for index, m in enumerate(wanted.tolist()):
                 result[index] = self.owned @ self._values(
                     _histograms(self.parts, m, self.protocol), m
@@ -325,7 +325,7 @@ class _Pass:
                 for below in range(m - 1, target - 1, -1):
                     self._thin(thinned, below)
                 m, thinned = target, thinned[:, : target + 1]
-                gap = index and target - wanted[index - 1] > 1  # a search may continue from here
+                gap = index and target - wanted[index - 1] > 1  # a later call may start at this m
                 if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
                     self.kept[m] = thinned.copy()
                 result[index] += self.owned @ self._values(thinned, m)

@@ -19,10 +19,10 @@ from sampledash.types import Floats, Ints, Progress
 
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m that is evaluated by default
-EVERY = 400  # corrections that need a fit are evaluated at every m up to this one
-BEYOND = 64  # and at this many larger values of m, with bisection in between
+EVERY = 400  # corrections that need a fit are evaluated at every m up to this value
+BEYOND = 64  # number of larger m at which these corrections are evaluated before bisection
 QUICK_MOST, QUICK_TOP = 40, 1_000  # quick look: number of values of m, and the largest m
-_BLOCK = 1 << 22  # signs held at a time
+_BLOCK = 1 << 22  # number of differences of means in memory at a time
 
 
 def sign(difference: Floats) -> Ints:
@@ -122,9 +122,9 @@ def orders(
 ) -> Orders:
     """Evaluate the order of all pairs at every m that can matter.
 
-    Uncorrected and rank estimate: every m. Other corrections: every m up to 400, then a logarithmic
-    grid, refined by bisection wherever the order of a pair changes between neighbours. ``m_values``
-    replaces these values for every correction; uncorrected keeps every m.
+    Uncorrected values and rank estimates are evaluated at every m, other corrections at every m up
+    to 400 and then on a logarithmic grid, refined by bisection where a pair changes its order.
+    ``m_values`` replaces these values for every correction; uncorrected values keep every m.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))

@@ -25,10 +25,10 @@ from sampledash.types import Floats, Progress
 
 Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
-_SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of the first values of m: uncorrected, and corrected or TOPK
-_REFINED = 6  # most rounds in which the current guess of m is evaluated
+_SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of neighbouring m in a search: uncorrected; corrected or TOPK
+_REFINED = 6  # largest number of rounds that each evaluate the current guess of m
 _NEAR = 0.02  # bound on the difference of the exact chance and the normal approximation
-_CHECKED, _SIMULATED = 6_000, 600  # budget for checks beyond an answer, as a sum of m: exact or not
+_CHECKED, _SIMULATED = 6_000, 600  # largest sum of the m checked beyond an answer: exact; simulated
 _SHORT = 400  # number of (m, pair) combinations up to which every m is evaluated
 _MANY = 300  # with fewer instances, chances may drop again because a mean takes few values
 _CLOSE = 200  # a guess that moves by less than one part in this many has converged
@@ -75,8 +75,9 @@ def negatives_needed(
     factor of 2 apart (with a correction 20 %), interpolated. The chance need not grow with m: a
     correction may show an order at m = 50, hide it at 300 and show it again. Below 300 instances
     the chance is computed at every larger m if m_max times the number of pairs is at most 400.
-    Below 30 instances, where the normal approximation fails, it is always computed at the next m:
-    about 100 after a small answer, fewer after a large one, for several pairs, or by simulation.
+    Below 30 instances, where the normal approximation fails, the chance is always computed at the
+    next m: at about 100 values after a small answer, and at fewer values after a large answer, for
+    several pairs, or by simulation.
 
     The chance is about the draw of the negatives only: see
     :func:`~sampledash.probability_if_redrawn` for the choice of the instances.
@@ -113,13 +114,13 @@ def instances_needed(
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric) and ``instances``, the
     smallest number of instances of each system. ``<NA>`` where the expected sampled order at this m
-    is wrong or a tie (more instances then only confirm it), where the exact metric ties the pair,
-    and beyond 10^15.
+    is wrong or a tie (more instances then only confirm the wrong order), where the exact metric
+    ties the pair, and beyond 10^15.
 
     Notes
     -----
-    This uses the normal distribution, with a continuity correction for means of hits, at any number
-    of instances: a result below 30 is a rough guide.
+    The chance is that of a normal distribution, with a continuity correction for means of hits, at
+    any number of instances: a result below 30 is a rough guide.
     """
     check_sets(sets)
     checks.choice("redraw", redraw, get_args(Redraw))
@@ -179,7 +180,7 @@ class _Search:
     top: int
     probability: float
     report: Progress
-    #: (system, m): expected mean and variance
+    #: Map from (system, m) to the expected mean and the variance of the mean.
     knots: dict[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
 
     @cached_property
@@ -273,7 +274,7 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return the m from which on the order of each pair is shown, if it is at the largest m."""
+        """Return the m from which each pair shows its order, for pairs that do at the largest m."""
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
@@ -285,7 +286,7 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Return ``start``, or the m after the last failure among the next m, evaluated singly."""
+        """Evaluate some m beyond ``start``; return ``start``, or the m after the last failure."""
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
         checked = start

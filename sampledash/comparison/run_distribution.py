@@ -29,23 +29,23 @@ from sampledash.protocol import Protocol, as_ranked_by
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems, unique_rows
 from sampledash.types import Floats, Ints
 
-Law = tuple[Floats, Floats]  # values, increasing, and their probabilities
+Law = tuple[Floats, Floats]  # increasing values, and the probability of each value
 Complex = NDArray[np.complex128]
 FEW = 30  # with fewer instances, the normal approximation is not used
-_MOST = 20_000  # most instances whose hits are convolved exactly
-_LATTICE = 1 << 20  # most points of a lattice of means
-_TOGETHER = 64  # distributions up to this length are convolved all pairs at once
+_MOST = 20_000  # largest number of instances whose hits are convolved exactly
+_LATTICE = 1 << 20  # largest number of lattice points of a mean
+_TOGETHER = 64  # up to this length of the distributions, all pairs are convolved at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a lattice are dropped
-_SUPPORT = 5_000  # most distinct values of a sum in a convolution
-_JOINED = 500_000  # most values before equal values are joined
+_SUPPORT = 5_000  # largest number of distinct values of a sum in a convolution
+_JOINED = 500_000  # largest number of values before equal values are joined
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
 _CELLS = 1 << 15  # cells of the grid for a sum with too many values
 RUNS = 20_000  # number of simulated runs, used if no other method applies
 DRAWS = 4_000_000  # draws that take half a second; beyond twice as many, fewer runs are simulated
-_LAWS, _WORK = 500, 300_000  # distributions, and distributions times values: tenths of a second
-_BLOCK = 1 << 21  # entries of a matrix held at a time
-_STEPS = 64  # frequencies of a block, which share one sine and one cosine per value
-TOP = 0.05  # largest spread of usual, and of rare, values as a share of the gap between the two
+_LAWS, _WORK = 500, 300_000  # limits of quick work: distributions; distributions x values
+_BLOCK = 1 << 21  # number of matrix entries in memory at a time
+_STEPS = 64  # frequencies per block; a block takes one sine and one cosine per value
+TOP = 0.05  # largest range of usual values, and of rare values, as a share of the gap between both
 
 
 class Hits(NamedTuple):
@@ -142,7 +142,7 @@ class Run:
         steps = np.diff(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
         )
-        # Every draw must add the same; a correction of several items would shift the lattice.
+        # Every draw must add the same amount; correcting several items would shift the lattice.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         )
@@ -150,16 +150,16 @@ class Run:
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether one step of the vector is nearly its whole range."""
+        """Whether one step between neighbouring values is nearly the whole range of the values."""
         jumps = np.diff(np.unique(self.vector))
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
 
     def largest_term(self, *, by_draw: bool = True) -> float:
         """Return the largest range of an independent part of the mean, NaN if it is unknown.
 
-        A part is the contribution of an instance, or, with ``by_draw``, of a single draw if all
-        draws of an instance add the same: like a binomial count, a hypergeometric count is a sum of
-        independent hits. NaN also if there are too many instances to compute it quickly.
+        A part is the contribution of an instance; with ``by_draw``, it is that of a single draw if
+        all draws of an instance add the same amount: like a binomial count, a hypergeometric count
+        is a sum of independent hits. The result is NaN, too, if there are too many instances.
         """
         if not self.is_sum:
             hits = self.hits
@@ -187,7 +187,7 @@ class Run:
 
     @cached_property
     def hits(self) -> list[Hits] | None:
-        """Hits of the instances; ``None`` if items take other values, or counts are fractions."""
+        """Hits of the instances; ``None`` if an item has a third value, or counts are fractions."""
         last = 1 if self.metric.first_only or self.metric.of_others else self.ranks.max_relevant
         levels = self._levels(last) if self.whole else None
         if levels is None:
@@ -220,7 +220,7 @@ class Run:
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
         """Return the contribution of a miss and the gain of a hit, per position, or None.
 
-        None if items take other values, or if an item can hit while an item before it misses.
+        None if items take more than two values, or an item can hit while an item before it misses.
         """
         vectors = np.array(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in range(1, last + 1)]
@@ -228,7 +228,7 @@ class Run:
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
             low, gap = np.zeros(last), np.ones(last)
         elif np.any(self.complete):
-            return None  # exact contributions take other values
+            return None  # exact contributions take more than two values
         else:
             low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]
         if np.any((gap < 0) | (np.ptp(vectors, axis=1) > np.maximum(gap, 0))):
@@ -241,7 +241,7 @@ class Run:
     def law_of_hits(self) -> Law | None:
         """Return the distribution of the mean; ``None`` if items take more than two values.
 
-        ``None`` also if the hits are too many, or have no common unit.
+        The result is ``None``, too, if there are too many hits or the hits have no common unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
@@ -319,7 +319,7 @@ class Run:
         if not self.is_sum:
             waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
             for part in self.hits or ():
-                values = part.values * self.ranks.n_instances  # undo the share in the mean
+                values = part.values * self.ranks.n_instances  # values are divided by D
                 waves[part.instances] = part.law @ waves_of(values, frequencies)
             return waves[order]
         atoms, at = self._instances(order)
@@ -336,7 +336,7 @@ class Run:
 
 
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
-    """Return the distribution of the mean of one run, or None if a normal one is to be used.
+    """Return the distribution of the mean of one run, or None if the normal is to be used instead.
 
     ``stream``: number of the random stream for simulated runs, a different one for each system.
     """
@@ -347,7 +347,7 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
 
 
 def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
-    """Return :func:`law_of_mean` for the metrics of a system; None if it has too many values."""
+    """Return the distribution of the mean of each metric; None where it has too many values."""
     ranks, protocol = runs[0].ranks, runs[0].protocol
     laws = [run.law_of_hits() for run in runs]
     if not runs[0].whole:
@@ -372,7 +372,7 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
 
 def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
     """Return the distribution of a sum, or None if it takes too many values."""
-    # Sums of values on a lattice often coincide; other sums coincide only if reordered.
+    # Sums of values on a lattice often coincide; other sums coincide only if their terms do.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
@@ -420,7 +420,7 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Return the largest unit that divides every hit, and the multiple per sequence, or None."""
+    """Return the largest unit that divides the worth of every hit, and the multiples, or None."""
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
         return None
@@ -441,7 +441,7 @@ def _sum_of(laws: Floats) -> _Counts:
     Only positive terms are added; a Fourier transform would have errors of 1e-16 everywhere.
     """
     laws = laws.T.copy()
-    while len(laws) <= _TOGETHER < 2 * laws.shape[1]:  # many short rows: all pairs at once
+    while len(laws) <= _TOGETHER < 2 * laws.shape[1]:  # many short rows: convolve all pairs at once
         if laws.shape[1] % 2:
             laws = np.column_stack([laws, np.eye(len(laws), 1)])
         a, b = np.split(laws, 2, axis=1)

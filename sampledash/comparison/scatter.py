@@ -28,7 +28,7 @@ from sampledash.sampling import moments, pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-CHUNK = 1 << 19  # entries of conditional sums held at a time
+CHUNK = 1 << 19  # number of conditional sums in memory at a time
 _LEAST = np.finfo(float).tiny
 
 
@@ -55,7 +55,7 @@ def moments_of_means(
 ) -> tuple[Floats, Floats]:
     """Return the expected mean per system and metric, and its variance: (systems, metrics) each.
 
-    ``moments``: :func:`moments_of_systems` of all atoms, if known.
+    ``moments``: the result of :func:`moments_of_systems` for all atoms, if it is known.
     """
     for ranks in sets:
         protocol.check(ranks, m)
@@ -193,10 +193,10 @@ def pair_covariances(
 def _tied_means(
     protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
 ) -> Floats:
-    """Return the expected value of the count above after t = 0..m draws: (p, m + 1, c).
+    """Return E[vector[count above]] for each atom and each number of draws: (p, m + 1, c).
 
-    Entry t is for t draws from the items of an atom. With ``beyond``, it is for m - t draws, and
-    the other t drawn items are added to the count.
+    Entry t is for t draws from the items of an atom. With ``beyond``, entry t is for m - t draws,
+    and the other t drawn items are added to the count.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))
@@ -220,12 +220,12 @@ def _tied_means(
 def conditional_means(
     scheme: str, inner: Floats | Ints, outer: Floats | Ints, values: Floats, top: int | None = None
 ) -> Floats:
-    """Return the mean value of the count in a smaller set if t draws fall in a larger set.
+    """Return the mean of ``values[count in a smaller set]`` if t draws fall in a larger set.
 
     ``inner`` and ``outer``: numbers of items (or weights) in both sets. ``values``: the values of
     the counts 0..width - 1, (pairs, width, c). The result is for t = 0..top - 1, (pairs, top, c);
-    ``top`` is width by default. The distribution of the count is updated draw by draw: the next
-    item is in the smaller set with the share of this set that is left.
+    ``top`` is width by default. The distribution of the count is updated draw by draw: the chance
+    that the next item is in the smaller set is the share of this set among the items left.
     """
     width = values.shape[1]
     top = top or width

@@ -4,8 +4,8 @@ The ranks of an item under two systems do not determine which items are above it
 and b of N negatives are above it, the overlap o lies between max(0, a + b - N) and min(a, b). If
 both sampled values decrease with the number of drawn items above, their covariance increases with
 o. Proof: add to the set above of the second system an item x that is above under the first system
-only, and remove an item y that is above under the second only. Samples with both or neither keep
-their counts. Samples with exactly one of the two, which are equally likely, had the counts
+only, and remove an item y that is above under the second only. Samples with both or neither of x, y
+keep their counts. Samples with x only and with y only, which are equally likely, had the counts
 (s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows by half of
 (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this holds draw by draw.) The extremes are
 the largest overlap, one set inside the other, and the smallest, one set inside the complement of
@@ -36,10 +36,10 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-_WIDER = 0.2  # half the normal density at 0: half the chance of a tie, per step in deviations
+_WIDER = 0.2  # half the normal density at 0: half of P(tie) is this times step / deviation
 _NOTHING = 1e-20  # counts with a smaller probability are left out of a covariance
-_STRAIGHT = 1e-14  # largest difference between equal steps
-_CACHE = 1 << 15  # entries of the distributions that are processed together, to stay in cache
+_STRAIGHT = 1e-14  # largest rounding error between equal steps
+_CACHE = 1 << 15  # number of probabilities that are processed together, so that they stay in cache
 _NEGLIGIBLE = 1e-3  # share of the variance up to which covariances are bounded, not computed
 
 
@@ -67,13 +67,13 @@ def probability_if_shared(
     for which the ranked lists would be needed. Shared negatives usually help, because a draw tends
     to affect both systems alike. ``high`` is the chance if the items above under one system include
     those above under the other wherever possible, ``low`` if they are as different as possible
-    (vice versa if the sampled order is wrong). From 30 instances on, the normal distribution is
-    used with these variances. They are attained if values fall with the sampled rank (uncorrected,
-    rank estimate, CLS) without ties; else they are bounds. Ties of means with few values, and
-    skewness, are not in the normal distribution: for them, both bounds are widened by 0.2 times the
-    largest effect of one sampled value on a mean, in standard deviations of the difference (one
+    (vice versa if the sampled order is wrong). From 30 instances on, the difference is taken as
+    normal, with its variance in both cases. This variance is exact if values fall with the sampled
+    rank (uncorrected, rank estimate, CLS) without ties; else it is a bound. The normal distribution
+    ignores skewness, and ties of means with few values: therefore both bounds are widened by 0.2
+    times the effect of one sampled value on a mean, in standard deviations of the difference (one
     relevant item per instance, up to 2,000 instances). In 300 random pairs of 30 to 200 instances
-    no simulated chance was then outside. Tied items have independent random orders in the systems.
+    no simulated chance was outside. Tied items have independent random orders in the systems.
     Below 30 instances, the bounds of Makarov and Cantelli are used, which hold for any dependence.
 
     References
@@ -96,7 +96,7 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
     apart = (first.variance + second.variance)[back]
-    limit = np.sqrt(first.variance * second.variance)[back]  # Cauchy and Schwarz
+    limit = np.sqrt(first.variance * second.variance)[back]  # Cauchy-Schwarz bound of a covariance
     matters = np.ones(len(weight), dtype=bool)
     smallest = np.argsort(limit * weight)
     left_out = np.cumsum((limit * weight)[smallest]) <= _NEGLIGIBLE * float(apart @ weight)
@@ -126,8 +126,8 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
 def _any_coupling(
     first: Law, second: Law, difference: float, variance: float
 ) -> tuple[float, float]:
-    """Bounds on P(X > Y): from both distributions (Makarov), and moments of X - Y (Cantelli)."""
-    x, y = first[0], second[0] + TIED  # X > Y + TIED
+    """Return bounds on P(X > Y): from both distributions (Makarov) and moments (Cantelli)."""
+    x, y = first[0], second[0] + TIED  # X must exceed Y by more than a tie
     points = np.concatenate([x, y])
 
     def up_to(law: Law, values: Floats, side: str) -> Floats:
@@ -153,7 +153,7 @@ def covariance_bounds(
     """Return the smallest and largest covariance of the two values of an instance: (D,) each.
 
     Rising and falling parts of a corrected value are bounded separately. Instances are in the order
-    of ``first``; those that are not ``wanted`` have 0.
+    of ``first``; instances that are not ``wanted`` get 0.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -206,7 +206,7 @@ def _nothing_shared(first: Run, second: Run) -> ValueError:
 def _item_bounds(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Bounds on the covariance of an item's values under two systems: (rows,) each."""
+    """Return bounds on the covariance of an item's values under two systems: (rows,) each."""
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)
     distinct, inverse = unique_rows([above, below, other, rest, left.tied, right.tied])
@@ -247,7 +247,7 @@ def nested_covariances(
     first: Floats,
     second: Floats,
 ) -> Floats:
-    """Covariances of functions of the counts in two nested sets, per pair of sets: (pairs, c, d).
+    """Return covariances of functions of the counts in two nested sets of items: (pairs, c, d).
 
     ``inner`` and ``outer`` are items (or sampling weight) in the smaller and in the larger set,
     ``outside`` those outside the larger set. ``first`` (m + 1, c) and ``second`` (m + 1, d) are the
@@ -293,7 +293,7 @@ def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
 
 
 def _parts(vector: Floats) -> Floats:
-    """Return the falling and the rising part of a vector: (m + 1, 2)."""
+    """Return the falling and the rising part of the values of the counts 0..m: (m + 1, 2)."""
     steps = np.diff(vector, prepend=vector[0])
     return np.column_stack([np.cumsum(np.minimum(steps, 0)), np.cumsum(np.maximum(steps, 0))])
 
@@ -301,7 +301,7 @@ def _parts(vector: Floats) -> Floats:
 def _coupled(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Frechet-Hoeffding bounds on the covariance: opposite order of the values, and same order."""
+    """Return the Frechet-Hoeffding bounds on the covariance: values in opposite and same order."""
     size = m + 1
     laws = []
     for atoms in (left, right):

@@ -24,10 +24,10 @@ from sampledash.protocol import Protocol, Weighting
 from sampledash.rank_sets import RankSet, Ties, first_items, unique_rows
 from sampledash.types import Floats, Ints, Progress
 
-_ENUMERATED = 20  # most instances with a difference for which all swaps are counted
-_BLOCK = 1 << 21  # entries of a block of random signs or weights: some ten milliseconds
+_ENUMERATED = 20  # up to this many instances with a difference, all swaps are counted
+_BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
 _GROUPED = 12  # drawing one count costs as much as this many single draws
-_MANY, _DISTINCT = 5_000, 64  # instances from, values beyond which permutations are normal
+_MANY, _DISTINCT = 5_000, 64  # with so many instances and more values, permutations count as normal
 
 
 class Interval(NamedTuple):
@@ -108,11 +108,11 @@ def significance(
     Paired systems, which rank the same instances: the randomisation test swaps the two systems in
     random instances. Up to 20 instances with a difference, all swaps are counted. If all
     differences have the same size, as with Recall of one item, this is the exact binomial (sign)
-    test. Else p = (1 + hits) / (1 + resamples), never 0. The interval resamples instances, the same
-    for all systems. Systems that cannot be paired: instances are permuted between the two systems,
-    and resampled separately; from 5,000 instances and 65 distinct values on, the permutation
-    distribution is approximated as normal. If no two instances differ, all resamples are equal: the
-    interval is then that of :func:`~sampledash.mean_of_sample`.
+    test. Else p = (1 + swaps with at least the observed difference) / (1 + resamples), never 0. The
+    interval resamples the same instances for all systems. For systems that cannot be paired,
+    instances are permuted between the two systems, and resampled separately; from 5,000 instances
+    and 65 distinct values on, the permutation distribution is taken as normal. If all instances are
+    equal, so are all resamples: the interval is then that of :func:`~sampledash.mean_of_sample`.
 
     A small p means that other users of the same kind would probably show this order too. It does
     not mean that a sampled metric shows it.
@@ -171,14 +171,14 @@ def interval_of_sample(
     confidence: float,
     total: float = np.inf,
 ) -> Interval:
-    """Interval of :func:`~sampledash.mean_of_sample` for values in 0..``best``, or differences."""
+    """Return the interval of a mean of values in 0..``best``, or of a mean paired difference."""
     least, seen = -best if paired else 0.0, best
     sizes = np.abs(off + value)
     if paired and np.any(sizes > TIED):
         seen = float(counts @ sizes**2 / (counts @ sizes))
     ends = -seen if paired else 0.0, seen
     interval = interval_of_mean(value, off, counts, ends, confidence, total)
-    # The drawn values are known: only the others are free, within the range of the metric.
+    # The drawn values are known; only the values not drawn can vary over the metric's range.
     rest = 1 - float(counts.sum()) / total
     bounds = value + rest * (np.array([least, best]) - value)
     return Interval(*np.clip(interval, *bounds).tolist())
@@ -196,7 +196,7 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of the difference if all instances are equal, so resamples are too."""
+    """Return the interval of a difference if all instances, and so all resamples, are equal."""
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -291,7 +291,7 @@ def flip_tests(
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
-    # The mean over the systems cancels in every pair: without it, sums lose fewer digits.
+    # The mean over the systems cancels in every pair; subtracting it saves digits in the sums.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
 
@@ -334,7 +334,7 @@ def resampled_means(
 ) -> Floats:
     """Return the weighted mean of each system over resampled instances: (resamples, systems).
 
-    A resample draws as many instances with replacement, the same for all systems of the group.
+    A resample draws as many instances as there are, with replacement, for all systems together.
     """
     small = group.reduced()
     columns = np.column_stack([*small.weighted, small.weights])
@@ -380,7 +380,7 @@ def swap_test(
     if observed <= TIED:
         return 1.0
     if total >= _MANY and len(distinct) > _DISTINCT:
-        # Variance of the excess in a random part (finite population); its weight is taken as fixed.
+        # Variance of the excess that falls on the left (finite population), for a fixed weight.
         spread = float(pooled @ excess**2) * n_left * (total - n_left) / (total * (total - 1))
         scale = statistic(1.0, mass * n_left / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))

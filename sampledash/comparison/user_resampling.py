@@ -22,7 +22,7 @@ from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.rank_sets import RankSet, Ties, codes_of, distinct_over_systems, first_items
 from sampledash.types import Floats, Ints
 
-_ROUGH = 0.03  # if no value moves the mean by more, in deviations, the normal approximation holds
+_ROUGH = 0.03  # if one value moves the mean by fewer standard deviations, the normal holds
 _INSTANCES = 2_000  # most instances with different distributions that fit in memory at once
 
 
@@ -78,7 +78,7 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
 
 
 def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
-    """Return groups of rank sets that pair up: (index of set, instances in a common order)."""
+    """Return groups of rank sets that pair up: (index of the set, instances in shared order)."""
     groups: list[list[tuple[int, Ints]]] = []
     for i, ranks in enumerate(sets):
         for group in groups:
@@ -96,7 +96,7 @@ class Sampled:
     """Sampled values of the instances of one system."""
 
     run: Run
-    group: int  # systems with the same number rank the same instances, here in the same order
+    group: int  # systems of one group rank the same instances, in the same order here
     order: Ints  # index of each instance in its rank set, shape (D,)
     mean: Floats  # expected sampled value of each instance, shape (D,)
     variance: Floats
@@ -145,8 +145,8 @@ def sampled_values(
 def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> float:
     """Return the variance of the difference of two means over redrawn instances and negatives.
 
-    ``single``: for one instance of each system. With unequal weights a mean is a ratio, and the
-    variance is that of its linear approximation, exact for equal weights.
+    ``single``: the means are over one instance. With unequal weights a mean is a ratio, and the
+    variance is that of its linear approximation; with equal weights the variance is exact.
     """
     if first.group != second.group:
         return sum(
@@ -177,8 +177,8 @@ def probability_if_redrawn(
     Raises
     ------
     ValueError
-        If a system cannot be sampled so, or the variance of an instance is unknown (popularity with
-        ties read as ``"expected"``, in instances with several relevant items).
+        If a system cannot be sampled by the scheme, or the variance of an instance is unknown
+        (popularity with ties read as ``"expected"``, and several relevant items per instance).
 
     Notes
     -----
@@ -188,10 +188,10 @@ def probability_if_redrawn(
 
     * Below 30 instances: 20,000 seeded runs, with a standard error of at most 0.0036.
     * From 30 on, if one instance can move the difference by more than 0.03 of its standard
-      deviation, so that ties and skewness matter: inversion of the characteristic function. It
-      needs whole counts, equal weights, at most 2,000 rows, and one relevant item per instance, a
-      metric of the first item, or items that hit or miss. The error is usually below 0.001; if one
-      rare value dwarfs all others, the number of its occurrences is treated separately.
+      deviation, so that ties and skewness matter: inversion of the characteristic function. The
+      inversion needs whole counts, equal weights, at most 2,000 rows, and one relevant item per
+      instance, a metric of the first item, or items that hit or miss. Its error is usually below
+      0.001; if one rare value dwarfs all others, its occurrences are treated separately.
     * Other metrics of several relevant items (NDCG, AP): seeded runs as above up to 200 items.
     * Else the normal distribution with the mean and variance of this draw. Its error falls with the
       root of the number of instances: at most 0.02 for 150 instances with 300 items of which 1 %
@@ -231,7 +231,7 @@ def probability_if_redrawn(
 
 
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
-    """P(difference of means > 0) by inversion: redrawn instances are i.i.d.."""
+    """Return P(difference of means > 0) by inversion; redrawn instances are independent."""
 
     def transform(frequencies: Floats) -> NDArray[np.complex128]:
         x, y = (
@@ -257,7 +257,7 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
-    """P(difference of means > 0) by :func:`by_lumps`; None unless one value dwarfs all others."""
+    """Return P(difference of means > 0) by :func:`by_lumps`; None if no value dwarfs all others."""
     terms = [
         (values / sample.size, p)
         for sample in (first, second)

@@ -100,7 +100,7 @@ def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
 def where_to_look(
     sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> tuple[int, list[int] | None]:
-    """Return the largest m, and the values of m to evaluate: few if each needs a fit, None: all."""
+    """Return the largest m, and the m to evaluate: some m if each needs a fit, or None for all."""
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
     return m_max, few
@@ -117,7 +117,7 @@ class Pairs:
     orders: order.Orders
     exact: Floats  # (systems, metrics)
     columns: dict[str, list[Any]]  # the verdict at m: metric by metric, pair by pair
-    source: str  # name of the ranks: of an example or a file
+    source: str  # name of the example or of the file that holds the ranks
     python: str  # Python expression that reads the ranks, after ``import sampledash as sd``
 
     @classmethod
@@ -151,7 +151,7 @@ class Pairs:
 
     @property
     def capped(self) -> bool:
-        """Whether larger m are possible than the largest that was evaluated."""
+        """Whether a larger m is possible than the largest m that was evaluated."""
         return self.m_max < max(ranks.max_negatives for ranks in self.sets)
 
     @property
@@ -166,7 +166,7 @@ class Pairs:
 
     @cached_property
     def ends(self) -> list[tuple[int, int]]:
-        """The two systems of every pair, by their places in the data."""
+        """The indices of the two systems of every pair, in the order of the data."""
         return list(combinations(range(len(self.systems)), 2))
 
     @property
@@ -230,7 +230,7 @@ class Pairs:
         """Return :attr:`std` for some systems."""
         try:
             return np.sqrt(moments_of_means(self.metrics, sets, self.m, self.protocol)[1])
-        except ValueError:  # several tied relevant items in one instance
+        except ValueError:  # unknown for several tied relevant items per instance
             return np.full((len(sets), len(self.metrics)), np.nan)
 
     def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
@@ -242,7 +242,7 @@ class Pairs:
         ]
 
     def last_right(self, x: int) -> float:
-        """Smallest m from which all pairs of metric x stay right; infinite if not; 0: all tied."""
+        """Return the smallest m from which all pairs stay right: inf: never, 0: all are tied."""
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
     def worst_pair(self, x: int) -> int:
@@ -309,7 +309,7 @@ def verdict(
     -------
     DataFrame with one row per metric, correction and pair: ``metric``, ``correction``, ``better``,
     ``worse`` (by the exact metric), ``exact`` and ``sampled`` (difference better - worse),
-    ``state`` (see :func:`state_of`), ``right_from`` (``<NA>``: not by the largest m) and
+    ``state`` (see :func:`state_of`), ``right_from`` (``<NA>``: not right at the largest m) and
     ``probability`` that one run shows the true order.
     """
     order.check_sets(sets)
