@@ -371,6 +371,7 @@ WRONG = {
     "scores.csv": "system,user,item,score\nA,1,2,0.5\nA,1,3,0.5\n",
     "marked.csv": "system,user,item,score,relevant\nA,1,2,0.5,1\nA,1,3,0.5,0\n",
     "latin.csv": "Mod\udce8le,MRR\nA,0.5\n", "printed.csv": "system, HR@1\nA, 0.5\n",
+    "zero.csv": "system,sampled_rank\nA,0\nA,1\n",
     "20240101.csv": "system,rank,n\nA,1,9\nB,two,9\n", "broken.parquet": "PAR1" + "\0" * 60,
 }  # fmt: skip
 REFUSED = """
@@ -388,6 +389,7 @@ check empty --metric AP --m 9 | 'empty' holds no file *.parquet
 check toy.csv --metric AP --m 9 -o no/such/out.txt | cannot be written
 check toy.csv --metric AP --m 9 -o /dev/null | it is a folder or a device
 check 20240101.csv --metric AP --m 9 | 20240101.csv, line 3 … 'two' is not a number
+correct zero.csv --metric AP --n 9 --m 3 | if yours count from 0, add 1 to each.
 check apart.csv --metric AP --m 9 | 'A' lacks '3' … compare those (here: --instances shared)
 report one.csv --metric AP --m 9 | at least two systems
 correct one.csv --metric AP --m 9 --odds 2 | --odds is for a vector
@@ -453,6 +455,10 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
+    # With few ranks the range with the assumption would be the wider one, 0 to 1.
+    file.write_text("system,sampled_rank,n,m\nA,1,200,20\nA,5,200,20\nA,21,200,20\n")
+    (row,) = asked(capsys, "correct", str(file), *words)[1]["estimates"]
+    assert 0.9 < row["high_if_falling"] == row["high"] < 1
     printed = "system, HR@1, HR@10\nA, 0.2, 0.6\nB, 0.1, 0.5\nm = 20, n = 200"
     page = Page("correct", what="A printed table", printed=printed, scheme="with replacement")
     file.write_text(printed)

@@ -149,9 +149,6 @@ def test_several_relevant_items_everywhere_else(name) -> None:
     seeded = map(np.random.default_rng, (9, 10))
     drawn = zip((ranks, other), seeded, strict=True)
     runs, others = (sd.simulate(name, x, m, 2000, rng, scheme=WITHOUT) for x, rng in drawn)
-    mean, std = (f(name, ranks, m, scheme=WITHOUT) for f in (sd.expected_mean, sd.std_of_mean))
-    assert abs(runs.mean() - mean) < 4 * std / np.sqrt(2000)
-    assert abs(runs.std() - std) < 4 * std / np.sqrt(4000)
     chance = sd.probability_of_order(name, [ranks, other], m, scheme=WITHOUT)["probability"][0]
     share = np.mean(runs > others)
     assert abs(share - chance) < 4 * np.sqrt(chance * (1 - chance) / 2000) + 1e-3

@@ -12,6 +12,7 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -43,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
         return code
     except (ValueError, MemoryError) as error:
-        why = error.worded(_option) if isinstance(error, Refusal) else str(error)
+        word = partial(_option, args)
+        why = error.worded(word) if isinstance(error, Refusal) else str(error)
         why = why or "the memory does not suffice for this file"
     except KeyboardInterrupt:
         why, failure = "stopped; nothing is written", STOPPED
@@ -62,9 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return failure
 
 
-def _option(remedy: Remedy) -> str:
-    """Return a remedy as an option of the command line; empty for a remedy that is a function."""
-    if remedy.value is None:
+def _option(args: Namespace, remedy: Remedy) -> str:
+    """Return a remedy as an option of the command; empty if the command has none for it."""
+    if remedy.value is None or not hasattr(args, remedy.name):
         return ""
     value = {True: "", ...: " FILE"}.get(remedy.value, f" {remedy.value}")
     return f" (here: --{remedy.name.replace('_', '-')}{value})"

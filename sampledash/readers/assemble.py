@@ -243,8 +243,8 @@ class Opened:
         if part := next((part for part in self.tables if part.source.sampled), None):
             raise ReadError(
                 f"{part.name} holds sampled ranks (its column of ranks says so), which do not tell "
-                "the true ones: bring them to the Correct page, which estimates from them (in "
-                "Python: read_sampled_ranks)"
+                "the true ones: bring them to the Correct page, which estimates from them",
+                checks.Remedy("read_sampled_ranks"),
             )
         ranked = iter(ranks_of_runs(self.runs, n=n, censored=censored) if self.runs else [])
         parts = [
@@ -504,8 +504,9 @@ def _different(
         what += f" and {items} in {other!r}"
     shared = int(((fewest == most) & (fewest > 0)).sum())
     if not shared:
+        none = "They share none" if parts else "No instance has as many in all systems"
         return DifferentInstances(
-            f"{name}: {what}. They share none: complete the file, or compare them as they are",
+            f"{name}: {what}. {none}: complete the file, or compare them as they are",
             checks.Remedy("instances", "any"),
             ways={"Compare them as they are": {"instances": "any"}},
         )

@@ -193,7 +193,7 @@ def _values(name: str, text: str) -> list[str]:
             wrong = whole if is_numeral(bare) else not_a_number(word)
             raise ReadError(
                 f"{_NAME}, system {name!r}, value {i}: {wrong}; write ranks as whole numbers from "
-                "1, without separators, as in 10000, or >10 for one beyond 10"
+                "1, without separators, as in '10000', or >10 for one beyond 10"
             )
     return words
 

@@ -217,9 +217,11 @@ def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
 def _check_distinct(parts: Parting) -> None:
     for column, other in itertools.combinations(parts.metrics, 2):
         if column.metric == other.metric:
+            both = column.printed, other.printed
+            as_printed = ", as {} and {}".format(*both) if both[0] != both[1] else ""
             raise ReadError(
-                f"line {parts.place} of the table names {other.name} more than once, as "
-                f"{column.printed} and {other.printed}: keep the columns of one evaluation"
+                f"line {parts.place} of the table names {other.name} more than once"
+                f"{as_printed}: keep the columns of one evaluation"
             )
 
 

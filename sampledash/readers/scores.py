@@ -74,8 +74,8 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
     if again:
         items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
         raise ReadError(
-            f"{name}: {again:,} rows score an item again, such as {'; '.join(items)}; keep one row "
-            "for each"
+            f"{name}: {counted(again, 'row repeats', 'rows repeat')} an item of an instance, such "
+            f"as {'; '.join(items)}; keep one row for each"
         )
 
 
@@ -220,8 +220,8 @@ def ranks_of_scores(
     nan = np.isnan(score) & ~empty & ~wrong
     if wrong.any():
         raise ReadError(
-            f"{name}: {int(wrong.sum()):,} of the scores are no numbers, such as "
-            f"{shown(table['score'][wrong].iloc[0])}; write them with the digits 0 to 9"
+            f"{name}: {counted(wrong.sum(), 'score is no number', 'scores are no numbers')}, such "
+            f"as {shown(table['score'][wrong].iloc[0])}; write them with the digits 0 to 9"
         )
     refuse_cells(name, int(nan.sum()), int(blank.sum()), int(odd.sum()))
     twice = table.duplicated(KEYS).to_numpy()

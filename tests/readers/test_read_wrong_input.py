@@ -116,6 +116,7 @@ HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
 == read(X, n=9, instances="shared") | ranks.csv | DifferentInstances
 HEADA,u,1,9\nB,v,1,9\n | share none
 user,A,B\nu,1,\nv,,2\nw,,\n | share none
+HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. No instance has as many in all systems: complete
 
 == after_a_good_row(X) | ranks.csv, line 4
 A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1

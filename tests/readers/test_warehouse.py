@@ -167,12 +167,12 @@ def test_files_are_ranked_one_by_one(kind, seed, marked, tmp_path, capsys):
 
 #: Tables of scores with / between lines, and what is said of them.
 SCORES = """
-HEAD/u,a,1,1/u,b,high,0/u,c,nan,0/u,d,x,0 | 2 of the scores are no numbers, such as 'high'; write
+HEAD/u,a,1,1/u,b,high,0/u,c,nan,0/u,d,x,0 | 2 scores are no numbers, such as 'high'; write
 HEAD/u,a,1,1/u,b, NaN,0/u,c,-nan,0/u,d,,0 | 2 of the scores are NaN; give each item a number
 HEAD/u,a,1,1/u,,1,0/,c,1,0/u,d,1,0 | 2 rows lack a system, an instance or an item; name it
 HEAD/u,a,1,1/u,b,1,2/u,c,1,maybe/u,d,1,0 | relevant is neither 1 nor 0 in 2 rows; write one of them
-HEAD/u,a,1,1/u,b,2,0/u,b,3,0/u,a,3,0/u,a,3,1/v,c,3,0/v,c,3,0/u,b,1,0 | 5 rows score an item again
-HEAD/u,a,1,1/u,b,2,0/u,b,3,0/u,a,3,0/u,a,3,1 | again, such as item 'b' of instance 'u'; item
+HEAD/u,a,1,1/u,b,2,0/u,b,3,0/u,a,3,0/u,a,3,1/v,c,3,0/v,c,3,0/u,b,1,0 | 5 rows repeat an item of an
+HEAD/u,a,1,1/u,b,2,0/u,b,3,0/u,a,3,0/u,a,3,1 | instance, such as item 'b' of instance 'u'; item
 HEAD/u,a,1,1/u,b,1,1/v,a,1,1 | in 2 instances every item that system 's' scores is relevant
 HEAD/u,a,1,1/v,a,1,1/v,b,1,0 | in 1 instance every item that system 's' scores is relevant
 HEAD/u,a,-inf,1/u,b,1,0 | no item that system 's' scores is relevant
@@ -291,7 +291,7 @@ def test_repeats_are_looked_for_in_slices_of_all_rows(labels, tmp_path, monkeypa
     for i in range(0, 20, 4):
         again = {name: [*cells, cells[i], cells[i]] for name, cells in rows.items()}
         path = written(tmp_path / f"{i}.parquet", again)  # engines keep a file by name
-        said = f"2 rows score an item again, such as item '1' of instance '{whole[i]}';"
+        said = f"2 rows repeat an item of an instance, such as item '1' of instance '{whole[i]}';"
         with pytest.raises(limits.ReadError, match=said):
             warehouse.rank_scores(engine, path)
 

@@ -45,6 +45,7 @@ MOST_PRINTED = 20  # most systems in a printed table
 MOST_CANDIDATES = 10**6  # most candidates in a picture of true ranks
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics in the example of a printed table
 DATA = "movielens-xyz"
+_ROUNDING = 1e-9  # tolerance for rounding, needed where a range is a single value
 
 
 def plainer() -> list[str]:
@@ -71,6 +72,13 @@ class Row(NamedTuple):
     value: float | None = None  # the estimate
     exact: float | None = None
     readings: tuple[float, ...] = ()  # one estimate if m was set beforehand, one if drawn
+
+
+def narrowed(span: Range, other: Range) -> Range:
+    """Return the part of a range that lies in another; the range itself if they do not meet."""
+    low = other[0] if other[0] > span[0] + _ROUNDING else span[0]
+    high = other[1] if other[1] < span[1] - _ROUNDING else span[1]
+    return (low, high) if low <= high else span
 
 
 @dataclass(frozen=True)
@@ -134,7 +142,12 @@ class Question:
 
         if shape is not None and (ranks.readings[-1].adaptive or other.readings[-1].adaptive):
             return None
-        return self.cached((shape, ranks, other), lambda: allowed.unless_contradicted(shape, make))
+        key = shape, ranks, other
+        span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
+        # With few ranks the range with the assumption may be the wider one.
+        if shape is None or span is None:
+            return span
+        return narrowed(span, self.span(i, j, None))
 
     def gammas(self, ranks: SampledRankSet) -> pd.DataFrame:
         """Table of bias and variance of the corrected mean of all instances, for several γ."""
@@ -254,11 +267,12 @@ def _allowed_method(
         rest.remove(TOGETHER)
         reason: words.Reason = "n" if max(n) > 1.1 * min(n) or len(n) == 1 else "m"
         why = reason if why == "range" else why
-    off = 1e-9  # tolerance for rounding, needed where a range is a single value
     for method in rest:
         ranges = [row.free if row.falling is None else row.falling for row in rows]
         inside = ((q.values(i, method), *span) for i, span in enumerate(ranges))
-        if all(low - off <= x <= high + off for values, low, high in inside for x in values):
+        if all(
+            low - _ROUNDING <= x <= high + _ROUNDING for values, low, high in inside for x in values
+        ):
             return method, why
     return plainest, why if why == "adaptive" else "range"
 
