@@ -280,7 +280,7 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
     if len(few) < len(rhs):
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
-        # If nearly all heights are positive, a few exchanges of sets find the zero heights quickly.
+        # If few heights are 0, a few rounds of fixing some at 0 and freeing others find them all.
         free, wrong = np.ones(len(gram), dtype=bool), np.inf
         while True:
             heights = np.zeros(len(gram))

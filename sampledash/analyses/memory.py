@@ -37,7 +37,7 @@ def frozen(array: A) -> A:
 
 
 class Turns:
-    """A lock by which one thread computes at a time; it holds the others for ``LONGEST`` seconds.
+    """A lock by which one thread computes at a time; it holds others at most ``LONGEST`` seconds.
 
     numpy releases the interpreter lock in each of its operations. Threads that compute side by side
     pass the lock on at every operation, which costs four times the processor time.

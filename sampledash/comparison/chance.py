@@ -132,7 +132,7 @@ def pair_chances(
 def _chances_of_sums(
     runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
 ) -> Floats:
-    """Return P(mean of first > mean of second) by inversion, or by the normal if accurate."""
+    """Return P(mean of first > second's), normal if accurate, else by Fourier inversion."""
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
     units = np.array([run.half_unit for run in runs])

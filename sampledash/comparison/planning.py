@@ -300,7 +300,7 @@ class _Search:
             start, checked = last + 1, end
 
     def _crossing(self, i: int, j: int) -> int:
-        """Return the m from which on the order is shown: a normal guess, checked at the answer."""
+        """Return the m from which on P(right order) suffices: normal guess, then exact search."""
         guess = self._guess(i, j)
         for _ in range(_REFINED):  # replace interpolation by exact values near the answer
             if {(i, guess), (j, guess)} <= self.knots.keys():

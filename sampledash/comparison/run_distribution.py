@@ -239,9 +239,9 @@ class Run:
         return (low, gap) if falling and np.all(vectors == two) else None
 
     def law_of_hits(self) -> Law | None:
-        """Return the distribution of the mean; ``None`` if items take more than two values.
+        """Return the distribution of the mean, if a relevant item adds one of two values to it.
 
-        The result is ``None``, too, if there are too many hits or the hits have no common unit.
+        ``None`` if it may add others, for too many hits, or if their gains have no common unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])

@@ -165,7 +165,7 @@ def pair_covariances(
     for start in range(0, len(longest), step):
         chosen = longest[start : start + step]
         first, size = starts[chosen], rows.relevant[starts[chosen]]
-        sums = np.zeros((len(chosen), *vectors.shape[1:]))  # E[S | count above the last item]
+        sums = np.zeros((len(chosen), *vectors.shape[1:]))  # E[sum so far | negatives above]
         for j in range(1, int(size[0])):
             at = first[size > j] + j  # instances that have a next relevant item
             sums = sums[: len(at)]

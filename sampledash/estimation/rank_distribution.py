@@ -356,7 +356,7 @@ class Learner:
         return RankDistribution(self.support, mass)
 
     def slopes(self, value: Floats) -> Floats:
-        """Return derivatives by the shares, given derivatives ``value`` by the mass, (nodes,)."""
+        """Return dF/dshares, given ``value`` = dF/dmass, (nodes,), for any function F of the mass."""
         # They are determined up to a constant for each m: the shares of one m have a fixed sum.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
@@ -425,7 +425,7 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Return the mass of each node, (nodes,), given the weights of the shares' squared errors."""
+    """Return the mass (nodes,) with most entropy minus weighted squared errors of the shares."""
     used = weights > 0
     root = np.sqrt(weights[used])
     # Unknowns z = v / root: the Hessian's eigenvalues are then at least eta / 2.

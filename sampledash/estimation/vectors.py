@@ -145,7 +145,7 @@ def default_gamma(method: str, sets: int = 1) -> float | None:
 def learned_values(
     metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
-    """Return the corrected metric of each sampled rank, (m + 1,); ``gamma`` is ``None`` for MN."""
+    """Return the corrected metric by sampled rank, (m + 1,); without ``gamma`` as MN weighs it."""
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else pmf(s.scheme, m, above, s.n - 1 - above)

@@ -340,7 +340,7 @@ class Role(NamedTuple):
     read: Callable[..., Any]
     holds: Holds
     means: str
-    write: str  # what to write into a cell
+    write: str  # what users put in a cell
     written: str  # names of the column, separated by spaces; sampledash writes the first
 
     @property

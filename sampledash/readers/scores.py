@@ -171,7 +171,7 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
             table = pd.read_csv(io.BytesIO(data), keep_default_na=False, **options)
     except ReadError:
         raise
-    except Exception:  # if this returns None, the readers of ranks report the error
+    except Exception:  # None lets the readers of ranks report the error
         if wanted is not None:
             return None
         raise ReadError(

@@ -143,7 +143,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "wrong_pairs": _few_pairs(wrong, "better", "worse") if one_metric else [],
         "comparisons": len(rows),
         "kind": "pairs" if one_metric else "comparisons",
-        # All comparisons if there are few, otherwise the one with the lowest probability.
+        # How probably a run orders each pair right: all if few pairs, else the lowest.
         "runs": list(runs),
         "low": f"{100 * (1 - CONFIDENT):g}",
         "high": f"{100 * CONFIDENT:g}",
