@@ -356,7 +356,7 @@ class Learner:
         return RankDistribution(self.support, mass)
 
     def slopes(self, value: Floats) -> Floats:
-        """Return dF/dshares, given ``value`` = dF/dmass, (nodes,), for any function F of the mass."""
+        """Return dF/dshares, given ``value`` = dF/dmass, (nodes,), for a function F of the mass."""
         # They are determined up to a constant for each m: the shares of one m have a fixed sum.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
