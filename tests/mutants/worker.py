@@ -30,7 +30,7 @@ def forked(tests: list[str], seconds: float) -> int:
     """Exit code of the tests; as of a signal (negative) where they took too long.
 
     ``seconds`` are of the processor, so that a busy machine ends no test; a test that waits for
-    ever ends after ten times as long.
+    ever ends after three times as long.
     """
     child = os.fork()
     if not child:
@@ -44,7 +44,7 @@ def forked(tests: list[str], seconds: float) -> int:
             code = int(pytest.main([*OPTIONS, *tests]))
         finally:
             os._exit(code)
-    end = time.monotonic() + 10 * seconds
+    end = time.monotonic() + 3 * seconds
     while True:
         process, status = os.waitpid(child, os.WNOHANG)
         if process:
