@@ -214,6 +214,7 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
             with pytest.raises(CensoredItems, match=f"{fact}{len(relevant)} queries") as info:
                 opened.read()
             assert info.value.censored == missed
+            assert str(info.value).count("(in Python: censored=") == 3
             assert len(info.value.ways) == 3 - (len(lacking) == len(relevant))  # all may not go
             continue
         left = lacking if censored == "left-out" else set()
