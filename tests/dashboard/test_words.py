@@ -251,7 +251,7 @@ holds("Recall@10", 50) + holds("Recall@9", 50) + holds("AP@10", 50) + holds("AP"
 *sentences.beware(stub([[9, 5, 5]], 5, instances=["u", "v", "v"]))
     | 1 of 2 instances have fewer than 5 negatives: …theirs.
 *sentences.beware(stub([[9, 5, 5]], 5, "with-replacement")) |
-*sentences.beware(stub([[9, 9]], 2, metrics=["Recall@8"])) |
+*sentences.beware(stub([[9, 9]], 2, metrics=["AP@8"])) |
 *(sentences.drawn_negatives(stub(*x)) for x in (([[9, 9]], 8), ([[9, 9]], 7), ([[9, 7]], 8)))
     | all 8 negatives 7 negatives all negatives
 sentences.drawn_negatives(stub([[9, 9]], 8, "with-replacement")) | 8 negatives
