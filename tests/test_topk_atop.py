@@ -146,8 +146,7 @@ def test_several_relevant_items_everywhere_else(name) -> None:
     ranks, m = several(), 20
     lower = np.minimum(ranks.ranks + 2, ranks.n)
     other = sd.RankSet("B", lower, ranks.n, instances=ranks.instances)
-    seeded = map(np.random.default_rng, (9, 10))
-    drawn = zip((ranks, other), seeded, strict=True)
+    drawn = zip((ranks, other), map(np.random.default_rng, (9, 10)), strict=True)
     runs, others = (sd.simulate(name, x, m, 2000, rng, scheme=WITHOUT) for x, rng in drawn)
     chance = sd.probability_of_order(name, [ranks, other], m, scheme=WITHOUT)["probability"][0]
     share = np.mean(runs > others)

@@ -87,8 +87,8 @@ SHOWN = [
     ({"count": 2.5, "rank": 1, "other": True, "text": "x", "gap": 2.5}, ANY,
      "2.50|1|yes|x|2.50"),
     # An unknown column is one of shares only if all its numbers lie in -1..1.
-    ({"gain": [1.0, -1.0], "size": [1.0, 2.0], "who": [1, "x"], "seen": [None, 3]}, ANY,
-     "100.00|1|1|–"),
+    ({"gain": [1.0, -1.0], "loss": [-2.5, 0.5], "size": [1.0, 2.0], "who": [1, "x"],
+      "seen": [None, 3]}, ANY, "100.00|-2.50|1|1|–"),
     # Intervals become two columns.
     (TESTED, "Better|Worse|Difference (pp)|Interval from (pp)|Interval to (pp)|p|p (Holm)|Paired",
      "A|B|1.25|-0.10|2.60|0.0123|<0.0001|yes"),
