@@ -24,6 +24,7 @@ import streamlit as st
 
 from sampledash.analyses import memory
 from sampledash.dashboard import state
+from sampledash.report.numbers import unbroken
 
 _KEY, _BELOW, _SHOWN = "live", "below", "_shown"
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
@@ -60,8 +61,9 @@ def frame(
     styles: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Frame:
     """A frame with pictures, the page's headline ``sentence`` (or its parts), and its numbers."""
+    whole = unbroken(sentence) if isinstance(sentence, str) else list(map(unbroken, sentence))
     texts: dict[str, Sequence[str | Sequence[str]]] = {
-        ".st-key-headline [data-heading-text]": [sentence],
+        ".st-key-headline [data-heading-text]": [whole],
         ".st-key-strip [data-testid=stMetricValue]": [value for _, value, _ in numbers],
     }
     return Frame(pictures, texts, styles or {})
