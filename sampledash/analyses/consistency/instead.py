@@ -12,6 +12,7 @@ import pandas as pd
 from sampledash.analyses import choices, memory, theme
 from sampledash.analyses.consistency.result import Focus
 from sampledash.analyses.consistency.words import say
+from sampledash.analyses.line_names import names_at
 from sampledash.comparison.designs import FULL, STOPPED, Designs, designs
 from sampledash.correction import as_correction
 from sampledash.report.escape import system_name
@@ -189,7 +190,7 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     finite = np.concatenate([y[np.isfinite(y)] for y in lines])
     low, top = float(finite.min()) / 1.6, float(finite.max()) * 1.6
     ends = [float(np.log10(budgets[0])) - 0.05, float(np.log10(budgets[-1])) + 0.05]
-    notes = theme.names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
+    notes = names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
     now = priced.error(budget)
     for name, color in zip(names, colors, strict=True):
         # An error of 0 has no place on a logarithmic axis: its dot goes below the visible range.

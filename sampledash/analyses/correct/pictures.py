@@ -13,6 +13,7 @@ from sampledash.analyses import theme
 from sampledash.analyses.consistency import pictures as over_m
 from sampledash.analyses.correct import result
 from sampledash.analyses.correct.words import root
+from sampledash.analyses.line_names import name_at, names_at
 from sampledash.comparison.means import mean
 from sampledash.correction import Correction
 from sampledash.grids import m_grid, rank_grid
@@ -55,7 +56,7 @@ def expectation(
         dark=dark,
         height=height,
         title=f"Expected {metric}",
-        annotations=theme.names_at(
+        annotations=names_at(
             names, colors, ranks, y, axis["range"], (low, top), height=height - 90
         ),
         revision=f"correct-{metric}-{ranks[-1]}",
@@ -173,7 +174,7 @@ def tradeoff(
     if symbol == "γ":
         across.reverse()
     room: dict[str, Any] = {"height": height - 75, "log": True, "clear": list(marks.values())}
-    annotations = theme.names_at(names, colors, x, lines, across, (low, top), **room)
+    annotations = names_at(names, colors, x, lines, across, (low, top), **room)
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():
@@ -181,7 +182,7 @@ def tradeoff(
             share = (np.log10(at) - across[0]) / (across[1] - across[0])
             side = "left" if share < 0.15 else "right" if share > 0.85 else "center"
             above = {"yref": "paper", "yanchor": "bottom", "xshift": 0, "xanchor": side}
-            annotations.append(theme.name_at(at, 1, text, c.muted, log=True) | above)
+            annotations.append(name_at(at, 1, text, c.muted, log=True) | above)
     written, form = (gamma, ".3~g") if symbol == "γ" else (short_count, ",")
     title = {"title": {"text": f"{symbol} (log scale)"}, "hoverformat": form}
     up = np.log10([low, top]).tolist()

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sampledash.analyses import theme
+from sampledash.analyses.line_names import name_at, names_at
 from sampledash.grids import LIMIT
 from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
@@ -61,10 +62,10 @@ def expected_curve(
         shapes = [theme.upright(at, c.muted)]
     else:
         i, j = _crossing(y_mean, 0.62 * top), _crossing(y_exact, 0.35 * top)
-        names = [theme.name_at(ranks[i], float(y_mean[i]), "sampled", color, log=log)]
+        names = [name_at(ranks[i], float(y_mean[i]), "sampled", color, log=log)]
         if np.max(np.abs(y_exact - y_mean)) > AGREE * top:
             place = ranks[j], float(y_exact[j])
-            names.append(theme.name_at(*place, "exact", c.ink, log=log, side="left"))
+            names.append(name_at(*place, "exact", c.ink, log=log, side="left"))
     return theme.figure(
         data,
         dark=dark,
@@ -125,7 +126,7 @@ def _values_at(
     for name, (y, color) in marks.items():
         text = f"{name}{'<br>' if narrow else ' '}<b>{percent(y / 100)}</b>"
         side = "right" if right[name] else "left"
-        label = theme.name_at(at, top * lifts[name], text, color, log=log, side=side, shift=9)
+        label = name_at(at, top * lifts[name], text, color, log=log, side=side, shift=9)
         labels.append(label | {"yanchor": "bottom", "align": "left", "bgcolor": back})
     return labels
 
@@ -151,13 +152,13 @@ def family(
     axes = _axes(ranks, log, top, most=7)
     if log:
         ranges = axes["xaxis"]["range"], axes["yaxis"]["range"]
-        names = theme.names_at(texts, colors, ranks, drawn, *ranges, height=height - 90, clear=[at])
+        names = names_at(texts, colors, ranks, drawn, *ranges, height=height - 90, clear=[at])
     else:
         levels = [0.6 * top] * len(sizes) + [0.25 * top]
         names = []
         for y, level, text, color in zip(drawn, levels, texts, colors, strict=True):
             i = _crossing(y, level)
-            names.append(theme.name_at(ranks[i], float(y[i]), text, color, log=False))
+            names.append(name_at(ranks[i], float(y[i]), text, color, log=False))
     return theme.figure(
         [
             theme.curve(*theme.steps(ranks, y), line, text)
@@ -210,7 +211,7 @@ def law(
         data = [theme.dots(ranks, y, marker, name="law", hovertemplate=theme.hover("law"))]
     hover = theme.hover(name)
     data.insert(0, theme.bars(ranks, bars, name, marker={"color": colors}, hovertemplate=hover))
-    label = theme.name_at(mean, 1.0, f"mean {mean:,.2f}", c.ink, log=False, side="center")
+    label = name_at(mean, 1.0, f"mean {mean:,.2f}", c.ink, log=False, side="center")
     across = {"title": {"text": "sampled rank"}, "tickformat": ",", "nticks": 12}
     across["range"] = [min(left, int(ranks[0])) - 0.6, right + 0.6]
     return theme.figure(
@@ -240,7 +241,7 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
     share = np.log(rank) / np.log(n)
     anchor = "left" if share < 0.15 else "right" if share > 0.85 else "center"
     text = f"relevant item, rank {count(rank)}"
-    name = theme.name_at(rank, 0, text, c.ink, log=True, side="center")
+    name = name_at(rank, 0, text, c.ink, log=True, side="center")
     names = [name | {"yshift": 30, "xanchor": anchor}]
     strip = theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", hoverinfo="skip")
     del strip["name"], strip["hovertemplate"]
@@ -285,7 +286,7 @@ def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.
     c = theme.look(dark)
     y = theme.in_percent(below)
     i = int(np.searchsorted(y, 50.0))
-    name = theme.name_at(ranks[i], 50, f"even odds at rank {count(ranks[i])}", c.blue, log=True)
+    name = name_at(ranks[i], 50, f"even odds at rank {count(ranks[i])}", c.blue, log=True)
     return theme.figure(
         [theme.curve(ranks, y, {"color": c.blue, "width": 3}, "at most this rank")],
         dark=dark,

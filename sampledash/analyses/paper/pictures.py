@@ -15,6 +15,7 @@ from sampledash.analyses.correct import pictures as correct
 from sampledash.analyses.correct.result import MOVIELENS, Prior, expected
 from sampledash.analyses.explore import pictures as explore
 from sampledash.analyses.explore.result import curves as expected_curves
+from sampledash.analyses.line_names import name_at
 from sampledash.analyses.sliding import scatter
 from sampledash.comparison.means import mean
 from sampledash.correction import parse_correction
@@ -132,7 +133,7 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
             scatter("markers", [times], [float(seen[times - 1])], marker=marker, showlegend=False),
         ]
         names = [
-            theme.name_at(MOST_TIMES, float(y[-1]), name, shade, log=False, side="left")
+            name_at(MOST_TIMES, float(y[-1]), name, shade, log=False, side="left")
             | {"yanchor": "bottom"}
             for name, y, shade in (("all", complete, ink), ("observed", seen, color))
         ]
