@@ -199,7 +199,8 @@ def _with_points(part: Part[T], points: tuple[Point, ...]) -> Generator[Sweep, N
         try:
             progress = next(part)
         except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+            result: T = end.value
+            return result
         yield Sweep(progress.share, points)
 
 

@@ -45,7 +45,8 @@ def finish(part: Part[T]) -> T:
         try:
             next(part)
         except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+            result: T = end.value
+            return result
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
@@ -54,7 +55,8 @@ def within(part: Part[T], low: float, high: float, loss: float | None = None) ->
         try:
             share, part_loss = next(part)
         except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+            result: T = end.value
+            return result
         yield TrainingProgress(low + (high - low) * share, loss if part_loss is None else part_loss)
 
 
