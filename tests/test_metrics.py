@@ -81,7 +81,7 @@ def test_a_graded_gain_that_always_needs_a_cutoff(monkeypatch, k: int, scheme: s
         return 1 / position**2
 
     monkeypatch.setitem(KINDS, "graded", Kind("Graded", "always", (), r"r^{-2}", "graded", gain))
-    metric, n, m = Metric("graded", k), 9, 3  # type: ignore[arg-type]
+    metric, n, m = Metric("graded", k), 9, 3
 
     def value(ranks: tuple[int, ...]) -> float:
         return sum(1 / r**2 for r in ranks if r <= k) / len(ranks)
