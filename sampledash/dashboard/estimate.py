@@ -130,13 +130,14 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return Problem.of(error)
 
     doing = "What these samples leave open"
-    answer = _answered(headline, "estimate", check, result.compute, doing, explain)
+    answer, dim = _answered(headline, "estimate", check, result.compute, doing, explain)
     if answer is None:
         return
-    page.strip(_numbers(answer))
+    page.strip(_numbers(answer), dim=dim)
     page.copy_link({**page_defaults, **LINKED})
     draws = (_estimates, _true_ranks, _which_gamma)
-    page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", answer)
+    with st.container(key="given_dimmed" if dim else "given"):
+        page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", answer)
 
 
 def _linked(key: str) -> dict[str, Any]:
@@ -196,14 +197,15 @@ def _one_run() -> Given:
 
     def read() -> tuple[Sets, tuple[RankSet, ...]]:
         m, scheme = state.current().m, state.current().scheme
-        right.caption(words.say.about_example(len(true[0]), m, seed))
         _require_few(m)
 
         def draw() -> Sets:
             rng = np.random.default_rng(seed)
             return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in true)
 
-        return memory.cached(("run", DATA, m, scheme, seed), draw, shared=True), true
+        sets = memory.cached(("run", DATA, m, scheme, seed), draw, shared=True)
+        right.caption(words.say.about_example(len(true[0]), m, seed))
+        return sets, true
 
     return Given(DATA, _mean_n(), "", read)
 
@@ -450,7 +452,7 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return result.TableQuestion(table, metric, sampling, instances)
 
     doing = "What this table leaves open"
-    answer = _answered(headline, "table", check, result.compute_table, doing)
+    answer, dim = _answered(headline, "table", check, result.compute_table, doing)
     if answer is None:
         return
     rows = (*answer.rows, *answer.pairs)
@@ -459,7 +461,8 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         "No assumption": [_range(row.free, row.other) for row in rows],
         "If ranks fall off": [_range(row.falling, row.other) for row in rows],
     }
-    page.table(pd.DataFrame(printed), result.bounds(answer), "table-bounds")
+    with st.container(key="given_dimmed" if dim else "given"):
+        page.table(pd.DataFrame(printed), result.bounds(answer), "table-bounds")
     page.copy_link(page_defaults)
 
 
@@ -480,28 +483,30 @@ def _answered(
     compute: Callable[[Any, Progress], result.Result[Any]],
     doing: str,
     explain: Callable[[ValueError], Problem] = Problem.of,
-) -> result.Result[Any] | None:
-    """Draw the sentence and the picture; return the answer if there is no problem."""
+) -> tuple[result.Result[Any] | None, bool]:
+    """Draw the sentence and the picture; return the answer, and whether it is an earlier answer.
+
+    There is no answer while the page asks for data: an earlier answer is about other data.
+    """
     answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
+    dim = problem is not None
     with headline:
         if problem is not None:
             problem.show()
-        elif answer is not None:
-            icon, color = words.VERDICTS[answer.word]
-            badge = f":{color}-badge[{icon} {answer.word}] " if answer.pairs else ""
-            page.say(answer.sentence, badge)
-            for note in answer.notes:
-                st.caption(escaped(note))
-    if answer is None or (problem is not None and problem.asking):
-        return None
+            answer = None if problem.asking else answer
+        if answer is None:
+            return None, dim
+        icon, color = words.VERDICTS[answer.word]
+        badge = f":{color}-badge[{icon} {answer.word}] " if answer.pairs else ""
+        page.say(answer.sentence, badge, dim=dim)
+        for note in answer.notes:
+            st.caption(escaped(note))
     fig = pictures.ranges(str(answer.question.metric), answer.rows, dark=page.is_dark())
     alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in answer.rows)
     with st.container(key="given_picture"):
-        page.picture(fig, key=f"{key}_ranges", dim=problem is not None, alt=alt)
-    if problem is not None:
-        return None
+        page.picture(fig, key=f"{key}_ranges", dim=dim, alt=alt)
     st.caption(answer.legend)
-    return answer
+    return answer, dim
 
 
 def _range(span: Range | None, other: str = "") -> str:

@@ -178,8 +178,9 @@ def test_what_is_wrong_gets_one_sentence_and_keeps_the_picture_of_its_mode():
     at = table_of("system, AUC\nP, 0.9\nQ, 0.7", metric="AUC", n="500")
     at.pick("what", "Sampled ranks")
     assert systems(at) == (["X", "Y", "Z"], False)
+    estimates = at.table[0].value
     assert systems(at.put("m", 0)) == (["X", "Y", "Z"], True)
-    assert not at.table
+    assert at.table[0].value.equals(estimates)
     at.pick("what", "A printed table")
     assert "m must be at least 1" in at.complaint
     assert systems(at) == (["P", "Q"], True)
