@@ -1,4 +1,4 @@
-"""The entry point: page settings and the menu. All else is in ``sampledash.dashboard``.
+"""The entry point: page settings and the menu. All other code is in ``sampledash.dashboard``.
 
 Run it with ``streamlit run app.py``.
 """
@@ -16,9 +16,10 @@ import streamlit as st
 from streamlit.components.v1 import declare_component
 
 HERE = Path(__file__).parent
-(PACKAGE,) = map(Path, find_spec("sampledash").submodule_search_locations)  # without importing
+# This finds the folder of the package without importing the package.
+(PACKAGE,) = map(Path, find_spec("sampledash").submodule_search_locations)
 ASSETS, DASHBOARD = HERE / "assets", PACKAGE / "dashboard"
-# File in pages/, title and icon, in the order of the menu. The first page has the bare address.
+# File in pages/, title and icon, in the order of the menu. An address without path opens the first.
 MENU = (
     ("start", "Start", "home"),
     ("explore", "Explore", "show_chart"),
@@ -33,7 +34,7 @@ logo = str(ASSETS / "logo.svg")
 st.set_page_config("sampledash", logo, layout="wide", initial_sidebar_state="auto")
 st.logo(logo, size="large")
 st.html(ASSETS / "style.css")
-# The browser loads Plotly's script while Python imports the rest; both take equally long.
+# The browser loads Plotly's script while Python imports the rest. Both take about as long.
 served = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
 script = (DASHBOARD / "plotly.js").read_text(encoding="utf-8").replace("PLOTLY", served.name)
 with st.container(key="plotly"):  # hidden by style.css

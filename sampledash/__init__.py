@@ -34,7 +34,7 @@ def __dir__() -> list[str]:
 
 class _Package(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
-        """Ignore a submodule named like a public function, which would replace that function."""
+        """Set an attribute, except a submodule that would replace a function of the same name."""
         if not (isinstance(value, ModuleType) and name in __all__):
             super().__setattr__(name, value)
 

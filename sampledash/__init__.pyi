@@ -1,4 +1,4 @@
-"""The public API: its names, and the modules that they are imported from when first used."""
+"""The public API: each name is imported, when it is first used, from the module given here."""
 
 from sampledash.comparison.chance import probability_of_order
 from sampledash.comparison.counterexample import counterexample

@@ -1,8 +1,8 @@
-"""``python -m sampledash`` and the command ``sampledash``: see :mod:`sampledash.command_line`.
+"""Entry point of ``python -m sampledash`` and of the command ``sampledash``.
 
-Ctrl-C and ``kill`` end the process inside the signal handler. A KeyboardInterrupt is not reliable:
-compiled modules during their import, database engines and destructors swallow it, turn it into
-another error, or print a traceback.
+Ctrl-C and ``kill`` end the process inside the signal handler. A KeyboardInterrupt would not be
+reliable: compiled modules during their import, database engines and destructors swallow it, turn it
+into another error, or print a traceback.
 """
 
 import os
@@ -15,14 +15,14 @@ from sampledash import leftovers
 def stop(number: int, _frame: object) -> None:
     """Remove unfinished files, print one line, and end with the exit code of the signal."""
     leftovers.remove_all()
-    start = "\r" * os.isatty(2)  # overwrite the line that shows the progress
+    start = "\r" * os.isatty(2)  # on a terminal, overwrite the line that shows the progress
     name = " ".join(["sampledash", *sys.argv[1:2]])
     os.write(2, f"{start}{name}: stopped; nothing is written.\n".encode())
     os._exit(128 + number)
 
 
 def main() -> int:
-    """Run the command line, imported (with numpy) after the signal handlers are installed."""
+    """Install the signal handlers, then import and run the command line."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
     from sampledash.command_line import main

@@ -1,4 +1,4 @@
-"""Input checks: an error is one sentence that names the parameter, the value and the remedy."""
+"""Checks of input values. An error message names the parameter, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash.types import Flags, Ints
 
-#: Largest n: sums over n and products with ranks are then exact whole numbers.
+#: Largest number of candidates n for which sums over candidates and ranks are computed exactly.
 LARGEST_N = 10**12
-#: Most instances in all rows together: their number is then exact in floating point.
+#: Largest total number of instances. Floating point represents whole numbers up to it exactly.
 MOST_INSTANCES = 10**15
-#: The sum of two whole numbers below this limit fits into 64 bits.
+#: Whole numbers must be below this limit, so that the sum of two of them fits into 64 bits.
 TOO_LARGE = 2**62
 
 _MOST = float(np.finfo(float).max)
 
-#: A number written with the digits 0 to 9. Python's ``float`` would read other digits too.
+#: Pattern of a number in the digits 0 to 9. Python's ``float`` accepts other Unicode digits too.
 NUMERAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 class Remedy(NamedTuple):
-    """An argument that avoids an error, or (without a value) a function of the library.
+    """A way to avoid an error: an argument with a value or, without a value, a function to call.
 
-    The value ``...`` represents a value that the reader has to fill in.
+    The value ``...`` represents a value that the user has to fill in.
     """
 
     name: str
@@ -44,9 +44,10 @@ class Remedy(NamedTuple):
 
 
 class Refusal(ValueError):
-    """An error made of text and remedies; Python, command line and pages word remedies differently.
+    """An error whose message consists of text and remedies.
 
-    ``str`` gives the wording for Python. ``facts`` become attributes.
+    Python, the command line and the pages word remedies differently; ``str`` gives the wording for
+    Python. The ``facts`` become attributes of the error.
     """
 
     def __init__(self, *parts: str | Remedy, **facts: Any) -> None:
@@ -60,43 +61,43 @@ class Refusal(ValueError):
 
 
 def shown(value: Any) -> str:
-    """Return a value as it appears in a message: short, and quoted when it is text."""
+    """Return a value as it appears in an error message: shortened, and quoted if it is text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     try:
         text = repr(value)
-    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
+    except (RecursionError, ValueError):  # value is nested too deeply, or has too many digits
         text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def counted(number: float, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: "1 query", "3,000 queries"."""
+    """Return a number with its noun in the singular or plural: "1 query", "3,000 queries"."""
     return f"{int(number):,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def exact(value: float) -> str:
-    """Return the shortest text of a number that reads back as the same number."""
+    """Return a short text of a number that ``float`` reads back as exactly the same number."""
     text = f"{value:.15g}"
     return text if float(text) == value else repr(value)
 
 
 def is_numeral(text: str) -> bool:
-    """Return whether a text is a number and nothing else, except for spaces around it."""
+    """Return whether a text is a number, apart from spaces around it."""
     return re.fullmatch(NUMERAL, text.strip()) is not None
 
 
 def not_a_number(value: Any) -> str:
-    """Return the message about a value that is not a number."""
+    """Return the error message for a value that is not a number."""
     other = isinstance(value, str) and any(x.isnumeric() and not x.isascii() for x in value)
     rule = ": numbers are written with the digits 0 to 9" if other else ""
     return f"{shown(value)} is not a number{rule}"
 
 
 def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Return ``values`` as an array, refusing rows of different lengths."""
+    """Return ``values`` as an array; raise ValueError if rows have different lengths."""
     try:
         return np.asarray(values)
     except ValueError:
@@ -106,7 +107,7 @@ def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def several(name: str, values: Any, what: str) -> list[Any]:
-    """Return ``values`` as a list of at least one value; refuse text, a sequence of letters."""
+    """Return ``values`` as a list; raise ValueError if it is empty or if ``values`` is text."""
     try:
         if isinstance(values, str):
             raise TypeError
@@ -120,45 +121,45 @@ def several(name: str, values: Any, what: str) -> list[Any]:
 
 
 def of_kind(name: str, value: object, kind: Any, what: str, remedy: str) -> None:
-    """Refuse a value that is not of type ``kind``."""
+    """Raise ValueError if a value is not of type ``kind``."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a {what}, got {shown(value)}: {remedy}")
 
 
 def text(name: str, value: object) -> str:
-    """Return text as it is and a number as its digits; refuse anything else."""
+    """Return text unchanged, and a number as text; raise ValueError for any other value."""
     if not isinstance(value, str | Number | np.generic):
         raise ValueError(f"{name} must be text, got {shown(value)}: write it between quotes")
     return str(value)
 
 
 def flag(name: str, value: object) -> bool:
-    """Return ``value`` as True or False."""
+    """Return ``value`` as True or False; raise ValueError if it is not a boolean."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
 def function(name: str, value: object) -> None:
-    """Refuse a value that cannot be called; ``None`` means no function and is allowed."""
+    """Raise ValueError if a value is neither a function nor None."""
     if value is not None and not callable(value):
         raise ValueError(f"{name} must be a function, got {shown(value)}")
 
 
 def generator(rng: object) -> None:
-    """Refuse anything but a random number generator of numpy."""
+    """Raise ValueError if ``rng`` is not a random number generator of numpy."""
     of_kind("rng", rng, np.random.Generator, "numpy generator", "numpy.random.default_rng(1)")
 
 
 def integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
-    """Return ``value`` as an int in ``low..high`` or raise a ValueError that names it."""
+    """Return ``value`` as an int; raise ValueError if it is not a whole number in low..high."""
     return int(integers(name, value, low=low, high=high, scalar=True))
 
 
 def _odd(values: ArrayLike, kind: type | tuple[type, ...]) -> list[Any]:
-    """Return those of ``values`` that are not of type ``kind``, in their original form.
+    """Return the ``values`` that are booleans or not of type ``kind``, in their original form.
 
-    The function searches the input, because numpy turns [1, "three"] into an array of text.
+    The values are searched as objects, because numpy turns [1, "three"] into an array of text.
     """
     given = np.asarray(values, dtype=object).ravel().tolist()
     return [v for v in given if isinstance(v, bool) or not isinstance(v, kind)]
@@ -167,7 +168,7 @@ def _odd(values: ArrayLike, kind: type | tuple[type, ...]) -> list[Any]:
 def integers(
     name: str, values: ArrayLike, *, low: int, high: int | None = None, scalar: bool = False
 ) -> Ints:
-    """Return ``values`` as int64, refusing text, NaN, fractions and anything out of range."""
+    """Return ``values`` as int64; raise ValueError unless all are whole numbers in low..high."""
     array = array_of(name, values)
     if scalar and array.ndim:
         raise ValueError(f"{name} must be one whole number, got {shown(values)}")
@@ -176,7 +177,8 @@ def integers(
             raise ValueError(f"{name} must be a whole number, got {shown(odd[0])}")
         raise ValueError(f"{name} is too large: {shown(max(array.ravel().tolist(), key=abs))}")
     if array.dtype.kind == "f":
-        if array.itemsize < 4:  # float16 ends at 65,504, below TOO_LARGE
+        if array.itemsize < 4:
+            # float16 ends at 65,504, so it cannot be compared with TOO_LARGE.
             array = array.astype(np.float64)
         bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < TOO_LARGE))
         if np.any(bad):
@@ -194,10 +196,11 @@ def integers(
 
 
 def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return a copy of ``values`` as finite floats; text, true and false are no numbers."""
+    """Return a copy of ``values`` as finite floats; raise ValueError for text and booleans."""
     array = array_of(name, values)
     if array.dtype.kind in "iuf":
-        with np.errstate(over="ignore"):  # longer floats may overflow: refused below
+        # A float of more than 64 bits may become infinite, which raises an error below.
+        with np.errstate(over="ignore"):
             result: NDArray[np.float64] = array.astype(np.float64)
     else:
         if odd := _odd(values, (Real, Decimal)):
@@ -213,7 +216,7 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def flags(name: str, values: ArrayLike) -> Flags:
-    """Return a copy of ``values`` as booleans."""
+    """Return a copy of ``values`` as booleans; raise ValueError for other values."""
     array = np.array(array_of(name, values))
     if array.dtype != bool:
         odd = [x for x in array.ravel().tolist() if not isinstance(x, bool)]
@@ -222,13 +225,13 @@ def flags(name: str, values: ArrayLike) -> Flags:
 
 
 def length(name: str, array: NDArray[Any], rows: int, needed: str) -> None:
-    """Refuse any number of values other than ``rows``; the message asks for ``needed``."""
+    """Raise ValueError if the shape is not (rows,); the message asks the user for ``needed``."""
     if array.shape != (rows,):
         raise ValueError(f"{name} has shape {array.shape}: give {needed}")
 
 
 def rows(name: str, values: ArrayLike, what: str) -> int:
-    """Return the number of ``values``; refuse an empty list."""
+    """Return the number of ``values``; raise ValueError if there are none."""
     size = array_of(name, values).size
     if size == 0:
         raise ValueError(f"{name} is empty: give at least one {what}")
@@ -238,7 +241,7 @@ def rows(name: str, values: ArrayLike, what: str) -> int:
 def column(
     name: str, values: ArrayLike, check: Callable[..., NDArray[Any]], rows: int, needed: str
 ) -> NDArray[Any]:
-    """Return checked values, one for each row; a single value is repeated."""
+    """Return the values, checked by ``check``, one for each row; a single value is repeated."""
     array = array_of(name, values)
     if array.ndim:
         length(name, array, rows, needed)
@@ -246,7 +249,7 @@ def column(
 
 
 def labels(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Return a copy of ``values`` as labels, which can be compared: text or numbers."""
+    """Return a copy of ``values`` as labels; raise ValueError if a label is not hashable."""
     array = np.array(array_of(name, values))
     for label in array.flat if array.dtype == object and not _hashable((*array.flat,)) else ():
         if not _hashable(label):
@@ -256,14 +259,14 @@ def labels(name: str, values: ArrayLike) -> NDArray[Any]:
 
 def _hashable(value: object) -> bool:
     try:
-        hash(value)  # the hash of a tuple needs that of each element
+        hash(value)  # for a tuple, this fails if an element is not hashable
     except TypeError:
         return False
     return True
 
 
 def candidates(name: str, values: ArrayLike, *, scalar: bool = False) -> Ints:
-    """Return numbers of candidates as int64, each in 2..10^12."""
+    """Return numbers of candidates as int64; raise ValueError unless each is in 2..10^12."""
     array = integers(name, values, low=2, scalar=scalar)
     if array.size and array.max() > LARGEST_N:
         raise ValueError(
@@ -274,7 +277,7 @@ def candidates(name: str, values: ArrayLike, *, scalar: bool = False) -> Ints:
 
 
 def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
-    """Return true ranks as int64, each in 1..n."""
+    """Return true ranks as int64; raise ValueError unless each is in 1..n."""
     array = integers(name, values, low=-TOO_LARGE)
     if array.size and array.min() < 1:
         hint = "" if array.min() else ": ranks count from 1, add 1 to each"
@@ -295,7 +298,7 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
 
 
 def real(name: str, value: Any, *, low: float, high: float = _MOST, above: bool = False) -> float:
-    """Return a float in ``low..high``, finite if both ends are; ``above`` excludes ``low``."""
+    """Return ``value`` as a float in low..high; ``above`` excludes ``low`` itself."""
     try:
         given = np.asarray(value)
         if given.ndim or given.dtype.kind not in "iufO":
@@ -311,7 +314,7 @@ def real(name: str, value: Any, *, low: float, high: float = _MOST, above: bool 
 
 
 def confidence(value: Any) -> float:
-    """Return a confidence above 0 and below 1."""
+    """Return ``value`` as a confidence level; raise ValueError unless it is above 0 and below 1."""
     number = real("confidence", value, low=0, high=1, above=True)
     if number == 1:
         raise ValueError(
@@ -327,7 +330,7 @@ def written(name: str, text: str, *, low: float, high: float = _MOST, above: boo
 
 
 def total(name: str, counts: NDArray[np.float64]) -> None:
-    """Refuse counts whose sum is too small or too large to compute shares."""
+    """Raise ValueError if the sum of counts is too small or too large to divide by it."""
     with np.errstate(over="ignore"):
         whole = float(counts.sum())
     if not 1 / MOST_INSTANCES <= whole <= MOST_INSTANCES:
@@ -337,6 +340,6 @@ def total(name: str, counts: NDArray[np.float64]) -> None:
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> None:
-    """Refuse a value that is not among ``options``."""
+    """Raise ValueError if a value is not among ``options``."""
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")

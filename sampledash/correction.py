@@ -1,4 +1,4 @@
-"""Corrections: the value to report for each sampled rank (Krichene & Rendle 2020, section 5)."""
+"""Corrections: which value to report for each sampled rank (Krichene & Rendle 2020, section 5)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ CorrectionName = Literal[
 ]
 Rounding = Literal["floor", "linear"]
 
-Solution = tuple[Floats, str | None]  # values of the sampled ranks, shape (m + 1,), and a warning
+#: The corrected value of each sampled rank, shape (m + 1,), and a warning or None.
+Solution = tuple[Floats, str | None]
 
 
 UNCORRECTED = "uncorrected"
@@ -34,27 +35,29 @@ class Kind:
     """Properties of a kind of correction: a row of :data:`CORRECTIONS`."""
 
     label: str  # name on the pages, in tables and in text
-    paper: str  # text that follows "and the" in a paper
-    #: Function that returns the corrected values before ``metric.scale`` of an item at a position.
+    paper: str  # text after the words "and the" in the paragraph for a paper
+    #: Function that returns the corrected values, before they are multiplied by ``metric.scale``,
+    #: for the relevant item at a position (1 is the best-ranked relevant item).
     solve: Callable[[Correction, Metric, Sampling, int], Solution]
     tex: str  # formula, one step per line; a Jinja2 template with the macros of formula.tex.jinja
     aliases: tuple[str, ...] = ()
-    by_rank: bool = True  # needs the distribution of the sampled rank given the true rank
-    fitted: bool = False  # solves a problem over all ranks for each m: slower, and takes a prior
-    weighs: bool = False  # takes the weight γ of the variance
-    slow: bool = False  # takes minutes beyond a few thousand negatives
-    usable: bool = True  # its values do not explode on real data
-    # Style of the curve in a picture.
+    by_rank: bool = True  # whether it needs the distribution of the sampled rank given the true one
+    #: Whether it solves a problem over all ranks for each m, which is slower and uses a prior.
+    fitted: bool = False
+    weighs: bool = False  # whether it has the parameter γ, the weight of the variance
+    slow: bool = False  # whether it takes minutes if m is more than a few thousand
+    usable: bool = True  # whether its values stay moderate if m is more than about 20
+    # Colour and line style of the correction's curve in pictures.
     color: str = "muted"
     dash: str = "solid"
 
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """A correction: a rule that gives each sampled rank a value, for any metric and sampling.
+    """A correction: a rule for the value to report at each sampled rank, for any metric.
 
-    Make one with :func:`correction`. ``str`` returns the name of the correction in the paper, and
-    :func:`parse_correction` reads that name (which does not contain the prior).
+    Make a correction with :func:`correction`. ``str`` returns the name of the correction in the
+    paper, and :func:`parse_correction` reads that name (which does not contain the prior).
 
     Attributes
     ----------
@@ -63,15 +66,16 @@ class Correction:
     gamma
         Weight γ of the variance in eq. 24; bias-variance only.
     rounding
-        How a fractional rank estimate is read: ``"floor"`` or ``"linear"`` interpolation.
+        Value at a fractional rank estimate: ``"floor"`` rounds the rank down, ``"linear"``
+        interpolates the metric between neighbouring ranks.
     nonnegative
-        Whether the monotone vector must also be at least 0, as in the paper's tables.
+        Monotone only: whether values must be at least 0, as in the paper's tables.
     prior
-        Weights of the ranks 1..n (read-only), or ``None`` for uniform.
+        Weights of the ranks 1..n (read-only). If None, the prior is uniform.
 
     Notes
     -----
-    If an instance has several relevant items, or instances differ in n, the lists differ in length
+    If an instance has several relevant items, or instances differ in n, a list may differ in length
     from the prior. Then rank r of n stands for the part (r-1)/n..r/n of the list, and the prior
     weight of rank r is spread evenly over that part (:func:`~sampledash.expectation.resize_prior`).
     """
@@ -130,7 +134,7 @@ class Correction:
 
     @property
     def usable(self) -> bool:
-        """Whether the corrected values do not explode beyond m of about 20."""
+        """Whether the corrected values stay moderate if m is more than about 20."""
         return self.kind.usable and self.gamma != 0
 
     def fit(self, metric: Metric | str, sampling: Sampling) -> Fit:
@@ -139,7 +143,7 @@ class Correction:
         Raises
         ------
         ValueError
-            If the prior does not have n weights or leaves a sampled rank impossible.
+            If the prior does not have n weights, or if a sampled rank cannot occur under it.
         """
         metric = as_metric(metric)
         require_sampling(sampling)
@@ -158,7 +162,7 @@ class Fit:
     values
         Shape (m + 1,), read-only: ``values[t - 1]`` is reported when the sampled rank is t.
     note
-        A warning about the values, or ``None``.
+        A warning about the values, or None.
     """
 
     correction: Correction
@@ -173,20 +177,21 @@ class Fit:
         return np.asarray(self.values[t - 1])
 
     def expected(self, rank: ArrayLike) -> Floats:
-        """Return the expected corrected metric at each true rank; the shape of ``rank``."""
+        """Return the expected corrected metric at each true rank, in the shape of ``rank``."""
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[0]
 
     def variance(self, rank: ArrayLike) -> Floats:
-        """Return the variance over draws of negatives at each true rank; the shape of ``rank``."""
+        """Return the variance of the corrected metric over samples of negatives, for each rank."""
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[1]
 
     def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
-        """Return squared bias and variance of one draw, averaged over the prior (terms of eq. 24).
+        """Return the squared bias and the variance for one instance (the two terms of eq. 24).
 
-        ``prior``: weights of the ranks 1..n to average over, instead of the correction's prior.
+        Both are averages over the true ranks 1..n with the weights ``prior``. If None, the
+        correction's own prior is used.
 
-        The mean over |D| instances has variance / |D|, but the same bias. Both are averages over
-        *all* ranks, but a good system has its ranks at the top, where the bias is largest.
+        The mean over |D| instances has the same bias, and a variance divided by |D|. The averages
+        are over *all* ranks, but a good system has its ranks at the top, where the bias is largest.
         """
         chosen = self.correction.prior if prior is None else prior
         weights = None if chosen is None else prior_weights(chosen, self.sampling.n)
@@ -204,11 +209,11 @@ class Fit:
 def vector(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> tuple[Floats, str | None]:
-    """Return the corrected values (m + 1,), read-only, before ``metric.scale``, and any warning.
+    """Return the corrected values, before ``metric.scale``, and a warning or None.
 
-    ``position`` j: the values are for the j-th of several relevant items. The number of irrelevant
-    items above it then replaces its rank, and the other relevant items are not candidates. A prior
-    for lists of another length is resized.
+    The values have shape (m + 1,) and are read-only. They are for the relevant item at
+    ``position``, 1 being the best of several; the other relevant items are not candidates for it. A
+    prior for lists of another length is resized.
     """
     values, note = _vector(recipe, metric, sampling, position)
     return _read_only(values), note
@@ -217,7 +222,7 @@ def vector(
 def _vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     design = sampling.design
     check_metric(metric, sampling.scheme)
-    # Sampled AUC is unbiased (section 4.4.1): it attains the minimum, 0, of eq. 21.
+    # Sampled AUC is unbiased (section 4.4.1), so it attains the minimum of eq. 21, which is 0.
     unbiased = metric.linear and not design.weighted and not recipe.gamma
     complete = recipe.prior is None and design.distinct and sampling.m == sampling.n - 1
     solve = recipe.kind.solve
@@ -234,9 +239,10 @@ def _rank_estimate(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> Solution:
     n, m = sampling.n, sampling.m
-    # The rank estimate of eq. 20 in integers: floating point would round some ranks down.
+    # Compute the rank estimate of eq. 20 in integers, because floating point would round some ranks
+    # down. Divide n - 1 by m first, because (n - 1) times the sampled rank might overflow.
     whole, part = divmod(n - 1, m)
-    above, rest = np.divmod(part * np.arange(m + 1), m)  # (n - 1) t itself might overflow
+    above, rest = np.divmod(part * np.arange(m + 1), m)
     above += whole * np.arange(m + 1)
     low = metric.of_above(above, n - 1, position)
     if recipe.rounding == "floor":
@@ -248,7 +254,7 @@ def _rank_estimate(
 def _nodes(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int, gamma: float
 ) -> least_squares.Nodes | None:
-    """Return the ranks to sum over, or None if polynomials solve the problem (uniform prior)."""
+    """Return the ranks to sum over, or None if :mod:`~sampledash.spectral` solves the problem."""
     prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
     if prior is None and sampling.n <= spectral.LARGEST and sampling.design.by_degree:
         return None
@@ -259,7 +265,7 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    at = _nodes(recipe, metric, sampling, position, 1.0)  # as for γ = 1, few nodes suffice
+    at = _nodes(recipe, metric, sampling, position, 1.0)  # few nodes suffice, as they do for γ = 1
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None
     columns, target = spectral.cumulative(metric, sampling, position)
@@ -291,7 +297,7 @@ def _weighed(recipe: Correction, metric: Metric, sampling: Sampling, position: i
     )
 
 
-#: Every correction; to add one, add a row.
+#: The properties of every kind of correction by name; to add a kind, add a row.
 CORRECTIONS: dict[str, Kind] = {
     "uncorrected": Kind(
         "uncorrected", "plain value", _as_sampled, r"\hat M(\tilde r) = {{ name }}(\tilde r)",
@@ -321,23 +327,23 @@ def _labels() -> dict[str, str]:
     return {CORRECTIONS[name].label: name for name in names}
 
 
-#: Map from label, as shown and as written in links, to name; usable corrections come first.
+#: Names of the corrections by label, which pages and links show; usable corrections come first.
 LABELS = Live(_labels)
 USABLE = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name].usable})
 
 
 def weighs(label: str) -> bool:
-    """Whether the correction with this label takes γ."""
+    """Return whether the correction with this label has the parameter γ."""
     return label in LABELS and CORRECTIONS[LABELS[label]].weighs
 
 
 def labelled(label: str, gamma: float) -> Correction:
-    """Return the correction with this label, with γ if it takes one."""
+    """Return the correction with this label; ``gamma`` is ignored if the correction has no γ."""
     return correction(LABELS[label], gamma=gamma if weighs(label) else None)
 
 
 def usable(label: str, gamma: float) -> Correction:
-    """Return the correction with this label; raise ValueError if its values explode."""
+    """Return the correction with this label; raise ValueError if it is not usable for large m."""
     made = labelled(label, gamma)
     if not made.usable:
         raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
@@ -371,13 +377,14 @@ def correction(
     nonnegative
         Monotone only: whether values must be at least 0.
     prior
-        n non-negative weights of the true ranks 1..n; ``None`` is uniform.
+        n non-negative weights of the true ranks 1..n. If None, the prior is uniform.
 
     Notes
     -----
-    Lower γ means less bias and more variance; γ = 1/|D| weighs them as they enter the squared error
-    of the mean over |D| instances. γ = 0 is least squares, whose vector explodes beyond m of about
-    20. γ below 1e-16 counts as 0, and ``note`` of the fit says so if it matters.
+    Lower γ means less bias and more variance. γ = 1/|D| gives bias and variance the weights that
+    they have in the squared error of the mean over |D| instances. γ = 0 is least squares, whose
+    values explode if m is more than about 20. γ below 1e-16 counts as 0; the attribute ``note`` of
+    the fit contains a warning if this matters.
 
     References
     ----------
@@ -417,7 +424,7 @@ def parse_correction(text: str) -> Correction:
 
 
 def as_correction(value: Correction | str | None) -> Correction:
-    """Return the correction for an argument: a correction, its text, or None for uncorrected."""
+    """Return a correction from an argument: a correction, its text, or None for no correction."""
     if value is None:
         return Correction()
     return value if isinstance(value, Correction) else parse_correction(value)

@@ -1,8 +1,8 @@
 """Rank the relevant items of an evaluation exactly, scoring no more candidates than needed.
 
-:mod:`sampledash.stopping` explains why stopping at k candidates above loses nothing, and what it
-costs. Relevant items are scored first. Then the other candidates are scored in chunks, until k of
-them are strictly above the best relevant item or none is left.
+Relevant items are scored first. Then the other candidates are scored in chunks, until k of them are
+strictly above the best relevant item, or all are scored. :mod:`sampledash.stopping` explains why a
+metric with cutoff k is still exact, and how many candidates are scored.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ Labels = NDArray[Any]
 
 
 class Decided(NamedTuple):
-    """Result of stopping when decided for one instance.
+    """Result for one instance whose scoring stops as soon as its metric is decided.
 
     Attributes
     ----------
     ranks
-        Rank of each relevant item, in the given order, with ties its best possible rank; ``None``
-        beyond k.
+        Rank of each relevant item, in the given order. A tied item has its best possible rank. The
+        rank is None if it is beyond k.
     ties
-        Number of irrelevant candidates tied with each relevant item, 0 beyond k.
+        Number of irrelevant candidates tied with each relevant item, 0 if its rank is beyond k.
     scored
-        Irrelevant candidates that were scored; the scores of the relevant items come on top.
+        Number of irrelevant candidates that were scored. Relevant items are not counted.
     """
 
     ranks: tuple[int | None, ...]
@@ -55,25 +55,27 @@ def rank_until_decided(
     order: np.random.Generator | ArrayLike | None = None,
     chunk: int = 256,
 ) -> Decided:
-    """Return exact ranks within the first k of one instance, and stop as soon as they are decided.
+    """Return the exact ranks up to k of one instance, and stop scoring as soon as they are decided.
 
     Parameters
     ----------
     score
-        Function of an array of items that returns one number each, higher is better. Or an iterable
-        of chunks of scores: the first for the relevant items, the next for all other candidates.
+        Function of an array of items that returns one score per item; higher is better. Or an
+        iterable of arrays of scores: the first array is for the relevant items, and all further
+        arrays are for the other candidates.
     relevant
-        The relevant item, or several.
+        The relevant item, or several relevant items.
     candidates
-        All items to rank, relevant ones included; where ``score`` is an iterable, their number is
+        All items to rank, relevant items included. If ``score`` is an iterable, their number is
         enough.
     k
-        Cutoff: metrics cut at k or before are exact.
+        Cutoff: metrics with a cutoff of at most k are exact.
     order
-        A generator: random order; a number for each candidate, such as the score of a cheap proxy:
-        highest first; ``None``: as listed. Every order gives the same ranks, at a different cost.
+        Order in which candidates are scored. With a generator, the order is random. With a number
+        for each candidate, such as the score of a cheap proxy, the highest number is first. If
+        None, it is the given order. Every order gives the same ranks, at a different cost.
     chunk
-        How many candidates are scored at a time: at most so many are scored unnecessarily.
+        Number of candidates scored at a time. At most this many are scored unnecessarily.
 
     Returns
     -------
@@ -82,8 +84,8 @@ def rank_until_decided(
     Raises
     ------
     ValueError
-        If a score is NaN or no number, scores and items differ in number, a relevant item is no
-        candidate, or a candidate is given twice.
+        If a score is NaN or not a number, the numbers of scores and items differ, a relevant item
+        is not a candidate, or a candidate is given twice.
 
     Examples
     --------
@@ -129,9 +131,9 @@ def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int)
 
 
 class _Found(NamedTuple):
-    """Numbers of candidates above and tied with the relevant items, ordered from the best item."""
+    """Numbers of candidates above and tied with each relevant item, the best item first."""
 
-    above: Any  # a number, or one for each of several relevant items
+    above: Any  # one number for a single relevant item, an array of numbers for several
     tied: Any
     scored: int
     stopped: bool
@@ -143,7 +145,10 @@ def _looked(
     k: int,
     others: Labels | None = None,
 ) -> _Found:
-    """Count candidates above and tied with relevant items (best first), until k exceed the best."""
+    """Count candidates above and tied with each relevant item, until k are above the best item.
+
+    ``relevant_scores`` must be in decreasing order.
+    """
     best, least = relevant_scores.item(0), relevant_scores.item(-1)
     # A single relevant item is compared as a number, which takes half the time of an array.
     several = len(relevant_scores) > 1
@@ -152,7 +157,7 @@ def _looked(
     tied, scored = above, 0
     for scores in chunks:
         scored += len(scores)
-        top = scores.item(scores.argmax())  # argmax finds the first NaN
+        top = scores.item(scores.argmax())  # if scores contain NaN, argmax finds the first NaN
         if top < least:
             continue
         if top != top:
@@ -170,7 +175,11 @@ def _looked(
 
 
 def _decided(counts: _Found, order: Ints, k: int) -> Decided:
-    """Return the result, with relevant items in the given order."""
+    """Return the result of one instance.
+
+    ``counts`` list the relevant items from the best to the worst; ``order`` holds the index of each
+    in the order given by the caller, which is the order of the result.
+    """
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
     ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
     within = (ranks <= k).tolist()
@@ -182,7 +191,7 @@ def _decided(counts: _Found, order: Ints, k: int) -> Decided:
 
 
 def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
-    """Check that labels are distinct, at least one; return them and the index of each."""
+    """Check that there are labels and that they are distinct; return them and their indices."""
     items = np.atleast_1d(checks.array_of(name, given))
     if not items.size:
         raise ValueError(f"{name} is empty: give at least one item")
@@ -218,14 +227,20 @@ def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
 
 
 def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
-    """Return the items from the highest proxy score to the lowest, equal scores as listed."""
+    """Return the items from the highest proxy score to the lowest.
+
+    Items with equal scores stay in the given order.
+    """
     scores = checks.numbers(name, proxy)
     checks.length(name, scores, len(items), f"one number for each of {len(items)} candidates")
     return items[np.argsort(-scores, kind="stable")]
 
 
 def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray[Any]:
-    """Check that scores are numbers, ``size`` of them where it is known; return an array."""
+    """Return the scores as an array, after a check that they are numbers in one dimension.
+
+    If ``size`` is not None, there must be as many scores.
+    """
     array = scores if type(scores) is np.ndarray else np.asarray(scores)
     if array.ndim != 1 or (size is not None and len(array) != size):
         shape = "one dimension" if size is None else f"one number for each of {size} {of}"
@@ -236,11 +251,13 @@ def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray
 
 
 def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
-    """Return the scores of the relevant items from the best down, and the index of each item."""
+    """Return the scores of the relevant items in decreasing order, and the index of each item."""
     values = _numbers(scores, len(items), "score of the relevant items", "of them")
-    order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]  # stable for equal scores
+    # Items with equal scores stay in the given order.
+    order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]
     values = values[order]
-    if values.item(0) != values.item(0):  # the sort puts NaN before the best score
+    # If a score is NaN, it is first in this order.
+    if values.item(0) != values.item(0):
         item = checks.shown(items[order[0]])
         raise ValueError(f"score of relevant item {item} is NaN: it has no rank")
     return values, order
@@ -249,7 +266,10 @@ def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
 def _chunks(
     score: Callable[[Labels], ArrayLike], others: Labels, chunk: int, room: float
 ) -> Iterator[NDArray[Any]]:
-    """Yield the scores of the other candidates in chunks, while the budget has room for a chunk."""
+    """Yield the scores of the other candidates in chunks, as long as the budget allows a chunk.
+
+    ``room`` is the number of scores that the budget still allows.
+    """
     end = len(others) if room >= len(others) else int(room // chunk) * chunk
     for start in range(0, end, chunk):
         items = others[start : start + chunk]
@@ -258,23 +278,23 @@ def _chunks(
 
 @dataclass(eq=False, repr=False)
 class Evaluation:
-    """The users decided so far and their ranks: :func:`evaluate` returns and continues this object.
+    """The users evaluated so far and their ranks; :func:`evaluate` returns or continues it.
 
     Attributes
     ----------
     k
-        Metrics cut at k or before are exact.
+        Metrics with a cutoff of at most k are exact.
     seed
         Determines the order of the users and of their candidates.
     systems
         Names of the recommenders.
     users
-        How many users there are in all.
+        Total number of users.
     finished
-        Labels of the users that are finished: a random sample of all of them.
+        Labels of the users whose evaluation is finished, a random sample of all users.
     scored
-        Number of irrelevant candidates scored for these users, for each system. The scores of the
-        relevant items come on top, as they do where negatives are sampled.
+        Number of irrelevant candidates scored for the finished users, for each system. Relevant
+        items are not counted; they must be scored in a sampled evaluation too.
     """
 
     k: int = 0
@@ -283,9 +303,10 @@ class Evaluation:
     users: int = 0
     finished: list[Any] = field(default_factory=list)
     scored: list[int] = field(default_factory=list)
-    #: For each user the numbers of candidates and of relevant items; for each system and user how
-    #: many candidates are above and tied with the relevant items.
+    #: For each finished user, the numbers of candidates and of relevant items.
     _sizes: list[tuple[int, int]] = field(default_factory=list)
+    #: For each system and finished user, the numbers of candidates above each relevant item, and
+    #: of candidates tied with it.
     _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
     _asked: str = ""  # digest of the users, their relevant items and numbers of candidates
 
@@ -298,8 +319,8 @@ class Evaluation:
     def sets(self) -> list[RankSet]:
         """Rank sets of the finished users, one for each system.
 
-        Where ``beyond`` is true the rank is not known: ``ranks`` then holds the best possible rank,
-        k + 1 (and k + 2, ... for more relevant items of one user).
+        Where ``beyond`` of a rank set is true, the rank is not known: ``ranks`` then holds the best
+        possible rank, k + 1 (and k + 2, ... for further relevant items of the same user).
         """
         if not self.finished:
             raise ValueError("no user is finished: there are no ranks")
@@ -335,9 +356,10 @@ class Evaluation:
         return text.getvalue()
 
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
-        """Draw places for relevant items of one user that are tied with each other and with others.
+        """Draw random ranks where relevant items are tied with each other and with other items.
 
-        Ranks and numbers of ties of single items cannot describe such a block: its order is drawn.
+        Ranks and numbers of ties of single items cannot describe such a block of ties, so its order
+        is drawn. ``ranks`` and ``ties`` are changed in place.
         """
         shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[:-1] > 0)
         for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
@@ -360,62 +382,66 @@ def evaluate(
     progress: Progress | None = None,
     resume: Evaluation | None = None,
 ) -> Evaluation:
-    """Return exact ranks within the first k for as many users as a budget allows.
+    """Return exact ranks up to k for as many users as a budget allows.
 
     Parameters
     ----------
     users
-        For each user a label, the relevant item or several, and all candidates, relevant items
-        included.
+        Tuples (label, one or several relevant items, all candidates), one for each user. Candidates
+        include the relevant items.
     systems
-        For each recommender ``score(label, items)``, which returns one number for each item.
+        Map from the name of each recommender to its function ``score(label, items)``, which returns
+        one number for each item.
     k
-        Cutoff: metrics cut at k or before are exact for the users that are finished.
+        Cutoff: metrics with a cutoff of at most k are exact for the finished users.
     budget
-        Largest number of scores of irrelevant candidates, over all systems and since the beginning;
-        ``None``: no limit. It must cover the largest possible cost of any user. Scores of relevant
-        items come on top, one for each relevant item and system.
+        Largest number of scores of irrelevant candidates, over all systems, and including the
+        scores of a continued evaluation. If None, there is no limit. The budget must cover the
+        largest possible cost of any user. Scores of relevant items are not counted.
     seed
         Seed of the random order of the users and of their candidates, the same for all systems.
     chunk
-        How many candidates are scored at a time.
+        Number of candidates scored at a time.
     proxy
-        A cheap ``score(label, items)``: candidates are looked at from its highest score down.
+        A cheap function ``score(label, items)``. The recommenders score the candidates from the
+        highest proxy score to the lowest.
     progress
         Called with the share of the users, or of the budget, that is done.
     resume
         An evaluation to continue, or an empty one, ``Evaluation()``. Finished users are added to it
-        one by one, so that it keeps them even if a score fails. Labels, relevant items, numbers of
-        candidates, names of systems, k, seed and whether there is a proxy must be the same as
-        before; a function that now gives different scores cannot be noticed.
+        one by one, so that they are not lost if a score function fails. Labels, relevant items,
+        numbers of candidates, names of systems, k, seed and whether there is a proxy must be the
+        same as before. A score function that has changed is not detected.
 
     Returns
     -------
-    The evaluation, with ``sets`` of the finished users.
+    The evaluation; its ``sets`` are the rank sets of the finished users.
 
     Raises
     ------
     ValueError
-        As :func:`rank_until_decided`, naming the user; if the budget is smaller than one user.
+        In the cases of :func:`rank_until_decided`, with the user in the message; or if the budget
+        is smaller than the largest possible cost of a user.
 
     Notes
     -----
-    The first user that exceeds the budget is left out, with all its scores. So means over the
-    finished users are unbiased: let x and c be the value and cost of users in random order, and T
-    the index of the user that crosses the budget. Given the set of the first T users, each whose
-    cost could have crossed the budget was last with equal probability, and the others came in any
-    order: the expected mean of the first T - 1 values is the expected first x, the mean of all
-    users (if the budget covers the most expensive user; Murthy, Sankhya 1957). If the last user
-    were kept, expensive users, which are the hits, would be too frequent.
-    :func:`~sampledash.mean_of_sample` gives the interval.
+    The first user whose cost exceeds the rest of the budget is left out, with all its scores. This
+    makes means over the finished users unbiased. Proof: let the users come in random order, and let
+    user T be the first to exceed the budget. Given the set of the first T users, each of them whose
+    cost could have exceeded the budget was last with equal probability, and the others came in any
+    order. So the expected mean of the first T - 1 values is the expected value for the first user,
+    which is the mean over all users (if the budget covers the most expensive user; Murthy, Sankhya
+    1957). If user T were included, expensive users, which are the hits, would be too frequent.
+    :func:`~sampledash.mean_of_sample` gives an interval for the mean over all users.
 
-    A continued evaluation scores the user that was left out again. Its result is the same as with
+    A continued evaluation scores again the user that was left out. Its result is the same as with
     the larger budget from the beginning.
 
-    The bookkeeping takes some 2 µs per chunk and 20 µs per user, and 1 ms per list of 10,000
-    candidates, which users may share. This is less than a twentieth of the total time where the
-    scores of a chunk take 0.15 ms or longer, as those of a network do, but a sixth to a half where
-    a chunk is a product of 256 by 64 numbers. Such scores are cheap: rank everything.
+    Apart from the score functions, the evaluation takes some 2 µs per chunk and 20 µs per user, and
+    1 ms per list of 10,000 candidates, which users may share. This is less than a twentieth of the
+    total time if the scores of a chunk take 0.15 ms or longer, as for a neural network, but a sixth
+    to a half if they are a matrix product of 256 by 64 numbers. If scores are so cheap, a full
+    ranking of all candidates is the better choice.
 
     Examples
     --------
@@ -475,7 +501,8 @@ def evaluate(
                 relevant_scores, _ = _scored(items, ask(items))
                 count = _looked(relevant_scores, _chunks(ask, others, chunk, left), k, others)
                 left -= count.scored
-                if not count.stopped and count.scored < len(others):  # no budget for a chunk
+                if not count.stopped and count.scored < len(others):
+                    # The budget does not allow another chunk: leave this user out.
                     break
                 counts.append(count)
         except ValueError as error:
@@ -493,7 +520,10 @@ def evaluate(
 
 
 def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
-    """Return how many scores may be spent; refuse a budget below the cost of any one user."""
+    """Return the number of scores that the budget allows.
+
+    Raise ValueError if the budget is smaller than the largest possible cost of a user.
+    """
     if budget is None:
         return np.inf
     budget = checks.integer("budget", budget, low=1)
@@ -511,7 +541,7 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
 
 
 def _digest(users: Sequence[Any], proxied: bool) -> str:
-    """Return a digest of what is to be scored: users, relevant items, numbers of candidates."""
+    """Return a digest of the labels, the relevant items and the numbers of candidates."""
     state = sha256(repr(proxied).encode())
     for label, items, candidates in users:
         state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())
@@ -519,7 +549,7 @@ def _digest(users: Sequence[Any], proxied: bool) -> str:
 
 
 class _Lists:
-    """The other candidates of each user in random order."""
+    """Irrelevant candidates of each user in random order."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -530,7 +560,8 @@ class _Lists:
     def of(self, candidates: ArrayLike, relevant: ArrayLike) -> tuple[Labels, Labels]:
         """Return all candidates except the relevant items, in random order, and the relevant items.
 
-        A list that many users share is shuffled once; each order starts after a relevant item.
+        A list that consecutive users share is shuffled only once. The order for a user starts after
+        the relevant item that is given first, and at the end continues at the beginning.
         """
         if candidates is not self.given:
             pool = np.atleast_1d(checks.array_of("candidates", candidates))

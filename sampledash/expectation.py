@@ -1,7 +1,7 @@
 """Mean and variance of a sampled metric at a true rank, and the posterior of the true rank.
 
-Equations 16-19 and 26 are those of Krichene & Rendle, KDD 2020. All results depend on the rank only
-through the sampling weight above and below the relevant item.
+Equations 16-19 and 26 are those of Krichene & Rendle, KDD 2020. All results depend on the true rank
+only through the total sampling weights of the candidates above and below the relevant item.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     Notes
     -----
     The expected value differs from the exact ``metric(rank, n)``, except for AUC under a uniform
-    scheme, by an amount that depends on the rank. So averages over instances can change order.
+    scheme, by an amount that depends on the rank. So two systems can have a different order by the
+    expected sampled mean than by the exact mean.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -43,13 +44,14 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
     above, below = sampling.weights(rank)
     m, cut = sampling.m, metric.cut(sampling.m)
     if metric.linear:
-        return below / (above + below)  # eq. 17: linear in the sampled rank, so unbiased
+        return below / (above + below)  # eq. 17: AUC is linear in the sampled rank
     if cut is None or cut > m:
         if metric.on_lattice:
             return np.full(above.shape, metric.scale(1))
         if metric.reciprocal and not sampling.design.once:
             share = above / (above + below)
-            with np.errstate(divide="ignore", invalid="ignore"):  # eq. 19; r = 1 is 0 / 0
+            # Eq. 19; at rank 1 it is 0 / 0, which is replaced by 1 below.
+            with np.errstate(divide="ignore", invalid="ignore"):
                 value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
             return np.where(share == 0, 1.0, value)
     return mean_and_variance(metric.of_one(np.arange(m + 1), m), sampling, above, below)[0]
@@ -58,7 +60,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
     """Return the variance of the sampled metric over the draw of negatives, at each true rank.
 
-    Same parameters, shape and errors as :func:`expected`.
+    The parameters, the shape of the result and the errors are those of :func:`expected`.
 
     Notes
     -----
@@ -88,11 +90,11 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
     sampling
         How the negatives are drawn.
     prior
-        Non-negative weights of the ranks 1..n; ``None`` is uniform.
+        Non-negative weights of the ranks 1..n. If None, all ranks have the same weight.
 
     Returns
     -------
-    Array of shape (n,), sums to 1.
+    Array of shape (n,) with sum 1.
 
     Raises
     ------
@@ -114,7 +116,8 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
         above, below = sampling.weights(np.arange(1, n + 1))
         total = above + below
         log_p = xlogy(s, above / total) + xlogy(m - s, below / total)
-        # If no true rank can produce this sampled rank, log_p is -inf: subtract a finite number.
+        # If no true rank can produce this sampled rank, all log_p are -inf. Their maximum is then
+        # replaced by a finite number, because -inf minus -inf is NaN.
         likelihood = np.exp(log_p - max(log_p.max(), np.finfo(float).min))
     weighted = likelihood if prior is None else likelihood * prior_weights(prior, n)
     mass = weighted.sum()
@@ -127,7 +130,10 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
 
 
 def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
-    """Return a validated prior over the ranks 1..n (``None``: any n), normalised to sum 1."""
+    """Return a validated prior over the ranks 1..n, normalised to sum 1.
+
+    If ``n`` is None, the prior may have any length.
+    """
     try:
         array = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -150,19 +156,21 @@ def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
     # A normalised prior is returned unchanged, because another division would round its weights.
     if largest <= 1 and abs(float(array.sum()) - 1) <= 1e-14:
         return array
-    array = np.ldexp(array, -int(np.frexp(largest)[1]))  # an exact scaling that keeps sums finite
+    # Scaling by a power of 2 is exact and keeps the sum finite.
+    array = np.ldexp(array, -int(np.frexp(largest)[1]))
     return np.asarray(array / array.sum())
 
 
 def resize_prior(prior: Floats, n: int) -> Floats:
-    """Return a prior over N ranks, converted to lists of ``n`` candidates: shape (n,).
+    """Return a prior over N ranks, converted to a prior over ``n`` ranks: shape (n,).
 
     Rank r of N stands for the part (r-1)/N..r/N of the list, and its weight is spread evenly over
-    that part. So a uniform prior stays uniform, and n = N - 1 gives the distribution of the rank
+    this part. So a uniform prior stays uniform, and n = N - 1 gives the distribution of the rank
     after one of the other candidates is dropped at random.
     """
     size = len(prior)
-    # Edges are in units of 1/(size n). Between two edges lies (part of) one rank of each list.
+    # Edges are in units of 1/(size n). The interval between two neighbouring edges belongs to one
+    # rank of the list of ``size`` ranks and to one rank of the list of n ranks.
     edges = np.union1d(np.arange(size + 1) * n, np.arange(n + 1) * size)
     share = prior[edges[:-1] // n] * (np.diff(edges) / n)
     return np.asarray(np.bincount(edges[:-1] // size, share, n), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Ranks and numbers of negatives at which curves are evaluated, few enough for a picture."""
+"""Grids of ranks and of numbers of negatives m, at which the curves of pictures are evaluated."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
 from sampledash.types import Ints
 
-LIVE, MOST = 2_000, 10_000  # largest m for instant recomputation, and for any picture
+# Largest m for which pages recompute at once, and largest m for which they compute at all.
+LIVE, MOST = 2_000, 10_000
 LIMIT = 400  # largest number of points of one curve
-_HEAD = 60  # ranks 1.._HEAD are all included, because metrics change most at the top
-_BODY = 220  # number of ranks beyond _HEAD
-MOST_POINTS = 160  # points of a curve over m, besides the flips
+_HEAD = 60  # all ranks 1.._HEAD are in the grid, because metrics change most at the top
+_BODY = 220  # number of spaced ranks in the grid beyond _HEAD
+MOST_POINTS = 160  # largest number of spaced values of m in a grid
 
 
 def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> Ints:
     """Return fewer than 400 increasing ranks for a curve over 1..n, or over 1..top if given.
 
-    Beyond rank 60 the spacing is logarithmic, or even if ``top`` is given. The ranks in ``keep``
-    (jumps, the chosen rank) that are in range are included, as far as there is room.
+    Beyond rank 60 the spacing is logarithmic, or, if ``top`` is given, even. The ranks in ``keep``
+    that are in range are included; if there are too many, only some of them are.
     """
     last = n if top is None else min(n, top)
     head = np.arange(1, min(last, _HEAD) + 1)
@@ -30,23 +31,29 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
     space = np.geomspace if top is None else np.linspace
     body = np.rint(space(_HEAD, last, _BODY)).astype(np.int64)
     wanted = np.array([r for r in keep if 1 <= r <= last], dtype=np.int64)
-    room = LIMIT - _HEAD - _BODY - 1  # leave room for the chosen rank that a page may add
+    room = LIMIT - _HEAD - _BODY - 1  # one rank fewer than fit, because a page may add a rank
     if len(wanted) > room:
         wanted = wanted[np.linspace(0, len(wanted) - 1, room).astype(np.int64)]
     return np.unique(np.concatenate([head, body, wanted])).astype(np.int64)
 
 
 def jumps(sampling: Sampling, metric: Metric) -> list[int]:
-    """Return the ranks k and k + 1 at a cutoff, and ranks on the slope of the sampled metric."""
+    """Return the ranks where a metric with a cutoff changes most, for :func:`rank_grid`.
+
+    The exact metric jumps between ranks k and k + 1; the expected sampled metric falls gradually.
+    """
     n, m = sampling.n, sampling.m
     last, k = metric.cut(n - 1), metric.cut(m)
     if last is None or k is None:
         return []
     ranks = [last, last + 1]
-    share = (k - 0.5) / m  # about half of the samples hit at this share of the weight above
+    # If this share of the sampling weight is above the item, its sampled rank is within the cutoff
+    # in about half of the samples.
+    share = (k - 0.5) / m
     if share < 1:
         odds = sampling.odds
-        weight = share + odds * (1 - share)  # solves share = odds a / (odds a + b) for a
+        # With a items above and b below, solve share = odds a / (odds a + b) for the rank a + 1.
+        weight = share + odds * (1 - share)
         middle = 1 + (n - 1) * share / weight
         spread = (n - 1) * odds / weight**2 * (share * (1 - share) / m) ** 0.5
         ranks += [round(x) for x in np.linspace(middle - 5 * spread, middle + 5 * spread, 61)]
@@ -54,6 +61,6 @@ def jumps(sampling: Sampling, metric: Metric) -> list[int]:
 
 
 def m_grid(m_max: int, keep: Sequence[int] = ()) -> Ints:
-    """Return logarithmically spaced values of m from 1 to ``m_max``, and those in ``keep``."""
+    """Return logarithmically spaced m from 1 to ``m_max``, and the values in ``keep``."""
     ladder = np.geomspace(1, m_max, MOST_POINTS).round().astype(np.int64)
     return np.unique([*ladder, *(m for m in keep if 1 <= m <= m_max)])

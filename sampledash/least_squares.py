@@ -1,7 +1,7 @@
 """Corrected values by least squares (eq. 22, 25 and section 5.2 of Krichene & Rendle, KDD 2020).
 
-The sums over all true ranks are taken over the nodes of :mod:`sampledash.quadrature`, at a cost
-that does not depend on n.
+Sums over all true ranks are computed from the nodes of :mod:`sampledash.quadrature`, at a cost that
+does not depend on n.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest γ whose corrected values are accurate to 1e-5 of the largest; smaller γ count as 0.
+#: Smallest γ for which corrected values are accurate to 1e-5 of the largest value. The callers
+#: treat a smaller γ as 0.
 SMALLEST_GAMMA = 1e-16
 
-_ROOM = 1 << 22  # largest number of entries of a matrix that is cached for the next metric
+_ROOM = 1 << 22  # largest number of entries of a matrix A that is cached for the next metric
 _TINY = np.finfo(float).tiny
-_RARE = 1e-6  # refine if a sampled rank has less than this share of the largest probability
-_SMALL = 1e-6  # γ below which forming AᵀA would lose too many digits
-_FINER = 4  # for small γ, use the nodes for a sample this many times larger
-_REFINABLE = 1e-10  # γ below which refinement may fail to converge
+#: The solution is refined if the probability of some sampled rank is less than this share of the
+#: largest probability.
+_RARE = 1e-6
+_SMALL = 1e-6  # for γ below this, forming AᵀA would lose too many digits
+_FINER = 4  # for small γ, use the nodes that a sample this many times larger would need
+_REFINABLE = 1e-10  # for γ below this, iterative refinement may fail to converge
 _ROUNDS = 4  # number of rounds of iterative refinement
-_EXTENDED = 4_000_000  # up to this many steps, probabilities are computed in extended precision
+_EXTENDED = 4_000_000  # largest number of steps to compute probabilities in extended precision
 SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
-_ALL = 400  # up to this many sampled ranks, a monotone fit tries all steps at once
-_FLAT = 1e-13  # a step improves the fit only if the gradient in its height exceeds this
+_ALL = 400  # largest number of sampled ranks for which a monotone fit starts with all steps
+_FLAT = 1e-13  # a larger step improves the fit only if the gradient in its height exceeds this
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +44,11 @@ class Grid:
     """Nodes of the sums over true ranks, and the sums that do not depend on the metric."""
 
     sampling: Sampling
-    above: Floats  # irrelevant items above, at each node
-    weights: Floats  # prior probability that each node stands for
+    above: Floats  # number of irrelevant items above the relevant item, at each node
+    weights: Floats  # prior probability of the ranks that each node represents
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of rows of P(sampled rank | true rank), the matrix A of eq. 23-25."""
+        """Yield blocks of rows of A (eq. 23-25): the entries are P(sampled rank | true rank)."""
         whole = self._kept
         return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
 
@@ -61,13 +64,13 @@ class Grid:
         return self.mean_with(np.ones(len(self.weights)))
 
     def mean_with(self, target: Floats) -> Floats:
-        """Return the mean over true ranks of A times a target: Aᵀb of eq. 23-25, shape (m+1,)."""
+        """Return the prior mean of ``target`` times each column of A: Aᵀb of eq. 23-25, (m+1,)."""
         share = self.weights * target
         return np.asarray(np.sum([share[rows] @ p for rows, p in self.laws()], axis=0))
 
     @property
     def seen(self) -> Flags:
-        """Whether each sampled rank can occur: shape (m+1,)."""
+        """Whether each sampled rank can occur under the prior: shape (m+1,)."""
         return self.marginal >= _TINY
 
     @cached_property
@@ -81,7 +84,10 @@ class Grid:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats, Floats]:
-        """S, SSᵀ and c: S is A, times √weights, with columns divided by √c: (nodes, m+1)."""
+        """The matrices S, SSᵀ and the vector c of eq. 23-25.
+
+        S, shape (nodes, m+1), is A with rows multiplied by √weights and columns divided by √c.
+        """
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
         marginal = root @ rows
@@ -91,7 +97,7 @@ class Grid:
 
 
 def uniform(sampling: Sampling, cut: int | None = None, finer: int = 1) -> Grid:
-    """Return the nodes for the uniform prior, cached for the next metric if m is below 5,000."""
+    """Return the nodes for the uniform prior; the result is cached if m is below 5,000."""
     return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut, finer)
 
 
@@ -104,7 +110,7 @@ def _shared(sampling: Sampling, cut: int | None, finer: int) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Nodes of a sum over true ranks, and the metric of the ``position``-th relevant item."""
+    """Nodes of the sums over true ranks, and the metric at the ``position``-th relevant item."""
 
     grid: Grid
     metric: Metric
@@ -112,7 +118,7 @@ class Nodes:
 
     @cached_property
     def target(self) -> Floats:
-        """The exact metric at each node, before ``scale``."""
+        """The exact metric at each node, before it is multiplied by ``metric.scale``."""
         return self.metric.of_above(self.grid.above, self.grid.sampling.n - 1, self.position)
 
 
@@ -123,15 +129,16 @@ def nodes(
     prior: Floats | None = None,
     gamma: float = 1.0,
 ) -> Nodes:
-    """Choose the nodes: few for the uniform prior, all ranks with positive weight for another.
+    """Return the nodes: few for the uniform prior, all ranks with positive weight for any other.
 
-    A small γ takes more nodes, because small singular values then amplify the error of the sums.
+    A small γ needs more nodes, because small singular values then amplify the error of the sums.
     """
     if prior is not None:
         above = np.flatnonzero(prior).astype(np.float64)
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
-    if cut is not None:  # no extra node at a cutoff among the first ranks, which are all nodes
+    if cut is not None:
+        # No panel needs to end at a cutoff among the first ranks, because these are all nodes.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -139,24 +146,27 @@ def nodes(
 def bias_variance(at: Nodes, gamma: float) -> Floats:
     """Return the values that minimise bias² + γ variance over the prior (eq. 25): (m+1,).
 
-    Each unknown is scaled by the square root of the probability of its sampled rank, so that the
-    matrix has eigenvalues in γ..1 (1e-16 <= γ <= 1). With fewer nodes than unknowns, the dual
-    system with one unknown per node is solved. For small γ, a triangular factor of A is used, which
-    loses half as many digits as AᵀA.
+    The unknowns are the corrected values. Each of them is scaled by the square root of the
+    probability of its sampled rank, so that the matrix has eigenvalues in γ..1 (1e-16 <= γ <= 1).
+    If there are fewer nodes than unknowns, the dual system with one unknown per node is solved. For
+    small γ, a triangular factor of A is used, which loses half as many digits as AᵀA.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
     grid = at.grid
-    # Not scipy's Cholesky: the thread pool of its BLAS competes with that of numpy.
+    # The systems are not solved with scipy's Cholesky factorisation, because the threads of scipy's
+    # BLAS would compete with the threads of numpy's BLAS.
     if gamma < 1 and len(grid.above) <= grid.sampling.m:
-        rows, kernel, marginal = grid.scaled  # ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹
+        # Solve the dual system: ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹.
+        rows, kernel, marginal = grid.scaled
         seen = marginal >= _TINY
         kernel = (1 - gamma) * kernel + gamma * np.eye(len(kernel))
         solution = np.linalg.solve(kernel, np.sqrt(grid.weights) * at.target)
         return _filled((solution @ rows)[seen] / np.sqrt(marginal[seen]), seen)
     seen, marginal = grid.seen, grid.marginal[grid.seen]
     if gamma == 1:
-        return _filled(grid.mean_with(at.target)[seen] / marginal, seen)  # posterior mean, eq. 26
+        # The solution is the posterior mean of the metric (eq. 26).
+        return _filled(grid.mean_with(at.target)[seen] / marginal, seen)
     scale = 1 / np.sqrt(marginal)
     gram = grid.gram[np.ix_(seen, seen)]
     gram *= (1 - gamma) * scale[:, None]
@@ -168,10 +178,11 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
 
 
 def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
-    """Solve by iterative refinement with residuals in extended precision.
+    """Solve eq. 25 by iterative refinement with residuals in extended precision.
 
-    Under a concentrated prior some sampled ranks are so rare that their values are large and
-    rounding errors spoil their equations. Each round of refinement gains about eight digits.
+    Under a concentrated prior, some sampled ranks are so rare that their corrected values are large
+    and rounding errors spoil their equations. Each round of refinement adds about eight correct
+    digits.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
@@ -195,7 +206,10 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 
 
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
-    """Solve eq. 25 by least squares on the rows √(1-γ) S, and the rows √γ I with target 0."""
+    """Solve eq. 25 as a least-squares problem with rows √(1-γ) S, and rows √γ I with target 0.
+
+    S is the scaled matrix of :attr:`Grid.scaled`, replaced by a triangular factor.
+    """
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
     scale = 1 / np.sqrt(marginal)
@@ -209,7 +223,7 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return a value per sampled rank, interpolated at ranks that no true rank can produce."""
+    """Return a value for each sampled rank, interpolated at sampled ranks that cannot occur."""
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
@@ -224,7 +238,7 @@ def require_reachable(grid: Grid) -> None:
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Return the minimum-norm solution of eq. 22, and the number of singular values kept."""
+    """Return the minimum-norm solution of eq. 22, and the number of singular values it uses."""
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
     size = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
@@ -232,15 +246,18 @@ def minimum_norm(at: Nodes) -> tuple[Floats, int]:
 
 
 def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
-    """Return the least-squares solution among non-increasing vectors (>= 0 if asked): (m+1,).
+    """Return the non-increasing vector (m+1,) with the least squared error.
 
     Row i of ``columns`` is the sum of the columns 0..i of A. A non-increasing vector is a sum of
     non-negative steps down, one after each sampled rank, so the step heights solve a non-negative
-    least-squares problem. Isotonic regression of the unconstrained solution would give a different,
-    much worse vector. Long vectors start from few steps and add those that improve the fit.
+    least-squares problem. (Isotonic regression of the unconstrained solution would give a
+    different, much worse vector.) For a long vector, the search starts with few steps and adds
+    steps that improve the fit. If ``nonnegative``, all values are at least 0.
     """
     size, seen = columns.shape
-    if not nonnegative:  # the last step carries the level, which may have either sign
+    if not nonnegative:
+        # The last value is the height of the last step. It may be negative if it is written as the
+        # difference of two non-negative heights.
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
     dense = False
@@ -251,7 +268,7 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # The vector falls nearly everywhere: start again with many more steps.
+            # If the vector falls nearly everywhere, start again with many more steps.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue
@@ -270,17 +287,18 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
 
 
 def _spread(size: int, number: int) -> Ints:
-    """Return about ``number`` places in 0..size - 1, dense at both ends."""
+    """Return about ``number`` indices in 0..size - 1, which are denser near both ends."""
     places = (size - 1) * np.sin(np.linspace(0, np.pi / 2, number)) ** 2
     return np.unique(np.rint(places).astype(np.int64))
 
 
 def _nonnegative(few: Floats, rhs: Floats) -> Floats:
-    """Return the non-negative least-squares solution for the matrix ``few.T``."""
+    """Return the heights x >= 0 that minimise the squared error of ``few.T @ x``."""
     if len(few) < len(rhs):
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
-        # If few heights are 0, a few rounds of fixing some at 0 and freeing others find them all.
+        # Guess which heights are 0 and correct the guess in each round. This converges fast if few
+        # heights are 0; if it does not, scipy solves the problem below.
         free, wrong = np.ones(len(gram), dtype=bool), np.inf
         while True:
             heights = np.zeros(len(gram))
@@ -297,16 +315,16 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:
-    """Return the monotone corrected values (section 5.2): :func:`non_increasing` on the nodes."""
+    """Return the monotone corrected values (section 5.2), shape (m+1,), from sums over nodes."""
     r, rhs = _triangular(at, cumulative=True)
     return non_increasing(r.T, rhs, nonnegative)
 
 
 def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
-    """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb (eq. 23): few rows, by QR if A is long.
+    """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb (eq. 23); R has few rows even if A has many.
 
-    ``cumulative`` replaces column i of A by the sum of the columns 0..i. R keeps the digits that
-    forming AᵀA would lose.
+    If ``cumulative``, column i of A is replaced by the sum of the columns 0..i. R comes from a QR
+    factorisation, which keeps digits that forming AᵀA would lose.
     """
     size = at.grid.sampling.m + 1
     blocks: list[Floats] = []

@@ -1,4 +1,4 @@
-"""Folders for unfinished work; they are removed whichever way the process ends."""
+"""Temporary folders for unfinished work, which are removed when the process ends or is stopped."""
 
 from pathlib import Path
 from shutil import rmtree
@@ -7,7 +7,11 @@ from weakref import WeakSet, finalize
 
 
 class Scratch:
-    """A new folder, removed with this object, with the process, or by :func:`remove_all`."""
+    """A new temporary folder.
+
+    It is removed at the end of the ``with`` block, when this object is deleted, when the process
+    ends, or by :func:`remove_all`.
+    """
 
     def __init__(self, parent: Path | None = None) -> None:
         self.name = mkdtemp(prefix=".sampledash-", dir=parent)
@@ -25,6 +29,7 @@ _FOLDERS: WeakSet[Scratch] = WeakSet()
 
 
 def remove_all() -> None:
-    """Remove every folder while the process is being stopped."""
-    for folder in 2 * tuple(_FOLDERS):  # twice: a database engine may still be writing
+    """Remove every temporary folder while the process is being stopped."""
+    # Go over the folders twice, because a database engine may still write a file the first time.
+    for folder in 2 * tuple(_FOLDERS):
         rmtree(folder.name, ignore_errors=True)

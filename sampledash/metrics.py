@@ -1,11 +1,11 @@
-"""Ranking metrics: a table of their kinds, the metric with its cutoff, and its names.
+"""Ranking metrics: the table of all metrics, a class for a metric with its cutoff, and a parser.
 
 Every metric here is a sum over the relevant items of a list (eq. 2-6 of Krichene & Rendle,
-KDD 2020). The j-th of them stands at position ``j + a`` when ``a`` irrelevant items are ranked
-above it, so a single function of ``(a, j)`` gives the exact metric (``a`` out of all irrelevant
-items), the sampled metric (``a`` out of the m drawn ones) and the metric of several relevant items.
-Steck's measures TOPK and ATOP rank each relevant item among all other items and use the share of
-these items above it: every relevant item is then the only one of its own list.
+KDD 2020). The j-th relevant item has rank ``j + a`` if ``a`` irrelevant items are ranked above it,
+so a single function of ``(a, j)`` gives the exact metric (``a`` out of all irrelevant items), the
+sampled metric (``a`` out of the m drawn items) and the metric of several relevant items. Steck's
+measures TOPK and ATOP rank each relevant item among all other items and use the share of these
+items that is above it. Each relevant item is then the only relevant item of its own list.
 """
 
 from __future__ import annotations
@@ -33,28 +33,29 @@ def _ideal_dcg(relevant: int, k: float) -> float:
 
 @dataclass(frozen=True)
 class Kind:
-    """What distinguishes one metric from another."""
+    """Properties of a metric: a row of :data:`KINDS`."""
 
     label: str
     cutoff: Literal["never", "optional", "always", "share"]
     aliases: tuple[str, ...]
-    tex: str  # value of one relevant item at rank r, before the cutoff
+    tex: str  # TeX of the metric of one relevant item at rank r, without the cutoff
     about: str
-    # gain: value of the j-th relevant item at a position. scale: factor for |R| items and cutoff k.
+    # The metric is the sum of ``gain`` (of the j-th relevant item, at a rank) over the relevant
+    # items up to the cutoff, times ``scale`` (of the number of relevant items and the cutoff).
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
-    # Properties that are described at :class:`Metric`.
+    # The next properties are described at :class:`Metric`.
     on_lattice: bool = False
     linear: bool = False
     of_others: bool = False
     first_only: bool = False
     reciprocal: bool = False
-    # Colour of the metric on the pages, and its entries in the menu; k is the shared cutoff.
+    # Colour of the metric on the pages, and its menu entries; k stands for the chosen cutoff.
     color: str = "muted"
     chips: tuple[str, ...] = ()
 
 
-#: Every metric; to add a metric, add a row. Pages offer the metrics in this order.
+#: The properties of every metric by name; to add one, add a row. Pages list them in this order.
 KINDS: dict[str, Kind] = {
     "recall": Kind(
         "Recall", "always", ("r", "rec"), "1",
@@ -108,9 +109,10 @@ KINDS: dict[str, Kind] = {
 
 
 def places_within(share: float, others: ArrayLike) -> Ints:
-    """Return the last place k that counts: TOPK(share) among ``others`` items is Recall@k.
+    """Return the cutoff k for which TOPK@share equals Recall@k.
 
-    ``share`` lies in 0..1; ``others``, of any shape, is n - 1 in the full list and m on a sample.
+    ``share`` lies in 0..1. ``others``, of any shape, is the number of items besides the relevant
+    item: n - 1 in the full list and m in a sample.
 
     Examples
     --------
@@ -120,13 +122,14 @@ def places_within(share: float, others: ArrayLike) -> Ints:
     share = checks.real("share", share, low=0, high=1)
     total = checks.integers("others", others, low=1)
     above = np.floor(share * total).astype(np.int64)
-    # Undo rounding of the product: the last a with a / total <= share is wanted.
+    # Correct rounding errors of the product, so that ``above`` is the largest a with
+    # a / total <= share.
     above = np.where((above + 1) / total <= share, above + 1, above)
     return np.asarray(np.where(above / total > share, above - 1, above) + 1)
 
 
 def share_of(place: int, n: int) -> float:
-    """Return the shortest decimal share x for which TOPK(x) of n candidates counts ranks 1..place.
+    """Return the shortest decimal share x for which TOPK@x counts ranks 1..place of n candidates.
 
     Examples
     --------
@@ -134,7 +137,7 @@ def share_of(place: int, n: int) -> float:
     0.001
     """
     n = int(checks.candidates("n", n, scalar=True))
-    place = checks.integer("k", place, low=1)  # users know the place as the cutoff k
+    place = checks.integer("k", place, low=1)  # error messages call it k, as users do
     if place >= n:
         return 1.0
     for power in (int(10**digits) for digits in range(17)):
@@ -146,27 +149,29 @@ def share_of(place: int, n: int) -> float:
 
 @dataclass(frozen=True)
 class Metric:
-    """A ranking metric: a name and a cutoff. Make one with :func:`metric` or :func:`parse_metric`.
+    """A ranking metric: a name and a cutoff, made by :func:`metric` or :func:`parse_metric`.
 
     Attributes
     ----------
     name
         ``"auc" "precision" "recall" "ap" "ndcg" "rr" "hit_rate" "topk" "atop"``.
     k
-        Cutoff, at least 1; ``None`` means untruncated. May exceed the length of a list.
+        Cutoff, at least 1; it may exceed the length of a list. If None, there is no cutoff.
     share
         Cutoff of TOPK, in 0..1: a relevant item counts if at most this share of the other items is
-        above it. ``None`` for every other metric.
+        above it. It is None for every other metric.
 
     Notes
     -----
     Precision, Recall and HitRate need a cutoff, AUC takes none. RR and HitRate depend on the first
-    relevant item only: they equal AP and Recall for one relevant item, not for several. A sampled
-    metric keeps the name of the exact metric but not its meaning: this package is about that.
+    relevant item only: they equal AP and Recall if there is one relevant item, but not if there are
+    several. A metric computed on a sample has the name of the exact metric, but in general another
+    expected value.
 
-    TOPK's cutoff is a share, so it depends on the length of the list: on a sample of m negatives,
-    TOPK is Recall at ``places_within(x, m)``. For one relevant item ATOP is AUC. Of several
-    relevant items, each is ranked among all others, and its negatives are drawn from these (Steck).
+    TOPK's cutoff is a share x, so the number of counted ranks depends on the length of the list: on
+    a sample of m negatives, TOPK@x is Recall at ``places_within(x, m)``. For one relevant item ATOP
+    is AUC. For TOPK and ATOP, each of several relevant items is ranked among all other items, and
+    its negatives are drawn from these (Steck).
 
     References
     ----------
@@ -182,16 +187,18 @@ class Metric:
     label: str = field(init=False, repr=False, compare=False)
     #: What the metric measures, in a few words.
     about: str = field(init=False, repr=False, compare=False)
-    #: Whether one relevant item can only hit or miss (Recall, Precision, HitRate, TOPK).
+    #: Whether a relevant item counts fully up to the cutoff, whatever its rank, and not at all
+    #: beyond the cutoff (Recall, Precision, HitRate, TOPK).
     on_lattice: bool = field(init=False, repr=False, compare=False)
-    #: Whether the value falls by the same amount with every item above (AUC, ATOP).
+    #: Whether the value falls by the same amount with each additional item above (AUC, ATOP).
     linear: bool = field(init=False, repr=False, compare=False)
-    #: Whether a relevant item is ranked among all other items, relevant items too (TOPK, ATOP): it
-    #: is then an instance of its own, see :func:`sampledash.rank_sets.one_item_per_instance`.
+    #: Whether a relevant item is ranked among all other items, including relevant ones (TOPK,
+    #: ATOP). Each relevant item is then treated as an instance of its own, see
+    #: :func:`sampledash.rank_sets.one_item_per_instance`.
     of_others: bool = field(init=False, repr=False, compare=False)
     #: Whether only the first of several relevant items counts (RR, HitRate).
     first_only: bool = field(init=False, repr=False, compare=False)
-    #: Whether a single relevant item has the value 1 / rank (AP, RR).
+    #: Whether the value for a single relevant item is 1 / rank (AP, RR).
     reciprocal: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -227,7 +234,7 @@ class Metric:
 
     @property
     def tex(self) -> str:
-        """Value at true rank r as TeX, for one relevant item (eq. 7-13)."""
+        """TeX formula of the metric of one relevant item at true rank r (eq. 7-13)."""
         body = KINDS[self.name].tex
         if self.share is not None:
             return rf"\delta\left(\tfrac{{r-1}}{{n-1}} \le {self.share:g}\right)"
@@ -238,21 +245,22 @@ class Metric:
 
     @property
     def sums_items(self) -> bool:
-        """Whether the contributions of several relevant items of one list are added."""
+        """Whether the metric adds contributions of several relevant items of one list."""
         return not (self.first_only or self.of_others)
 
     def cut(self, others: int) -> int | None:
-        """Return the last place that counts among ``others`` items; ``None``: no cutoff."""
+        """Return the cutoff k in a list of ``others`` + 1 items; None if there is no cutoff."""
         return self.k if self.share is None else int(places_within(self.share, others))
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the contribution of the relevant item at ``position``, before :meth:`scale`.
+        """Return the contribution of one relevant item, before it is multiplied by :meth:`scale`.
 
-        ``position`` 1 is the first relevant item of the list. ``above`` of the ``negatives``
-        irrelevant items are ranked above it: arrays of any shape, which may hold fractions.
+        ``position`` is 1 for the first relevant item of the list, 2 for the second, and so on.
+        ``above`` of the ``negatives`` irrelevant items are ranked above the item; both are arrays
+        of any shape, which may hold fractions.
         """
         a, total = np.broadcast_arrays(np.asarray(above), np.asarray(negatives))
-        precision = np.result_type(a, np.float64)  # keeps extended precision
+        precision = np.result_type(a, np.float64)  # float64, or longdouble if ``above`` has it
         a, total = a.astype(precision, copy=False), total.astype(precision, copy=False)
         if self.linear:
             return np.asarray((total - a) / total)
@@ -266,37 +274,37 @@ class Metric:
         return value if cut is None else np.where(place <= cut, value, 0.0)
 
     def of_one(self, above: ArrayLike, others: ArrayLike) -> Floats:
-        """Return the value of a single relevant item with ``above`` of ``others`` items above."""
+        """Return the metric of a single relevant item with ``above`` of ``others`` items above."""
         return self.of_above(above, others) * self.scale(1)
 
     def worst_and_best(self, n: int) -> tuple[float, float]:
-        """Return the exact values at the last and at the first of n ranks."""
+        """Return the exact metric of a single relevant item at rank n and at rank 1."""
         worst, best = self.of_one([n - 1, 0], n - 1).tolist()
         return worst, best
 
     def scale(self, relevant: int) -> float:
-        """Return the factor that turns the sum over ``relevant`` items into the metric."""
+        """Return the factor that turns the sum over ``relevant`` relevant items into the metric."""
         return KINDS[self.name].scale(relevant, np.inf if self.k is None else self.k)
 
     def scales(self, relevant: NDArray[np.int64]) -> Floats:
-        """Return :meth:`scale` for many instances."""
+        """Return :meth:`scale` for each number of relevant items in an array."""
         occur = np.bincount(relevant) > 0
         return np.array([self.scale(r) if x else 0.0 for r, x in enumerate(occur)])[relevant]
 
     def __call__(self, rank: ArrayLike, n: ArrayLike) -> Floats:
-        """Return the exact value for one relevant item at each rank (eq. 7-13), in 0..1.
+        """Return the exact metric of one relevant item at each rank (eq. 7-13), in 0..1.
 
         ``rank`` holds integers in 1..n, any shape; ``n`` is the number of candidates including the
-        relevant item, at most 10^12: one number or one per rank.
+        relevant item, at most 10^12: one number, or one number per rank.
         """
         n_array = checks.candidates("n", n)
         ranks = checks.ranks("rank", rank, n_array)
         return self.of_one(ranks - 1, n_array - 1)
 
     def of_set(self, ranks: ArrayLike, n: int) -> float:
-        """Return the exact value of one instance with several relevant items (eq. 2-6).
+        """Return the exact metric of one instance with several relevant items (eq. 2-6).
 
-        ``ranks`` are distinct, in any order, and fewer than the ``n`` candidates.
+        The ``ranks`` are distinct, in any order, and there are fewer than ``n`` ranks.
         """
         n = int(checks.candidates("n", n, scalar=True))
         places = np.sort(checks.ranks("ranks", ranks, np.asarray(n)).ravel())
@@ -321,14 +329,14 @@ def _plain(text: str) -> str:
 
 
 def _name_of(text: str) -> str:
-    """Return the name of the metric that a text without a cutoff means, or ""."""
+    """Return the name of a metric from a text without a cutoff, or "" if the text is unknown."""
     plain = _plain(text)
     rows = ((name, _plain(name), _plain(kind.label), *kind.aliases) for name, kind in KINDS.items())
     return next((name for name, *aliases in rows if plain in aliases), "")
 
 
 def _known() -> str:
-    """Return a list, as text, of how every metric is written."""
+    """Return one text that lists how each metric is written, such as Recall@k."""
     ends = {"never": [""], "optional": ["", "@k"], "always": ["@k"], "share": ["@x"]}
     return ", ".join(kind.label + end for kind in KINDS.values() for end in ends[kind.cutoff])
 
@@ -342,7 +350,7 @@ def metric(name: str, *, k: float | None = None) -> Metric:
         One of ``"auc" "precision" "recall" "ap" "ndcg" "rr" "hit_rate" "topk" "atop"``, or an alias
         such as ``"hr"`` or ``"mrr"``.
     k
-        Cutoff; ``None`` for the untruncated metric. For TOPK the share of the list, in 0..1.
+        Cutoff; for TOPK a share of the list, in 0..1. If None, the metric has no cutoff.
 
     Examples
     --------
@@ -360,7 +368,7 @@ def metric(name: str, *, k: float | None = None) -> Metric:
 
 
 def _meant(name: str) -> str | None:
-    """Return a hint if only the sign before the cutoff is missing, as in Recall10."""
+    """Return a hint if only the @ before the cutoff is missing, as in Recall10; else None."""
     match = re.fullmatch(r"(.*?[^\d\s_-])[\s_-]*(\d+)", name)
     kind = KINDS.get(_name_of(match[1])) if match else None
     if match is None or kind is None or kind.cutoff not in ("always", "optional"):
@@ -371,7 +379,7 @@ def _meant(name: str) -> str | None:
 def _share(text: str, given: str) -> float:
     """Read a share of the list, such as 0.02 or 2%."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*(%?)", given)
-    # Decimal arithmetic, because in floating point 0.7 / 100 differs from 0.007.
+    # Use decimal arithmetic, because in floating point 0.7 / 100 differs from 0.007.
     share = float(Decimal(match[1]) / (100 if match[2] else 1)) if match else -1.0
     if not 0 <= share <= 1:
         raise ValueError(
@@ -393,7 +401,8 @@ def parse_metric(text: str) -> Metric:
     Raises
     ------
     ValueError
-        If the name is unknown, or the cutoff is missing, not a whole number or, for TOPK, no share.
+        If the name is unknown, or if the cutoff is missing or not a whole number (for TOPK: not a
+        share in 0..1).
 
     Examples
     --------
@@ -411,10 +420,11 @@ def parse_metric(text: str) -> Metric:
     if k is not None and not re.fullmatch("[+-]?[0-9]{1,18}", k):
         raise ValueError(f"cutoff of {text!r} is {k!r}: write a whole number, such as {name}@10")
     if not known:
-        name, k = "recall", k or "1"  # accuracy is Recall at 1 (Krichene & Rendle, section 3.1)
+        # Accuracy is Recall at cutoff 1 (Krichene & Rendle, section 3.1).
+        name, k = "recall", k or "1"
     return metric(name, k=None if k is None else int(k))
 
 
 def as_metric(value: Metric | str) -> Metric:
-    """Return the metric for an argument: a metric or its text."""
+    """Return a metric from an argument, which is a metric or its text."""
     return value if isinstance(value, Metric) else parse_metric(value)

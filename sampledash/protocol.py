@@ -1,8 +1,9 @@
 """The protocol of a sampled evaluation: the options that all comparison functions share.
 
-They determine the sampling weights, the corrected values and the distribution of the sampled count
-of each relevant item. An item with ``above`` items strictly above and ``tied`` tied items has
-above, ..., above + tied items above, with equal probability; no loop over this range is needed.
+The options determine the sampling weights, the corrected values and the distribution of the number
+of sampled items above each relevant item. If ``above`` items are strictly above a relevant item and
+``tied`` items are tied with it, then above, ..., above + tied items are above it, with equal
+probability. Means over this range are computed by quadrature or in closed form.
 """
 
 from __future__ import annotations
@@ -27,20 +28,22 @@ from sampledash.types import Floats
 
 Weighting = Literal["instances", "relevant-items"]
 
-_CHUNK = 1 << 20  # number of probabilities in a block of distributions
-_CANCELS = 1e3  # largest factor on a difference of two cumulative probabilities, to bound rounding
+_CHUNK = 1 << 20  # largest number of probabilities in a block of distributions
+#: Largest factor by which a difference of two cumulative probabilities may be multiplied, because
+#: the factor also multiplies the rounding error of the difference.
+_CANCELS = 1e3
 
 
 class Options(TypedDict, total=False):
     """Keyword options of the comparison functions.
 
-    ``scheme``: how negatives are drawn, ``"without-replacement"`` by default. ``odds``: odds of
-    ``"popularity"``, for rank sets without ``mass_above``. ``correction``: the correction of each
-    sampled rank (``None``: uncorrected). ``fit_scheme``: the scheme whose distribution the
-    correction is fitted to (``None``: ``scheme``). ``ties``: how tied items are read,
-    ``"expected"`` (random order, redrawn in each run), ``"optimistic"`` or ``"pessimistic"``.
-    ``weighting``: the weight of an instance in the mean, 1 (``"instances"``, eq. 1) or its number
-    of relevant items (``"relevant-items"``).
+    ``scheme``: how negatives are drawn, ``"without-replacement"`` by default. ``odds``: odds of the
+    scheme ``"popularity"``, for rank sets without ``mass_above``. ``correction``: the correction of
+    each sampled rank; if None, metrics are uncorrected. ``fit_scheme``: the scheme whose
+    distribution the correction is fitted to; if None, it is ``scheme``. ``ties``: the order of tied
+    items, ``"expected"`` (random, drawn anew in each run), ``"optimistic"`` (relevant item first)
+    or ``"pessimistic"`` (relevant item last). ``weighting``: the weight of an instance in the mean,
+    which is 1 (``"instances"``, eq. 1) or its number of relevant items (``"relevant-items"``).
     """
 
     scheme: Scheme
@@ -53,7 +56,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Protocol:
-    """Validated options."""
+    """Validated options, with defaults filled in."""
 
     scheme: Scheme
     odds: float
@@ -64,7 +67,7 @@ class Protocol:
 
     @classmethod
     def of(cls, options: Options) -> Protocol:
-        """Fill in the defaults and check every value."""
+        """Return the protocol for these options: fill in the defaults and check every value."""
         unknown = set(options) - set(Options.__annotations__)
         if unknown:
             known = ", ".join(Options.__annotations__)
@@ -84,16 +87,19 @@ class Protocol:
 
     @property
     def design(self) -> Design:
-        """How the negatives are drawn."""
+        """Properties of the sampling scheme."""
         return SCHEMES[self.scheme]
 
     @property
     def anew(self) -> bool:
-        """Whether every m needs its own computation: for a fit, or because the draws vary."""
+        """Whether each m needs a separate computation.
+
+        It does if the correction is fitted to m, or if the number of different drawn items varies.
+        """
         return self.correction.kind.fitted or self.design.varies
 
     def check(self, ranks: RankSet, m: int) -> None:
-        """Raise an error for ranks that cannot be sampled or corrected."""
+        """Raise ValueError if these ranks cannot be sampled or corrected with these options."""
         rank_sets.require_ranks(ranks)
         ranks.require_known()
         checks.integer("m", m, low=1, high=MOST_PLACES)
@@ -127,7 +133,7 @@ class Protocol:
                 )
 
     def check_mass(self, ranks: RankSet) -> None:
-        """Refuse ``mass_above`` with a uniform scheme, which would silently ignore it."""
+        """Raise ValueError for ``mass_above`` with a uniform scheme, which would not use it."""
         if not self.design.weighted and ranks.mass_above is not None:
             raise checks.Refusal(
                 f"system {ranks.system!r} has mass_above, which scheme {self.scheme!r} does not "
@@ -136,7 +142,11 @@ class Protocol:
             )
 
     def require_fixed(self, system: str) -> None:
-        """Refuse joint draws of several items if their number varies; "" for ``system`` passes."""
+        """Raise ValueError if the number of different drawn items varies.
+
+        The check is for computations that sample several relevant items of an instance together. An
+        empty ``system`` means that there is no such item, and nothing is checked.
+        """
         if self.design.varies and system:
             raise ValueError(
                 f"system {system!r}: how several items of an instance are sampled together is not "
@@ -145,31 +155,35 @@ class Protocol:
             )
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Return the sampling weight above and below each item; ``above`` replaces its count."""
+        """Return the sampling weight above and below each relevant item.
+
+        If ``above`` is given, it replaces the numbers of items above in ``counts``.
+        """
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
         high, low = item_weights(self.scheme, a, counts.negatives - a, self.odds)
-        # As shares of the total, so that the weights above several relevant items of an instance
-        # can be compared: the items above the first are also above the second.
+        # Return shares of the total weight, so that the weights above several relevant items of an
+        # instance can be subtracted: the items above the first are also above the second.
         whole = high + low if self.design.weighted else 1.0
         return high / whole, low / whole
 
     def instance_weights(self, counts: RankCounts) -> Floats:
-        """Return the weight in the mean of the instance of each item: 1, or its |R|."""
+        """Return, for each item, its instance's weight: 1, or its number of relevant items."""
         if self.weighting == "relevant-items":
             return counts.relevant.astype(np.float64)
         return np.ones(len(counts))
 
     def shares(self, counts: RankCounts) -> Floats:
-        """Return, for each item, the share that one instance has in the mean."""
+        """Return, for each item, its instance's weight divided by that of all instances."""
         weights, first = self.instance_weights(counts), counts.position == 1
         return np.asarray(weights / (weights[first] @ counts.count[first]))
 
     def laws(self, counts: RankCounts, m: int) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-        """Yield blocks (indices of items, distribution of the sampled count above over 0..m).
+        """Yield blocks of distributions of the number of sampled items above, 0..m.
 
-        Without replacement, all items must have at least m negatives.
+        A block is (indices of relevant items, probabilities of shape (items, m + 1)). Without
+        replacement, all items must have at least m negatives.
         """
         plain = np.flatnonzero(counts.tied == 0)
         above, below = self.weights(counts[plain])
@@ -182,7 +196,8 @@ class Protocol:
         step = max(1, _CHUNK // (m + 2))
         for at in _blocks(tied[closed], step):
             yield at, _tied_hypergeometric(m, counts[at])
-        for at in _blocks(tied[~closed], max(1, step // 64)):  # an item has about 10 to 100 nodes
+        # Blocks are smaller here, because a tied item needs about 10 to 100 nodes.
+        for at in _blocks(tied[~closed], max(1, step // 64)):
             owner, above, below, weights = self.tied_nodes(counts[at], m)
             share = csc_array((weights, (owner, np.arange(len(owner)))))
             parts = pmf_chunks(self.scheme, m, above, below)
@@ -191,7 +206,11 @@ class Protocol:
     def tied_nodes(
         self, counts: RankCounts, m: int
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-        """Return nodes for the mean over ties: item index, weight above and below, node weight."""
+        """Return the nodes for means over the tied range of each item.
+
+        The arrays hold, for each node, the index of its item, the sampling weights above and below,
+        and the weight of the node in the mean.
+        """
         whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
         nodes = [self._nodes(m, *block) for block in whole.tolist()]
         above, weights = (np.concatenate(column) for column in zip(*nodes, strict=True))
@@ -199,21 +218,22 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return nodes and weights for the mean of a smooth distribution over a tied range."""
+        """Return nodes and weights for a mean over above..above + tied of ``total`` items above."""
         last = above + tied
 
         def end_of(first: int) -> int:
             end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
             if self.design.once and (first < m or end > total - m):
-                end = min(last, first + SIZE - 1)  # near the ends the distribution is not smooth
-            # Round the length to few different values: each needs its own Gauss rule.
+                # Near the ends of the list the distribution is not smooth. Sum it directly.
+                end = min(last, first + SIZE - 1)
+            # Round the length down to one of few values, because each length needs a Gauss rule.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 
         return mean_nodes(above, last, end_of)
 
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
-        """Return the corrected value of each sampled count above: (m + 1,), before ``scale``."""
+        """Return the corrected values for 0..m sampled items above, before ``metric.scale``."""
         if metric.of_others and len(counts.positions) > 1:
             raise ValueError(
                 f"{metric} is not available here for several relevant items of one instance: take "
@@ -222,13 +242,17 @@ class Protocol:
         return self._vector(metric, counts, m, position)[0]
 
     def law_key(self, counts: RankCounts, m: int) -> object:
-        """Return a key: if keys are equal, equal items have equal distributions and values."""
+        """Return a key that says which rank sets can share computations.
+
+        If two rank sets have the same key, an item that occurs in both has the same distribution of
+        the sampled rank and the same corrected values.
+        """
         if not self.correction.by_rank:
             return counts.mass is None
         return counts.mass is None, *((j, self._fitted(counts, m, j)) for j in counts.positions)
 
     def note(self, metric: Metric, ranks: RankSet, m: int) -> str | None:
-        """Return the warning about the correction of these ranks, or None."""
+        """Return the warning about the corrected values for these ranks, or None."""
         return self._vector(metric, ranks.counted(), m, 1)[1]
 
     def _vector(
@@ -237,7 +261,7 @@ class Protocol:
         return vector(self.correction, metric, self._fitted(counts, m, position), position)
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
-        """Return the sampling for the fit of all instances: n is their rounded mean."""
+        """Return the sampling to fit the correction to; its n is a rounded mean over instances."""
         n = counts.populations[position]
         fitted = SCHEMES[self.fit_scheme]
         n = max(n, m + 1) if fitted.distinct else n
@@ -249,10 +273,12 @@ def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
-    """Return hypergeometric distributions averaged over a range of counts above, in closed form.
+    """Return hypergeometric distributions averaged over the tied range of each item.
 
-    The sum over K <= x of C(K, s) C(N-K, m-s) is the number of (m+1)-subsets of 0..N whose (s+1)-th
-    smallest element is at most x: a tail of another hypergeometric distribution.
+    With K of N negatives above the item, s of the m drawn negatives are above it in
+    C(K, s) C(N-K, m-s) of C(N, m) samples. The sum over K <= x of this product is the number of
+    (m+1)-subsets of 0..N whose (s+1)-th smallest element is at most x: a tail of another
+    hypergeometric distribution.
     """
     places = counts.negatives + 1
 
@@ -266,12 +292,18 @@ def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
 
 
 def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
-    """Return the relevant items as the metric ranks them: for TOPK and ATOP each on its own."""
+    """Return the relevant items as the metric ranks them.
+
+    For TOPK and ATOP, each relevant item is an instance of its own.
+    """
     return rank_sets.one_item_per_instance(counts) if metric.of_others else counts
 
 
 def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:
-    """Group metric indices: those that rank among irrelevant items, or among all other items."""
+    """Return the indices of the metrics in groups that rank a relevant item among the same items.
+
+    TOPK and ATOP rank it among all other items, other metrics among the irrelevant items.
+    """
     groups: dict[bool, list[int]] = {}
     for i, metric in enumerate(metrics):
         groups.setdefault(metric.of_others, []).append(i)

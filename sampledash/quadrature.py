@@ -1,13 +1,15 @@
-"""Sums over true ranks at a cost that does not depend on n.
+"""Sums of a function over all true ranks, at a cost that does not depend on n.
 
 The ranks are divided into panels on which the summed function is smooth. On each panel, a Gauss
 rule for *sums over integers* (from the discrete Chebyshev polynomials) with k nodes is exact for
-polynomials up to degree 2k - 1. A Gauss-Legendre rule, made for integrals, errs in the third digit.
+polynomials up to degree 2k - 1. A Gauss-Legendre rule, which is made for integrals, would give a
+wrong third digit.
 
-The length of a panel depends on the summed function. The distribution of the sampled rank given the
-true rank, or a product of two such distributions, needs at least six nodes for each 1/sqrt(m) of
-arcsin(sqrt(p)), p the share of items above, on long panels. A prior learned from sampled ranks is
-steeper: its means are off by up to 1e-7 on these nodes, by less than 1e-14 on four times as many.
+The length of a panel depends on the summed function. Let p be the share of the items that are above
+the relevant item. The distribution of the sampled rank given the true rank, or a product of two
+such distributions, needs at least six nodes per interval of length 1/sqrt(m) in arcsin(sqrt(p)), on
+long panels. A prior learned from sampled ranks is steeper: means over it have errors up to 1e-7
+with these nodes, and below 1e-14 with four times as many nodes.
 """
 
 from __future__ import annotations
@@ -23,43 +25,48 @@ from scipy.linalg import eigh_tridiagonal
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
 
-SIZE = 16  # default number of nodes of a panel; a panel of at most 16 ranks is summed directly
-HEAD = 64  # ranks summed one by one at the top, where metrics are steepest
-_DIRECT = 1_000  # number of candidates up to which all ranks are summed directly
+SIZE = 16  # default largest number of nodes of a panel; shorter panels are summed rank by rank
+HEAD = 64  # this many top ranks are summed one by one, because metrics are steepest there
+_DIRECT = 1_000  # largest number of candidates for which all ranks are summed one by one
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Limits on the panels of ranks."""
+    """Limits on the lengths of the panels, and on their numbers of nodes."""
 
     size: int  # largest number of nodes of a panel
-    width: float  # largest length of a panel in arcsin(sqrt(p)), in units of 1/sqrt(m)
-    steep: int  # largest ratio of the end of a panel to its start
+    #: Largest length of a panel in arcsin(sqrt(p)), in units of 1/sqrt(m); p is the share above.
+    width: float
+    steep: int  # largest ratio of the last rank of a panel to its first rank
     mirrored: bool = False  # whether the last ranks need panels as short as the first ranks
 
 
-LAW = Rule(36, 6.0, 12)
-ODDS = Rule(SIZE, 1.0, 2)  # panels for a distribution that is not a polynomial in the rank
-DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # panels to estimate a rank distribution
+LAW = Rule(36, 6.0, 12)  # for the distribution of the sampled rank under a uniform scheme
+ODDS = Rule(SIZE, 1.0, 2)  # for that distribution under the popularity scheme
+DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for the estimation of a distribution of true ranks
 
 
 def off_diagonal(length: int, size: int) -> Floats:
-    """Return the off-diagonal of the Jacobi matrix of the polynomials on ``length`` integers."""
+    """Return the off-diagonal of the Jacobi matrix of discrete Chebyshev polynomials.
+
+    The polynomials are orthogonal on ``length`` integers; the matrix has ``size`` rows.
+    """
     k = np.arange(1.0, size)
     return k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
 
 
 @lru_cache(maxsize=4096)
 def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
-    """Return nodes (around the middle) and weights of the Gauss rule on ``length`` integers."""
+    """Return nodes and weights of the Gauss rule on ``length`` integers centred at 0."""
     nodes, vectors = eigh_tridiagonal(np.zeros(size), off_diagonal(length, size))
     return nodes, length * vectors[0] ** 2
 
 
 def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, Floats, Ints]:
-    """Return nodes and weights for sums of a smooth function over panels first..end - 1.
+    """Return nodes and weights for sums of a smooth function over each panel first..end - 1.
 
-    Each panel has at most ``size`` nodes. The third array holds the index of its first node.
+    Each panel has at most ``size`` nodes. The third array holds the index of each panel's first
+    node.
     """
     first, length = np.asarray(first, dtype=np.int64), np.subtract(end, first)
     count = np.minimum(length, size)
@@ -76,7 +83,7 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
 def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Floats, Floats]:
     """Return nodes, and weights that sum to 1, for the mean of a function over first..last.
 
-    ``end_of`` maps the start of a panel to the last integer up to which the function is smooth.
+    ``end_of`` maps the first integer of a panel to the last integer that the panel may contain.
     """
     ends = [first]
     while ends[-1] <= last:
@@ -86,8 +93,11 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return the largest count above whose arcsin(sqrt(p)) is within ``width`` of ``first``'s."""
-    # Use arctan2 of both weights, because p itself may round to more than 1.
+    """Return how many items may be above at the end of a panel that starts with ``first`` above.
+
+    Over the panel, arcsin(sqrt(p)) grows by at most ``width``; p is the share of the weight above.
+    """
+    # Compute the angle arcsin(sqrt(p)) by arctan2, because rounding may give a p above 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
     if angle >= np.pi / 2:
         return total
@@ -96,20 +106,22 @@ def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
 
 
 def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> list[int]:
-    """Return the counts of ranks after which a panel ends, for the distribution of a sampling.
+    """Return the last rank of each panel, for sums of a sampling's distributions over ranks 1..n.
 
-    ``stops``: further counts at which a panel must end, because the summed function may jump there.
+    A panel also ends at each rank in ``stops``, because the summed function may jump after it.
     """
     n, m = sampling.n, sampling.m
     head = whole = HEAD
     width = rule.width / np.sqrt(m)
     if sampling.design.once:
-        # The distribution is not smooth in the rank where all items above, or all items below, may
-        # be drawn. All h items are drawn with probability share^h, which is 1e-18 at ``whole``.
+        # The distribution is not smooth near the ends of the list, where a sample may contain all
+        # items above, or all items below. A sample contains all of h items with probability
+        # share^h, which is 1e-18 for h = ``whole``.
         share = min(m / (n - 1), 1.0)
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)
-        if not rule.mirrored:  # finite population: large samples have a smaller deviation
+        if not rule.mirrored:
+            # Without replacement, the standard deviation of the sampled rank has this factor too.
             width *= np.sqrt(1 - share)
     if rule.mirrored:
         tail = max(head, n - head)
@@ -131,10 +143,10 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
 
 
 def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Floats]:
-    """Return nodes and weights for sums over 0..n - 1 irrelevant items above.
+    """Return nodes and weights for sums over 0, ..., n - 1 irrelevant items above.
 
-    The summands are distributions of the sampled rank and a metric, which may jump between
-    ``cut - 1`` and ``cut`` items above. Up to 1,000 candidates the nodes are all ranks.
+    The summed function is made of distributions of the sampled rank and of a metric, which may jump
+    between ``cut - 1`` and ``cut`` items above. Up to 1,000 candidates, every rank is a node.
     """
     n = sampling.n
     if n <= _DIRECT:

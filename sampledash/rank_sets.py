@@ -1,4 +1,4 @@
-"""True ranks of one recommender: an immutable object, reduced once to counts of distinct items."""
+"""True ranks of one recommender, and how often each distinct relevant item occurs among them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Ties = Literal["expected", "optimistic", "pessimistic"]
 
 @dataclass(frozen=True, eq=False)
 class ByDigest:
-    """Equality and hash by a ``digest`` of the contents."""
+    """Base class of objects that are equal if the ``digest`` of their contents is equal."""
 
     def _hold(self, *values: object) -> None:
-        """Set the fields in their order and make arrays read-only."""
+        """Set the fields to ``values``, in the order of the fields, and make arrays read-only."""
         for field, value in zip(fields(self), values, strict=False):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -33,7 +33,7 @@ class ByDigest:
     @property
     @abstractmethod
     def digest(self) -> str:
-        """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
+        """SHA-256 of the contents as hexadecimal text, which caches use as a key."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self.digest == other.digest
@@ -45,16 +45,16 @@ class ByDigest:
 def digest_of(
     head: str, columns: Iterable[NDArray[Any] | None], labels: NDArray[Any] | None
 ) -> str:
-    """Return the SHA-256 of a text, of number columns of one length, and of labels."""
+    """Return the SHA-256 of a text, of numeric columns of equal length, and of labels."""
     state = hashlib.sha256(head.encode())
     whole = None
     if labels is not None and labels.dtype.kind in "iu" and labels.max() < 2**63:
-        # Larger labels do not fit into int64: their text is hashed below.
+        # The text of larger labels, which do not fit into int64, is hashed below.
         whole = labels.astype(np.int64, copy=False)
     for array in (*columns, whole):
         if array is None:
             state.update(b"|")
-        elif np.all(array == array[0]):  # a constant column, the usual case
+        elif np.all(array == array[0]):  # most columns are constant
             state.update(b"=" + array[0].tobytes())
         else:
             state.update(b"#")
@@ -66,10 +66,11 @@ def digest_of(
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Distinct relevant items of a rank set and how often each occurs: the input of computations.
+    """Distinct relevant items of a rank set and how often each occurs (``count``).
 
-    Each array has one entry per distinct item: the ``position``-th best of ``relevant`` items has
-    ``above`` of ``negatives`` irrelevant items strictly above it and ``tied`` more tied with it.
+    Each array has one entry per distinct item. The item is the ``position``-th best of ``relevant``
+    items of its instance. Of ``negatives`` irrelevant items, ``above`` are strictly above it and
+    ``tied`` are tied with it. ``mass`` is the share of the sampling weight above it, if known.
     """
 
     above: Ints
@@ -95,7 +96,7 @@ class RankCounts:
 
     @property
     def columns(self) -> list[NDArray[Any]]:
-        """The arrays in which distinct items differ."""
+        """All arrays except ``count``: distinct items differ in at least one of them."""
         mass = [] if self.mass is None else [self.mass]
         return [self.position, self.relevant, self.tied, self.negatives, self.above, *mass]
 
@@ -106,9 +107,9 @@ class RankCounts:
 
     @cached_property
     def populations(self) -> dict[int, int]:
-        """Rounded mean number of candidates for each position.
+        """Rounded mean number of candidates of the relevant items at each position.
 
-        The other relevant items of an instance are not counted.
+        The candidates of a relevant item are the item itself and the irrelevant items.
         """
         sizes = {}
         for j in self.positions:
@@ -118,19 +119,23 @@ class RankCounts:
 
     @cached_property
     def known(self) -> dict[Hashable, RankCounts]:
-        """Cache of results computed from these counts; it lives as long as they do."""
+        """Cache of results that are computed from this object."""
         return {}
 
     def __getitem__(self, keep: NDArray[Any]) -> RankCounts:
-        if keep.dtype == bool and np.all(keep):  # the usual case
+        if keep.dtype == bool and np.all(keep):  # usually all items are selected
             return self
         columns: list[Any] = [None if x is None else x[keep] for x in self.arrays]
         return RankCounts(*columns)
 
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
-    """Number the labels 0, 1, 2 ... in the order of first appearance."""
-    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):  # increasing, so distinct
+    """Number the labels 0, 1, 2, ... in the order of first appearance.
+
+    Return the number of each label, and how many different labels there are.
+    """
+    if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):
+        # Increasing labels are all different.
         return np.arange(len(labels)), len(labels)
     listed = labels.tolist()
     distinct = dict.fromkeys(listed)
@@ -146,7 +151,10 @@ def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int
 
 
 def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
-    """Return whole numbers from 0 in the order of the values, and their upper limit below 2^31."""
+    """Return whole numbers >= 0 that are ordered like the values, and their maximum plus 1.
+
+    The maximum plus 1 is below 2^31.
+    """
     if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
         values = np.unique(values, return_inverse=True)[1]
     low = int(values.min())
@@ -154,33 +162,40 @@ def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Return the first index of each group of equal rows, sorted by row, and each row's group."""
+    """Return the index of the first row of each group of equal rows, and the group of each row.
+
+    Groups are sorted by their rows. The ``columns`` are arrays of equal length.
+    """
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
-        if np.any(column != column[:1]):  # skip constant columns, usually most of them
+        if np.any(column != column[:1]):  # constant columns, usually most, have no effect
             code, among = _numbered(column)
             if size >= 2**31:
                 key, size = _numbered(key)
             key, size = key * among + code, size * among
     if size > 4 * len(key):
         return np.unique(key, return_index=True, return_inverse=True)[1:]
-    first = np.full(size, -1)  # there are few possible keys: a table of keys replaces sorting
-    first[key[::-1]] = np.arange(len(key))[::-1]  # the first row of each key is written last
+    # There are few possible keys, so a table of all keys is faster than sorting. Rows are written
+    # in reverse order, so that the first row of each key is written last and remains.
+    first = np.full(size, -1)
+    first[key[::-1]] = np.arange(len(key))[::-1]
     occurs = first >= 0
     return first[occurs], (np.cumsum(occurs) - 1)[key]
 
 
 def all_of(parts: Sequence[RankCounts]) -> RankCounts:
-    """Return the items of all parts, one part after the other."""
+    """Return the items of all parts in one object, one part after the other."""
     several = zip(*(part.arrays for part in parts), strict=True)
     columns: list[Any] = [None if x[0] is None else np.concatenate(x) for x in several]
     return RankCounts(*columns)
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Return items with distinct sampled-rank distributions, and the index of each set's items.
+    """Return the distinct items of several systems, and the indices of each system's items in them.
 
-    Counts of equal items are summed; ``relevant`` of the result is meaningless.
+    Items that differ only in ``relevant`` have the same distribution of the sampled rank, so they
+    count as equal here. Counts of equal items are summed; ``relevant`` of the result has no
+    meaning.
     """
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
@@ -190,7 +205,10 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 
 
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
-    """Make each relevant item an instance, with the others as negatives, as TOPK and ATOP need."""
+    """Make each relevant item an instance of its own, with all other items as negatives.
+
+    TOPK and ATOP rank a relevant item in this way.
+    """
     alone = np.ones_like(counts.position)
     return replace(
         counts,
@@ -210,43 +228,43 @@ class RankSet(ByDigest):
     system
         Name of the recommender.
     ranks
-        Rank of each relevant item among its candidates, integers from 1; with ties the best
-        possible rank, and also where ``beyond`` is true.
+        Rank of each relevant item among its candidates: integers from 1. For a tied item, or where
+        ``beyond`` is true, it is the best possible rank.
     n
-        Candidates, relevant items included, at most 10^12: one number, or one per row (equal within
-        an instance).
+        Number of candidates, including relevant items, at most 10^12: one number, or one number per
+        row (equal within an instance).
     instances
-        Label of the user or query of each row. Rows with the same label are its relevant items;
-        without labels every row is an instance of its own.
+        Label of the user or query of each row. Rows with the same label hold the relevant items of
+        one instance. Without labels, every row is an instance of its own.
     ties
-        Number of irrelevant items tied with the relevant item: their order is random, and ``ranks``
-        is the best possible rank.
+        Number of irrelevant items tied with the relevant item. Their order is random, and ``ranks``
+        holds the best possible rank.
     mass_above
-        Share of the sampling weight that lies above the item, in 0..1: 0 where no irrelevant item
-        is ranked above, 1 where every one is. The popularity scheme reads it; uniform schemes
-        refuse it, see :meth:`without_mass`.
+        Share of the sampling weight that is above the item, in 0..1: it is 0 if no irrelevant item
+        is ranked above the item, and 1 if all are. The popularity scheme uses it; uniform schemes
+        raise an error, see :meth:`without_mass`.
     counts
-        How many instances a row stands for, positive; the same within an instance.
+        Number of instances that a row represents: positive, and equal within an instance.
     beyond
-        Whether the rank is only known to be no better than the one in ``ranks``: 11 for an item
-        that a list of the first 10 misses.
+        Whether the true rank is unknown, except that it is at least the value in ``ranks``: for
+        example 11 for an item that is missing from a list of the first 10.
     provenance
-        Where the ranks come from, in words: data, split, recommender, seed. Exports carry it;
-        nothing is computed from it, and ``digest`` leaves it out.
+        Text that says where the ranks come from: data, split, recommender, seed. Exports contain
+        it; no computation uses it, and ``digest`` does not depend on it.
 
     Raises
     ------
     ValueError
-        Naming the system, the column and the first offending value.
+        If a value is invalid; the message names the system, the column and the first such value.
 
     Notes
     -----
-    Arrays are copied and read-only. Equality and hash go by ``digest`` (SHA-256 of the contents).
+    Arrays are copied and read-only. Equality and hash use ``digest`` (SHA-256 of the contents).
 
-    Several items of one instance that lie beyond 10 have 11, 12, ... as their best possible ranks,
-    and so in ``ranks``. A metric with a cutoff before all of these ranks is exact. Whatever needs
-    the ranks themselves, such as sampling, is refused; :func:`~sampledash.mean_range` returns the
-    range of a metric without a cutoff.
+    If several items of one instance lie beyond rank 10, their best possible ranks are 11, 12, ...,
+    and ``ranks`` holds these values. A metric whose cutoff is before all of these ranks is exact.
+    Functions that need the ranks themselves, such as sampling, raise an error. For a metric that is
+    not exact, :func:`~sampledash.mean_range` returns the range of its mean.
     """
 
     system: str
@@ -315,7 +333,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Check that the share above is 0 where no irrelevant item is above, 1 where all are."""
+        """Raise ValueError unless the share is 0 if no irrelevant item is above, 1 if all are."""
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -328,7 +346,11 @@ class RankSet(ByDigest):
                 )
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
-        """Return the order by instance and rank, and each row's position and relevant count."""
+        """Return the order of the rows by instance and rank, and two columns in this order.
+
+        The columns are the position of each relevant item among those of its instance, and the
+        number of relevant items of the instance. Unknown ranks are replaced by their lower limits.
+        """
         rows = len(self.ranks)
         codes, distinct = codes_of(self.instances)
         if distinct == rows:
@@ -340,7 +362,8 @@ class RankSet(ByDigest):
         sizes = np.diff(np.r_[starts, rows])
         position = np.arange(rows) - np.repeat(starts, sizes) + 1
         relevant = np.repeat(sizes, sizes)
-        if self.beyond.any():  # an unknown rank comes after the known ones and their ties
+        if self.beyond.any():
+            # An unknown rank comes after the known ranks of its instance and the items tied there.
             least = self.ranks[order] - position + self.ties[order]
             above, at = np.unique(least, return_inverse=True)
             most = np.maximum.accumulate(code * len(above) + at) % len(above)
@@ -352,7 +375,7 @@ class RankSet(ByDigest):
         return order, position, relevant
 
     def _check_instances(self, order: Ints, code: Ints, relevant: Ints) -> None:
-        """Check that the rows of one instance are consistent with one list."""
+        """Raise ValueError if the rows of an instance cannot all belong to one ranked list."""
         same = code[1:] == code[:-1]
         columns = (self.ranks, self.ties, self.n, self.counts)
         rank, tied, n, count = (column[order] for column in columns)
@@ -393,7 +416,7 @@ class RankSet(ByDigest):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
+        """SHA-256 of the contents as hexadecimal text, which caches use as a key."""
         columns: list[NDArray[Any] | None]
         columns = [self.ranks, self.n, self.ties, self.counts, self.mass_above]
         columns += [self.beyond] * bool(self.beyond.any())
@@ -401,7 +424,7 @@ class RankSet(ByDigest):
 
     @cached_property
     def n_instances(self) -> float:
-        """Number of instances |D|, counts included."""
+        """Number of instances |D|: the sum of their counts."""
         order, position, _ = self._order
         return float(self.counts[order][position == 1].sum())
 
@@ -422,13 +445,13 @@ class RankSet(ByDigest):
 
     @cached_property
     def largest_cutoff(self) -> int | None:
-        """Largest cutoff at which metrics are exact, ``None`` where every rank is known."""
+        """Largest cutoff at which metrics are exact; None if every rank is known."""
         return int(self.ranks[self.beyond].min()) - 1 if self.beyond.any() else None
 
     def completed(self, best: bool) -> RankSet:
-        """Return the set with ranks ``beyond`` replaced by their best or worst possible values.
+        """Return a copy in which unknown ranks have their best (or worst) possible values.
 
-        ``mass_above`` is left out, because it belongs to the true ranks.
+        The copy has no ``mass_above``, because this share depends on the true ranks.
         """
         ranks = np.array(self.ranks)
         if not best:
@@ -439,7 +462,7 @@ class RankSet(ByDigest):
         return self._without_mass(ranks)
 
     def without_mass(self) -> RankSet:
-        """Return the set without ``mass_above``, which only the popularity scheme reads."""
+        """Return the rank set without ``mass_above``, which only the popularity scheme uses."""
         return self if self.mass_above is None else self._without_mass(self.ranks, self.beyond)
 
     def _without_mass(self, ranks: Ints, beyond: Flags | None = None) -> RankSet:
@@ -447,9 +470,9 @@ class RankSet(ByDigest):
         return RankSet(self.system, ranks, self.n, beyond=beyond, **columns)
 
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
-        """Refuse ranks that lie beyond a list, unless the metric's cutoff is before them.
+        """Raise ValueError if some ranks are unknown, unless the metric's cutoff is before them.
 
-        Without a metric, ``what`` names the computation that needs every rank.
+        If ``metric`` is None, every rank must be known, because the computation ``what`` needs it.
         """
         if (largest := self.largest_cutoff) is None:
             return
@@ -473,10 +496,11 @@ class RankSet(ByDigest):
         )
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
-        """Reduce to counts over (n, rank, ties, position, |R|).
+        """Return the distinct relevant items and the number of instances of each.
 
-        ``"expected"`` keeps the tied blocks, ``"optimistic"`` puts the relevant item first,
-        ``"pessimistic"`` last.
+        Items are equal if n, rank, ties, position and |R| are equal. ``ties``: ``"expected"`` keeps
+        tied items as they are, ``"optimistic"`` ranks the relevant item before the items tied with
+        it, and ``"pessimistic"`` ranks it after them.
         """
         checks.choice("ties", ties, get_args(Ties))
         tie_rule = ties if self.has_ties else "expected"
@@ -492,7 +516,7 @@ class RankSet(ByDigest):
         return {}
 
     def rows(self, ties: Ties = "expected") -> RankCounts:
-        """Return one entry per relevant item, sorted by instance and position."""
+        """Return one entry per row of the rank set, sorted by instance and position."""
         order, position, relevant = self._order
         above, negatives = self.ranks[order] - position, self.n[order] - relevant
         tied, mass = self.ties[order], None if self.mass_above is None else self.mass_above[order]
@@ -501,16 +525,17 @@ class RankSet(ByDigest):
         return RankCounts(above, negatives, tied, position, relevant, mass, self.counts[order])
 
 
-_TABLE = 1 << 22  # entries of a matrix held at a time
-_ROUNDED = 1e-6  # rounding error allowed in a share that must be 0 or 1
-_SEED = 0  # fixed seed of the draws below, so that repeated calls give the same ranks
+_TABLE = 1 << 22  # approximate largest number of entries of a matrix in memory
+_ROUNDED = 1e-6  # largest allowed rounding error of a ``mass_above`` that must be 0 or 1
+_SEED = 0  # seed for drawing the order of tied items, so that repeated calls give the same ranks
 
 
 def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
-    """Draw reproducible places for relevant items of one list that are tied with each other.
+    """Draw ranks at random for relevant items of one list that are tied with each other.
 
-    ``ties`` counts the other items of a tied block, relevant or not. An item that is not tied with
-    another relevant item keeps its rank and ties, all of which are then irrelevant items.
+    ``ties`` is the number of other items, relevant or not, that are tied with an item. Return the
+    ranks and the ties, which are then numbers of irrelevant items only. An item that is not tied
+    with another relevant item keeps its rank and its ties.
     """
     order = np.lexsort((ranks, lists))
     fresh = (np.diff(lists[order]) != 0) | (np.diff(ranks[order]) != 0)
@@ -532,13 +557,13 @@ def first_items(ranks: RankSet) -> RankCounts:
 
 
 def require_ranks(value: object) -> None:
-    """Refuse anything but a rank set."""
+    """Raise ValueError if the value is not a rank set."""
     made = "make one with sampledash.RankSet(system, ranks, n)"
     checks.of_kind("ranks", value, RankSet, "RankSet", made)
 
 
 def require_several(value: object) -> None:
-    """Refuse anything but a list of rank sets with distinct names."""
+    """Raise ValueError if the value is not a list of rank sets with different names."""
     if isinstance(value, RankSet | Iterator):
         given = (
             f"the one of {value.system!r}" if isinstance(value, RankSet) else checks.shown(value)
@@ -555,9 +580,9 @@ def require_several(value: object) -> None:
 
 
 def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:
-    """Return the share of relevant items with a true rank up to each place: increasing, in 0..1.
+    """Return the share of relevant items whose true rank is at most each of ``places``.
 
-    A tied item counts with the share of the tie orders that put it up to the place.
+    A tied item counts by the share of the orders of the tied items that rank it up to the place.
     """
     at = np.floor(np.asarray(places, dtype=np.float64))
     atoms = ranks.counted(ties)

@@ -1,4 +1,4 @@
-"""Live views of registries: a row that is added while the program runs is visible at once."""
+"""A mapping that shows the current contents of a table, including rows that are added later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = TypeVar("Row")
 
 
 class Live(Mapping[Key, Row]):
-    """A mapping that calls ``make`` for its contents at every access."""
+    """A read-only mapping whose contents are computed by ``make()`` at every access."""
 
     def __init__(self, make: Callable[[], Mapping[Key, Row]]) -> None:
         self._make = make

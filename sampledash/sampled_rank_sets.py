@@ -1,4 +1,4 @@
-"""Sampled ranks of one recommender: the result of an evaluation on sampled negatives."""
+"""Sampled ranks of one recommender, which are the result of an evaluation on sampled negatives."""
 
 from __future__ import annotations
 
@@ -16,62 +16,68 @@ from sampledash.sampling import Sampling, weighted_pmf_sums
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Flags, Floats, Ints
 
-#: Level of the test of whether m correlates with the rank: its rate of false positives, at most.
+#: Significance level of the test of whether m correlates with the rank.
 LEVEL = 1e-3
-#: Explanations of an m that correlates with the rank.
+#: The two possible explanations if m correlates with the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
-#: Below this p-value of the test, ranges no longer assume one rank distribution for every m.
+#: If the p-value of this test is lower, ranges allow another rank distribution for each m.
 DOUBTFUL = 0.05
-_STRATUM = 50.0  # the test compares about so many instances of neighbouring n with one another
-_ENOUGH = 50.0  # instances that are enough for a stratum
-_NEAR = 1.5  # largest ratio of the n, or the m, in a stratum that has enough instances
-_FAR = 4.0  # largest ratio of n in any stratum; m may differ by more, since negatives are dropped
-#: Largest number of sampled ranks 1..m+1 that are counted, summed over all m that occur.
+_STRATUM = 50.0  # the test groups about this many instances with neighbouring n
+_ENOUGH = 50.0  # a stratum of the estimates has at least this many instances, if possible
+_NEAR = 1.5  # largest ratio of two n, or of two m, in a stratum that has enough instances
+#: Largest ratio of two n in any stratum. The ratio of two m may be larger, because surplus
+#: negatives are dropped.
+_FAR = 4.0
+#: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """How often each sampled rank occurred: an estimate depends on nothing else."""
+    """How often each sampled rank occurred; an estimate depends on the sample only through this."""
 
     n: int
     scheme: Scheme
-    m: tuple[int, ...]  # numbers of negatives, increasing
-    #: For each m the weight of the instances with 0..m negatives above the relevant item, shape
-    #: (m + 1,); or (runs, m + 1) for one sample per run.
+    m: tuple[int, ...]  # the different numbers of sampled negatives, in increasing order
+    #: For each m, the weight of the instances with 0, ..., m negatives above the relevant item:
+    #: shape (m + 1,), or (runs, m + 1) if there is one sample per run.
     counts: tuple[Floats, ...]
-    #: Whether the draw decided m, so that the numbers of instances per m are an outcome too.
+    #: Whether the drawn negatives decided m. Then the number of instances with each m is random.
     adaptive: bool = False
-    design_effect: float = 1.0  # how many instances are worth one independent instance, at worst
-    #: Smallest and largest n of an instance, where they differ; ``n`` is the mean.
+    #: Largest number of instances that carry as much information as one independent instance.
+    design_effect: float = 1.0
+    #: Smallest and largest n of the instances, if they differ; ``n`` is then the mean.
     extremes: tuple[int, ...] = ()
 
     @property
     def at_extremes(self) -> tuple[Outcomes, ...]:
-        """The outcomes as if all instances had the smallest n, and as if all had the largest."""
+        """Copies of this object with the smallest and the largest n of an instance as ``n``."""
         return tuple(replace(self, n=n, extremes=()) for n in self.extremes or (self.n,))
 
     @property
     def samplings(self) -> tuple[Sampling, ...]:
-        """How the negatives of the instances with each m were drawn."""
+        """The :class:`Sampling` of the instances with each m."""
         return tuple(Sampling(self.n, m, self.scheme) for m in self.m)
 
     @property
     def total(self) -> Floats:
-        """Number of instances: one number, or one per run."""
+        """Number of instances: one number, or one number per run."""
         return np.asarray(sum(c.sum(axis=-1) for c in self.counts))
 
     @property
     def shares(self) -> Floats:
-        """Share of each outcome, concatenated over all m: shape (..., outcomes)."""
+        """Share of the instances with each outcome, all m in one array: shape (..., outcomes)."""
         return np.concatenate(self.counts, axis=-1) / self.total[..., None]
 
     def by_m(self, values: Floats) -> list[Floats]:
-        """Split values of the outcomes into one array for each m."""
+        """Split an array with one value per outcome into one array for each m."""
         return np.split(values, np.cumsum([m + 1 for m in self.m])[:-1], axis=-1)
 
     def require_possible(self, chance: Floats) -> None:
-        """Refuse observed outcomes whose ``chance``, (outcomes,), is 0 at every true rank."""
+        """Raise ValueError if an outcome occurred that is impossible at every true rank.
+
+        ``chance``, shape (outcomes,), is 0 for impossible outcomes.
+        """
         for m, counts, chances in zip(self.m, self.counts, self.by_m(chance), strict=True):
             bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chances <= 0)
             if np.any(bad):
@@ -92,32 +98,34 @@ class SampledRankSet(ByDigest):
     sampled_ranks
         Rank of the relevant item among itself and its m sampled negatives: integers in 1..m+1.
     n
-        Candidates the negatives were drawn from, the relevant item included, at most 10^12: one
-        number, or one per entry.
+        Number of candidates: the items that negatives were drawn from, plus the relevant item. It
+        is at most 10^12: one number, or one number per entry.
     m
-        Sampled negatives: one number, or one per entry. The sum of m + 1 over the different values
-        is at most 10^7.
+        Number of sampled negatives: one number, or one number per entry. The sum of m + 1 over the
+        different values is at most 10^7.
     scheme
         How the negatives were drawn, ``"without-replacement"`` or ``"with-replacement"``.
     instances
-        Label of the user or query of each entry; without labels every entry is an instance.
+        Label of the user or query of each entry. Without labels, every entry is an instance.
     counts
-        Weight of each entry, at least 0: how many instances it represents; may be fractional.
+        Weight of each entry: the number of instances that it represents, at least 0. It may be
+        fractional.
     adaptive
-        Whether the draw for an instance decided how many negatives it got, for example if more are
-        drawn until one ranks above the item. ``False``: m was set beforehand; it may still differ
-        between instances, even in correlation with the rank. ``None``: not known. If m correlates
-        with the rank, by a test that errs in at most 1 of 1,000 samples (:func:`chance_if_set`),
-        ranges then hold in both cases, and estimates are given for both: ``readings``.
+        Whether the drawn negatives of an instance decided how many it got, for example if negatives
+        are drawn until one ranks above the relevant item. If False, m was set beforehand; it may
+        still differ between instances and correlate with the rank. If None, this is unknown. If m
+        then correlates with the rank, by a test with at most 1 false positive in 1,000 samples
+        (:func:`chance_if_set`), ranges hold in both cases, and there is an estimate for each case
+        (see :attr:`readings`).
 
     Raises
     ------
     ValueError
-        Naming the system, the column and the first offending value.
+        If a value is invalid; the message names the system, the column and the first such value.
 
     Notes
     -----
-    Arrays are copied and read-only. Equality and hash go by ``digest`` (SHA-256 of the contents).
+    Arrays are copied and read-only. Equality and hash use ``digest`` (SHA-256 of the contents).
     Sampled ranks alone do not determine the true ranks: see :func:`~sampledash.bounds`.
     """
 
@@ -178,7 +186,8 @@ class SampledRankSet(ByDigest):
                 "RankSet; else give the m that was used"
             )
         if size.min() == 2 and np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
-            i = int(np.argmax(odd))  # every draw is the one other item
+            # With n = 2 there is one negative, so either all m draws are above or none is.
+            i = int(np.argmax(odd))
             raise ValueError(
                 f"sampled_rank {where} is {rank[i]}, which cannot occur with n = 2 and m = "
                 f"{drawn[i]}: it is 1 or {drawn[i] + 1}; check n and m"
@@ -222,29 +231,32 @@ class SampledRankSet(ByDigest):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
+        """SHA-256 of the contents as hexadecimal text, which caches use as a key."""
         columns = (self.sampled_ranks, self.n, self.m, self.counts)
         head = f"{self.system!r} {self.scheme} {len(self)} {self.adaptive}"
         return digest_of(head, columns, self.instances)
 
     @property
     def readings(self) -> tuple[SampledRankSet, ...]:
-        """The set under each possible explanation of m: usually the set itself.
+        """The rank set under each possible explanation of m, usually only one explanation.
 
-        There are two if m correlates with the rank and ``adaptive`` does not say why: m was set
-        beforehand by something that correlates with the rank (first), or the draw decided m
-        (second). No sample can tell which.
+        There are two explanations if m correlates with the rank and ``adaptive`` is None: m was set
+        beforehand by something that correlates with the rank (first), or the drawn negatives
+        decided m (second). No sample can show which explanation is true.
         """
         return self.read_at(LEVEL)
 
     def read_at(self, level: float) -> tuple[SampledRankSet, ...]:
-        """Return the readings, with the test of m against the rank at this level."""
+        """Return :attr:`readings` with another significance level of the test."""
         if self.adaptive is not None or self.chance_if_set >= level:
             return (self,)
         return replace(self, adaptive=False), replace(self, adaptive=True)
 
     def require_set(self, what: str, instead: str) -> None:
-        """Refuse ``what`` unless m was set beforehand; the error advises to do ``instead``."""
+        """Raise ValueError if the drawn negatives may have decided m.
+
+        ``what`` is the computation that is then invalid, and ``instead`` is the advice to the user.
+        """
         if self.readings[-1].adaptive:
             reason = "what was drawn decided its m (as adaptive says)"
             if self.adaptive is None:
@@ -260,17 +272,18 @@ class SampledRankSet(ByDigest):
 
     @cached_property
     def chance_if_set(self) -> float:
-        """p-value of the test of whether m is independent of the rank (:func:`chance_if_set`)."""
+        """p-value of the test that m is independent of the rank (:func:`chance_if_set`)."""
         used = self.counts > 0
         weight = self.counts[used] / self.design_effect
         return chance_if_set(self.n[used], self.m[used], self.sampled_ranks[used] - 1, weight)
 
     @cached_property
     def design_effect(self) -> float:
-        """How many entries are worth one independent instance, at worst, where labels repeat.
+        """Largest number of instances that carry as much information as one independent instance.
 
-        Entries with one label may be alike. If they are copies of each other, the sample is worth
-        (sum of weights)² / (sum of squared weights of the labels) independent instances.
+        Entries with the same label may be alike. In the worst case they are copies of each other,
+        and the sample has the information of (sum of weights)² / (sum of squared weights of the
+        labels) independent instances.
         """
         if self.instances is None:
             return 1.0
@@ -280,7 +293,7 @@ class SampledRankSet(ByDigest):
 
     @property
     def n_instances(self) -> float:
-        """Number of instances |D|, counts included."""
+        """Number of instances |D|: the sum of ``counts``."""
         return float(self.counts.sum())
 
     @cached_property
@@ -294,7 +307,10 @@ class SampledRankSet(ByDigest):
         return self._outcomes(self.counts > 0)
 
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
-        """Return outcomes of some instances, with negatives beyond ``most`` dropped at random."""
+        """Return outcomes of some instances, with at most ``most`` negatives each.
+
+        From instances with more negatives, the surplus is dropped at random.
+        """
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, counts = self.sampled_ranks[instances] - 1, []
         drawn = m if most is None else np.minimum(m, most)
@@ -302,7 +318,8 @@ class SampledRankSet(ByDigest):
         for size in sizes:
             whole, part = m == size, (drawn == size) & (m > size)
             seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
-            if np.any(part):  # take the mean over all ways to drop negatives
+            if np.any(part):
+                # Add the mean over all ways to drop the surplus negatives.
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             seen.setflags(write=False)
@@ -323,19 +340,20 @@ class SampledRankSet(ByDigest):
 
     @cached_property
     def strata(self) -> tuple[Outcomes, ...]:
-        """Outcomes by stratum: instances of nearly equal n, and of nearly equal m where m matters.
+        """Outcomes by stratum: a stratum contains instances of nearly equal n.
 
         Each stratum is a simple sample with its own rank distribution. If m was set beforehand and
-        may correlate with the rank, strata differ in m too. Each instance of a stratum is then
-        reduced to the smallest m of the stratum, as if further negatives had been dropped at
-        random.
+        may correlate with the rank, a stratum contains instances of nearly equal m too. Each
+        instance of a stratum is then reduced to the smallest m of the stratum, as if its other
+        negatives had been dropped at random.
         """
         used = np.flatnonzero(self.counts > 0)
         level = LEVEL if self.adaptive is None else DOUBTFUL
         apart = not self.adaptive and self.chance_if_set < level
         strata = []
         for group in _groups(used, self.n, self.counts, _FAR):
-            # Group from the largest m down: a few instances with small m do not reduce the others.
+            # Form groups from the largest m down, so that a few instances with small m do not
+            # reduce the m of many others.
             parts = _groups(group, 1 / self.m, self.counts, np.inf) if apart else [group]
             for part in parts:
                 most = int(self.m[part].min()) if apart else None
@@ -348,7 +366,8 @@ class SampledRankSet(ByDigest):
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
     """Return the ``instances`` in groups of neighbouring sizes, in increasing order.
 
-    A group ends where the next size is far, or is not near while the group has enough instances.
+    A group ends before a size that is ``far`` times its smallest size. If the group has enough
+    instances, it ends earlier, before a size that is _NEAR times its smallest size.
     """
     logs, place = np.unique(np.log(np.asarray(sizes)[instances]), return_inverse=True)
     totals = np.bincount(place, weights[instances])
@@ -363,37 +382,41 @@ def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> l
 
 
 def _distinct(values: Ints) -> Ints:
-    """Return the distinct values in increasing order, with a fast path where all are equal."""
+    """Return the distinct values in increasing order, without sorting if all are equal."""
     return values[:1] if values.min() == values.max() else np.unique(values)
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return the n that represents several instances: the mean n, or more to hold m negatives."""
+    """Return the n that represents several instances with m negatives.
+
+    It is their mean n, or m + 1 if m distinct negatives need a larger n.
+    """
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 
 def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     """Return the p-value of the test that m is independent of the rank; 1 if the test has no power.
 
-    Each instance with n candidates and m negatives, ``above`` of them above its item, represents
-    ``weight`` instances.
+    Each array has one entry per row. A row has n candidates and m negatives, of which ``above`` are
+    above its relevant item, and represents ``weight`` instances.
 
-    Drop negatives at random until all instances of the same n have the smallest m among them. If m
-    is independent of the rank, the numbers of negatives left above the item are independent of m.
-    An evaluation that draws more negatives while none ranks above the item makes these numbers
-    small where m is large. If m was set beforehand by something that correlates with the rank, the
-    numbers are small or large where m is large.
+    Suppose that negatives are dropped at random until all instances of the same n have the smallest
+    m among these instances. If m is independent of the rank, the number of
+    remaining negatives above the relevant item is independent of m. If an evaluation draws more
+    negatives while none ranks above the item, this number is smaller for instances with large m. If
+    m was set beforehand by something that correlates with the rank, this number is smaller or
+    larger for instances with large m.
 
-    The test is that of Cochran, Mantel & Haenszel: two scores of the number above (its mean, and
-    whether it is 0) are correlated with the midrank of m, among instances of the same or
-    neighbouring n, and compared with all permutations. Each score is the mean over all ways to drop
-    negatives, so that the result is reproducible. The variance is that of a single random way,
-    which is larger, so that the error rate is not above the stated level. Where m follows n (all
-    candidates, or a share of them), the p-value is 1: m was set by n.
+    The test is that of Cochran, Mantel & Haenszel: two scores of this number (its mean, and whether
+    it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n,
+    and compared with all permutations. Each score is the mean over all ways to drop negatives, so
+    that the result is reproducible. The variance is that of a single random way, which is larger,
+    so that the error rate is not above the stated level. If n determines m (all candidates, or a
+    share of them), the p-value is 1.
 
-    Where few instances have another m than the rest, the sum of their scores is not normal. Its
-    tail is then bounded by Bernstein's inequality with the largest contribution of an instance,
-    which makes no difference where all contributions are small.
+    If few instances have another m than the rest, the sum of their scores is not normally
+    distributed. The tail of the sum is therefore bounded by Bernstein's inequality with the largest
+    contribution of an instance, which makes no difference if all contributions are small.
 
     References
     ----------
@@ -415,11 +438,13 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
 
-    # After dropping: mean share above, its second moment, and the chance that none is above.
+    # When negatives have been dropped: the mean share above the item, the second moment of this
+    # share, and the probability that none is above (0 if fewer than ``fewest`` are below, because
+    # ``left`` is then -inf).
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
-    left = gammaln(m - s + 1.0) - gammaln(m - s - fewest + 1.0)  # -inf if too few are below
+    left = gammaln(m - s + 1.0) - gammaln(m - s - fewest + 1.0)
     none = np.exp(left - gammaln(m + 1.0) + gammaln(m - fewest + 1.0))
     place = place - mean(place)[stratum]
     total = np.array([np.sum((w * place * y)[several[stratum]]) for y in (share, none)])
@@ -427,15 +452,16 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # Where a single negative is left, both scores are equivalent: one direction has no variance.
+    # If a single negative remains, the two scores are equivalent, and the covariance matrix has one
+    # eigenvalue 0, which is left out.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
         return 1.0
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
-    # The largest contribution of an instance is its midrank times its score, at an extreme of the
-    # scores: the largest or smallest share left above (with one or more left), or none left.
+    # The largest contribution of an instance is its midrank times its most extreme score.
+    # A score is extreme if the remaining share above is largest, is 1 / ``fewest``, or is 0.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
@@ -445,7 +471,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
 
 
 def _follows(n: Ints, m: Ints) -> bool:
-    """Return whether each n has a single m, which only increases or only decreases with n."""
+    """Return whether each n has a single m, and m never decreases or never increases with n."""
     pairs = np.unique(np.stack([n, m]), axis=1)
     steps = np.diff(pairs[1])
     alone = bool(np.all(np.diff(pairs[0]) > 0))
@@ -453,7 +479,11 @@ def _follows(n: Ints, m: Ints) -> bool:
 
 
 def _strata(n: Ints, weight: Floats) -> Ints:
-    """Return the stratum of each instance: equal n, and neighbouring n up to about 50 instances."""
+    """Return the stratum number of each instance, in increasing order of n.
+
+    Instances of equal n are in the same stratum. A stratum contains neighbouring n up to about 50
+    instances.
+    """
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)
     before = np.cumsum(sizes) - sizes
@@ -462,9 +492,10 @@ def _strata(n: Ints, weight: Floats) -> Ints:
 
 
 def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
-    """Return the share of the stratum with a smaller m plus half of those with equal m.
+    """Return the midrank of each instance's m within its stratum, as a share of the stratum.
 
-    The result is shifted by a constant in each stratum. Instances are sorted by stratum and m.
+    It is the share with a smaller m plus half the share with equal m. The result is shifted by a
+    constant in each stratum. Instances must be sorted by stratum and m.
     """
     group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)

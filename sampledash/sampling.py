@@ -1,12 +1,12 @@
 r"""Sampling of negatives: its parameters, and the exact distribution of the sampled rank.
 
-With ``a`` irrelevant items above the relevant one and ``b`` below it, the number of drawn items
-above, which is the sampled rank minus one, is distributed as
+With ``a`` irrelevant items above the relevant item and ``b`` below it, the number of drawn items
+above it, which is the sampled rank minus one, has the distribution
 
 * with replacement: Binomial(m, a/(a+b)) (eq. 15 of Krichene & Rendle 2020);
 * without replacement: Hypergeometric(a+b, a, m);
-* popularity-weighted: Binomial(m, q), q the share of the sampling weight that lies above;
-* if the number D of different items varies: Hypergeometric(a+b, a, D), averaged over D.
+* popularity-weighted: Binomial(m, q), where q is the share of the sampling weight that is above;
+* if the number D of different drawn items varies: Hypergeometric(a+b, a, D), averaged over D.
 
 Notes
 -----
@@ -31,19 +31,23 @@ from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints
 
-#: Sampling weight above and below each item, and the weight of each item in a sum.
+#: The sampling weight above and below each relevant item, and the weight of the item in a sum.
 Weighted = tuple[Floats, Floats, Floats]
 
-_CHUNK = 1 << 20  # probabilities in memory at a time: a few MiB, which fit the cache
-_SIGMAS = 12  # half width of a window in standard deviations; less than 1e-30 lies outside
-_POINTS = 24  # number of interpolation points per panel of shares above
-_SIZES = 12  # largest number of interpolation points over the number of items
-_BAND = 0.25  # without replacement: width in log(1 - m/N) of a band of numbers of items N
-_END = 64  # without replacement: with fewer items above or below, rows are not interpolated
-_NUMPY_URN = 10**9  # numpy's hypergeometric draws reject larger urns
-_MANY = 400  # number of rows from which probabilities are evaluated count by count
-_NO_WEIGHT = 1e-18  # numbers of different items with a probability up to this are left out
-_TINY = 1e-290  # smaller probabilities are left out: subnormal numbers are a hundred times slower
+_CHUNK = 1 << 20  # largest number of probabilities in a block: a few MiB, which fit the cache
+#: Half width of a window of counts, in standard deviations. The probability of all counts outside
+#: the window is below 1e-30.
+_SIGMAS = 12
+_POINTS = 24  # number of interpolation points in a panel of the share of items above
+_SIZES = 12  # largest number of interpolation points over the number of items N
+#: Without replacement, rows are grouped into bands by N. A band has this width in log(1 - m/N).
+_BAND = 0.25
+#: Without replacement, a row with fewer items above, or fewer items below, is not interpolated.
+_END = 64
+_NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
+_MANY = 400  # from this many rows on, probabilities are computed one count at a time
+_NO_WEIGHT = 1e-18  # numbers of different items are ignored if they are not more probable than this
+_TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
 
 
 @dataclass(frozen=True)
@@ -53,21 +57,21 @@ class Sampling:
     Attributes
     ----------
     n
-        Candidates, the relevant item included; 2 to 10^12.
+        Number of candidates, including the relevant item; 2 to 10^12.
     m
-        Sampled negatives; at least 1, without replacement at most n - 1.
+        Number of sampled negatives; at least 1, without replacement at most n - 1.
     scheme
-        ``"without-replacement"``, as evaluations draw, ``"with-replacement"``, as the equations
-        of the paper assume, or ``"popularity"`` (with replacement, not uniform).
+        ``"without-replacement"`` (usual in evaluations), ``"with-replacement"`` (assumed by the
+        equations of the paper), or ``"popularity"`` (with replacement, not uniform).
     odds
-        Popularity only: how many times as often an item above the relevant one is drawn as an
-        item below it. 1 is uniform.
+        For the scheme ``"popularity"``: how many times as often an item above the relevant item is
+        drawn as an item below it. 1 is uniform.
 
     Notes
     -----
-    The odds are a model: real popularity-weighted sampling depends on which items are above the
-    relevant one, and the rank alone does not determine them. If the sampling weight above is known,
-    give it to a :class:`~sampledash.RankSet` as ``mass_above``.
+    The odds are a simplified model: real popularity-weighted sampling depends on which items are
+    above the relevant item, and the rank alone does not determine these items. If the sampling
+    weight above is known, give it to a :class:`~sampledash.RankSet` as ``mass_above``.
 
     References
     ----------
@@ -94,7 +98,7 @@ class Sampling:
 
     @property
     def design(self) -> Design:
-        """How the negatives are drawn."""
+        """Properties of the sampling scheme."""
         return SCHEMES[self.scheme]
 
     def __str__(self) -> str:
@@ -103,37 +107,44 @@ class Sampling:
 
     @property
     def drawn(self) -> float:
-        """Average number of different items that are drawn; m, unless this number varies."""
+        """Expected number of ranked negatives: m, unless the number of different items varies."""
         sizes = self.design.sizes
         return float(self.m if sizes is None else sizes(self.m, self.n - 1) @ np.arange(self.m + 1))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the sampling weight above and below each rank; ranks are validated."""
+        """Return the sampling weight above and below each rank, after a check of the ranks."""
         return self._weights(checks.ranks("rank", rank, np.asarray(self.n)) - 1)
 
     def _weights(self, above: ArrayLike) -> tuple[Floats, Floats]:
         return item_weights(self.scheme, above, self.n - 1 - np.asarray(above), self.odds)
 
     def laws(self, above: Floats) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of :func:`pmf` for numbers of items above, which may be fractions."""
+        """Yield blocks of rows of :func:`pmf`, one row for each number of items above.
+
+        The numbers may be fractions. A block is (slice of the rows, probabilities).
+        """
         return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
     def share_above(self, rank: ArrayLike) -> Floats:
-        """Return the chance that a drawn item is above the relevant one (eq. 15), per rank."""
+        """Return, for each rank, the probability that a drawn item is above it (eq. 15)."""
         above, below = self.weights(rank)
         return np.asarray(above / (above + below))
 
     def pmf(self, rank: ArrayLike) -> Floats:
-        """Return the distribution of the sampled rank at true ranks, integers in 1..n, any shape.
+        """Return the distribution of the sampled rank given each true rank.
 
-        Shape (..., m + 1): column t holds P(sampled rank = t + 1 | rank).
+        ``rank`` holds integers in 1..n, in any shape. The result has shape (..., m + 1): column t
+        holds P(sampled rank = t + 1 | rank).
         """
         above, below = self.weights(rank)
         rows = pmf(self.scheme, self.m, above.ravel(), below.ravel())
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different items, given how many are above; m if it is fixed."""
+        """Draw the number of different sampled items, given that ``above`` of them are above.
+
+        The result is m if this number is fixed.
+        """
         sizes, chances = zip(*_sizes(self.scheme, self.m, self.n - 1), strict=True)
         if len(sizes) == 1:
             return int(sizes[0])
@@ -144,14 +155,14 @@ class Sampling:
         return int(rng.choice(sizes, p=np.array(weight) / sum(weight)))
 
     def draw(self, rank: ArrayLike, rng: np.random.Generator) -> Ints:
-        """Draw one sampled rank in 1..m+1 for each true rank; the shape of ``rank``."""
+        """Draw one sampled rank in 1..m+1 for each true rank, in the shape of ``rank``."""
         checks.generator(rng)
         above, below = self.weights(rank)
         return draw_above(self.scheme, self.m, above, below, rng) + 1
 
 
 def require_sampling(value: object) -> None:
-    """Raise an error if the value is not a :class:`Sampling`."""
+    """Raise ValueError if the value is not a :class:`Sampling`."""
     made = "make one with sampledash.Sampling(n, m)"
     checks.of_kind("sampling", value, Sampling, "Sampling", made)
 
@@ -179,8 +190,8 @@ def parse_sampling(text: str) -> Sampling:
 def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
     """Return the probabilities of 0..max(m) drawn items above, one row per (m, above, below).
 
-    Without replacement ``above`` and ``below`` are numbers of items, else any non-negative weights;
-    both may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
+    Without replacement, ``above`` and ``below`` are numbers of items; otherwise they are any
+    non-negative weights. They may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
     if SCHEMES[scheme].varies:
@@ -193,7 +204,7 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
 
 
 def _mixed(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
-    """Return :func:`pmf` if the number of different items varies: a mixture over that number."""
+    """Return :func:`pmf` if the number of different items varies: an average over this number."""
     result = np.zeros((len(a), int(draws.max()) + 1))
     both = np.column_stack(np.broadcast_arrays(draws, np.rint(a + b))).astype(np.int64)
     for m, total in np.unique(both, axis=0).tolist():
@@ -205,14 +216,17 @@ def _mixed(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
-    """Return the numbers of different items with their probabilities, if not negligible."""
+    """Return the possible numbers of different items, each with its probability.
+
+    Numbers with a negligible probability are left out.
+    """
     sizes = SCHEMES[scheme].sizes
     chances = np.eye(m + 1)[m] if sizes is None else sizes(m, total)
     return [(int(d), float(chances[d])) for d in np.flatnonzero(chances > _NO_WEIGHT)]
 
 
 def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -> Ints:
-    """Draw the number of different items that each instance gets from its negatives."""
+    """Return how many of its ``negatives`` each instance gets; draw this number if it varies."""
     result = SCHEMES[scheme].drawn(m, negatives)
     for total in np.unique(negatives).tolist() if SCHEMES[scheme].varies else ():
         at, (sizes, chances) = negatives == total, zip(*_sizes(scheme, m, total), strict=True)
@@ -222,7 +236,7 @@ def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -
 
 
 def check_metric(metric: Metric, scheme: str) -> None:
-    """Refuse a metric that depends on the number of ranked negatives if this number varies."""
+    """Raise ValueError if a metric needs the number of ranked negatives, but this number varies."""
     if SCHEMES[scheme].varies and (metric.linear or metric.share is not None):
         raise ValueError(
             f"{metric} depends on how many negatives are ranked, which varies if they are drawn "
@@ -233,9 +247,10 @@ def check_metric(metric: Metric, scheme: str) -> None:
 def pmf_window(
     scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
 ) -> tuple[Ints, Floats]:
-    """Return the start of each row's window and the :func:`pmf` in it: (rows,) and (rows, width).
+    """Return the :func:`pmf` in a window of ``width`` counts around the mode of each row.
 
-    The window lies around the mode; it must be wide enough to omit only negligible probabilities.
+    The results are the first count of each window, (rows,), and the probabilities, (rows, width).
+    The window must be wide enough to omit only negligible probabilities.
     """
     a, b, draws = _columns(m, above, below)
     mode = modes(scheme, draws, a, b)
@@ -247,19 +262,20 @@ def pmf_window(
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
     """Replace the many rows of each part by few rows whose :func:`pmf` has the same weighted sum.
 
-    As a function of t = arcsin(sqrt(p)), p the share above, a Binomial(m, p) probability is a bump
-    of width 1/(2 sqrt(m)). On panels twice as wide, 24 Chebyshev points interpolate it to the last
-    digit; each row passes its weight to the points of its panel by Lagrange's formula, and the new
-    weights may be negative. Without replacement from N items, the bump is narrower by the factor
-    sqrt(1 - m/N) and smooth in 1/N: where the factor changes little, up to 12 points interpolate
-    over 1/N. Few rows stay as they are, and so do rows near the ends, where all items above (or
-    below) may be drawn.
+    Let p be the share above and t = arcsin(sqrt(p)). As a function of t, a Binomial(m, p)
+    probability is a bump of width 1/(2 sqrt(m)). On panels twice as wide, 24 Chebyshev points
+    interpolate the probability to the last digit. Lagrange's formula distributes the weight of each
+    row over the points of its panel; the new weights may be negative. Without replacement from N
+    items, the bump is narrower by the factor sqrt(1 - m/N) and smooth in 1/N. Rows with similar
+    factors are interpolated over 1/N as well, with up to 12 points. Rows stay as they are if there
+    are few, or if they are near the ends, where all items above (or below) may be drawn.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
     if not SCHEMES[scheme].distinct:
         return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
-    # Share of the items that is drawn. Near 1 nothing is smooth, so the bands end at 1 - 1e-4.
+    # ``drawn`` is the share of the items that is drawn. Shares above 1 - 1e-4, at which
+    # probabilities are not smooth, are all in the last band.
     drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
     bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
     merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
@@ -267,9 +283,12 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # At share `high`, all of h items are drawn with probability high^h, 1e-18 at h = `end`.
+        # If the share ``high`` of the items is drawn, all of h items are drawn with probability
+        # high^h. ``end`` is the share above for the h at which this probability is 1e-18, or for
+        # h = _END if that is larger.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the exponent of a non-negligible probability changes by up to 4 x.
+        # Within the band, the logarithm of a non-negligible probability changes by up to 4 x, so
+        # that interpolation with k points has an error of about x^k / k!.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -288,7 +307,8 @@ def _merge(
 ) -> Weighted:
     """Merge the rows of one part whose share above lies within end..1 - end.
 
-    Numbers of items lie in 1/high..1/low (0: only shares matter). ``width``: panels per radian.
+    The numbers of items lie in 1/high..1/low; if ``high`` is 0, only shares matter. ``width`` is
+    the number of panels per radian, and ``sizes`` the number of points over the number of items.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -298,7 +318,7 @@ def _merge(
         return part
     angle = (np.arctan2(np.sqrt(above), np.sqrt(below)) - first) * (panels / whole)
     panel = np.minimum(angle.astype(np.int64), panels - 1)
-    panel[(angle < 0) | (angle > panels)] = panels  # marks rows beyond the ends
+    panel[(angle < 0) | (angle > panels)] = panels  # this number marks rows beyond the ends
     count = np.bincount(panel, minlength=panels + 1)
     count[panels] = 0
     used = np.flatnonzero(count > most)
@@ -327,12 +347,15 @@ def _merge(
 
 
 def _chebyshev(count: int) -> Floats:
-    """Return the Chebyshev interpolation points in -1..1."""
+    """Return ``count`` Chebyshev interpolation points in -1..1."""
     return np.cos(np.pi * (np.arange(count) + 0.5) / count)
 
 
 def _lagrange(x: Floats, count: int) -> Floats:
-    """Return the Lagrange weights of the interpolation points at each x in -1..1: (x, count)."""
+    """Return the Lagrange weights of ``count`` Chebyshev points at each x in -1..1.
+
+    The shape is (len(x), count).
+    """
     k = np.arange(count)
     gap = x[:, None] - _chebyshev(count)
     gap[gap == 0] = 1e-300
@@ -374,16 +397,20 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 
 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
-    """Return the most likely count of each row. Rows sorted by mode are evaluated fastest."""
+    """Return the most likely number of drawn items above, for each row.
+
+    :func:`pmf` is fastest if its rows are sorted by this number.
+    """
     if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
     return np.minimum(np.floor((draws + 1) * (a / (a + b))), draws)
 
 
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
-    """Return the probabilities of the counts ``s`` and of the next count; rows sum to 1."""
+    """Return the probabilities of the counts ``s`` and of the last count + 1; rows sum to 1."""
     if SCHEMES[scheme].distinct:
-        # With fractional a or b, ratios would become negative beyond the last possible count.
+        # Replace negative factors by 0. They occur beyond the last possible count if a or b is
+        # fractional.
         up = (draws - s) * np.maximum(a - s, 0)
         down = (s + 1) * np.maximum(b - draws + s + 1, 0)
     else:
@@ -395,9 +422,9 @@ def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: 
 
 
 def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
-    """Return p from the ratios p(s+1)/p(s) = up/down, with p = 1 at the mode.
+    """Return p, which is 1 at the mode, from the ratios p(s+1)/p(s) = up/down.
 
-    ``rising``: whether s is at or beyond the mode.
+    ``rising`` says whether s is at the mode or above it.
     """
     numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
     ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
@@ -408,8 +435,11 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Return :func:`_outward` of many rows, computed by count; ``result.T`` is contiguous."""
-    # Sort the rows by mode, so that the rows of each step are neighbours.
+    """Return :func:`_outward` for many rows, computed one count at a time for all rows.
+
+    The transpose of the result is contiguous in memory.
+    """
+    # Sort the rows by mode, so that the rows that a step changes are neighbours.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
         sorted_rows = _by_count(scheme, m, a[order], b[order], mode[order])
@@ -417,9 +447,11 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Go up from the modes; then go down, that is, up in the number of drawn items below.
+    # Compute the counts above the mode. Then compute those below the mode in the same way, as
+    # counts of drawn items below the relevant item.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
-        ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()  # rows with a mode up to s
+        # ``ends[s]`` is the number of rows with a mode up to s.
+        ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
         rest, low = y - taken * (m - 1), 0
         for s, end in enumerate(ends):
             if s % 8 == 0:  # skip rows whose probabilities have become negligible
@@ -429,13 +461,13 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
                 step /= (rest[low:end] + taken * s) * (s + 1)
                 step *= q[s, low:end]
                 q[s + 1, low:end] += step
-    # Normalise by sums in blocks of 32: one long sum would lose a digit.
+    # Normalise. Add the probabilities in blocks of 32, because one long sum would lose a digit.
     p /= np.add.reduceat(p, np.arange(0, m + 1, 32), axis=0).sum(axis=0)
     return p.T
 
 
 def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tuple[slice, Floats]]:
-    """Yield :func:`pmf` in blocks of rows, so that memory does not grow with the rows."""
+    """Yield :func:`pmf` in blocks of rows, which limits the memory: (slice of the rows, block)."""
     step = max(1, _CHUNK // (m + 1))
     for start in range(0, len(above), step):
         rows = slice(start, start + step)
@@ -445,7 +477,10 @@ def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tu
 def item_weights(
     scheme: str, above: ArrayLike, below: ArrayLike, odds: float
 ) -> tuple[Floats, Floats]:
-    """Return the sampling weight above and below: each item weighs 1, or ``odds`` if above."""
+    """Return the sampling weights above and below, from the numbers of items.
+
+    Each item has weight 1, but with a weighted scheme each item above has weight ``odds``.
+    """
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return a * SCHEMES[scheme].odds(odds), b
 
@@ -453,7 +488,7 @@ def item_weights(
 def draw_above(
     scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike, rng: np.random.Generator
 ) -> Ints:
-    """Draw the number of sampled items above; ``m``, ``above`` and ``below`` broadcast."""
+    """Draw the number of sampled items above, for broadcast arrays ``m``, ``above``, ``below``."""
     draws, a, b = np.broadcast_arrays(m, above, below)
     if SCHEMES[scheme].varies:
         every, total = np.unique(draws), np.rint(a + b).astype(np.int64)
@@ -465,7 +500,7 @@ def draw_above(
     a, b = a.astype(np.int64), b.astype(np.int64)
     if np.max(a + b, initial=0) < _NUMPY_URN:
         return np.asarray(rng.hypergeometric(a, b, draws), dtype=np.int64)
-    # Larger urns: invert the exact distribution function, row by row.
+    # numpy cannot draw from so many items, so invert the exact distribution function row by row.
     result = np.empty(a.shape, dtype=np.int64)
     for i in np.ndindex(a.shape):
         steps = np.cumsum(pmf(scheme, draws[i], a[i], b[i])[0])
@@ -474,10 +509,10 @@ def draw_above(
 
 
 def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray[np.longdouble]:
-    """Return :func:`pmf` in extended precision, shape (rows, m + 1), one draw after the other.
+    """Return :func:`pmf` in extended precision, shape (rows, m + 1).
 
-    Only positive terms are added, so every probability keeps all its digits, however small. This
-    takes m² steps per row.
+    The distribution is updated after each of the m draws, which takes m² steps per row. Only
+    positive terms are added, so every probability keeps all its digits, however small.
     """
     if SCHEMES[scheme].varies:
         total = round(float(above[0] + below[0]))
@@ -499,11 +534,13 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
 
 
 def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of ``vector`` (m + 1,) under each distribution (rows, m + 1)."""
-    last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))  # beyond a cutoff, values are 0
+    """Return mean and variance of ``vector`` (m + 1,) under each row of ``p`` (rows, m + 1)."""
+    # Beyond a cutoff, the values of a metric are 0 and need no computation.
+    last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))
     head, values = p[:, :last], vector[:last]
     mean = head @ values
-    # Subtract the mean first, because E[v^2] - E[v]^2 would cancel; keep the memory layout of p.
+    # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. ``empty_like`` keeps the
+    # memory layout of p.
     square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
     variance = np.einsum("rs,rs->r", head, square)
@@ -513,7 +550,10 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
 def mean_and_variance(
     vector: Floats, sampling: Sampling, above: Floats, below: Floats
 ) -> tuple[Floats, Floats]:
-    """Return mean and variance of ``vector[sampled rank - 1]``, in the shape of ``above``."""
+    """Return mean and variance of ``vector[sampled rank - 1]``, in the shape of ``above``.
+
+    ``above`` and ``below`` are the sampling weights above and below the relevant item.
+    """
     both = np.empty((2, above.size))
     for rows, p in pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
         both[:, rows] = moments(p, vector)

@@ -1,10 +1,10 @@
 """Sampling schemes: one row of :data:`SCHEMES` for each way of drawing negatives.
 
-With ``a`` irrelevant items above the relevant one and ``b`` below it, the number of drawn items
-above is hypergeometric if the negatives are distinct, and binomial if they are not. If the number
-of different items varies, all sets of the same size are equally likely, and the number above has a
-mixture of hypergeometric distributions. Code outside this module does not test the name of a
-scheme: it reads the properties of its row.
+With ``a`` irrelevant items above the relevant item and ``b`` below it, the number of drawn items
+above it is hypergeometric if the negatives are distinct, and binomial if they are not. If the
+number of different drawn items varies, all sets of the same size are equally likely, and the number
+above has a mixture of hypergeometric distributions. Code outside this module does not compare names
+of schemes; it reads the properties of the scheme's row.
 """
 
 from __future__ import annotations
@@ -18,45 +18,48 @@ import numpy as np
 from sampledash.types import Floats, Ints
 
 Scheme = Literal["with-replacement", "without-replacement", "popularity"]
-#: Default scheme of every call, and the usual one in evaluations.
+#: Default scheme of every function; most published evaluations use this scheme.
 DEFAULT_SCHEME: Scheme = "without-replacement"
 
 
 @dataclass(frozen=True)
 class Design:
-    """A way of drawing negatives."""
+    """Properties of a sampling scheme: a row of :data:`SCHEMES`."""
 
-    label: str  # name in menus and links
-    words: str  # text that follows the word "drawn"
-    paper: str  # text that follows the word "sampled" in a paper
-    law: str  # distribution of the number above, a TeX template in Jinja2 (formula.tex.jinja)
-    distinct: bool = False  # no item is drawn twice, so m is at most the number of negatives
-    weighted: bool = False  # items have weights: odds, or the mass above the relevant item
-    #: For schemes whose number of different items varies: its distribution over 0..m, shape
-    #: (m + 1,), as a function of m and the number of negatives.
+    label: str  # name of the scheme in menus and links
+    words: str  # text after the word "drawn" in sentences
+    paper: str  # text after the word "sampled" in the paragraph for a paper
+    #: TeX of the distribution of the number of drawn items above the relevant item: a Jinja2
+    #: template (formula.tex.jinja).
+    law: str
+    distinct: bool = False  # whether no item is drawn twice; m is then at most n - 1
+    #: Whether items differ in sampling weight, which is given by ``odds`` or by ``mass_above``.
+    weighted: bool = False
+    #: If the number of different drawn items varies: a function of m and the number of negatives
+    #: that returns the distribution of this number over 0..m, shape (m + 1,). Otherwise None.
     sizes: Callable[[int, int], Floats] | None = None
 
     @property
     def varies(self) -> bool:
-        """Whether the number of different items varies."""
+        """Whether the sample is a set of different items whose number varies."""
         return self.sizes is not None
 
     @property
     def once(self) -> bool:
-        """Whether a drawn item counts at most once, as in sampling without replacement."""
+        """Whether an item counts at most once in a sample, as in sampling without replacement."""
         return self.distinct or self.varies
 
     @property
     def by_degree(self) -> bool:
-        """Whether the distribution has polynomial components (:mod:`sampledash.spectral`)."""
+        """Whether :mod:`sampledash.spectral` applies, which uses polynomials in the rank."""
         return not (self.weighted or self.varies)
 
     def drawn(self, m: int, negatives: Ints) -> Ints:
-        """Return the number of negatives from m draws: without repeats, at most all there are."""
+        """Return the size of each instance's sample: m, or fewer if distinct negatives run out."""
         return np.minimum(m, negatives) if self.distinct else np.full(negatives.shape, m)
 
     def odds(self, odds: float) -> float:
-        """Return the odds that apply: 1 unless items have weights."""
+        """Return ``odds`` if items differ in sampling weight, else 1."""
         return odds if self.weighted else 1.0
 
 
@@ -66,7 +69,7 @@ _HYPERGEOMETRIC = (
     r"{{ m | tex_count }})"
 )
 
-#: Every way of drawing negatives; to add one, add a row.
+#: The properties of every sampling scheme by name; to add a scheme, add a row.
 SCHEMES: dict[str, Design] = {
     "with-replacement": Design(
         label="with replacement", words="with replacement", paper="uniformly with replacement",
@@ -84,7 +87,7 @@ SCHEMES: dict[str, Design] = {
 
 
 def usual_first() -> list[Scheme]:
-    """Return the names of all schemes, the default first."""
+    """Return the names of all schemes, with the default scheme first."""
     return sorted(cast(list[Scheme], list(SCHEMES)), key=DEFAULT_SCHEME.__ne__)
 
 

@@ -1,4 +1,4 @@
-"""Monte Carlo: repeat a sampled evaluation with an explicit random generator."""
+"""Monte Carlo simulation of sampled evaluations; the caller provides the random generator."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats
 
-#: A metric, for each position its value at every sampled count above, and the weight of each row.
+#: A metric; for each position of a relevant item, the values at 0..m sampled items above it; and
+#: the weight of each row in the mean.
 Contributions = tuple[Metric, list[Floats], Floats]
 
-_BLOCK = 1 << 17  # number of draws in a batch, which takes some tens of milliseconds
+_BLOCK = 1 << 17  # number of draws in a block of runs; a block takes some tens of milliseconds
 
 
 def simulate(
@@ -31,7 +32,7 @@ def simulate(
     rng: np.random.Generator,
     **options: Unpack[Options],
 ) -> Floats:
-    """Return the mean of the sampled, possibly corrected, metric in repeated runs.
+    """Return the mean of the sampled, possibly corrected, metric in each simulated run.
 
     Parameters
     ----------
@@ -40,14 +41,14 @@ def simulate(
     ranks
         True ranks; counts must be whole numbers.
     m
-        Sampled negatives per instance.
+        Number of sampled negatives per instance.
     repeats
         Number of runs, at least 1.
     rng
-        Source of randomness; the same state gives the same runs.
+        Random generator; the same state gives the same runs.
     **options
-        See :class:`~sampledash.Options`. Ties read as "expected" are redrawn in each
-        run.
+        See :class:`~sampledash.Options`. With ties "expected", the order of tied items is drawn
+        anew in each run.
 
     Returns
     -------
@@ -67,11 +68,12 @@ def batches(
     rng: np.random.Generator,
     protocol: Protocol,
 ) -> Iterator[Floats]:
-    """Yield the means of blocks of runs, (runs, metrics); all metrics of a run share the negatives.
+    """Yield blocks of runs: the mean of each metric in each run, shape (runs, metrics).
 
-    Only TOPK and ATOP draw new negatives for each relevant item of an instance. A block takes well
-    below a second, so that a page can show progress or stop in between. Block sizes depend on the
-    rank set only, so the same generator gives the same runs.
+    The metrics of a run share the sampled negatives, except TOPK and ATOP, which use other
+    negatives, drawn for each relevant item. A block takes well below a second, so that a page can
+    show progress or stop between blocks. Block sizes depend on the rank set only, so the same
+    generator gives the same runs.
     """
     protocol.check(ranks, m)
     checks.generator(rng)
@@ -88,7 +90,7 @@ def batches(
 
 
 def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
-    """Return one row per relevant item of every instance, each instance repeated by its count."""
+    """Return one row per relevant item; an instance with count c occurs c times."""
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     rows = ranks.rows(ties)
@@ -103,7 +105,7 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 def contributions(
     metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """Return what each of ``rows`` adds to the mean; corrections are fitted to ``counts``."""
+    """Return what each row of ``rows`` adds to the mean; corrections are fitted to ``counts``."""
     last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
     ranked = as_ranked_by(metric, counts)
     vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
@@ -118,19 +120,24 @@ def run_sums(
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return the sums of all contributions per run, (runs, metrics); ``rows`` must be sorted."""
+    """Draw the samples of all runs and return the sums of contributions: shape (runs, metrics).
+
+    ``rows`` must be sorted by instance and position.
+    """
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme  # given the number drawn
+    # If the number of different items varies, it is drawn first. Given this number, the items are
+    # drawn without replacement.
+    law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme
     first = np.flatnonzero(rows.position == 1)
     repeats = runs if protocol.design.varies else 1
     pools = np.broadcast_to(rows.negatives[first], (repeats, len(first)))
     drawn = draw_sizes(protocol.scheme, m, pools, rng)[:, np.cumsum(rows.position == 1) - 1]
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
-    # Go from the last relevant item of an instance to the first. The drawn items above the next
-    # relevant item are known, and a random part of them lies above the current one.
+    # Go from the last relevant item of an instance to the first. The number of drawn items above
+    # the next relevant item is then known, and a random part of them is above the current one.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
         items, size = rows[at], (runs, len(at))
@@ -172,13 +179,14 @@ def sample_ranks(
     ranks
         True ranks, one relevant item per instance; counts must be whole numbers.
     m
-        Sampled negatives per instance; without replacement, an instance with fewer uses all.
+        Number of sampled negatives per instance. Without replacement, an instance that has fewer
+        negatives uses all of them.
     rng
-        Source of randomness. Tied items are put in random order.
+        Random generator. Tied items are put in random order.
     scheme
         How the negatives are drawn: a uniform scheme.
     fit_scheme
-        The scheme that the result records and the estimators assume; ``None``: ``scheme``, or
+        The scheme that the result records and the estimators assume. If None, it is ``scheme``, or
         without replacement if the number of different items varies.
 
     Returns
@@ -201,7 +209,8 @@ def sample_ranks(
     rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
     drawn = draw_sizes(scheme, m, rows.negatives, rng)
-    law = DEFAULT_SCHEME if protocol.design.varies else scheme  # given the number drawn
+    # Given a varying number of different items, the items are drawn without replacement.
+    law = DEFAULT_SCHEME if protocol.design.varies else scheme
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(law, drawn, *protocol.weights(rows, above), rng)
     labels = np.repeat(ranks.instances, ranks.counts.astype(np.int64))

@@ -1,15 +1,16 @@
 r"""Stop when decided: the cost of an exact metric with a cutoff, if scoring stops early.
 
-A metric cut at k depends on relevant items within the first k places only. As soon as k irrelevant
-candidates are ranked strictly above the best relevant item of an instance, all of its relevant
-items are beyond k, and the metric is decided: 0. Where it stays undecided, all candidates are
-looked at and the ranks are known. Nothing is estimated.
+A metric cut at k depends only on relevant items within the first k places. As soon as k irrelevant
+candidates are strictly above the best relevant item of an instance, all relevant items of the
+instance are beyond k, and the metric is decided: its value is 0. If the metric stays undecided, all
+candidates are scored, and the ranks are known. Nothing is estimated.
 
-**The cost.** Let K of the N irrelevant candidates be strictly above the best relevant item. In
-random order, the number T looked at until the k-th of these K is found follows inverse sampling
-without replacement (the negative hypergeometric distribution). The K + 1 gaps before, between and
-behind the K candidates are exchangeable and hold the N - K others together, so each gap holds
-(N - K)/(K + 1) on average. T counts k of the K candidates and k gaps:
+**The cost.** Let K of the N irrelevant candidates be strictly above the best relevant item. If
+candidates are scored in random order, the number T scored until the k-th of these K is found has
+the distribution of inverse sampling without replacement (negative hypergeometric). The other N - K
+candidates lie in the K + 1 gaps before, between and behind the K candidates. These gaps are
+exchangeable, so each contains (N - K)/(K + 1) on average. T counts k of the K candidates and the
+candidates in k gaps:
 
 .. math::
 
@@ -17,14 +18,14 @@ behind the K candidates are exchangeable and hold the N - K others together, so 
     \operatorname{var}[T] = \frac{k\,(N + 1)(N - K)(K + 1 - k)}{(K + 1)^2 (K + 2)}
     \qquad (K \ge k),
 
-and T = N where K < k. For one relevant item at rank r among n, E[T] is k n / r beyond the cutoff
-and n - 1 within it. Candidates tied with a relevant item are not above it: the decision holds for
-every order of the ties, and the ties of undecided instances are known. The metric is exact in any
-order of the candidates; in the order of a cheap proxy's scores, the k candidates above come early.
+and T = N where K < k. For one relevant item at rank r among n, E[T] is k n / r if r > k, else
+n - 1. Candidates tied with a relevant item do not count as above it: the decision holds for every
+order of the ties, and the ties of undecided instances are known. The metric is exact in any order
+of the candidates; in the order of a cheap proxy's scores, k candidates above are found earlier.
 
-A metric without a cutoff is never decided, but it is known up to a tolerance once it cannot exceed
-the tolerance: with a candidates above the best relevant item, AP, RR and NDCG are largest if all
-relevant items come next (:func:`deciding_cutoff`).
+A metric without a cutoff is never decided, but its value is known up to a tolerance as soon as it
+cannot exceed the tolerance. If A candidates are above the best relevant item, AP, RR and NDCG are
+largest if all relevant items directly follow these A candidates (:func:`deciding_cutoff`).
 
 References
 ----------
@@ -50,7 +51,7 @@ Order = Literal["random", "best"]
 
 
 class Cost(NamedTuple):
-    """Number of candidates looked at, relevant ones not counted."""
+    """Mean and standard deviation of the number of irrelevant candidates that are scored."""
 
     mean: Any
     std: Any
@@ -59,28 +60,28 @@ class Cost(NamedTuple):
 def deciding_cutoff(
     metric: Metric | str, n: int, *, relevant: int = 1, tolerance: float = 0.0
 ) -> int | None:
-    """Return how many candidates above the best relevant item decide the metric.
+    """Return the number of candidates above the best relevant item that decides the metric.
 
     Parameters
     ----------
     metric
         A metric or its text: one with a cutoff, or, with a tolerance, AP, RR or NDCG.
     n
-        Candidates, relevant items included.
+        Number of candidates, relevant items included.
     relevant
-        Relevant items of the instance.
+        Number of relevant items of the instance.
     tolerance
-        How large the metric of an instance may still be when scoring stops, in 0..1.
+        Largest possible value of an instance's metric with which scoring may stop, in 0..1.
 
     Returns
     -------
-    The number of irrelevant candidates, which is the cutoff k where the tolerance is 0; ``None``
-    if even all n candidates do not decide the metric.
+    The number of irrelevant candidates, which is the cutoff k if the tolerance is 0; None if the
+    metric stays undecided even with all irrelevant candidates above.
 
     Raises
     ------
     ValueError
-        If every candidate matters: AUC and ATOP, or no cutoff and no tolerance.
+        If every candidate matters: for AUC and ATOP, or without a cutoff and a tolerance.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def deciding_cutoff(
 
 
 def _tolerance(metric: Metric, tolerance: float) -> float:
-    """Return the tolerance; refuse one with which the metric is never decided."""
+    """Return the tolerance, or raise ValueError if the metric is never decided with it."""
     if metric.linear:
         raise ValueError(
             f"{metric} is never decided: every candidate counts the same in it; a few random "
@@ -131,25 +132,25 @@ def stopping_cost(
     relevant: int = 1,
     tolerance: float = 0.0,
 ) -> Cost:
-    """Return the number of candidates looked at in random order until an instance is decided.
+    """Return how many candidates, in random order, are scored until an instance is decided.
 
     Parameters
     ----------
     metric
         A metric with a cutoff, or its text.
     rank
-        Rank of the best relevant item, with ties its best possible rank: any shape.
+        Rank of the best relevant item, or its best possible rank if it is tied: any shape.
     n
-        Candidates, relevant items included: one number, or one per rank.
+        Number of candidates, relevant items included: one number, or one per rank.
     relevant
-        Relevant items of the instance; the rank of the best of them alone determines the cost.
+        Number of relevant items of the instance. Of their ranks, only the best affects the cost.
     tolerance
         As in :func:`deciding_cutoff`.
 
     Returns
     -------
-    Mean and standard deviation over the orders, arrays in the shape of ``rank``: see
-    :mod:`sampledash.stopping` for the derivation. Relevant items are not counted.
+    Mean and standard deviation over random orders, arrays in the shape of ``rank``. Relevant items
+    are not counted. The derivation is in :mod:`sampledash.stopping`.
 
     Examples
     --------
@@ -170,9 +171,12 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance and minimum of the cost, given the number above the best item."""
+    """Return mean, variance and minimum of the cost, in scored candidates, of each instance.
+
+    ``above`` is the number of irrelevant candidates above the best relevant item.
+    """
     allowed = _tolerance(metric, tolerance)
-    # The cutoff of TOPK depends on the length of the list; other cutoffs are equal in all lists.
+    # The cutoff of TOPK depends on the length of the list. All lists share any other cutoff.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
     first, at = unique_rows([relevant, lists])
     pairs = zip(relevant[first].tolist(), lists[first].tolist(), strict=True)
@@ -188,7 +192,7 @@ def _moments(
 def mean_stopping_cost(
     metric: Metric | str, ranks: RankSet, *, tolerance: float = 0.0, order: Order = "random"
 ) -> Cost:
-    """Return the mean over instances of the candidates looked at until each is decided.
+    """Return how many candidates are scored until an instance is decided, averaged over instances.
 
     Parameters
     ----------
@@ -197,13 +201,15 @@ def mean_stopping_cost(
     ranks
         True ranks.
     order
-        ``"random"``; or ``"best"``: candidates above the relevant item first, the smallest cost
-        that a proxy can reach (for the cost with a given proxy see :func:`proxy_cost`).
+        Order in which candidates are scored: ``"random"``, or ``"best"``, with candidates above the
+        best relevant item first, which gives the smallest cost that a proxy can reach. For the cost
+        with a given proxy, see :func:`proxy_cost`.
 
     Returns
     -------
-    The expected mean per instance, and its standard deviation over independent random orders. For
-    comparison, full ranking costs the mean of n - |R|.
+    The expected value of the mean over instances, and the standard deviation of this mean over
+    independent random orders. For comparison, full ranking costs the mean of n - |R|, where |R| is
+    the number of relevant items.
 
     Examples
     --------
@@ -232,7 +238,7 @@ def proxy_cost(
     *,
     tolerance: float = 0.0,
 ) -> int:
-    """Return the number of candidates looked at in proxy order until the instance is decided.
+    """Return how many candidates, in proxy order, are scored until the instance is decided.
 
     Parameters
     ----------
@@ -241,8 +247,8 @@ def proxy_cost(
     scores
         Score of the recommender for each candidate, higher is better: shape (n,).
     proxy
-        Score of a cheaper recommender for each candidate: candidates are looked at from the highest
-        proxy score to the lowest, those with equal scores in the given order.
+        Score of a cheaper recommender for each candidate. The recommender scores candidates from
+        the highest proxy score to the lowest, and candidates with equal scores in the given order.
     relevant
         Index of the relevant item among the candidates, or several indices.
 

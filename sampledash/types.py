@@ -1,4 +1,4 @@
-"""Types of arrays and callables, for use in signatures."""
+"""Types of arrays and functions for annotations."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-#: A function that is called with the share of the work that is done, 0 to 1.
+#: A function that reports progress; its argument is the share of the work done so far, 0 to 1.
 Progress = Callable[[float], None]

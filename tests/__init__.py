@@ -1,7 +1,7 @@
 """Tests of sampledash, and the benchmarks.
 
-One thread for linear algebra: on a busy machine two threads that wait for each other take thirty
-times as long as one. It must be said before numpy is loaded.
+Linear algebra uses one thread: on a busy machine two threads that wait for each other take thirty
+times as long. This must be set before numpy is loaded.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Shared fixtures, and one hypothesis profile: the same cases on every run, no clock."""
+"""Shared fixtures, and a hypothesis profile with the same cases on every run and no time limit."""
 
 import json
 from pathlib import Path
@@ -18,15 +18,15 @@ settings.load_profile("fixed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Groups are begun in their order; xdist would begin with those of many tests."""
+    """Keep the order of the groups; xdist would start with the groups of many tests."""
     config.option.loadscopereorder = False
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of two processes one runs a whole file, and all browser tests: one server is enough.
+    """Give whole files to one of two processes, and all browser tests together to one server.
 
-    These begin first: the longest group must not be the last.
+    Browser tests begin first, so that the longest group is not the last.
     """
     if config.pluginmanager.hasplugin("xdist"):
         items.sort(key=lambda item: item.path.parent.name != "browser")
@@ -52,11 +52,11 @@ def xyz_ties() -> list[RankSet]:
 
 @pytest.fixture(scope="session")
 def reference() -> dict[str, list[dict[str, object]]]:
-    """Values computed elsewhere with 60 digits; see the file's ``_about``."""
+    """Return values computed elsewhere with 60 digits; the file describes them in ``_about``."""
     return json.loads((Path(__file__).parent / "data" / "reference_values.json").read_text())
 
 
 @pytest.fixture(scope="session")
 def tables() -> dict[int, pd.DataFrame]:
-    """Tables 1-4 of Krichene & Rendle beside the print."""
+    """Return our Tables 1-4 of Krichene & Rendle beside the printed values."""
     return {table: match(table, example) for table in (1, 2, 3, 4)}

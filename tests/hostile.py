@@ -1,4 +1,4 @@
-"""Hostile files: made from a seed, each of a kind, with what is known of the right answer."""
+"""Hostile files of several kinds, made from a seed, with known facts about the right answer."""
 
 import gzip
 import io
@@ -31,9 +31,10 @@ QRELS = b"q1 0 d1 1\nq2 0 d2 1\nq2 0 d9 1\n"
 
 @dataclass(frozen=True)
 class Case:
-    """A hostile file; ``kind`` and ``number`` name it together, the ending of ``name`` is part of
-    the trap, and ``refused`` says whether only a sentence is right (None: a right result is too;
-    False: only that). ``right`` reads the file as a second reader that is told how it is made.
+    """A hostile file, identified by ``kind`` and ``number``; its ``name`` may be misleading.
+
+    ``refused``: True if only an error is right, False if only a result is, None if both are.
+    ``right`` is a second reader that knows how the file was made.
     """
 
     kind: str
@@ -118,7 +119,7 @@ TOKENS = [token.replace("X1500", "x" * 1500) for token in _ODD.split("~")]
 
 
 def mutated(rng, data: bytes) -> bytes:
-    """The same with one to three things changed, as bytes, cells or lines."""
+    """Return the data with one to three random changes of bytes, cells or lines."""
     for _ in range(int(rng.integers(1, 4))):
         way, lines = int(rng.integers(9)), data.split(b"\n")
         at = int(rng.integers(len(lines)))
@@ -400,7 +401,7 @@ LEAKS = re.compile(
 
 
 def wrong_sentence(case: Case, error: BaseException) -> str:
-    """What is wrong with a complaint; nothing if it is a sentence of ours."""
+    """Return the fault of an error; "" if it is a clean message of ours."""
     said = str(error)
     if case.refused is False:
         return f"refused, though it can be read: {said[:300]}"
@@ -434,10 +435,10 @@ def wrong_result(case: Case, data: bytes, found: Any) -> str:
 
 
 def _as_csv(data: bytes, name: str) -> bytes:
-    """The same table as text, by the libraries themselves; times are written in too many ways."""
+    """Return a table as CSV, read by its own library; "" for times, which have too many formats."""
     if name.endswith(".npy"):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of old spellings
+            warnings.simplefilter("ignore")  # warnings about outdated NumPy types
             array = np.load(io.BytesIO(data), allow_pickle=False)
         columns = None
         if array.dtype.names is None:
@@ -480,7 +481,7 @@ def compared(data: bytes, found: Any, name: str) -> str | None:
 
 
 def _compared_run(data: bytes, found: list[RankSet]) -> str:
-    """Ranks by sorting each list in plain Python."""
+    """Compare the ranks of a run with those from sorting each list in Python; return the fault."""
     lists: dict[tuple[str, str], list[tuple[Any, str]]] = {}
     for line in filter(str.strip, data.decode("utf-8-sig").split("\n")):
         query, _, document, _, score, tag = line.split()

@@ -1,4 +1,4 @@
-"""Hostile addresses: query strings for every page, made from a seed, and what is right for each."""
+"""Hostile query strings for every page, made from a seed, and which of them must be harmless."""
 
 import warnings
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ RANKS += parted(
 
 @dataclass(frozen=True)
 class Address:
-    """A page and its query; ``harmless``: it must show what the page shows without it, or say."""
+    """A page and its query; a ``harmless`` query must not change the page without a message."""
 
     page: str
     query: tuple[tuple[str, tuple[str, ...]], ...]

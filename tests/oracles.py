@@ -1,4 +1,4 @@
-"""Slow and obvious ways to the same numbers: definitions, enumeration, exact fractions.
+"""Slow and simple computations of the same numbers: definitions, enumeration, exact fractions.
 
 Nothing here imports the code under test.
 """
@@ -17,7 +17,7 @@ WITH, WITHOUT, POPULARITY = "with-replacement", "without-replacement", "populari
 UNIFORM = (WITH, WITHOUT)
 SCHEMES = (WITH, WITHOUT, POPULARITY)
 
-#: Every kind of metric, with its cutoffs; None is untruncated.
+#: Every kind of metric with some cutoffs; None means no cutoff.
 METRICS: list[tuple[str, int | None]] = [
     ("auc", None), ("precision", 1), ("precision", 3), ("recall", 1), ("recall", 3), ("ap", None),
     ("ap", 3), ("ndcg", None), ("ndcg", 3), ("rr", None), ("rr", 2), ("hit_rate", 2),
@@ -25,7 +25,7 @@ METRICS: list[tuple[str, int | None]] = [
 
 
 def by_definition(name: str, k: int | None, ranks: Sequence[int], n: int) -> float:
-    """Eq. 2-6 of Krichene & Rendle as printed; rr and hit_rate look at the first item."""
+    """Return a metric by eq. 2-6 of Krichene & Rendle; rr and hit_rate use the first item."""
     relevant = set(ranks)
     size = len(relevant)
     if name == "auc":  # eq. 2, first line
@@ -53,9 +53,9 @@ def by_definition(name: str, k: int | None, ranks: Sequence[int], n: int) -> flo
 
 
 def samples(ranks, n, m, scheme, weights=None):
-    """Every sample of m irrelevant items: its probability and the sampled ranks of the relevant.
+    """Yield the probability of every sample of m irrelevant items, and the sampled ranks.
 
-    ``weights`` (with replacement) are those of the irrelevant items, best ranked first.
+    ``weights`` (with replacement) belong to the irrelevant items, best ranked first.
     """
     relevant = sorted(ranks)
     others = [r for r in range(1, n + 1) if r not in set(relevant)]
@@ -77,12 +77,12 @@ def samples(ranks, n, m, scheme, weights=None):
 
 
 def tied_orders(ranks: Sequence[int], ties: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Every rank that tied relevant items may have; all equally likely."""
+    """Yield all combinations of ranks of tied relevant items; all are equally likely."""
     yield from product(*(range(r, r + t + 1) for r, t in zip(ranks, ties, strict=True)))
 
 
 def exact_law(n: int, r: int, m: int, scheme: str, odds: Fraction = Fraction(1)) -> list[Fraction]:
-    """Law of the sampled rank 1..m+1 in exact fractions."""
+    """Return the distribution of the sampled rank 1..m+1 in exact fractions."""
     if scheme == WITHOUT:
         return [Fraction(comb(r - 1, s) * comb(n - r, m - s), comb(n - 1, m)) for s in range(m + 1)]
     above = odds * (r - 1) if scheme == POPULARITY else Fraction(r - 1)
@@ -94,7 +94,7 @@ Law = dict[float, float]  # probabilities of values
 
 
 def law_of_sum(laws: Iterable[Iterable[tuple[float, float]]]) -> Law:
-    """Law of a sum of independent values, each given by its values and their probabilities."""
+    """Return the distribution of a sum of independent values, given as (value, probability)."""
     total: Law = {0.0: 1.0}
     for law in laws:
         new: Law = {}
@@ -106,7 +106,7 @@ def law_of_sum(laws: Iterable[Iterable[tuple[float, float]]]) -> Law:
 
 
 def chance_above(first: Law, second: Law) -> float:
-    """P(a draw of the first > one of the second); what differs by rounding is a tie."""
+    """Return P(a draw of ``first`` > a draw of ``second``); rounding errors count as ties."""
     values, mass = (np.array(list(each)) for each in (first, first.values()))
     others = sorted(second)
     below = np.cumsum([0.0, *(second[v] for v in others)])
@@ -114,11 +114,12 @@ def chance_above(first: Law, second: Law) -> float:
 
 
 def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
-    """Law of the sampled rank for every true rank 1..n, shape (n, m + 1), down columns.
+    """Return the distribution of the sampled rank for every true rank 1..n, shape (n, m + 1).
 
-    Binomial from powers. Hypergeometric column by column: the ratios of neighbouring *ranks* away
-    from the column's largest entry, and the column's sum sum_r p(s|r) = n / (m + 1), which is
-    sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1). It shares nothing with ratios along the sampled rank.
+    Binomial probabilities are powers. Hypergeometric probabilities are computed down each column:
+    ratios of neighbouring true ranks, starting at the largest entry, scaled to the column sum sum_r
+    p(s|r) = n / (m + 1), which is sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1). The code under test uses
+    ratios along the sampled rank instead.
     """
     total, a = n - 1, np.arange(n, dtype=np.float64)
     if scheme != WITHOUT:
@@ -139,7 +140,7 @@ def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
 
 
 def item_value(name: str, k: int | None, position: int, negatives: int) -> Callable[[int], float]:
-    """What the ``position``-th relevant item adds, given a of ``negatives`` items above it."""
+    """Return the contribution of the ``position``-th relevant item as a function of items above."""
 
     def value(a: int) -> float:
         place = a + position
@@ -159,7 +160,7 @@ def item_value(name: str, k: int | None, position: int, negatives: int) -> Calla
 
 
 def item_scale(name: str, k: int | None, size: int) -> float:
-    """Factor on the sum over |R| = ``size`` items."""
+    """Return the factor on the sum over |R| = ``size`` items."""
     cut = inf if k is None else k
     if name in ("auc", "recall"):
         return 1 / size
@@ -173,22 +174,22 @@ def item_scale(name: str, k: int | None, size: int) -> float:
 
 
 def dense_target(name: str, k: int | None, n: int, position: int = 1) -> Floats:
-    """Exact values (unscaled) of the true ranks 1..n of the ``position``-th item."""
+    """Return the unscaled contributions of the ``position``-th item at the true ranks 1..n."""
     value = item_value(name, k, position, n - 1)
     return np.array([value(a) for a in range(n)])
 
 
 def exact_metric(name: str, k: int | None, n: int) -> Floats:
-    """Eq. 7-13: the metric of one relevant item at the true ranks 1..n."""
+    """Return the metric of one relevant item (eq. 7-13) at the true ranks 1..n."""
     return dense_target(name, k, n) * item_scale(name, k, 1)
 
 
 def dense_bias_variance(law: Floats, target: Floats, gamma: float, prior: Floats | None) -> Floats:
-    """Eq. 25 as printed, with the n by m+1 matrix; ``target`` (n,) or (n, metrics)."""
+    """Solve eq. 25 with the n by m+1 matrix; ``target`` is (n,) or (n, metrics)."""
     n = len(target)
     p = np.full(n, 1 / n) if prior is None else np.asarray(prior) / np.sum(prior)
     weighted = law * p[:, None]
     left = (1 - gamma) * law.T @ weighted + gamma * np.diag(weighted.sum(axis=0))
-    # Solved in equilibrated unknowns: the condition number is then at most about 1 / gamma.
+    # The unknowns are scaled, so that the condition number is at most about 1 / gamma.
     d, right = 1 / np.sqrt(np.diag(left)), (weighted.T @ target).T
     return (d * np.linalg.solve(left * d[:, None] * d, (d * right).T).T).T

@@ -1,4 +1,4 @@
-"""A second reader of tables in text form: plain csv and fractions, slow, and none of our code."""
+"""A second, slow reader of text tables by csv and fractions, independent of our code."""
 
 import csv
 import io
@@ -16,16 +16,16 @@ n ncandidates nitems candidates numcandidates numitems; m nnegatives negatives n
 ties ntiedothers tied; mass massabove; count counts frequency freq
 seed repetition repeat runid fold split"""
 ROWS = [row.split() for row in re.split("[\n;]", NAMES)]
-ROLES = {name: row[0] for row in ROWS for name in row} | {"mass": None}  # no name
+ROLES = {name: row[0] for row in ROWS for name in row} | {"mass": None}  # not a column name
 
 
 class Refused(Exception):
-    """This reader does not take the table."""
+    """The second reader cannot read the table."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One rank; ``None`` where the table says nothing."""
+    """One rank of a table; a field is None if the table does not give it."""
 
     label: str | None
     rank: int

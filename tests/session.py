@@ -1,4 +1,4 @@
-"""A reader without a browser: a websocket session that runs a page and keeps what it is sent."""
+"""A reader without a browser: a websocket session that runs a page and stores the messages."""
 
 import asyncio
 import socket
@@ -22,15 +22,15 @@ FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_S
 
 
 class Session:
-    """One reader of one page; ``async with Session(address, page, **query) as session``."""
+    """A session of one page: ``async with Session(address, page, **query) as session``."""
 
     def __init__(self, address: str, page: str, **query: object) -> None:
         self.server = address
         self.address, self.page = address.replace("http", "ws", 1), page
         self.query = urlencode({"v": 1, **query})
-        self.sent: list[bytes] = []  # all that the server sent, as it came
+        self.sent: list[bytes] = []  # all messages of the server, in order
         self.shown: list[Any] = []  # elements of the last run, as messages
-        self._fragments: dict[str, str] = {}  # of each widget, as it was last drawn
+        self._fragments: dict[str, str] = {}  # fragment of each widget in its last run
 
     async def __aenter__(self) -> Self:
         spoken = [websockets.Subprotocol("streamlit")]
@@ -42,15 +42,15 @@ class Session:
         await self._socket.close()
 
     async def run(self, *changed: WidgetState) -> list[Any]:
-        """Run the page until it is finished; the elements it shows, as messages.
+        """Run the page to its end; return the shown elements as messages.
 
-        A change runs the fragment of its widget alone, as it does from a browser.
+        A change reruns only the fragment of its widget, as in a browser.
         """
         await self.ask(*changed)
         return await self.answer()
 
     async def upload(self, key: str, name: str, data: bytes) -> list[Any]:
-        """Give the uploader with this key a file, as a browser does, and run the page."""
+        """Upload a file to the uploader with this key, as a browser does, and run the page."""
         message = BackMsg()
         message.file_urls_request.file_names.append(name)
         await self._socket.send(message.SerializeToString())
@@ -72,7 +72,7 @@ class Session:
         return await self.run(changed)
 
     async def ask(self, *changed: WidgetState) -> None:
-        """Ask for a run with these changes, also from within one, which is then left."""
+        """Request a run with these changes; a run in progress is then abandoned."""
         message = BackMsg()
         message.rerun_script.query_string = self.query
         message.rerun_script.page_name = self.page
@@ -82,7 +82,7 @@ class Session:
         await self._socket.send(message.SerializeToString())
 
     async def answer(self) -> list[Any]:
-        """Wait until a run is finished; the elements it shows."""
+        """Wait for the end of a run; return the shown elements."""
         self.shown = shown = list[Any]()
         while True:
             data = await self._socket.recv()
@@ -101,13 +101,13 @@ class Session:
 
 
 def finished(work: Coroutine[Any, Any, T]) -> T:
-    """Its result, also where an event loop runs in this thread, as Playwright's does."""
+    """Run a coroutine in a new thread, since Playwright has an event loop in this thread."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 
 
 def widget(shown: list[Any], key: str) -> WidgetState:
-    """The state of the widget with this key, to be filled in and sent."""
+    """Return the state of the widget with this key, to be changed and sent."""
     return WidgetState(id=next(x.id for x in shown if getattr(x, "id", "").endswith(f"-{key}")))
 
 
@@ -116,7 +116,7 @@ def texts(shown: list[Any], kind: str) -> list[str]:
 
 
 def serve(script: str | Path = "app.py", port: int = 0) -> tuple[subprocess.Popen[str], str]:
-    """A server as the README starts it, on a free port unless one is given, and its address."""
+    """Start a server as in the README, on a free port by default; return process and address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = port or free.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The house: what may import what, what start-up loads, and that its examples are true."""
+"""Allowed imports, light start-up, the public API, and the truth of the examples."""
 
 import ast
 import doctest
@@ -32,9 +32,9 @@ PACKAGE = ROOT / "sampledash"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 PAGES = {path.stem for path in (PACKAGE / "dashboard" / "pages").glob("*.py")}
-PAGES |= {"pages", "estimate"}  # Correct shows either of two
+PAGES |= {"pages", "estimate"}  # the Correct page shows "correct" or "estimate"
 
-#: Arrows point down: a part may import parts of lines above its own, and itself.
+#: A part may import itself and the parts in the lines above its own line.
 LINES = """
 types leftovers rows
 checks schemes
@@ -58,12 +58,12 @@ __main__
 LEVELS = {part: level for level, line in enumerate(LINES.splitlines()) for part in line.split()}
 CORE = {part for part in LEVELS if LEVELS[part] <= LEVELS["simulation"]}
 
-#: The only classes whose objects change: what is built step by step, and what is under way.
+#: The only mutable classes: they are built step by step, or hold work in progress.
 CHANGING = {"Evaluation", "Limit", "Runs", "_Search"}
 
 
 def part_of(path: Path) -> str:
-    """First name below the package: a module or a subpackage; "" for the package itself."""
+    """Return the module or subpackage below the package; "" for the package itself."""
     relative = path.relative_to(PACKAGE).with_suffix("")
     return "" if relative.parts == ("__init__",) else relative.parts[0]
 
@@ -74,13 +74,13 @@ def parsed(path: Path) -> list[Any]:
 
 
 def nodes(kind: type) -> Iterator[tuple[Path, Any]]:
-    """All of one kind, with the module that each stands in."""
+    """Return all syntax nodes of one kind, with their modules."""
     return ((path, node) for path in MODULES for node in parsed(path) if isinstance(node, kind))
 
 
 @cache
 def imports(path: Path) -> list[str]:
-    """Full dotted names a module imports, wherever it does so; TYPE_CHECKING blocks too."""
+    """Return all full dotted names that a module imports, also in functions and TYPE_CHECKING."""
     found = []
     for node in parsed(path):
         if isinstance(node, ast.Import):
@@ -100,7 +100,7 @@ def inside(path: Path) -> set[str]:
     return {name.split(".")[1] for name in imports(path) if name.startswith("sampledash.")}
 
 
-#: What a part may import beside the standard library; all others NumPy alone.
+#: What a part may import besides the standard library; other parts may import only NumPy.
 ALLOWED = dict.fromkeys(CORE, "numpy scipy") | {
     "comparison": "numpy scipy pandas", "estimation": "numpy scipy pandas", "lab": "numpy scipy",
     "readers": "numpy pandas pyarrow", "papers": "numpy pandas pyarrow",
@@ -110,7 +110,7 @@ ALLOWED = dict.fromkeys(CORE, "numpy scipy") | {
 
 
 def may_import(path: Path, part: str) -> set[str]:
-    if path.stem == "warehouse":  # engines are an extra: imported where one is asked for
+    if path.stem == "warehouse":  # engines are optional and imported on request
         return {"ibis", "pyarrow", "pyspark"}
     more = {"pandas", "pyarrow"} if (part, path.stem) == ("lab", "reading") else set()
     if part == "dashboard":
@@ -121,7 +121,7 @@ def may_import(path: Path, part: str) -> set[str]:
 def test_every_part_has_its_place_and_none_imports_in_a_circle() -> None:
     parts = {part_of(path) for path in MODULES} - {""}
     assert parts == set(LEVELS), f"{parts ^ set(LEVELS)}"
-    # In a circle no module can be read alone, and an import has to hide in a function.
+    # A circle of imports would make it impossible to read a module alone.
     files = {}
     for path in MODULES:
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -129,7 +129,7 @@ def test_every_part_has_its_place_and_none_imports_in_a_circle() -> None:
     arrows = {}
     for name, path in files.items():
         named = {x for full in imports(path) for x in (full, full.rpartition(".")[0])}
-        # A package takes its names from its modules, which may well name it to reach one another.
+        # A module may name its own package to reach other modules, though the package imports it.
         arrows[name] = {x for x in named & files.keys() if not name.startswith(f"{x}.")}
     TopologicalSorter(arrows).prepare()  # raises CycleError, which names the circle
 
@@ -138,21 +138,21 @@ def test_every_part_has_its_place_and_none_imports_in_a_circle() -> None:
 def test_arrows_point_one_way(path: Path) -> None:
     part = part_of(path)
     # "from sampledash import x" must name a part, not a function of the public API, which gathers
-    # names from below, but for the dashboard.
+    # names from the parts; only the dashboard may use the API.
     others, level = inside(path) - {part}, LEVELS.get(part, LEVELS["dashboard"])
     above = {x for x in others if LEVELS.get(x, 0 if part == "dashboard" else level) >= level}
     assert not above, f"{part} imports {above}"
     used = foreign(path) - may_import(path, part)
     assert not used, f"{path.relative_to(ROOT)} imports {used}"
-    # scipy.stats: a second of start-up, and 68 s on a grid; the laws have their own evaluation.
+    # scipy.stats takes a second of start-up, and 68 s on a grid; sampledash has its own functions.
     assert not any(name.startswith("scipy.stats") for name in imports(path))
-    # A page imports no other: what pages share stands beside them.
+    # A page must not import another page: shared code is outside the pages.
     folder = path.parent if path.parent.name in PAGES else path
     pages = {x.split(".")[2] for x in imports(path) if x.startswith("sampledash.dashboard.")}
     assert "pages" in path.parts or pages & PAGES <= {folder.stem}
 
 
-#: The public API, as others script against it.
+#: The names that other people's scripts use.
 PROMISED = """
 metric parse_metric Metric Sampling expected variance posterior correction retained
 RankSet read_rank_sets example mean expected_mean std_of_mean curve flips right_from Flip
@@ -172,7 +172,7 @@ def test_the_public_names_exist_and_tests_carry_their_own_data() -> None:
 
 
 def public_callables() -> Iterator[tuple[str, Callable[..., object]]]:
-    """Public functions and classes, and the public methods of the classes."""
+    """Yield public functions and classes, and the public methods of the classes."""
     for name in sd.__all__:
         value = getattr(sd, name)
         yield name, value
@@ -203,7 +203,7 @@ def test_the_scheme_has_one_default_everywhere_that_is_written_once() -> None:
     assert written == []
 
 
-#: Names of rows, and the only modules that may compare with them; papers speak of their own.
+#: Names in registries, and the only modules that may compare with them; papers are exempt.
 REGISTRIES = {
     "metrics.py": KINDS,
     "schemes.py": SCHEMES,
@@ -230,7 +230,7 @@ def test_only_a_registry_compares_with_the_names_of_its_rows() -> None:
 
 def test_the_start_is_light() -> None:
     app = ROOT / "app.py"
-    assert foreign(app) <= {"plotly", "streamlit"}  # which imports it anyway
+    assert foreign(app) <= {"plotly", "streamlit"}  # Streamlit imports plotly anyway
     assert inside(app) <= {"dashboard"}
     assert len(app.read_text().splitlines()) < 60
     slow = {"streamlit", "plotly", "jinja2", "scipy.stats"}
@@ -259,7 +259,7 @@ def test_every_sentence_is_said_and_whatever_is_said_is_a_sentence() -> None:
     assert macros <= said | inner, macros - said - inner
 
 
-#: What is used of the inside of Streamlit and Plotly, which may change with any minor version.
+#: Private names of Streamlit and Plotly in use, which any minor version may change.
 PRIVATES = """
 sessions.py streamlit.runtime.get_instance
 sessions.py streamlit.runtime.scriptrunner.get_script_run_ctx

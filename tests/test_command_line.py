@@ -1,4 +1,4 @@
-"""The command line: exit codes, what it refuses, its files, its JSON, and the page's numbers."""
+"""The command line: exit codes, error messages, files, JSON, and the numbers of the page."""
 
 import csv
 import datetime as dt
@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT / "sampledash" / "data"
 MOVIELENS = str(DATA / "movielens_xyz.csv")
 SCHEMA = json.loads(Path(command_line.__file__).with_name("schema.json").read_text("utf-8"))
-#: Of two instances each: A never within 10, B once; 100 negatives say A.
+#: Two instances each: A is never within 10, B once, but 100 negatives put A ahead.
 TOY = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
 
 
@@ -49,7 +49,7 @@ def toy(tmp_path):
 
 
 def asked(capsys, *words):
-    """Its exit code and the JSON it writes, which is as the schema says."""
+    """Run a command; return its exit code and its JSON output, which must match the schema."""
     code = main([*words, "--json"])
     found = json.loads(capsys.readouterr().out)
     jsonschema.validate(found, SCHEMA)
@@ -62,13 +62,13 @@ def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
     assert (program, command) == ("sampledash", name)
     rest = [str(ROOT / word) if word.startswith("sampledash/data/") else word for word in rest]
     monkeypatch.chdir(tmp_path)
-    if name == "serve":  # which would not end
+    if name == "serve":  # serve would not end
         calls = []
         monkeypatch.setattr(runpy, "run_module", lambda *_, **__: calls.append((*sys.argv,)))
         monkeypatch.setattr(sys, "argv", [])
         monkeypatch.setenv("SAMPLEDASH_RESULTS", "")
         assert main([command, *rest]) == 0
-        # For this machine alone, and nobody edits the program while it runs.
+        # The server listens only on this machine and does not watch files for changes.
         options = {"port": 8501, "address": "127.0.0.1", "fileWatcherType": "none"}
         words = [f"--server.{option}={value}" for option, value in options.items()]
         assert calls == [("streamlit", "run", str(ROOT / "app.py"), *words)]
@@ -98,7 +98,7 @@ DEFAULTS = dict.fromkeys([*OPTIONS, "files"]) | {
 }  # fmt: skip
 READING = "n qrels zero_based instances runs censored output"
 COMPARING = f"metric m scheme odds correction ties weighting {READING}"
-TAKES = {  # options; of which no command runs without these; and the form it writes
+TAKES = {  # the options of a command, its required options, its default format
     "check": (COMPARING, "metric m files", "text"),
     "plan": (f"{COMPARING} probability", "metric m files", "text"),
     "report": (COMPARING, "metric m files", "text"),
@@ -158,7 +158,7 @@ def test_help_names_the_commands(capsys):
     assert "--json: not allowed with argument --csv" in capsys.readouterr().err
 
 
-#: Users of whom one has several items, others ties, or another n.
+#: Users have several relevant items, ties, or another n.
 RANKS = "system,user,rank,n,ties\n" + "".join(
     f"{system},{user},{rank},{n},{ties}\n"
     for system, ranks in {"P": (1, 3, 5, 7, 13), "Q": (2, 4, 6, 1, 9)}.items()
@@ -176,7 +176,7 @@ HOW = [
 
 
 def plain(table, *names):
-    """Rows with None where there is no value."""
+    """Return the rows of a table; missing values are None."""
     rows = table[list(names) or list(table)].to_dict("records")
     return [{name: None if pd.isna(x) else x for name, x in row.items()} for row in rows]
 
@@ -213,7 +213,7 @@ def test_check_and_plan_answer_what_the_functions_do(how, tmp_path, capsys, shar
     assert [(x["system"], x["scores"], x["std_of_scores"]) for x in told["stopping"]] == [
         (name, pytest.approx(cost.mean), pytest.approx(cost.std)) for name, cost in costs.items()
     ]
-    every = pytest.approx((9 + 11 + 15) / 3)  # negatives of the three users
+    every = pytest.approx((9 + 11 + 15) / 3)  # mean number of negatives of the three users
     assert [row["scores_of_full_ranking"] for row in told["stopping"]] == [every] * 2
 
 
@@ -245,7 +245,7 @@ def read_back(ranks):
     return ranks.system, sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
-LINKS = [  # words after the file; the page's address
+LINKS = [  # options after the file, and the query of the page
     ("--metric AP --metric NDCG@5 --m 50 --scheme popularity --odds 2",
      {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "popularity", "odds": "2.0"}),
     ("--metric Recall@10 --m 30 --correction CLS",
@@ -266,7 +266,7 @@ def test_it_says_what_the_page_shows(words, link, capsys):
     page = Page("consistency", source=source, **link)
     assert any(sentence in page.headline for sentence in told["sentences"]), page.headline
     assert told["state"].lower() in page.headline.lower()
-    (tiles,) = page.specs[0]["data"]  # of every pair what its tile says
+    (tiles,) = page.specs[0]["data"]  # the tile of every pair
     shown = [TILE.match(text.replace("\u00a0", " ")).groups() for text in tiles["text"]]
     rows = {(row["metric"], row["better"], row["worse"]): row for row in told["pairs"]}
     assert {each[:3] for each in shown} == set(rows)
@@ -285,7 +285,7 @@ def test_json_is_as_the_schema_says(name, toy, capsys):
     assert (code, told["command"]) == (0, name)
 
 
-#: A command on the bundled ranks or on sampled ranks; heads and cells that people read.
+#: A command on the bundled ranks (XYZ) or on sampled ranks (SRS) | parts of its output.
 PEOPLE = """
 check XYZ --metric Recall@10 --m 100 | Shown by one run (%) … <0.01
 check XYZ --metric Recall@10 --m 3000 | Shown by one run (%) … >99.99
@@ -320,7 +320,7 @@ def test_what_people_read_has_heads_in_words_and_says_what_it_is(tmp_path, capsy
 
 
 def drawn_ranks(rng, several, counted):
-    """Two files of ranks, of which one tells the mass, and both have or lack ties."""
+    """Yield two files of ranks; only one has mass_above, both have ties or both lack them."""
     users, weights = rng.permutation(9), rng.integers(1, 4, 9)
     places = {user: [*range(1 + several * (user % 4 == 0))] for user in users.tolist()}
     ties = int(rng.integers(2))
@@ -363,7 +363,7 @@ def test_counts_are_those_of_the_ranks_in_their_order(several, counted, tmp_path
         assert [{**row, "count": float(row["count"])} for row in found] == wanted
 
 
-#: Words, and what is said of them; FILE is a good file.
+#: Contents of files for the error messages below; FILE stands for a good file.
 WRONG = {
     "alien.csv": "a,b\nx,y\n", "bare.csv": "system,rank\nA,1\nB,2\n",
     "one.csv": "system,rank,n\nA,1,20\n", "beside.csv": "instance,item\n1,2\n",
@@ -455,7 +455,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
-    # With few ranks the range with the assumption would be the wider one, 0 to 1.
+    # For few ranks, the range with the assumption (0 to 1) would be wider than that without it.
     file.write_text("system,sampled_rank,n,m\nA,1,200,20\nA,5,200,20\nA,21,200,20\n")
     (row,) = asked(capsys, "correct", str(file), *words)[1]["estimates"]
     assert 0.9 < row["high_if_falling"] == row["high"] < 1
@@ -464,7 +464,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     file.write_text(printed)
     _, told = asked(capsys, "table", str(file), *words)
     assert told["sentences"][-1] in page.headline
-    # What is given as an option counts, not what the table says; one system has a range.
+    # Options override the table; a single system has a range.
     file.write_text("system, HR@1, HR@10\nA, 0.2, 0.6\nm = 20, n = 200")
     given = {"HR@1": 0.2, "HR@10": 0.6}
     for option, value, n, m in (("--n", "300", 300, 20), ("--m", "30", 200, 30)):
@@ -474,7 +474,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
         assert all(percent(end) in told["sentences"][0] for end in ends)
 
 
-VECTORS = [  # words beside the metric, n = 60 and m = 5; the recipe and the law
+VECTORS = [  # further options, with n = 60 and m = 5; correction and scheme
     ("", "CLS", ("without-replacement",)),
     ("--correction BV:0.1", "BV 0.1", ("without-replacement",)),
     ("--scheme popularity --odds 2 --correction BV:0.1", "BV 0.1", ("popularity", 2.0)),
@@ -498,14 +498,14 @@ def test_a_vector_is_that_of_the_function_and_is_read_back(words, recipe, law, c
 
 @pytest.fixture
 def shares(monkeypatch):
-    """All progress that is told."""
+    """Return a list that collects all reported shares of progress."""
     told = []
     monkeypatch.setattr(Told, "__call__", lambda self, share: told.append(share))
     return told
 
 
 def ranges(make, *about, **options):
-    """Ends of the range that a function gives with and without a shape; None where it refuses."""
+    """Return the range of a function with and without a shape; None where the function refuses."""
     ends = []
     for shape in (None, "non-increasing"):
         try:
@@ -522,7 +522,7 @@ SAMPLED = {"A": [1, 1, 1, 2, 2, 3, 4, 5], "B": [3, 2, 4, 1, 5, 1, 1, 2], "C": [5
 
 @pytest.mark.parametrize(
     ("words", "systems", "method"),
-    [  # C contradicts that ranks fall off
+    [  # C contradicts the assumption that ranks fall off
         ("", "AB", "monotone-mle"),
         ("", "ABC", "mle"),
         ("--correction BV:0.1", "ABC", "BV 0.1"),
@@ -538,7 +538,7 @@ def test_estimates_are_those_of_the_functions(words, systems, method, tmp_path, 
     _, told = asked(capsys, "correct", str(path), "--metric", metrics[0], "--metric", "AP", *words)
     scheme = words[-1] if "--scheme" in words else "without-replacement"
     assert shares == sorted(shares)
-    assert (shares[len(shares) // 2 - 1], shares[-1]) == (1 / 2, 1)  # of two metrics
+    assert (shares[len(shares) // 2 - 1], shares[-1]) == (1 / 2, 1)  # for two metrics
     sets = sd.read_sampled_ranks(path, n=25, m=4, scheme=scheme)
     estimates, differences = [], []
     for metric in metrics:
@@ -550,7 +550,7 @@ def test_estimates_are_those_of_the_functions(words, systems, method, tmp_path, 
             row = {"metric": metric, "first": one.system, "second": other.system}
             differences.append(row | ranges(compare, metric, one, other))
     assert (told["estimates"], told["differences"]) == (estimates, differences)
-    assert (estimates[0]["low"], estimates[0]["high"]) == (1, 1)  # Recall@30 of 25 candidates
+    assert (estimates[0]["low"], estimates[0]["high"]) == (1, 1)  # Recall@30 of 25 candidates is 1
     labels = {"mle": "MLE", "monotone-mle": "shape-constrained MLE"}
     shown = words[-1] if "--correction" in words else labels[method]
     assert (told["scheme"], told["method"]) == (scheme, shown)
@@ -569,7 +569,7 @@ def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, cap
     words += [] if over is None else ["--instances", str(over)]
     _, told = asked(capsys, "table", str(path), *words)
     assert shares == sorted(shares)
-    assert (shares[len(shares) // 3 - 1], shares[-1]) == (1 / 3, 1)  # of three metrics
+    assert (shares[len(shares) // 3 - 1], shares[-1]) == (1 / 3, 1)  # for three metrics
     facts = {"n": 200, "m": 20, "scheme": "with-replacement", "instances": over}
     assert {name: told[name] for name in facts} == facts
     values, wanted = {"A": (0.5, 0.9), "B": (0.1, float(second))}, []
@@ -594,7 +594,7 @@ def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, cap
 
 
 def test_costs_are_those_of_the_mean_and_of_the_dearest(tmp_path, capsys):
-    # Of 3 instances with 9 negatives and 1 with 49 the mean is 19; of each metric its dearest.
+    # Three instances with 9 negatives and one with 49 have mean 19; each metric shows its maximum.
     counted, words = tmp_path / "counted.csv", "--metric AUC --metric Recall@5 --metric Recall@1"
     counted.write_text("system,rank,n,count\nA,3,10,3\nA,3,50,1\nB,9,10,3\nB,40,50,1\n")
     _, told = asked(capsys, "plan", str(counted), *words.split(), "--m", "9")
@@ -621,14 +621,14 @@ def test_standard_input_is_read(monkeypatch, capsys):
 
 
 def arrow(**columns):
-    """Scores of one instance: item 1 is relevant."""
+    """Return a table of scores of one instance, in which item 1 is relevant."""
     whole = {"system": ["A"] * 3, "instance": [2**60] * 3, "item": [1, 2, 3], "score": [1, 3, 2]}
     return pa.table({**whole, "relevant": [1, None, None], **columns})
 
 
 def test_scores_of_parquet_keep_their_order_and_are_numbers(tmp_path, capsys):
     path = str(tmp_path / "scores.parquet")
-    parquet.write_table(arrow(score=[2**60 + x for x in (1, 3, 2)]), path)  # one number as floats
+    parquet.write_table(arrow(score=[2**60 + x for x in (1, 3, 2)]), path)  # floats would be equal
     assert main(["rank", path, "--csv"]) == 0
     assert capsys.readouterr().out == f"system,instance,rank,n_candidates\nA,{2**60},3,3\n"
     for columns, said in (
@@ -647,7 +647,7 @@ def test_progress_is_told_after_a_second_where_a_person_looks_and_taken_away(mon
         monkeypatch.setattr("time.monotonic", lambda now=now: next(now))
         monkeypatch.setattr(sys.stderr, "isatty", lambda looked_at=looked_at: looked_at)
         told = Told()
-        for share in (0.0, 0.125, 0.25, 0.259, 0.261, 1.0):  # a share is said once
+        for share in (0.0, 0.125, 0.25, 0.259, 0.261, 1.0):  # each percentage is printed once
             told(share)
         told.end()
         assert capsys.readouterr().err == said
@@ -694,7 +694,7 @@ def test_who_reads_may_stop_reading_and_a_full_disk_is_told(toy):
 
     reader, writer = os.pipe()
     os.close(reader)
-    assert run(writer) == (1, "")  # its verdict, and no complaint
+    assert run(writer) == (1, "")  # exit code of the verdict, without an error message
     code, err = run(os.open("/dev/full", os.O_WRONLY))
     assert (code, err.count("\n"), "no space left" in err) == (2, 1, True)
 
@@ -728,14 +728,14 @@ def test_what_goes_wrong_within_is_no_wrong_order(
 
 
 def test_a_pipe_refuses_a_sampled_comparison_and_loads_little(tmp_path):
-    path, places = tmp_path / "scores.csv", {"A": (11, 11), "B": (4, 150)}  # as above
+    path, places = tmp_path / "scores.csv", {"A": (11, 11), "B": (4, 150)}  # the ranks of TOY
     rows = [
         f"{system},{user},{i},{-i},{int(i == place)}\n"
         for system, ranks in places.items() for user, place in enumerate(ranks)
         for i in range(1, 201)
     ]  # fmt: skip
     path.write_text("system,instance,item,score,relevant\n" + "".join(rows))
-    check = tmp_path / "check.py"  # which also says what it has loaded
+    check = tmp_path / "check.py"  # also prints the loaded modules
     check.write_text(
         "import sys; from sampledash.command_line import main\n"
         "code = main(['check', '-', '--metric', 'Recall@10', '--m', '100'])\n"
@@ -765,7 +765,8 @@ def test_served_results_are_a_source_of_the_page(toy, monkeypatch, tmp_path):
     assert "ranks A > B; on all items B > A" in first.headline
     assert first.headline != second.headline
     assert results([str(tmp_path)]) == [str(other), toy]
-    rate, part = tmp_path / "lr=0.1.csv", tmp_path / "part-time.csv"  # files, no partitions
+    # These names look like partitions, but they are files.
+    rate, part = tmp_path / "lr=0.1.csv", tmp_path / "part-time.csv"
     for each in (rate, part):
         each.write_text(TOY)
     assert results([str(tmp_path)]) == [str(rate), str(other), str(part), toy]
@@ -819,10 +820,10 @@ def test_what_may_not_be_written_is_left_alone(toy, tmp_path, monkeypatch, capsy
     out = tmp_path / "out.txt"
     out.write_text("old")
 
-    def refuse(*_, **__):  # as in a folder that may only be read
+    def refuse(*_, **__):  # as in a read-only folder
         raise PermissionError(13, "Permission denied")
 
-    # Root may all.
+    # Functions are patched, since root may write everywhere.
     for name, other in {"access": lambda path, mode: Path(path) != out, "mkdir": refuse}.items():
         with monkeypatch.context() as patch:
             patch.setattr(os, name, other)
@@ -844,13 +845,13 @@ def test_what_a_url_keeps_secret_is_not_printed(url, secrets, toy, capsys):
     for words in (
         ["rank", toy, "--engine", url],
         ["count", url],
-        ["check", toy, "--metric", "AP", "--m", "9", "--engine", url],  # which has no engine
+        ["check", toy, "--metric", "AP", "--m", "9", "--engine", url],
     ):
         assert main(words) == 2
         message = capsys.readouterr().err
         assert "***" in message or url not in message
         assert not any(secret in message for secret in secrets), message
-    # An engine that repeats it in its own words.
+    # An engine may repeat the secret in other words.
     text = f"connection failed: password {secrets[-1]!r} is wrong"
     assert secrets[-1] not in masked(text, url)
 
@@ -858,14 +859,15 @@ def test_what_a_url_keeps_secret_is_not_printed(url, secrets, toy, capsys):
 @pytest.mark.parametrize("module", ["numpy", "pandas", "scipy", "pyarrow"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_importing_is_one_line(module, number, tmp_path):
-    # In place of the module stands one that is interrupted, and makes another error of that.
+    # A fake module is interrupted while it is imported, and raises another error instead.
     (tmp_path / f"{module}.py").write_text(
         f"import os\ntry:\n    os.kill(os.getpid(), {int(number)})\n    for _ in range(999): pass\n"
         "except BaseException:\n    raise ImportError('failed to import') from None\n"
     )
     how = {"cwd": ROOT, "capture_output": True, "text": True}
     path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    program = "import sys; from sampledash.__main__ import main; sys.exit(main())"  # the script
+    # The installed command runs this program.
+    program = "import sys; from sampledash.__main__ import main; sys.exit(main())"
     for start in (["-m", "sampledash"], ["-c", program]):
         call = [sys.executable, *start, "check", MOVIELENS, "--metric", "AP", "--m", "9"]
         done = subprocess.run(call, env=os.environ | path, **how)

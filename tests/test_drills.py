@@ -1,4 +1,4 @@
-"""A new row and nothing else: every surface offers and computes what it says."""
+"""A new registry entry alone makes every command and page offer and compute it."""
 
 import gzip
 import io
@@ -38,7 +38,7 @@ GIVEN = {"n": str(N), "m": str(M), "k": str(K)}
 
 @cache
 def law_of_samples(scheme: str = WITHOUT) -> np.ndarray:
-    """Chance of each sampled rank of every rank, over every sample: (N, M + 1)."""
+    """Return the probability of each sampled rank for each rank, by enumeration: (N, M + 1)."""
     law = np.zeros((N, M + 1))
     for rank in range(1, N + 1):
         for p, (place,) in samples([rank], N, M, scheme):
@@ -59,7 +59,7 @@ def printed(capsys, code: int, *asked: str) -> str:
 
 
 def in_every_form(capsys, code: int, asked: list[str], *parts: str) -> dict[str, Any]:
-    """The answer as JSON; as CSV, as Markdown and in LaTeX it holds the parts."""
+    """Return the JSON output; CSV, Markdown and LaTeX output must contain the given parts."""
     for form, part in zip(("--csv", "--markdown", "--latex"), parts, strict=True):
         assert part in printed(capsys, code, *asked, form)
     return json.loads(printed(capsys, code, *asked, "--json"))
@@ -68,7 +68,7 @@ def in_every_form(capsys, code: int, asked: list[str], *parts: str) -> dict[str,
 def page(name: str, metric: str = "AP", **query) -> Page:
     at = Page(name, **GIVEN, metric=metric, metrics=[metric], **query)
     assert not at.error
-    assert not at.warning  # the link is read back whole
+    assert not at.warning  # the link is read without loss
     return at
 
 
@@ -87,7 +87,7 @@ PULL = 0.3
 
 
 def ridge(recipe, metric, sampling, position):
-    """Least squares over all ranks, pulled towards the uncorrected vector: (m + 1,)."""
+    """Return the least-squares vector, regularised towards the uncorrected vector: (m + 1,)."""
     law = sampling.pmf(np.arange(1, sampling.n + 1))
     plain = metric.of_above(np.arange(sampling.m + 1), sampling.m, position)
     target = metric.of_above(np.arange(sampling.n), sampling.n - 1, position) - law @ plain
@@ -97,7 +97,7 @@ def ridge(recipe, metric, sampling, position):
 
 
 def ridged(scheme: str) -> list[float]:
-    """The same vector of RR from its normal equations, over every sample."""
+    """Return the same vector for RR from its normal equations, by enumeration of samples."""
     law, plain, exact = law_of_samples(scheme), 1 / np.arange(1, M + 2), 1 / np.arange(1, N + 1)
     matrix = law.T @ law / N + PULL * np.eye(M + 1)
     return np.linalg.solve(matrix, law.T @ exact / N + PULL * plain).tolist()
@@ -159,13 +159,13 @@ PLACES = (1, 2, 2, 3, 1)  # sampled ranks
 
 
 def posterior(learner, iterations, start):
-    """One step from equally likely ranks: the mean of what the sampled ranks say of the rank."""
+    """Take one step from a uniform distribution: the mean posterior of the sampled ranks."""
     marginal = start @ learner.laws
     return (learner.outcomes.shares / marginal) @ learner.laws.T * start
 
 
 def posteriors(places: tuple[int, ...] = PLACES) -> np.ndarray:
-    """p(rank | sampled rank) of each: (places, N)."""
+    """Return p(rank | sampled rank) for each sampled rank: (places, N)."""
     law = law_of_samples()
     return (law / law.sum(axis=0)).T[np.array(places) - 1]
 
@@ -183,7 +183,7 @@ def test_an_estimator_in_python() -> None:
     values = posteriors() @ RR
     for text in ("one-step", "Posterior mean", "one_step"):
         assert sd.estimate("RR", drawn, text).value == pytest.approx(values.mean(), abs=1e-14)
-    # A mean of the instances, so that its standard error is theirs: no derivative is given.
+    # The estimate is a mean over instances, which gives its standard error without a derivative.
     error = values.std() / len(PLACES) ** 0.5
     assert standard_error("RR", drawn.outcomes, "one-step") == pytest.approx(error, rel=1e-7)
     with pytest.raises(ValueError, match=r"iterations = 3 has no effect on 'one-step'"):
@@ -210,12 +210,12 @@ def test_an_estimator_on_the_command_line_and_the_page(tmp_path, capsys) -> None
 
 
 def rbp(rank: int) -> float:
-    """Rank-biased precision of one relevant item (Moffat & Zobel 2008, eq. 4), cut at K."""
+    """Return rank-biased precision of one relevant item (Moffat & Zobel 2008, eq. 4), cut at K."""
     return (1 - STAY) * STAY ** (rank - 1) * (rank <= K)
 
 
 def chance(first, second, value, law) -> float:
-    """That the first is ahead in one sampled run, over every draw of all instances."""
+    """Return the probability that ``first`` is ahead in one sampled run, by enumeration."""
     laws = ([[(value(t), p) for t, p in law(r)] for r in ranks] for ranks in (first, second))
     return chance_above(*map(law_of_sum, laws))
 
@@ -234,7 +234,7 @@ def test_a_metric_on_the_command_line_and_every_page(tmp_path, capsys, monkeypat
         assert np.all(np.isfinite(recipe.fit(f"RBP@{K}", sd.Sampling(N, M)).values))
     b_ahead = chance(B, A, rbp, lambda rank: enumerate(law_of_samples()[rank - 1], 1))
     path, asked = ranks_file(tmp_path), ["--metric", f"RBP@{K}", "--m", str(M)]
-    # Right on average, undecided in one run.
+    # The order is right on average, but a single run may be wrong.
     answer = in_every_form(capsys, 1, ["check", path, *asked], "RBP@4", "RBP@4", "RBP@4")
     assert answer["pairs"][0]["probability"] == pytest.approx(b_ahead, abs=1e-6)
     taken = [*asked, "--n", str(N), "--correction", "rank estimate", "--json"]
@@ -258,7 +258,7 @@ COLLAPSED = "duplicates collapsed"
 
 
 def sizes(m: int, negatives: int) -> np.ndarray:
-    """Chance of each number of different items in m draws with replacement, draw by draw."""
+    """Return the distribution of the number of distinct items in m draws with replacement."""
     chances = np.eye(m + 1)[0]
     d = np.arange(m + 1)
     for _ in range(m):
@@ -281,7 +281,7 @@ def _design(monkeypatch):
 
 @cache
 def collapsed(rank: int, m: int = M) -> Counter[int]:
-    """Chance of each sampled rank, over every sequence of m draws of which repeats are dropped."""
+    """Return the distribution of the sampled rank over sequences of m draws, without repeats."""
     others, chances = [x for x in range(1, N + 1) if x != rank], Counter[int]()
     for draws in product(others, repeat=m):
         chances[1 + sum(x < rank for x in set(draws))] += 1
@@ -313,7 +313,7 @@ def test_a_design_in_python() -> None:
     std = sd.std_of_mean("RR", sets[0], M, scheme="collapsed")
     variances = (squares - means**2)[np.array(A) - 1]
     assert std == pytest.approx(variances.sum() ** 0.5 / len(A), abs=1e-14)
-    # The vector of bias-variance from its normal equations (eq. 25) over that law.
+    # The bias-variance vector follows from its normal equations (eq. 25) with that distribution.
     gram = 0.9 * law.T @ law + 0.1 * np.diag(law.sum(axis=0))
     values = np.linalg.solve(gram, law.T @ RR)
     fit = sd.correction("BV", gamma=0.1).fit("RR", sampling)
@@ -352,7 +352,7 @@ def test_a_design_refuses_what_its_ranks_do_not_tell() -> None:
 
 
 def a_ahead() -> float:
-    """That A is ahead in one sampled run by RR."""
+    """Return the probability that A is ahead by RR in one sampled run."""
     return chance(A, B, lambda place: 1 / place, lambda rank: collapsed(rank).items())
 
 
@@ -397,7 +397,7 @@ def arrow_to_parquet(data: bytes) -> bytes:
 
 
 def arrow(table: dict) -> bytes:
-    """A table in Arrow's file format, without the help of the reader."""
+    """Return a table in Arrow's file format."""
     written, columns = io.BytesIO(), pa.table(table)
     with pa.ipc.new_file(written, columns.schema) as file:
         file.write_table(columns)

@@ -21,7 +21,7 @@ def relevant_sets(draw: st.DrawFn) -> tuple[int, list[int]]:
 
 
 @given(relevant_sets(), st.integers(1, 15))
-@example((5, [1, 2, 3, 4]), 7)  # k beyond n: Recall 1, Precision still hits / k
+@example((5, [1, 2, 3, 4]), 7)  # k > n: Recall is 1, Precision still hits / k
 def test_of_set_is_the_definition(case: tuple[int, list[int]], k: int) -> None:
     n, ranks = case
     cut = [(name, k) for name in ("precision", "recall", "ap", "ndcg", "rr", "hit_rate")]
@@ -36,14 +36,14 @@ def test_one_relevant_item_positions_scale_and_text(name: str, k: int | None) ->
     values = metric(rank, 9)
     assert values.dtype == np.float64
     assert values == pytest.approx([by_definition(name, k, [r], 9) for r in rank])
-    assert values == pytest.approx(exact_metric(name, k, 9))  # the oracle of larger n
+    assert values == pytest.approx(exact_metric(name, k, 9))  # the oracle for larger n
     for position in (1, 2, 4):
         value = oracles.item_value(name, k, position, 20)
         ours = metric.of_above(np.arange(21), 20, position)
         assert ours == pytest.approx([value(a) for a in range(21)], abs=1e-15)
     for size in (1, 2, 3, 5):
         assert metric.scale(size) == pytest.approx(oracles.item_scale(name, k, size), rel=1e-15)
-    assert {sd.parse_metric(str(metric))} == {metric}  # equal, and its hash too
+    assert {sd.parse_metric(str(metric))} == {metric}  # equal metrics have equal hashes
 
 
 def test_shapes_and_broadcast() -> None:
@@ -51,7 +51,7 @@ def test_shapes_and_broadcast() -> None:
     assert metric(3, 10).shape == ()
     assert metric([[1], [2]], [3, 4]).tolist() == [[1, 1], [0.5, 0.5]]
     assert sd.parse_metric("AUC")([1, 1, 3], [2, 5, 3]).tolist() == [1.0, 1.0, 0.0]
-    assert metric(np.array([1.0, 4.0]), 4).tolist() == [1.0, 0.25]  # whole floats are ranks
+    assert metric(np.array([1.0, 4.0]), 4).tolist() == [1.0, 0.25]  # whole floats are accepted
     with pytest.raises(AttributeError):
         metric.k = 3
 
@@ -73,9 +73,9 @@ def test_spellings_of_the_field(row: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize("k", [2, 4, 10])  # 10: beyond the sampled list
+@pytest.mark.parametrize("k", [2, 4, 10])  # 10 exceeds the sampled list
 def test_a_graded_gain_that_always_needs_a_cutoff(monkeypatch, k: int, scheme: str) -> None:
-    """What a metric is follows from its own row, not from how its cutoff is written."""
+    """A new metric that needs a cutoff works by its registry entry alone."""
 
     def gain(position, j):
         return 1 / position**2
@@ -100,7 +100,7 @@ def test_a_graded_gain_that_always_needs_a_cutoff(monkeypatch, k: int, scheme: s
         assert sd.mean(metric, rows) == pytest.approx(value(tuple(ranks)), abs=1e-15)
         mean = sum(float(p) * value(s) for p, s in samples(ranks, n, m, scheme))
         assert sd.expected_mean(metric, rows, m, scheme=scheme) == pytest.approx(mean, abs=1e-14)
-    # In all of two runs of one instance each: any of the values may be ahead.
+    # All pairs of sampled values of two systems with one instance each are enumerated.
     sets = [sd.RankSet("A", [2], n), sd.RankSet("B", [5], n)]
     row = sd.probability_of_order(metric, sets, m, scheme=scheme).iloc[0]
     laws = [[(float(p), value(s)) for p, s in samples([r], n, m, scheme)] for r in (2, 5)]
@@ -121,7 +121,7 @@ def sampling_of(entry: dict[str, Any]) -> sd.Sampling:
 
 
 def assert_close(values: object, texts: object) -> None:
-    """1e-11 relative; below 1e-3 absolute 1e-13."""
+    """Check for a relative error of 1e-11, or an absolute error of 1e-13 below 1e-3."""
     true = np.array(texts, dtype=float)
     allowed = np.where(np.abs(true) < 1e-3, 1e-13, 1e-11 * np.abs(true))
     assert np.all(np.abs(np.array(values) - true) <= allowed)
@@ -162,7 +162,7 @@ def test_correction_vectors(reference: Entries, method: str) -> None:
         if recipe.gamma != 0:
             assert np.abs(fit.values - true).max() <= 1e-8 * np.abs(true).max(), entry
             continue
-        # The cutoff on singular values costs little of the fit, whatever it does to the vector.
+        # The cutoff on singular values may change the vector, but its fit is nearly as good.
         rank = np.arange(1, entry["n"] + 1)
         means = np.array([fit.expected(rank), sampling.pmf(rank) @ true])
         off, least = np.sqrt(np.mean((means - metric(rank, entry["n"])) ** 2, axis=1))

@@ -1,4 +1,4 @@
-"""Rank sets are values: immutable, told apart by their contents, reduced to counts."""
+"""Rank sets are immutable, compared by their contents, and reduced to counts."""
 
 import re
 from collections import Counter, defaultdict, namedtuple
@@ -41,7 +41,7 @@ CHANGES = [
     (sd.SampledRankSet, SAMPLED,
      {"system": "T", "sampled_ranks": [2, 1], "n": 51, "m": 11, "instances": None,
       "counts": [1, 2], "scheme": "with-replacement", "adaptive": False}),
-    # Labels that join alike, numbers beside their texts, and those beyond 64 bits with a sign.
+    # The pairs differ in labels that join alike, numbers and equal texts, or large numbers.
     (sd.RankSet, TRUE | {"instances": ["a\nb", "c"]}, {"instances": ["a", "b\nc"]}),
     (sd.RankSet, TRUE | {"instances": [1, 2]}, {"instances": ["1", "2"], "mass_above": None}),
     (sd.RankSet, TRUE | {"instances": np.array([1, 2**63], dtype=np.uint64)},
@@ -63,7 +63,7 @@ def test_contents_tell_them_apart(kind, given_, changes) -> None:
 
 
 class Row(NamedTuple):
-    """One relevant item as it is given."""
+    """The values of one relevant item."""
 
     label: Any
     rank: int
@@ -82,7 +82,7 @@ VALUES = {
 
 
 def table(rng: np.random.Generator) -> list[Row]:
-    """Up to nine rows of up to three instances, in any order."""
+    """Return up to nine rows of up to three instances, in any order."""
     labels = LABELS[rng.integers(3)]
     rows: list[Row] = []
     for label in labels[: rng.integers(1, 4)]:
@@ -100,7 +100,7 @@ def table(rng: np.random.Generator) -> list[Row]:
 
 
 def altered(rng: np.random.Generator, rows: list[Row]) -> list[Row]:
-    """Another value in one cell, which may be what it must not be."""
+    """Return the rows with one cell changed, perhaps to an invalid value."""
     i, name = int(rng.integers(len(rows))), Row._fields[rng.integers(7)]
     values = VALUES | {"label": next(x for x in LABELS if rows[0].label in x)[2:]}
     row = rows[i]._replace(**{name: values[name][rng.integers(len(values[name]))]})
@@ -108,7 +108,7 @@ def altered(rng: np.random.Generator, rows: list[Row]) -> list[Row]:
 
 
 def placed(rows: list[Row]) -> list[Row]:
-    """By instance and rank; what lies beyond a list comes behind all that is before it."""
+    """Return rows by instance and rank; items beyond a list come after all items before its end."""
     result = []
     for label in dict.fromkeys(row.label for row in rows):
         last = 0
@@ -119,7 +119,7 @@ def placed(rows: list[Row]) -> list[Row]:
 
 
 def refusal(rows: list[Row], with_mass: bool) -> str:
-    """The sentence about the first fault, rule by rule; "" where there is none."""
+    """Return the message about the first fault, checked rule by rule; "" if there is none."""
     items, size = placed(rows), Counter(row.label for row in rows)
     pairs = [(a, b) for a, b in pairwise(items) if a.label == b.label]
     faults = [
@@ -165,7 +165,7 @@ Item = namedtuple("Item", "above negatives tied position relevant mass count bey
 
 
 def columns(items: list[Row]) -> list[Item]:
-    """What is counted of each relevant item."""
+    """Return the counts that belong to each relevant item."""
     size, seen = Counter(row.label for row in items), Counter[Any]()
     result = []
     for row in items:
@@ -183,13 +183,13 @@ def made(rows: list[Row], with_mass: bool) -> sd.RankSet:
 
 
 def nearest(values: list[int], weights: list[float]) -> int:
-    """The whole number next to the weighted mean, the larger of two."""
+    """Return the integer nearest to the weighted mean, rounding halves up."""
     pairs = list(zip(map(Fraction, weights), values, strict=True))
     return int(sum(w * x for w, x in pairs) / sum(w for w, _ in pairs) + Fraction(1, 2))
 
 
 def check(rs: sd.RankSet, items: list[Item], with_mass: bool) -> None:
-    """All that is derived from a rank set, by loops over its items."""
+    """Check all derived values of a rank set by loops over its items."""
     rows, fields = rs.rows(), [name for name in Item._fields[:7] if with_mass or name != "mass"]
     for name in fields:
         assert getattr(rows, name).tolist() == [getattr(x, name) for x in items]
@@ -237,8 +237,8 @@ def check(rs: sd.RankSet, items: list[Item], with_mass: bool) -> None:
 
 
 def test_tables_are_refused_by_rule_or_counted_row_by_row(monkeypatch) -> None:
-    """Against plain loops, over tables that mix all columns, with and without a changed cell."""
-    monkeypatch.setattr(rank_sets, "_TABLE", 50)  # the matrix of few rows at a time
+    """Random tables are counted or refused as plain loops do, also after a changed cell."""
+    monkeypatch.setattr(rank_sets, "_TABLE", 50)  # the matrix has few rows at a time
     rng, refused, digests = np.random.default_rng(1), Counter[str](), {}
     for number in range(800):
         rows, with_mass = table(rng), bool(number % 2)
@@ -292,8 +292,8 @@ def test_ranks_without_their_sampling_weights_are_those_of_a_uniform_scheme() ->
     assert (plain.provenance, known.completed(True).provenance) == ("made", "made")
     assert plain == sd.RankSet("M", [1, 5, 10], 10, counts=[1, 2, 1])
     assert plain.without_mass() is plain
-    # What weighs nothing may lie above, or below.
+    # The items above, or those below, may have no weight.
     sd.RankSet("M", [2, 9], 10, mass_above=[0, 1])
-    # A rank that is only known to lie beyond 9 may be 10 or more.
+    # An item whose rank is only known to be beyond 9 may have rank 10 or more.
     listed = sd.RankSet("L", [10], 12, beyond=[True], mass_above=[0.7])
     assert listed.without_mass() == sd.RankSet("L", [10], 12, beyond=[True])

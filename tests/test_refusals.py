@@ -1,4 +1,4 @@
-"""What is refused, each in one sentence that names the parameter, the value and the remedy."""
+"""Each refusal is one sentence that names the parameter, the value and the remedy."""
 
 import math
 import re
@@ -69,15 +69,15 @@ HALVES = sd.RankSet("S", [1], 9, counts=[1.5])
 KNOWN = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9])
 TIED = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9], ties=[1, 0])
 MIXED = sampled(sampled_ranks=[1, 2, 3, 1, 4, 9], m=[5, 5, 5, 20, 20, 20])
-#: As no recommender ranks whose ranks are the rarer the further down.
+#: Most ranks are in the middle, as no distribution that falls with the rank allows.
 MIDDLE = sd.SampledRankSet("A", 1 + np.random.default_rng(8).binomial(100, 0.5, 500), 1000, 100)
-# Of one n for all, the mean, 2: the last sampled ranks cannot be.
+# With the mean n = 2 for all, the last sampled ranks are impossible.
 MIXED_UP = sampled(
     sampled_ranks=[1] * 40 + [3] * 40 + [2] * 20, n=[2] * 80 + [3] * 20, m=2, scheme=WITH
 )
 FLAT = fitted(sd.SampledRankSet("S", [1, 2], 50, 4), "mle")
 SAID = sampled(adaptive=True)
-# Relevant items of one instance that are tied.
+# Relevant items of the same instance are tied.
 BLOCKS = [sd.RankSet(x, [1, 4, 2], 9, instances=list("aab"), ties=[0, 2, 0]) for x in "PQ"]
 
 CUT = sd.RankSet("cut", [2, 6, 7], 12, instances=list("aab"), beyond=[False, True, True])
@@ -88,8 +88,8 @@ PILOT = sd.SampledRankSet("S", [1, 2], 9, 3)
 PARTS = (math, wrong_calls, metrics, tables, estimate, sd)
 NAMES = {name: getattr(part, name) for part in PARTS for name in dir(part)} | globals()
 
-#: A call, the beginning of its sentence, and values that take the place of "?" in both; of <a/b>
-#: each is called, of EVERY all functions that take the options of a protocol.
+#: Lines of ``call | beginning of the message | values that replace "?"``. <a/b> makes a call for
+#: each of a and b; EVERY calls all functions of CALLS.
 TABLE = r"""
 EVERY(<scheme/fit_scheme>="uniform") | (|fit_)scheme must be one of .*got 'uniform'
 EVERY(ties="random") | ties must be one of .*got 'random'
@@ -452,7 +452,7 @@ def test_what_is_refused(call: str, sentence: str) -> None:
 
 
 def test_the_table_is_read_whole() -> None:
-    # A row that takes its values more than once would repeat itself.
+    # Lines would be repeated if the values of a line were used more than once.
     every = list(rows())
     assert len(set(every)) == len(every) > 350
 
@@ -477,16 +477,15 @@ def test_the_calls_that_are_changed_are_valid(name: str) -> None:
 
 
 def test_a_wrong_argument_is_refused_in_a_sentence_of_ours() -> None:
-    # A sample: python -m tests.benchmarks --only wrong_arguments makes 3,000.
+    # This is a sample; python -m tests.benchmarks --only wrong_arguments makes 3,000 calls.
     calls = islice(wrong_calls.wrong_calls(1), 400)
-    quick = [call for call in calls if call.name != "synthetic"]  # seconds each
+    quick = [call for call in calls if call.name != "synthetic"]  # synthetic takes seconds
     assert [f"{call}: {found}" for call in quick if (found := call.judged())] == []
 
 
 def test_whole_numbers_are_scores_and_a_tolerance_that_nothing_exceeds_costs_nothing() -> None:
-    # They were refused as too large for a number without end.
     found = sd.ranks_from_scores([[3, 1, 2], [5, 5, 9]], [2, 0])
     assert (found.ranks.tolist(), found.ties.tolist()) == ([2, 2], [0, 1])
-    # RR is at most 1: it is decided before anything is looked at.
+    # RR is at most 1, so no candidate needs a score.
     assert sd.deciding_cutoff("RR@2", 3, tolerance=1) == 0
     assert sd.proxy_cost("RR@2", [1, 2, 3], [3, 1, 2], 0, tolerance=1) == 0

@@ -1,6 +1,6 @@
-"""Laws of the sampled rank (eq. 15, section 4.3), moments of the metric (eq. 16-19), posterior.
+"""Sampled rank distributions (eq. 15, section 4.3), moments (eq. 16-19) and posteriors.
 
-Small cases against exact fractions, large ones against a second method.
+Small cases are checked against exact fractions, large cases against a second method.
 """
 
 from fractions import Fraction
@@ -60,7 +60,7 @@ def test_pmf_is_the_exact_law(s: sd.Sampling) -> None:
 def test_mean_and_variance_are_the_sums(s: sd.Sampling, which: tuple[str, int | None]) -> None:
     (name, k), rank = which, np.arange(1, s.n + 1)
     metric, value, scale = sd.metric(name, k=k), item_value(name, k, 1, s.m), item_scale(name, k, 1)
-    # Laws and moments as fractions; the metric's own values are the only floats.
+    # Only the metric's values are floats; all other numbers are fractions.
     values = [Fraction(value(t)) * Fraction(scale) for t in range(s.m + 1)]
     means, spreads = [], []
     for law in exact_laws(s):
@@ -80,7 +80,7 @@ def test_posterior_is_bayes(s: sd.Sampling, data: st.DataObject) -> None:
         with pytest.raises(ValueError, match=r"^prior "):
             sd.posterior(t, s, weights)
         return
-    # A likelihood 1e-11 beside 1e-300 of another rank is absolute, not relative, in p(r).
+    # If a likelihood of 1e-11 is beside 1e-300, p(r) has an absolute error, not a relative error.
     bayes = [float(p / sum(joint)) for p in joint]
     assert sd.posterior(t, s, weights) == pytest.approx(bayes, rel=1e-11, abs=1e-15)
 
@@ -207,7 +207,7 @@ def test_moments(case: str, metric: str) -> None:
     exact = sd.expected_mean(metric, rs, M, **options)
     assert abs(mean - exact) <= 4 * deviation / np.sqrt(REPEATS) + 1e-12
     if case == "several tied" and metric != "RR":
-        return  # its exact scatter is not available
+        return  # its exact standard deviation is not available
     spread, fourth = sd.std_of_mean(metric, rs, M, **options), np.mean((runs - mean) ** 4)
     error = np.sqrt(max(fourth - deviation**4, 0) / REPEATS)
     assert abs(deviation**2 - spread**2) <= 4 * error + 1e-12
@@ -217,7 +217,7 @@ def test_complete_samples_do_not_vary_and_of_others_the_generator_decides() -> N
     for metric, rs in product(["AUC", "AP", "Recall@3"], [OWN_N, SEVERAL]):
         runs = sd.simulate(metric, rs, 500, 5, np.random.default_rng(0), scheme=WITHOUT)
         assert runs == pytest.approx(np.full(5, sd.mean(metric, rs)), rel=1e-14)
-    # One instance, m = 3: the sampled AP can only be 1, 1/2, 1/3 or 1/4.
+    # One instance, m = 3: the sampled AP is 1, 1/2, 1/3 or 1/4.
     five, seeded = sd.RankSet("S", [5], 9), map(np.random.default_rng, (0, 0, 1))
     one, same, other = (sd.simulate("AP", five, 3, 500, rng) for rng in seeded)
     assert set(np.round(1 / one, 9)) == {1.0, 2.0, 3.0, 4.0}
@@ -230,18 +230,18 @@ def test_batches_are_the_runs_in_pieces_with_all_metrics_of_one_draw() -> None:
     protocol = Protocol.of({"scheme": WITHOUT})
     metrics = [sd.parse_metric(name) for name in ("Recall@10", "Precision@10", "AP")]
     blocks = list(batches(metrics, rs, 50, 100, np.random.default_rng(4), protocol))
-    assert len(blocks) > 1  # a page can stop between
+    assert len(blocks) > 1  # a page can stop between blocks
     together = np.concatenate(blocks)
     assert together.shape == (100, 3)
     alone = sd.simulate("AP", rs, 50, 100, np.random.default_rng(4), scheme=WITHOUT)
     np.testing.assert_allclose(together[:, 2], alone, rtol=1e-14)
-    # With one relevant item Precision@10 is Recall@10 / 10 (eq. 8, 9): so of the same draw.
+    # With one relevant item, Precision@10 is Recall@10 / 10 (eq. 8, 9) if the draws are the same.
     np.testing.assert_allclose(together[:, 1], together[:, 0] / 10, rtol=1e-14)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_one_run_of_sampled_ranks_follows_the_law(scheme: str) -> None:
-    # Sampled AUC is unbiased (section 4.4.1): mean of 1 - (sampled rank - 1) / m is the exact AUC.
+    # Sampled AUC is unbiased (section 4.4.1): the mean of 1 - (sampled rank - 1) / m is AUC.
     rng = np.random.default_rng(8)
     rs = sd.RankSet("S", rng.integers(1, 101, 4000), rng.integers(100, 300, 4000))
     run = sd.sample_ranks(rs, 30, rng, scheme=scheme)
@@ -255,8 +255,8 @@ def test_a_run_takes_no_more_negatives_than_there_are_and_puts_ties_in_any_order
     rs = sd.RankSet("S", [3] * 3000, 10, ties=[4] * 3000, counts=[2.0] * 3000)
     run = sd.sample_ranks(rs, 50, np.random.default_rng(9))
     assert set(run.m) == {9}
-    assert len(run) == 6000  # every instance that a row stands for
-    found = np.bincount(run.sampled_ranks, minlength=8)[3:8] / 6000  # all drawn: the true rank
+    assert len(run) == 6000  # two instances per row
+    found = np.bincount(run.sampled_ranks, minlength=8)[3:8] / 6000  # all drawn: true ranks
     assert np.all(np.abs(found - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 6000))
 
 

@@ -1,4 +1,4 @@
-"""TOPK and ATOP as metrics: against Steck's definitions, and against Recall and AUC."""
+"""TOPK and ATOP against Steck's definitions, and against Recall and AUC."""
 
 from fractions import Fraction
 from itertools import product
@@ -16,7 +16,7 @@ from tests.test_metrics import relevant_sets
 
 @given(relevant_sets(), st.integers(0, 1000))
 def test_of_set_is_the_definition(case: tuple[int, list[int]], thousandths: int) -> None:
-    # Eq. 1-2 and 5 of Steck: the position of an item as a share of all N - 1 others.
+    # Eq. 1-2 and 5 of Steck use the share of all N - 1 others that is above an item.
     n, ranks = case
     x = [Fraction(r - 1, n - 1) for r in ranks]
     topk = Fraction(sum(one <= Fraction(thousandths, 1000) for one in x), len(ranks))
@@ -44,7 +44,7 @@ def test_the_place_of_a_share_is_exact(others: int, thousandths: int) -> None:
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.05, 0.25, 0.5, 1.0]))
 def test_means_are_those_of_the_measures(seed: int, share: float) -> None:
-    """Eq. 1, 2 and 4 pair by pair, each among all other items; ties first, in the middle, last."""
+    """Means follow eq. 1, 2 and 4 with ties first, in the middle, or last."""
     rng, rows = np.random.default_rng(seed), []
     for user in range(int(rng.integers(1, 5))):
         n = int(rng.integers(3, 10))
@@ -79,8 +79,8 @@ def test_at_every_m_topk_is_the_recall_of_its_place(scheme, correction) -> None:
     topk, atop, auc = (sd.curve(x, [ranks], m_values, **options)["A"] for x in names)
     assert atop.tolist() == pytest.approx(auc.tolist())
     for m in m_values:
-        # What the reader of the sampled list sees: the first 1 + floor(0.05 m) places. Corrected
-        # it is the exact metric, of the first 15 places of 300.
+        # TOPK counts the first 1 + floor(0.05 m) ranks of the sampled list; if corrected, it is the
+        # exact metric, which counts the first 15 of 300 ranks.
         others = m if correction is None else 299
         recall = f"Recall@{1 + int(np.floor(0.05 * others + 1e-9))}"
         assert topk[m] == pytest.approx(sd.expected_mean(recall, ranks, m, **options), abs=1e-12)
@@ -113,8 +113,8 @@ def several() -> sd.RankSet:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("correction", [None, "bv:0.1"])
 def test_relevant_items_are_drawn_for_one_by_one(name, scheme, correction) -> None:
-    # Section 2.3 of Steck: others are drawn from all items, relevant ones too. So each is as an
-    # instance of its own among all other items.
+    # Section 2.3 of Steck draws from all items, also relevant items, so each relevant item is like
+    # a separate instance among all other items.
     ranks = several()
     single = sd.RankSet("A", ranks.ranks, ranks.n)
     options = {"scheme": scheme, "correction": correction}
@@ -135,7 +135,7 @@ def test_users_weigh_alike_and_ties_are_averaged() -> None:
         assert ours == pytest.approx(values @ weights, abs=1e-12)
     std = np.sqrt((hit * (1 - hit)) @ weights**2)
     assert sd.std_of_mean("TOPK@0.1", ranks, m, scheme=WITHOUT) == pytest.approx(std, abs=1e-12)
-    # Rank 9..14 of 21, equally likely: places up to 11 count at 0.5, so 3 of 6.
+    # Ranks 9..14 of 21 are equally likely; ranks up to 11 are within 0.5, so 3 of 6.
     tied = sd.RankSet("A", [9], 21, ties=[5])
     assert sd.mean("TOPK@0.5", tied) == pytest.approx(3 / 6)
     assert sd.mean("ATOP", tied) == pytest.approx(1 - (10.5) / 20)
@@ -157,9 +157,9 @@ def test_several_relevant_items_everywhere_else(name) -> None:
         sd.probability_if_shared(name, [ranks, other], m, scheme=WITHOUT)
 
 
-@pytest.mark.parametrize("name", ["ATOP", "TOPK@0"])  # of one negative both: whether it is below
+@pytest.mark.parametrize("name", ["ATOP", "TOPK@0"])  # both are equal for a single negative
 def test_few_instances_have_their_exact_law(name) -> None:
-    # Two users with two relevant items each, one negative for each item: all outcomes.
+    # Two users have two relevant items, each with one negative: all outcomes are enumerated.
     ranks = sd.RankSet("A", [1, 3, 2, 4], 5, instances=[0, 0, 1, 1])
     worse = sd.RankSet("B", [2, 4, 3, 5], 5, instances=[0, 0, 1, 1])
     below = (5 - np.concatenate([ranks.ranks, worse.ranks])) / 4

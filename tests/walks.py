@@ -1,8 +1,8 @@
-"""How far a value walks through the program: ``python -m tests.walks``.
+"""Print call chains through the program: ``python -m tests.walks``.
 
-A walk is the chain of our functions from the page down to where something is made: rank sets of an
-uploaded file, their verdict, the picture of an m. Printed with it is in how many modules functions
-are entered before the headline stands. Read the chains to find one's way; a long one is a fault.
+A chain leads from the page down to the function that makes rank sets of an uploaded file, their
+verdict, or the picture of an m. The number of modules entered before the headline is printed too.
+The chains help to understand the code; long chains are a fault.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WALKS = {
 
 
 def named(frame: FrameType) -> str:
-    """``module:function`` of our own functions that have a name."""
+    """Return ``module:function`` for our own named functions, otherwise ""."""
     code = frame.f_code
     if not code.co_filename.startswith(str(HOME)) or code.co_name.startswith("<"):
         return ""
@@ -41,7 +41,7 @@ def named(frame: FrameType) -> str:
 
 
 def traced(title: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Functions entered until the last of its ends is, and the chain to each of these."""
+    """Return the functions entered until the last end of a chain, and the chain to each end."""
     if title == "an uploaded rank":
         at = Page("consistency", source="Upload a file")
         at.file_uploader(key="ranks_file").upload("ranks.csv", FILE)
@@ -60,7 +60,7 @@ def traced(title: str) -> tuple[list[str], dict[str, list[str]]]:
             stack = traceback.walk_stack(frame)
             chains[name] = [named(caller) for caller, _ in stack if named(caller)][::-1]
 
-    threading.setprofile(called)  # of the threads that start here, as a page's does
+    threading.setprofile(called)  # also traces new threads, in which pages run
     try:
         at.run()
     finally:

@@ -1,9 +1,8 @@
 """Calls of the whole public API with one or two arguments of the wrong type or size.
 
-``VALID`` holds a valid call of every public function, class and method that takes arguments. A
-wrong call replaces one or two of them with values out of :func:`zoo`. What may happen is a result
-(many wrong values are right ones elsewhere), or a ValueError or TypeError that sampledash raises
-itself: the frame that raised is in the package, at a ``raise``.
+:func:`valid` returns a valid call of every public function, class and method that takes arguments.
+A wrong call replaces one or two arguments with values from :func:`zoo`. It must return a result,
+since some values may be valid, or raise a ValueError or TypeError by a ``raise`` in sampledash.
 """
 
 from __future__ import annotations
@@ -54,14 +53,14 @@ def score(_user: object, items: Any) -> Any:
 
 
 class Call(NamedTuple):
-    """A function and valid arguments by name; files are made anew for each call."""
+    """A function and valid arguments by name; files are created anew for each call."""
 
     function: Callable[..., Any]
     arguments: dict[str, Any]
 
 
 def valid() -> dict[str, Call]:
-    """A valid call of each public name, and of each method of what it makes."""
+    """Return a valid call of each public name, and of each method of its results."""
     single, both = dict(metric="AP", ranks=A), dict(metric="AP", sets=[A, B])
     options = dict(scheme="with-replacement", odds=1.0, correction="BV 0.1", fit_scheme=None)
     options |= dict(ties="expected", weighting="instances")
@@ -170,33 +169,33 @@ def valid() -> dict[str, Call]:
 
 
 def whole(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments by name, with those that are usual."""
+    """Return all arguments by name, including defaults."""
     bound = inspect.signature(function).bind(**given)
     bound.apply_defaults()
     return dict(zip(bound.arguments, bound.args, strict=False)) | bound.kwargs
 
 
-#: Public names that hold results: they are made by functions, not called.
+#: Public classes of results, which users do not call.
 RESULTS = {
     "Cost", "Decided", "Designs", "Estimate", "Evaluation", "Fit", "Flip", "InstanceMean",
     "Interval", "Options", "Recommender", "Split",
 }  # fmt: skip
 
 
-#: Arguments that are called: what a function that is given raises itself is its caller's.
+#: Arguments that are functions: their own errors are passed on to the caller.
 FUNCTIONS = {"scores_of", "scores", "score", "proxy", "progress"}
 
 
 class Odd:
-    """An object that is nothing in particular."""
+    """An object of an unrelated class."""
 
 
 def anything(*_: Any, **__: Any) -> None:
-    """A callable that takes everything and answers nothing."""
+    """Accept all arguments and return None."""
 
 
 def zoo() -> list[Any]:
-    """Values of every kind, most of which are wrong in most places."""
+    """Return values of many kinds, most of which are wrong for most arguments."""
     deep: Any = 1
     for _ in range(2000):
         deep = [deep]
@@ -231,14 +230,14 @@ def zoo() -> list[Any]:
 
 @cache
 def raises(path: str) -> list[range]:
-    """Lines of the ``raise`` statements of a file."""
+    """Return the line ranges of the ``raise`` statements of a file."""
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     every = (node for node in ast.walk(tree) if isinstance(node, ast.Raise))
     return [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in every]
 
 
 def wrong(error: BaseException) -> str:
-    """What is wrong with an error, if anything: its type, or that we did not raise it."""
+    """Return the fault of an error, its type or its origin outside sampledash; "" if none."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{type(error).__name__} in {last.filename}:{last.lineno}: {str(error)[:150]}"
     if not isinstance(error, ValueError | TypeError):
@@ -270,7 +269,7 @@ class Wrong(NamedTuple):
         return f"{self.name}(..., {changes})"
 
     def judged(self) -> str:
-        """What is wrong with what the call does, if anything."""
+        """Make the call; return the fault of its error, or "" if there is none."""
         called = {x for x in self.changed if x in FUNCTIONS and callable(self.changed[x])}
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -286,7 +285,7 @@ class Wrong(NamedTuple):
 
 
 def wrong_calls(seed: int) -> Iterator[Wrong]:
-    """Endless random wrong calls; the functions take turns."""
+    """Yield random wrong calls without end, of each function in turn."""
     random, size = np.random.default_rng(seed), len(zoo())
     for name in itertools.cycle(valid()):
         function, arguments = valid()[name]

@@ -1,1 +1,1 @@
-"""The analyses: questions, results, sentences and pictures of every page, without Streamlit."""
+"""Computations, sentences and pictures of every dashboard page, independent of Streamlit."""

@@ -1,4 +1,4 @@
-"""Options of the metrics and schemes, with the labels used on the pages and in links."""
+"""Metrics, sampling schemes and slider steps that the pages offer, and their labels in menus."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ def _chips() -> dict[str, tuple[str, bool]]:
     return {chip: (names[chip], chip.endswith("@k") or names[chip] in share) for chip in ordered}
 
 
-#: Chip -> its metric name, and whether the metric uses the shared cutoff k; chips "...@k" first.
+#: Menu label of a metric ("chip") -> metric name, and whether the metric uses the pages' cutoff k.
+#: Labels that end in "@k" come first.
 CHIPS = Live(_chips)
-METRIC = "Recall@k"  # default chip of a page that shows a single metric
-# Label of a scheme on the pages and in links -> its name in the package.
+METRIC = "Recall@k"  # default metric of pages that show a single metric
+# Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
 
-# Steps of the sliders: 1, 2 and 5 times powers of ten.
+# Values at which the sliders stop: mostly 1, 2 and 5 times powers of ten.
 _DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
 LADDERS: dict[str, tuple[float, ...]] = {
     "n": (*_DECADES, 10**9),
@@ -33,7 +34,7 @@ LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps
 
 
 def chip_metric(chip: str, k: int, n: int) -> Metric:
-    """Return the metric of a chip; the cutoff of TOPK is k as a share of the n candidates."""
+    """Return the metric with this label; for TOPK, k is converted to a share of n candidates."""
     name, truncated = CHIPS[chip]
     if KINDS[name].cutoff == "share":
         return metric(name, k=share_of(k, n))

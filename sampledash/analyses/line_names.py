@@ -1,4 +1,4 @@
-"""Names of lines, written beside the lines in their colours: a reader need not look up a legend."""
+"""Labels of lines in a plot, written beside the lines in their colours instead of in a legend."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sampledash.types import Flags, Floats
 def name_at(
     x: float, y: float, text: str, color: str, *, log: bool, side: str = "right", shift: int = 6
 ) -> dict[str, Any]:
-    """Name of a line, written beside a point of the line and in its colour, as an annotation."""
+    """Return an annotation with the name of a line, in its colour, beside the point (x, y)."""
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
     anchor, by = away[side]
     style = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
@@ -34,24 +34,27 @@ def names_at(
     log: bool = False,
     clear: Sequence[float] = (),
 ) -> list[dict[str, Any]]:
-    """Place each name beside its line, clear of other lines and names, on a logarithmic x axis.
+    """Return annotations that name each line, placed to avoid other lines and names.
+
+    The x axis is logarithmic.
 
     Parameters
     ----------
     names, colors
         Names and colours of the lines.
     x, curves
-        The x of all lines, and the y of each line, in data units; a curve may hold NaN.
+        The x values of all lines and the y values of each line, in data units; NaN is skipped.
     across, up
-        Ranges of the axes: ``across`` as exponents of 10, from left to right, ``up`` in data units.
+        Ranges of the x axis (exponents of 10, left end first) and of the y axis (data units).
     height
-        Height of the plot, in pixels.
+        Height of the plotting area, in pixels.
     log
         Whether the y axis is logarithmic too.
     clear
-        Values of x at which upright lines are kept clear of names.
+        Values of x with vertical lines, which the names should not cover.
     """
-    shares, points = [], []  # points of each line: as shares of the plot, and in axis units
+    # Points of each line: as shares of the plot's width and height, and in units of the axes.
+    shares, points = [], []
     low, top = np.log10(up) if log else up
     uprights = [(np.log10(at) - across[0]) / (across[1] - across[0]) for at in clear]
     for y in curves:
@@ -88,20 +91,21 @@ def names_at(
 
 
 def length(x: Floats, y: Floats) -> Floats:
-    """Length of a line up to each of its points."""
+    """Return the length of a line from its first point to each of its points."""
     return np.insert(np.cumsum(np.hypot(np.diff(x), np.diff(y))), 0, 0.0)
 
 
-# Plot width in pixels, on a phone and on a desktop -> weight of its cost. A name is placed once,
-# where the weighted sum of both costs is smallest.
+# Plot width in pixels, on a phone and on a desktop -> weight of this width. A name has the same
+# position for both widths: the position with the smallest weighted sum of the two costs.
 WIDTHS = {250.0: 1.0, 480.0: 2.0}
 _LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
-_SPOTS = 24  # positions tried along each line
-_STEP = 6.0  # distance in pixels between the points of a line that names should not cover
+_SPOTS = 24  # number of positions along a line at which its name is tried
+# Distance in pixels between the sample points of a line. A name that covers such points costs more.
+_STEP = 6.0
 
 
 class _Plot:
-    """Lines and the names placed so far, in pixels, for a plot of one width."""
+    """The lines of a plot and the names placed so far, in pixels, for one plot width."""
 
     def __init__(
         self,
@@ -111,7 +115,7 @@ class _Plot:
         height: float,
     ) -> None:
         self.width, self.height = width, height
-        self.lines = []  # points at equal distances along each line: shape (points, 2)
+        self.lines = []  # for each line an array of equally spaced points, shape (points, 2)
         for x, y in lines:
             along = length(x * width, y * height)
             steps = np.arange(0.0, along[-1] + _STEP, _STEP)
@@ -121,16 +125,17 @@ class _Plot:
         self.taken: list[Floats] = []
 
     def boxes(self, x: Floats, y: Floats, name: str, right: Flags, above: Flags) -> Floats:
-        """Edges of the name's box beside each point: left, low, right, high; shape (points, 4)."""
+        """Return a text box for the name beside each point: left, low, right, high; (points, 4)."""
         wide = _LETTER * len(name)
         left = x * self.width + np.where(right, _GAP, -_GAP - wide)
         low = y * self.height + np.where(above, _GAP / 2, -_GAP / 2 - _LINE)
         return np.stack([left, low, left + wide, low + _LINE], axis=1)
 
     def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
-        """Cost of each box: high if the name covers something or another line is close.
+        """Return the cost of each text box: high if it covers something or another line is near.
 
-        ``boxes`` holds equally many boxes for each of the points ``x``, ``y``, point by point.
+        ``x`` and ``y`` are points of line number ``line``. ``boxes`` lists the boxes of the first
+        point, then those of the second, and so on, with the same number of boxes per point.
         """
         left, low, right, high = boxes.T
         pixels = np.stack([x * self.width, y * self.height], axis=1)

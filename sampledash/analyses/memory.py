@@ -1,7 +1,7 @@
-"""A cache of results by key.
+"""A cache of results, each stored under a key that holds everything the result depends on.
 
-A key holds everything that its result depends on. All readers share the results of settings and
-bundled ranks. Results of an upload stay in the session of its reader.
+All users of the dashboard share results that depend only on settings and bundled ranks. Results
+from uploaded ranks stay in the session of the user who uploaded the ranks.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ Key = tuple[Hashable, ...]
 
 
 def frozen(array: A) -> A:
-    """Make an array read-only: all pages share cached arrays, so a change would reach them all."""
+    """Make an array read-only and return it: pages share cached arrays, so none may change them."""
     array.setflags(write=False)
     return array
 
 
 class Turns:
-    """A lock by which one thread computes at a time; it holds others at most ``LONGEST`` seconds.
+    """A lock that lets one thread compute at a time, while others wait at most ``LONGEST`` seconds.
 
-    numpy releases the interpreter lock in each of its operations. Threads that compute side by side
-    pass the lock on at every operation, which costs four times the processor time.
+    NumPy releases Python's global interpreter lock (GIL) in each operation. Threads that compute at
+    the same time pass the GIL on at every operation, which costs four times the processor time.
     """
 
-    LONGEST = 0.3  # seconds after which a waiting thread starts although another still computes
+    LONGEST = 0.3  # seconds; then a waiting thread starts although another thread still computes
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -51,7 +51,7 @@ class Turns:
 
     @contextmanager
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
-        """Hold the turn; call ``wait``, which may raise, while another thread holds the turn."""
+        """Hold the lock; while another thread holds the lock, call ``wait``, which may raise."""
         me = get_ident()
         with self._changed:
             within = self._holder == me
@@ -76,7 +76,7 @@ class Turns:
                     self._changed.notify_all()
 
     def give_way(self) -> None:
-        """Let threads that wait or hold the turn go first, for ``LONGEST`` seconds at most."""
+        """Let threads that hold or await the lock go first, for at most ``LONGEST`` seconds."""
         with self._changed:
             self._changed.wait_for(lambda: not (self._waiting or self._holder), self.LONGEST)
 
@@ -86,9 +86,10 @@ _TURNS, _USUAL = Turns(), sys.getswitchinterval()
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Hold the turn for a step of long work, after giving way to other sessions.
+    """Hold the lock for one step of a long computation, after letting other threads go first.
 
-    A shorter switch interval gives the interpreter sooner to threads that draw or send a page.
+    Python switches threads more often during the step, so that threads that draw or send a page
+    wait less.
     """
     _TURNS.give_way()
     sys.setswitchinterval(_USUAL / 5)
@@ -102,7 +103,7 @@ def turn() -> Iterator[None]:
 class LruStore:
     """Results by key; a full store drops the least recently used result for each new result.
 
-    If several threads ask for a result at the same moment, one thread makes it, the others wait.
+    If several threads ask for the same result at once, one thread computes it and the others wait.
     """
 
     def __init__(self, most: int) -> None:
@@ -111,9 +112,9 @@ class LruStore:
         self._lock = Lock()
 
     def get(self, key: Key, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
-        """Return the result of this key, computed by ``make`` if needed; errors are not stored.
+        """Return the result of this key; compute it by ``make`` if needed. Errors are not stored.
 
-        ``wait`` is called every 0.1 seconds while another thread makes the result, and may raise.
+        ``wait``, which may raise, is called every 0.1 seconds while another thread runs ``make``.
         """
         with self._lock:
             ours = key not in self._found
@@ -126,7 +127,8 @@ class LruStore:
                 with _TURNS.one(wait):
                     future.set_result(make())
             finally:
-                if not future.done():  # ``make`` failed or was stopped: a waiting thread takes over
+                # If ``make`` failed or was stopped, a waiting thread computes the result.
+                if not future.done():
                     with self._lock:
                         self._found.pop(key, None)
                     future.cancel()
@@ -139,30 +141,32 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# Stores that all readers share, and number of results in the stores of one session. Keys: whether
-# the results are large. A large result has values for every m: tens of MB for many systems.
+# _SHARED holds the stores that all sessions share; _OWN holds the number of results that the stores
+# of one session can hold. The keys say whether the results are large: a large result has values for
+# every m, and takes tens of MB if there are many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
-_OWN = {True: 6, False: 256}  # room for the 160 small results of 8 systems in one metric
-_ALONE: dict[Any, Any] = {}  # stands in for the session in a script or a test
+_OWN = {True: 6, False: 256}  # a comparison of 8 systems by one metric has 160 small results
+_ALONE: dict[Any, Any] = {}  # replaces the session in scripts and tests
 _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 
 def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
-    """Set the function that returns the current reader's session; it may raise, to stop work."""
+    """Set the function that returns the current user's session; it may raise to stop the work."""
     _sessions[0] = session
 
 
 def _look() -> bool:
-    """Access the session, which lets Streamlit stop a run that is no longer wanted."""
+    """Read from the session, so that Streamlit can stop a run of the page that is out of date."""
     return "v" in _sessions[0]()
 
 
 def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False) -> T:
-    """Return the cached result of a key, or make it; the key holds all that the result depends on.
+    """Return the cached result of a key, or compute it by ``make`` and store it.
 
-    Unlike in Streamlit's caches, ``make`` may write to the page, such as a progress bar, and the
-    reader may stop ``make``. ``shared``: other sessions may use the result, because its ranks are
-    bundled. ``large``: the result takes much memory, so that the store holds only a few.
+    The key must hold everything that the result depends on. Unlike in Streamlit's caches, ``make``
+    may write to the page, for example a progress bar, and the user may stop it. If ``shared``, all
+    sessions may use the result, because it does not depend on uploaded data. If ``large``, the
+    result takes much memory, and its store holds only a few results.
     """
     if shared:
         store = _SHARED[large]
@@ -173,14 +177,15 @@ def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
-    """Cache the result of a function without arguments, for all sessions."""
+    """Decorate a function without arguments: its result is cached for all sessions."""
     return wraps(make)(lambda: cached((make.__module__, make.__name__), make, shared=True))
 
 
 def remembered(method: Callable[..., T]) -> Callable[..., T]:
-    """Cache the results of a method by its name, its arguments and the ``key`` of its object.
+    """Decorate a method: its results are cached by method name, arguments and ``self.key``.
 
-    The key omits ``progress``. ``shared`` of the object says whether all sessions may use a result.
+    The argument ``progress`` is not part of the cache key. ``self.shared`` says whether all
+    sessions may use the results.
     """
 
     @wraps(method)
@@ -202,7 +207,7 @@ def orders(
     progress: Progress | None = None,
     m_values: Sequence[int] | None = None,
 ) -> Orders:
-    """Orders of the systems at all m, or at ``m_values``, cached (``comparison.order.orders``)."""
+    """Return the cached result of ``comparison.order.orders``, at all m or at ``m_values``."""
 
     def make() -> Orders:
         every = find_orders(metrics, sets, m_max, protocol, progress, m_values)
@@ -214,5 +219,5 @@ def orders(
 
 
 def digests(sets: Sequence[RankSet]) -> tuple[str, ...]:
-    """Digests of the rank sets, equal only for equal ranks."""
+    """Return the digest (hash) of each rank set; only equal rank sets have equal digests."""
     return tuple(ranks.digest for ranks in sets)

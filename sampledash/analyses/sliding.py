@@ -1,7 +1,8 @@
-"""Pictures that move in the browser: a Plotly slider with one frame for each step.
+"""Plotly figures with a slider and one animation frame for each step of the slider.
 
-The browser needs no server while the slider is dragged. The axes are fixed, so that only the data
-move. The title is a live legend: it holds the numbers of the step in the colours of the lines.
+The browser holds all frames, so it needs no server while the slider is dragged. The axes are fixed,
+so that only the data move. The title replaces the legend: it shows the names and the current values
+of the lines in their colours.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from sampledash.types import Floats, Ints
 
 HEIGHT = 400
 TITLE = 62  # height of a title of two lines, in pixels
-LARGE = 1.5  # enlargement of notes and line widths when the picture is projected
+LARGE = 1.5  # factor by which annotations and line widths are enlarged for a projector
 Trace = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the slider: the label of its value, the moving traces, and the title."""
+    """One step of the slider: its label, the traces drawn at this step, and the title."""
 
     label: str
     data: list[Trace]
@@ -37,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line to draw: its name, its y values as shares, and its style as a Plotly ``line``."""
+    """A line to draw: its name, its y values (1 is 100 %), and its style as a Plotly ``line``."""
 
     name: str
     y: Floats
@@ -50,7 +51,7 @@ class Curve:
 
 
 def scatter(mode: str, x: Sequence[Any], y: Sequence[Any], **more: Any) -> Trace:
-    """Trace of lines, markers or text (``mode``) without hover text."""
+    """Return a scatter trace without hover text; ``mode`` is a Plotly mode such as ``"lines"``."""
     return {"type": "scatter", "mode": mode, "x": x, "y": y, "hoverinfo": "skip", **more}
 
 
@@ -65,11 +66,12 @@ def sliding(
     gap: int = 48,
     **layout: Any,
 ) -> go.Figure:
-    """Return a figure whose moving traces follow a slider; a single step has no slider.
+    """Return a figure whose traces change with a slider. A single step has no slider.
 
-    The ``fixed`` traces do not move. All ``steps`` have the same traces in the same order, and the
-    slider begins at step number ``active``. ``prefix`` stands before the value above the slider.
-    ``gap`` is the distance from the plot to the slider in pixels: room for the labels of the axis.
+    The ``fixed`` traces do not change. All ``steps`` have the same traces in the same order, and
+    the slider starts at step number ``active``. The label of the current step is shown above the
+    slider, after ``prefix``. ``gap`` is the distance in pixels from the plot to the slider, which
+    leaves room for the labels of the x axis.
     """
     c, begun = theme.look(dark), steps[active]
     moving = list(range(len(fixed), len(fixed) + len(begun.data)))
@@ -99,7 +101,8 @@ def sliding(
         "activebgcolor": c.vermillion,
         "bordercolor": c.grid,
     }
-    # Let Plotly fit the margins: titles and labels change with the step, and grow when projected.
+    # Plotly must fit the margins, because titles and labels change with the step, and are larger on
+    # a projector.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True}
     return fig.update_layout(
         sliders=[slider] * (len(steps) > 1), title=heading(begun.title, height), **fit
@@ -107,14 +110,17 @@ def sliding(
 
 
 def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: Any) -> go.Figure:
-    """A picture without a slider, with a title in the style of :func:`sliding`."""
+    """Return a figure without a slider, with a title in the style of :func:`sliding`."""
     fig = theme.figure(data, dark=dark, height=height, hovermode=False, **layout)
     top = {"title": heading(title, height), "margin": {"l": 8, "t": TITLE, "b": 8}}
     return fig.update_layout(**top, xaxis_automargin=True, yaxis_automargin=True)
 
 
 def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
-    """A title of one or two lines; two lines are moved down, as Plotly anchors the second line."""
+    """Return a Plotly title of one or two lines.
+
+    A title of two lines is moved down, because Plotly places it by its second line.
+    """
     down = 5 * size / 16 + 1.1 * size * ("<br>" in text)
     across = {"x": 0.0, "xref": "container", "xanchor": "left", "pad": {"t": 0, "l": 6}}
     up = {"y": 1 - down / height, "yref": "container", "yanchor": "top"}
@@ -122,7 +128,7 @@ def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
 
 
 def large(fig: go.Figure) -> go.Figure:
-    """Enlarge the letters of a picture for a lecture room, in place, and return the picture."""
+    """Enlarge the text and the lines of a figure for a projector, in place; return the figure."""
     layout = fig.layout
     for axis in (layout.xaxis, layout.yaxis):
         axis.tickfont.size = 18
@@ -147,18 +153,18 @@ def large(fig: go.Figure) -> go.Figure:
 
 
 def colored(text: str, color: str) -> str:
-    """Text in a colour, for a title."""
+    """Return HTML for a title: the text in this colour."""
     return f'<span style="color:{color}">{text}</span>'
 
 
 def broken(parts: Sequence[str], per_line: int) -> str:
-    """Join the parts of a title, ``per_line`` on each line, because a phone is narrow."""
+    """Join the parts of a title, ``per_line`` parts on each line, so that they fit on a phone."""
     lines = [parts[i : i + per_line] for i in range(0, len(parts), per_line)]
     return "<br>".join("   ".join(line) for line in lines)
 
 
 def live(curves: Sequence[Curve], values: Sequence[float], says: str = "") -> str:
-    """Title that names each curve in its colour, with its value, after the sentence ``says``."""
+    """Return a title: the sentence ``says``, then each curve's name and value in its colour."""
     parts = [
         colored(f"<b>{curve.name}</b> {percent(value)}", curve.color)
         for curve, value in zip(curves, values, strict=True)
@@ -170,7 +176,7 @@ def live(curves: Sequence[Curve], values: Sequence[float], says: str = "") -> st
 
 
 def lines(x: Ints, curves: Sequence[Curve]) -> list[Trace]:
-    """Traces of curves over a common x."""
+    """Return one Plotly trace per curve; all curves have the same x values."""
     drawn = [(curve, *theme.steps(x, np.round(100 * curve.y, 5))) for curve in curves]
     return [
         scatter("lines", at.tolist(), y.tolist(), name=curve.name, line=curve.line)
@@ -179,7 +185,7 @@ def lines(x: Ints, curves: Sequence[Curve]) -> list[Trace]:
 
 
 def before(x: Ints, curves: Sequence[Curve], title: str, **layout: Any) -> go.Figure:
-    """The curves before the answer is shown, without a slider."""
+    """Return the curves without a slider: the figure shown before the answer of a lesson."""
     return still(lines(x, curves), title, height=HEIGHT - 70, **layout)
 
 
@@ -193,10 +199,10 @@ def along(
     dark: bool,
     **layout: Any,
 ) -> go.Figure:
-    """Fixed curves with a dot on each, all at one x, which the slider changes.
+    """Return a figure of fixed curves with a dot on each curve; the slider moves the dots along x.
 
-    ``says`` maps each x of the slider, which begins at ``begin``, to the first line of the title.
-    The curves ``beside`` have no dot; ``layout`` is passed to :func:`sliding`.
+    ``says`` maps each x of the slider to the first line of the title. The slider starts at x =
+    ``begin``. The curves in ``beside`` have no dots. ``layout`` is passed to :func:`sliding`.
     """
     c = theme.look(dark)
     low, top = layout["yaxis"]["range"]
@@ -217,7 +223,7 @@ def along(
 
 
 def ticks(values: Sequence[float], dark: bool) -> Trace:
-    """Trace of one vertical tick per row, at the exact value of the row's system (a share)."""
+    """Return a trace with one vertical tick per row, at the exact metric of the row's system."""
     c = theme.look(dark)
     marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": {"width": 3, "color": c.ink}}
     x = [100 * value for value in values]
@@ -225,7 +231,7 @@ def ticks(values: Sequence[float], dark: bool) -> Trace:
 
 
 def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:
-    """Axes: one row per system (vertical), and the metric from 0 to the share ``top``."""
+    """Return axes with one row per system (y) and the metric from 0 to ``top`` (x; 1 is 100 %)."""
     c, names = theme.look(dark), [f"<b>{plain(s)}</b>" for s in systems]
     axis = theme.percent_axis(100 * top, title=metric)
     return {
@@ -237,7 +243,7 @@ def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[st
 def truths(
     metric: str, systems: Sequence[str], exact: Sequence[float], top: float, title: str, dark: bool
 ) -> go.Figure:
-    """The picture before the answer: one row for each system, with its exact value only."""
+    """Return the figure that is shown before the answer of a lesson: each system's exact metric."""
     axes = rows(metric, systems, top, dark)
     data, revision = [ticks(exact, dark)], f"truths-{metric}"
     return still(data, title, height=HEIGHT - 110, dark=dark, revision=revision, **axes)
@@ -246,17 +252,18 @@ def truths(
 # ------------------------------------------------------------------------------------- slopes
 
 ALL = "all candidates"
-GAP = 0.17  # smallest distance between two labels, if the axis has length 1
+# Smallest vertical distance between two labels. The worst system is at height 0, the best at 1.
+GAP = 0.17
 
 
 def heights(values: Floats) -> Floats:
-    """Values scaled to 0 (worst) to 1 (best); all 0.5 if they are equal."""
+    """Return the values scaled to 0 (smallest) to 1 (largest), or all 0.5 if they are equal."""
     span = float(np.ptp(values))
     return np.full(len(values), 0.5) if span == 0 else (values - values.min()) / span
 
 
 def spread(places: Floats, gap: float) -> Floats:
-    """Heights of labels, moved until neighbours are ``gap`` apart; their order stays the same."""
+    """Return heights of labels, moved until neighbours are ``gap`` apart, in the same order."""
     moved, order = places.astype(np.float64), np.argsort(places, kind="stable")
     for _ in range(20):
         for low, high in pairwise(order.tolist()):
@@ -278,17 +285,18 @@ def slopes(
     size: int = 18,
     reach: float = 0.62,
 ) -> go.Figure:
-    """Slope chart from exact to expected sampled metric; where lines cross, the order is wrong.
+    """Return a slope chart: exact metrics at the left, expected sampled metrics at the right.
 
-    ``sampled`` maps each m of the slider, which begins at m = ``at``, to the expected means. Names
-    have font size ``size``. On each side ``reach`` times the width of the lines is left for names.
+    If the lines of two systems cross, their sampled order is wrong. ``sampled`` maps each m of the
+    slider to the systems' expected means. The slider starts at m = ``at``. The names have font size
+    ``size``; the room for names on each side is ``reach`` times the width of the lines.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]
     pad = "\u2002\u2002"
 
     def side(x: float, values: Floats, head: str) -> list[Trace]:
-        """Names and values at the left (x = 0) or right (x = 1) end, below the heading ``head``."""
+        """Return traces of names and values at the left (x = 0) or right (x = 1) under ``head``."""
         texts = [f"<b>{plain(s)}</b>  {percent(v)}" for s, v in zip(systems, values, strict=True)]
         names = scatter(
             "text",
@@ -327,7 +335,7 @@ def slopes(
 
 
 def step_title(metric: str, systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
-    """Title of a step: the sampled order of the systems, and whether this order is right."""
+    """Return the title of a step: the sampled order of the systems, and whether it is right."""
     shown = ranking(systems, sampled)
     right = shown == ranking(systems, exact)
     return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'} by {metric}: {shown}"

@@ -1,10 +1,10 @@
 """The common look of all pictures: colours, axes and traces.
 
-A colour has the same meaning on every page: metrics, systems, numbers of negatives and corrections
-have colours of their own. The hues are those of Okabe and Ito, which people with any colour vision
-can distinguish, darker on white and lighter on black, so that coloured names are readable. A dash
-pattern repeats what the colour says. The exact metric is always a dashed line in ink (the colour of
-text). Backgrounds are transparent, so that the page shows through.
+On every page a colour stands for the same metric, system, number of negatives or correction. The
+hues are those of Okabe and Ito, which people with any colour vision can distinguish. They are
+darker on white and lighter on black, so that coloured names are readable. Dash patterns distinguish
+lines too. The exact metric is always a dashed line in "ink", the colour of text. Backgrounds are
+transparent, so that the background of the page is visible.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HEIGHT = 360
 
 @dataclass(frozen=True)
 class Look:
-    """The colours of one background."""
+    """The colours used on a light or on a dark background."""
 
     ink: str
     muted: str
@@ -59,23 +59,26 @@ DARK = Look(
 
 _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
-# Only the exact metric has this dash pattern. Metrics with a cutoff are dash-dotted.
+# Dash pattern of the exact metric; no other line has this pattern.
 EXACT_DASH = "6px,4px"
 LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 
 
 def look(dark: bool) -> Look:
-    """Colours for a dark or a light background."""
+    """Return the colours for a dark or a light background."""
     return DARK if dark else LIGHT
 
 
 def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
-    """Line of the exact metric: dashed, in ink, on every page."""
+    """Return the line style of the exact metric on every page: dashed, in the colour of text."""
     return {"color": look(dark).ink, "dash": EXACT_DASH, "width": width}
 
 
 def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
-    """Line of a sampled metric: its name decides the colour; a truncated metric is dash-dotted."""
+    """Return the line style of a sampled metric: the colour of its kind, solid or dash-dotted.
+
+    Dash-dotted lines distinguish NDCG@k from NDCG, and ATOP from AUC, which have the same colour.
+    """
     truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
     return {
         "color": getattr(look(dark), KINDS[metric.name].color),
@@ -85,7 +88,7 @@ def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
 
 
 def system_line(place: int, dark: bool) -> dict[str, Any]:
-    """Line of the system at this place of the legend, counted from 0."""
+    """Return the line style of the system at this position in the legend, counted from 0."""
     return {
         "color": getattr(look(dark), _SYSTEM[place % len(_SYSTEM)]),
         "dash": _SYSTEM_DASH[place // len(_SYSTEM) % len(_SYSTEM_DASH)],
@@ -94,13 +97,13 @@ def system_line(place: int, dark: bool) -> dict[str, Any]:
 
 
 def correction_line(name: str, dark: bool) -> dict[str, Any]:
-    """Line of the correction with this name, such as ``"bias-variance"``."""
+    """Return the line style of the correction with this name, such as ``"bias-variance"``."""
     kind = CORRECTIONS[name]
     return {"color": getattr(look(dark), kind.color), "dash": kind.dash, "width": 2.5}
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
-    """Lines for ``size`` growing numbers of negatives; the colours approach ink."""
+    """Return line styles for ``size`` growing numbers of negatives, with ever stronger colours."""
     start, end = (_rgb(c) for c in look(dark).family)
     return [
         {
@@ -126,7 +129,7 @@ def _hex(parts: list[float]) -> str:
 
 @lru_cache(maxsize=2)
 def template(dark: bool) -> dict[str, Any]:
-    """The Plotly template of all pictures."""
+    """Return the Plotly template of all pictures."""
     c = look(dark)
     ticks = {"ticks": "outside", "tickcolor": c.muted, "ticklen": 4}
     lines = {"gridcolor": c.grid, "zeroline": False, "linecolor": c.muted, "showline": True}
@@ -162,10 +165,10 @@ def figure(
     shapes: list[dict[str, Any]] | None = None,
     **layout: Any,
 ) -> Picture:
-    """Put traces into a figure with the common look.
+    """Return a figure with the common look that draws the traces ``data``.
 
-    ``data`` are traces of SVG types, at most 400 points each. The reader's own changes, such as a
-    zoom, last until ``revision`` changes. ``layout`` holds further entries of the layout.
+    Each trace has a type that Plotly draws as SVG, and at most 400 points. Changes that the user
+    makes, such as a zoom, last until ``revision`` changes. ``layout`` holds further layout entries.
     """
     at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
     font = {"size": 16, "color": title_color or look(dark).ink}
@@ -190,7 +193,7 @@ def figure(
 
 
 def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
-    """Margins for axis labels and titles, in pixels; Plotly would draw twice to find them."""
+    """Return margins in pixels for axis labels and titles; Plotly would draw twice to find them."""
     labels = up.get("ticktext", ["100.0 %"])
     longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
     letter = 0.55 * up.get("tickfont", {}).get("size", 13)
@@ -205,17 +208,17 @@ def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
 
 
 class Picture(go.Figure):
-    """A figure that is sent to the browser as plain dictionaries.
+    """A figure that is stored as plain dictionaries until Plotly's own objects are needed.
 
-    Making Plotly's objects takes ten times as long as all other work, and only a change of the
-    figure, or a test, needs them. Plotly's objects are therefore made when first read.
+    Creating Plotly's objects takes ten times as long as all other work, and only code that changes
+    the figure, and tests, need these objects. They are created when an attribute is first read.
     """
 
     def __init__(self, data: list[dict[str, Any]], layout: dict[str, Any]) -> None:
         object.__setattr__(self, "_written", {"data": data, "layout": layout})
 
     def __getattr__(self, name: str) -> Any:
-        """Make Plotly's objects when the first of their attributes is read."""
+        """Create Plotly's objects when one of their attributes is read for the first time."""
         written = self.__dict__.pop("_written", None)
         if written is None:
             raise AttributeError(name)
@@ -223,11 +226,11 @@ class Picture(go.Figure):
         return getattr(self, name)
 
     def as_written(self) -> dict[str, Any]:
-        """Data and layout as dictionaries, available until Plotly's objects are made."""
+        """Return data and layout as dictionaries; possible only before Plotly's objects exist."""
         return dict(self.__dict__["_written"])
 
     def to_dict(self) -> dict[str, Any]:
-        """The figure as the browser receives it."""
+        """Return the figure as the dictionary that is sent to the browser."""
         written = self.__dict__.get("_written")
         if written is None:
             made: dict[str, Any] = super().to_dict()
@@ -240,7 +243,7 @@ class Picture(go.Figure):
 
 
 def _packed(part: Any) -> Any:
-    """Convert an array of numbers to the form that Plotly reads fastest."""
+    """Convert an array to the form that Plotly reads fastest: base64 for float64, else a list."""
     if not isinstance(part, np.ndarray):
         return part
     if part.dtype != np.float64:
@@ -249,16 +252,19 @@ def _packed(part: Any) -> Any:
 
 
 def behind(fig: Picture, pinned: Picture) -> Picture:
-    """Add those lines of a pinned picture that differ visibly from the shown lines, dotted."""
+    """Return ``fig`` with the lines of another picture, which the user pinned, as dotted lines.
+
+    Pinned lines that do not differ visibly from a line of ``fig`` are left out.
+    """
     written, other = fig.as_written(), pinned.as_written()
     layout, dotted = dict(written["layout"]), []
 
     def differ(pin: dict[str, Any], as_shown: dict[str, Any]) -> bool:
-        """Whether two lines differ by more than 0.5 % of the range of ``pin`` at some x."""
+        """Return whether two lines differ by more than 0.5 % of the range of ``pin`` at some x."""
         if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
-        upright = np.diff(pin["x"], append=np.inf) == 0  # an upright step: two values at one x
+        upright = np.diff(pin["x"], append=np.inf) == 0  # vertical step: two y values at one x
         away[upright | np.roll(upright, 1)] = 0.0
         return bool(np.abs(away).max() > 0.005 * max(np.ptp(pin["y"]), 1e-12))
 
@@ -282,12 +288,12 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
 
 
 def across(panels: int) -> int:
-    """Number of panels side by side in a row, for this total number of panels."""
+    """Return the number of panels in each row, for this total number of panels."""
     return 2 if panels == 4 else min(panels, 3)
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join pictures of equal height into one picture with panels, which browsers draw faster."""
+    """Join figures of equal height into one figure with panels; browsers draw one figure faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -326,11 +332,11 @@ def beside(panels: Sequence[Picture]) -> Picture:
     return Picture(data, layout)
 
 
-_BETWEEN = 0.075  # gap between two panels, as a share of the width
+_BETWEEN = 0.075  # gap between two panels, as a share of the width of the figure
 
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
-    """Axis references that move a shape or an annotation into panel number ``end``."""
+    """Return the axis references of a shape or annotation in the panel with the suffix ``end``."""
     return {
         f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
         for name in "xy"
@@ -340,7 +346,7 @@ def _within(part: dict[str, Any], end: str) -> dict[str, str]:
 def rank_axis(
     last: int, *, log: bool = True, title: str = "true rank", most: int = 6
 ) -> dict[str, Any]:
-    """Horizontal axis over ranks 1..last; ``most`` is the largest number of labelled ticks."""
+    """Return a horizontal axis over ranks 1..last with at most ``most`` labelled ticks."""
     if not log:
         return {
             "title": {"text": title},
@@ -364,13 +370,13 @@ def rank_axis(
 def log_axis(
     ends: Sequence[float], ticks: Sequence[float], write: Callable[[Any], str], **more: Any
 ) -> dict[str, Any]:
-    """Logarithmic axis between ``ends`` (exponents of 10); ``write`` makes the label of a tick."""
+    """Return a logarithmic axis between ``ends`` (exponents of 10); ``write`` formats the ticks."""
     texts = {"tickvals": list(ticks), "ticktext": list(map(write, ticks))}
     return {"type": "log", "range": list(map(float, ends)), **texts, **more}
 
 
 def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> dict[str, Any]:
-    """Vertical axis from ``low`` to ``top``, both in percent, with up to two decimals."""
+    """Return an axis from ``low`` to ``top``, in percent; its labels have up to two decimals."""
     room = 0.04 * (top - low)
     return {
         "title": {"text": title},
@@ -382,7 +388,7 @@ def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> di
 
 
 def rows_axis(names: Sequence[str], color: str, size: int = 14) -> dict[str, Any]:
-    """Vertical axis with named rows at 0, 1, ...; the first row is on top."""
+    """Return a vertical axis with named rows at 0, 1, ...; the first row is on top."""
     return {
         "tickvals": list(range(len(names))),
         "ticktext": list(names),
@@ -392,26 +398,26 @@ def rows_axis(names: Sequence[str], color: str, size: int = 14) -> dict[str, Any
 
 
 def curve(x: Any, y: Any, line: dict[str, Any], name: str, **more: Any) -> dict[str, Any]:
-    """A line with its hover text, for :func:`figure`."""
+    """Return the trace of a line with its hover text, for :func:`figure`."""
     drawn = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "name": name}
     return drawn | {"hovertemplate": hover(name)} | more
 
 
 def area(x: Any, y: Any, fill: str) -> dict[str, Any]:
-    """A filled area, given the points of its boundary, for :func:`figure`."""
+    """Return the trace of a filled area with these boundary points, for :func:`figure`."""
     edge = curve(x, y, {"width": 0, "color": fill}, "", hoverinfo="skip", hovertemplate=None)
     return edge | {"fill": "toself", "fillcolor": fill}
 
 
 def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
-    """Bars, for :func:`figure`."""
+    """Return a trace of bars, for :func:`figure`."""
     return {"type": "bar", "x": x, "y": y, "name": name, **more}
 
 
 def spans(
     ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
 ) -> dict[str, Any]:
-    """One horizontal bar per row in ``rows``, between its ``ends`` (shares), for :func:`figure`."""
+    """Return a trace with one horizontal bar per row, between its two ``ends`` (shares, 0 to 1)."""
     at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
     fill = {"color": color, "line": {"width": 0}}
     flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
@@ -419,40 +425,40 @@ def spans(
 
 
 def dots(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Marked points, for :func:`figure`."""
+    """Return a trace of markers at the points (x, y), for :func:`figure`."""
     return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker, **more}
 
 
 def upright(at: float, color: str, **line: Any) -> dict[str, Any]:
-    """A thin vertical line over the whole height, as a shape for :func:`figure`."""
+    """Return a thin vertical line over the whole height, as a shape for :func:`figure`."""
     style, ends = {"color": color, "width": 1, **line}, {"x0": at, "x1": at, "y0": 0, "y1": 1}
     return {"type": "line", "yref": "paper", "layer": "below", "line": style, **ends}
 
 
 def level(at: float, color: str, **line: Any) -> dict[str, Any]:
-    """A thin horizontal line over the whole width, as a shape for :func:`figure`."""
+    """Return a thin horizontal line over the whole width, as a shape for :func:`figure`."""
     style, ends = {"color": color, "width": 1, **line}, {"x0": 0, "x1": 1, "y0": at, "y1": at}
     return {"type": "line", "xref": "paper", "layer": "below", "line": style, **ends}
 
 
 def box(x0: float, x1: float, y0: float, y1: float, **more: Any) -> dict[str, Any]:
-    """A rectangle, as a shape for :func:`figure`."""
+    """Return a rectangle, as a shape for :func:`figure`."""
     corners = {"x0": x0, "x1": x1, "y0": y0, "y1": y1}
     return {"type": "rect", "layer": "below", "line": {"width": 0}, **corners, **more}
 
 
 def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
-    """Text in the picture, as an annotation for :func:`figure`."""
+    """Return a text at the point (x, y), as an annotation for :func:`figure`."""
     return {"x": x, "y": y, "text": text, "showarrow": False, **more}
 
 
 def margin(top: int) -> dict[str, int]:
-    """Margins around the plot, in pixels."""
+    """Return the margins around the plot, in pixels."""
     return {"l": 8, "r": 12, "t": top, "b": 8}
 
 
 def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
-    """Points of a line with vertical jumps if y has only two values; otherwise x and y unchanged.
+    """Return points of a line with vertical jumps if y has just two values, else x and y unchanged.
 
     Examples
     --------
@@ -466,10 +472,10 @@ def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
-    """Hover text of one trace, which is one row of the hover label of all traces."""
+    """Return the hover text of one trace: one row of the hover label that all traces share."""
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
 
 
 def in_percent(values: ArrayLike) -> np.ndarray[Any, Any]:
-    """Convert shares to percent, the unit in which shares are drawn."""
+    """Convert shares (0 to 1) to percent, the unit of the pictures."""
     return 100.0 * np.asarray(values, dtype=np.float64)

@@ -1,8 +1,9 @@
 """The command line, such as ``sampledash check ranks.csv --metric Recall@10 --m 100``.
 
-A command is a function from its arguments to an answer (:mod:`~sampledash.command_line.streams`);
-:mod:`~sampledash.command_line.options` names its module. Numbers, tables and sentences are those of
-the dashboard, which draws negatives without replacement by default.
+A command is a function that takes the parsed arguments and returns an ``Answer``, which is defined
+in :mod:`~sampledash.command_line.streams`. :mod:`~sampledash.command_line.options` lists the
+commands and their modules. Numbers, tables and sentences are the same as in the dashboard; both
+draw negatives without replacement by default.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = answer.code
         if not answer.saved:
             save(args.command, answer, args.form, args.output)
-        if args.command in FILES and args.form != "json":  # standard output has rows only
+        if args.command in FILES and args.form != "json":  # standard output has only rows
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
         return code
     except (ValueError, MemoryError) as error:
@@ -49,13 +50,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         why = why or "the memory does not suffice for this file"
     except KeyboardInterrupt:
         why, failure = "stopped; nothing is written", STOPPED
-    except BrokenPipeError:  # the program that reads the output has stopped
+    except BrokenPipeError:  # the program that reads this output has ended
         return code
     except OSError as error:
         why = (
             f"{error.filename or 'a file'}: {str(error.strerror or error).lower()}; check the path"
         )
-    except Exception:  # exit code 1 would mean a wrong order
+    except Exception:  # uncaught, it would give exit code 1, which means a wrong order
         traceback.print_exc()
         why = "this is a fault of the program: please report it with the lines above"
     progress.end()
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _option(args: Namespace, remedy: Remedy) -> str:
-    """Return a remedy as an option of the command; empty if the command has none for it."""
+    """Return a remedy as an option of the command; "" if the command has no such option."""
     if remedy.value is None or not hasattr(args, remedy.name):
         return ""
     value = {True: "", ...: " FILE"}.get(remedy.value, f" {remedy.value}")
@@ -73,7 +74,7 @@ def _option(args: Namespace, remedy: Remedy) -> str:
 
 
 def _check_paths(args: Namespace) -> None:
-    """Refuse empty paths, and an output that is, or lies in, a file or folder that is read."""
+    """Raise a ValueError for an empty path, or an output that is, or lies in, an input path."""
     read = [("FILE", path) for path in args.files]
     read += [(f"--{name}", getattr(args, name, None)) for name in ("relevant", "seen", "qrels")]
     for name, path in (*read, ("--output", args.output)):
@@ -81,6 +82,6 @@ def _check_paths(args: Namespace) -> None:
             raise ValueError(f"{name} is '', an empty path: is a variable of the script empty?")
         if name == "--output" or path is None or args.output in (None, "-"):
             continue
-        # Unlike Path.resolve, realpath raises nothing for a loop of links.
+        # Unlike Path.resolve, realpath does not raise an error for a loop of symbolic links.
         if Path(os.path.realpath(args.output)).is_relative_to(os.path.realpath(path)):
             raise ValueError(f"--output {args.output} is in what is read: give another")

@@ -1,4 +1,4 @@
-"""``correct`` and ``table``: corrected metrics, estimates, and ranges from printed values."""
+"""The commands ``correct`` and ``table``: corrected metrics, estimates and ranges."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
-_READINGS = ("estimate_if_set", "estimate_if_drawn")  # columns for an m that depends on rank
+# Two estimates if m depends on the rank: if m was set beforehand, and if drawn items decided m.
+_READINGS = ("estimate_if_set", "estimate_if_drawn")
 
 
 def correct(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return a corrected metric by sampled rank; for files, estimates from them and ranges."""
+    """Return the corrected metric of each sampled rank or, for files, estimates and ranges."""
     metrics = metrics_of(args)
     if args.files:
         return _estimates(metrics, args, progress)
@@ -79,17 +80,20 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
 
 
 def _part(progress: Progress, x: int, parts: int) -> Progress:
-    """Return a function that reports the progress of part ``x`` as progress of all parts."""
+    """Return a function that reports the progress of part number ``x`` as progress of all parts."""
     return lambda done: progress((x + done) / parts)
 
 
 def _ends(row: asked.Row) -> tuple[float, ...]:
-    """Return ranges without and with the assumption that ranks fall off (NaN if contradicted)."""
+    """Return the ends of two ranges: without an assumption, and if better ranks are never rarer.
+
+    The ends of the second range are NaN if the data contradict the assumption.
+    """
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 
 
 def table(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the range of the real metric that the sampled values of a printed table allow."""
+    """Return the ranges of metrics on all items that a printed table of sampled metrics allows."""
     if len(args.files) > 1:
         raise ValueError("a table is one file: give the other by itself")
     data, name = load(*opened(args.files[0]))

@@ -1,4 +1,4 @@
-"""The commands, their options and their parsers; the code of a command is imported when it runs."""
+"""The commands, their options and their parser, without the code that runs the commands."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
 
-FILES = ("rank", "count")  # commands that write files of ranks: CSV by default
-_DATA = "sampledash/data"  # in a clone of the repository, where the examples run
+FILES = ("rank", "count")  # commands that write ranks, by default as CSV
+_DATA = "sampledash/data"  # relative to a clone of the repository, from which the examples run
 _FORMS = ("json", "csv", "markdown", "latex")
 
 
 class Command(NamedTuple):
-    """A command: what it does, an example that runs as it stands, its options, and its module.
+    """A command: what it does, an example that can be run, its options, and its module.
 
     The module is in :mod:`sampledash.command_line`; its function has the name of the command.
     """
@@ -28,7 +28,7 @@ class Command(NamedTuple):
     module: str
 
 
-#: Settings of each option for argparse, by name; ``flag`` is given if it differs from the name.
+#: Name of an option -> arguments for argparse, and ``flag`` if the flag differs from the name.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"},
     "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"},
@@ -125,14 +125,17 @@ COMMANDS = {
 
 
 _SECRET = "pass|pwd|token|secret|key|credential|signature|auth"
-# In a URL: the password before the host, and the value of a parameter that is named as a secret.
+# Matches the password before the host of a URL, and the values of parameters with secret names.
 _SECRETS = re.compile(
     rf"://[^\s/@:]*:([^\s/@]+)@|[?&;][\w.-]*(?:{_SECRET})[\w.-]*=([^\s&;]+)", re.I
 )
 
 
 def masked(text: str, *words: str) -> str:
-    """Return a text in which the secrets of URLs in ``words`` are masked, even if unquoted."""
+    """Return a text with *** in place of secrets, such as a password in a URL in ``words``.
+
+    A secret is found in the text even if its %-codes are decoded there.
+    """
     secrets = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
     for secret in secrets.union(map(unquote, secrets), map(unquote_plus, secrets)):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
@@ -141,7 +144,7 @@ def masked(text: str, *words: str) -> str:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Exit with one sentence, without the usage, which --help shows."""
+        """Exit with one sentence on the error, without the usage text, which --help shows."""
         self.exit(2, f"{self.prog}: {masked(message, message)}; see {self.prog} --help\n")
 
 

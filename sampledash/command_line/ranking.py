@@ -1,6 +1,7 @@
-"""``rank`` and ``count``: compute true ranks from scores, and a histogram from ranks.
+"""The commands ``rank`` (true ranks from scores) and ``count`` (a histogram from ranks).
 
-Files are read into memory; an engine processes folders, URLs, and everything with ``--engine``.
+Files are read into memory. A database engine processes folders and URLs; with the option
+``--engine``, it processes files too.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def count(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return a histogram of ranks: one row for each distinct system, n, rank and ties.
+    """Return a histogram of ranks: one row for each combination of system, n, rank and ties.
 
     Instances with several relevant items keep their own rows.
     """
@@ -73,14 +74,14 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
-    """Return the URL of the engine: the given one, DuckDB for a folder or URL, otherwise None."""
+    """Return the URL of the engine: the option, or DuckDB for a folder or URL, otherwise None."""
     given = [path for path in (*args.files, *others) if path]
     folders = [path for path in given if Path(path).is_dir() or "://" in path]
     return args.engine or (warehouse.DUCKDB if folders else None)
 
 
 def _only(args: argparse.Namespace) -> str:
-    """Return the table that an engine reads; refuse several tables, and options of the readers."""
+    """Return the single table in the arguments; raise a ValueError for other input of an engine."""
     _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")
@@ -89,7 +90,7 @@ def _only(args: argparse.Namespace) -> str:
 
 
 def _refuse_unused(args: argparse.Namespace, where: str) -> None:
-    """Refuse options of the readers of ranks if none of these readers is used."""
+    """Raise a ValueError for an option of the rank readers, which ``where`` does not use."""
     usual = vars(parser().parse_args(["rank", "-"]))
     if given := [name for name in READING if getattr(args, name) != usual[name]]:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")
@@ -102,7 +103,7 @@ def _kept(
     name: str,
     sentences: list[str],
 ) -> Answer:
-    """Return the result of an engine: written as Parquet by the engine, or fetched as a table."""
+    """Return the result of an engine: a Parquet file if the output is one, or a fetched table."""
     if args.output is not None and args.output.endswith(".parquet"):
         with aside(args.output) as part:
             warehouse.save(engine, table, part, name)

@@ -1,4 +1,4 @@
-"""``serve``: the dashboard, with files of results opened in it."""
+"""The command ``serve``, which runs the dashboard with given files of ranks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
     beside = Path(__file__).resolve().parents[2]
     places = (
         beside,
-        beside / "share" / "sampledash",  # where pip install --target puts it
+        beside / "share" / "sampledash",  # where pip install --target puts app.py
         Path(sysconfig.get_path("data")) / "share" / "sampledash",
     )
     app = next((place / "app.py" for place in places if (place / "app.py").is_file()), None)
@@ -28,18 +28,22 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
     if not 0 < args.port < 65536:
         raise ValueError(f"--port {args.port} is no port: give one from 1 to 65535")
     os.environ["SAMPLEDASH_RESULTS"] = json.dumps(results(args.files))
-    os.chdir(app.parent)  # Streamlit takes its settings from the folder it is started in
+    os.chdir(app.parent)  # Streamlit reads its settings from the folder in which it is started
     options = {"port": args.port, "address": args.address, "fileWatcherType": "none"}
     if args.base_path:
         options["baseUrlPath"] = args.base_path
     sys.argv = ["streamlit", "run", str(app)]
     sys.argv += [f"--server.{name}={value}" for name, value in options.items()]
-    runpy.run_module("streamlit", run_name="__main__")  # in the process that the user stops
+    # Streamlit runs in this process, so that the user stops both together.
+    runpy.run_module("streamlit", run_name="__main__")
     return Answer(text="")
 
 
 def results(given: list[str]) -> list[str]:
-    """Return the files, and the files in folders; a folder with parts of one table is one file."""
+    """Return the paths of the given files and of the files in given folders.
+
+    A folder that holds the parts of one table is returned itself.
+    """
     paths: list[str] = []
     for given_path in given:
         path = Path(given_path).absolute()
@@ -48,7 +52,8 @@ def results(given: list[str]) -> list[str]:
         if path.parent == path:
             raise ValueError(f"{given_path} holds all folders: give the one that holds the results")
         inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
-        forms = ("*=*/**/*.parquet", "part-*.parquet")  # a file named lr=0.1.csv is no part
+        # Patterns for the parts of one table. A file named lr=0.1.csv is not such a part.
+        forms = ("*=*/**/*.parquet", "part-*.parquet")
         parts = any(next(path.glob(form), None) is not None for form in forms)
         paths += [str(path)] if parts or not inside else map(str, inside)
     return paths

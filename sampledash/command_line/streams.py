@@ -1,4 +1,4 @@
-"""Input and output of commands: sources, answers (files are never half-written), progress."""
+"""Input and output of commands: reading of files, writing of answers, display of progress."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rank_sets(args: argparse.Namespace) -> list[RankSet]:
 
 
 def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[RankSet]:
-    """Return the true ranks of opened sources."""
+    """Return the true ranks of sources that :func:`opened` has returned."""
     options = {"instances": args.instances, "runs": args.runs, "censored": args.censored}
     qrels = None if args.qrels is None else opened(args.qrels)
     try:
@@ -72,7 +72,7 @@ def metrics_of(args: argparse.Namespace) -> list[Metric]:
 
 
 def options_of(args: argparse.Namespace) -> Options:
-    """Return the options of the comparison as keyword arguments of the functions."""
+    """Return the options as keyword arguments of the functions that compare systems."""
     options: Options = {
         "scheme": args.scheme,
         "correction": parse_correction(args.correction or "uncorrected"),
@@ -86,7 +86,7 @@ def options_of(args: argparse.Namespace) -> Options:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found: sentences, tables by name, the main one first, and an exit code."""
+    """The result of a command: sentences, tables by name (the main table first), an exit code."""
 
     sentences: Sequence[str] = ()
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -97,14 +97,16 @@ class Answer:
 
 
 def written(command: str, answer: Answer, form: str) -> str:
-    """Return an answer as text in one of the forms."""
+    """Return an answer as text in the format ``form``."""
     if answer.text is not None:
         return answer.text
     if form == "json":
         tables = {name: _records(table) for name, table in answer.tables.items()}
         content = {"command": command, "sentences": [*answer.sentences]} | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    if form == "csv" and command in FILES:  # for the readers: labels get no apostrophe
+    # Programs read this CSV again. It therefore has no apostrophes, which ``as_csv`` puts before
+    # texts that a spreadsheet would run as a formula.
+    if form == "csv" and command in FILES:
         return "".join(x.to_csv(index=False, lineterminator="\n") for x in answer.tables.values())
     if form in TABLES:
         return "\n".join(TABLES[form](table) for table in answer.tables.values())
@@ -113,13 +115,13 @@ def written(command: str, answer: Answer, form: str) -> str:
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows with plain values, None for missing values."""
+    """Return the rows of a table as dictionaries of plain values, with None for missing values."""
     plain = table.astype(object).where(table.notna(), None)
     return [dict(zip(plain.columns, row, strict=True)) for row in plain.itertuples(index=False)]
 
 
 def _aligned(table: pd.DataFrame) -> str:
-    """Return a table as text for people: rounded, in aligned columns."""
+    """Return a table as text for people, with rounded numbers in aligned columns."""
     columns = []
     for column in printed(table):
         cells = [column.header, *(" ".join(cell.split()) or "–" for cell in column.cells)]
@@ -130,15 +132,17 @@ def _aligned(table: pd.DataFrame) -> str:
 
 @contextmanager
 def aside(path: str) -> Iterator[Path]:
-    """Yield a file beside the target; it replaces the target when complete, never half-written.
+    """Yield the path of a temporary file, which replaces the file ``path`` once it is complete.
 
-    For a symbolic link, the file that it points to is replaced, not the link.
+    So ``path`` is never half-written. If ``path`` is a symbolic link, the file that the link points
+    to is replaced, not the link. Raises a ValueError if ``path`` cannot be written.
     """
     target = Path(os.path.realpath(path))
     try:
         if (os.path.exists(path) or target.is_symlink()) and not target.is_file():
             raise OSError(0, "it is a folder or a device, a pipe or a loop of links")
-        if target.is_file() and not os.access(target, os.W_OK):  # os.replace checks only the folder
+        # os.replace would also replace a write-protected file, because it checks only the folder.
+        if target.is_file() and not os.access(target, os.W_OK):
             raise PermissionError(0, "permission denied")
         with Scratch(target.parent) as folder:
             yield (part := Path(folder, target.name))
@@ -155,7 +159,8 @@ def save(command: str, answer: Answer, form: str, path: str | None) -> None:
     if path in (None, "-"):
         try:
             print(written(command, answer, form), end="", flush=True)
-        except OSError as error:  # avoid the same error when Python exits
+        except OSError as error:
+            # Without this redirection, Python would raise the same error again when it exits.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if isinstance(error, BrokenPipeError):
                 raise
@@ -169,13 +174,13 @@ def save(command: str, answer: Answer, form: str, path: str | None) -> None:
 
 
 class Told:
-    """Show progress on standard error, if it is a terminal, after the first second."""
+    """Show progress on standard error after the first second, if standard error is a terminal."""
 
     def __init__(self) -> None:
         self.start, self.last = time.monotonic(), -1
 
     def __call__(self, share: float) -> None:
-        """Show the share that is done."""
+        """Show the share of the work that is done, in percent."""
         done = int(100 * share)
         patient = time.monotonic() - self.start <= _PATIENCE
         if done > self.last and not patient and sys.stderr.isatty():
@@ -183,6 +188,6 @@ class Told:
             print(f"\r{done:3d} %", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Erase the progress from the screen."""
+        """Erase the progress from the terminal."""
         if self.last >= 0:
             print("\r      \r", end="", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""``check``, ``report``, ``plan``: does sampling show the true order, and what would show it?"""
+"""The commands ``check``, ``report`` and ``plan``: does sampling show the true order?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(args: argparse.Namespace, progress: Progress) -> Answer:
 
 def report(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the report of the Consistency page: verdict, pictures and tables in one HTML file."""
-    # The pictures import slowly, so that only this command imports them.
+    # Importing the code of the pictures is slow, so only this command imports it.
     from sampledash.analyses.consistency.report import report as written
     from sampledash.analyses.consistency.result import Focus, Question, compute
     from sampledash.analyses.source import Source, expression
@@ -43,7 +43,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if path == "-" else Path(path).name for path in args.files),
-        bundled=True,  # sharing is safe: this process has only one user
+        bundled=True,  # lets caches be shared, as this process has only one user
         python=expression("read_rank_sets", argument, options),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args))
@@ -54,7 +54,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return how many negatives or instances show the true order, and the cost of exact metrics."""
+    """Return the numbers of negatives and instances that are needed, and costs of exact metrics."""
     sets, options, metrics = rank_sets(args), options_of(args), metrics_of(args)
     needed, costs, sentences, notes = [], [], [], []
     for metric in metrics:
@@ -72,7 +72,7 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
             )
         try:
             by_system = [(ranks, mean_stopping_cost(metric, ranks)) for ranks in sets]
-        except ValueError as error:  # nothing decides a metric without a cutoff
+        except ValueError as error:  # for example, a metric without a cutoff is never decided early
             sentences.append(spell(error))
             continue
         for ranks, cost in by_system:

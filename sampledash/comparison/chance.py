@@ -1,15 +1,17 @@
-r"""The chance that one sampled run shows the true order: that one random sum exceeds another.
+r"""The chance that one sampled run shows the true order: P(one random sum exceeds another).
 
 Let :math:`\varphi` be the characteristic function of the difference D of two sums, and P a period
-that covers all values of D with a non-negligible probability. Then
+that covers all values of D with a non-negligible probability. The Fourier series of a square wave
+gives
 
 .. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
           \frac{\operatorname{Im} \varphi(2 \pi k / P)}{k} - \frac12 P(D = 0),
 
-the Fourier series of a square wave. It is exact except for the tails beyond the period, at any
-skewness; the sum ends where :math:`\varphi` has died away. If it does not die away, as for few or
-rare hits, the last frequencies give P(D = 0), and the others are tapered: compared with 16 times as
-many frequencies, the result is then usually off by 2e-6, at most by 2e-4 (100 random cases).
+At any skewness, the series is exact except for the tails of D beyond the period. The sum ends where
+:math:`\varphi` has become negligible. With few or rare hits, :math:`\varphi` does not become
+negligible: then P(D = 0) is estimated from the higher frequencies, and the series is tapered.
+Compared with 16 times as many frequencies, the result is then usually off by 2e-6, and at most by
+2e-4 (100 random cases).
 """
 
 from __future__ import annotations
@@ -33,17 +35,25 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
 from sampledash.types import Floats, Ints
 
-_REACH = 8.0  # standard deviations beyond which a difference has negligible probability
-_STAGES = (0, 48, 512, 2048, 8192)  # numbers of frequencies, tried until all transforms died away
-_ALWAYS = 2048  # stages up to this number of frequencies are always tried
-_ROOM = 1 << 25  # larger stages have at most this many entries (distributions x frequencies)
-_ENOUGH = 512  # with fewer frequencies, no transform counts as died away for good
-_TURNS = 128  # largest length of the Fourier transform that counts a rare large value
-_ROUNDED = 1e-6  # a computed standard deviation below this is a rounding error of 0
-_FAINT = 1e-6  # modulus below which a transform has died away
+_REACH = 8.0  # values farther from the mean, in standard deviations, have negligible probability
+# Numbers of frequencies to try in turn, until the characteristic functions become negligible.
+_STAGES = (0, 48, 512, 2048, 8192)
+# Numbers of frequencies up to _ALWAYS are always allowed. Larger numbers are allowed only if
+# distributions x frequencies is at most _ROOM.
+_ALWAYS = 2048
+_ROOM = 1 << 25
+_ENOUGH = 512  # smallest number of frequencies after which the Fourier series may be cut off
+# Largest length of the discrete Fourier transform from which ``by_lumps`` computes how often a rare
+# large value occurs.
+_TURNS = 128
+_ROUNDED = 1e-6  # a computed standard deviation below this is a rounding error and counts as 0
+_FAINT = 1e-6  # a characteristic function with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-_ALIKE = 8.0  # pairs share frequencies if their standard deviations differ by less than this factor
-_ROUGH = 0.08  # up to this term size, in standard deviations, the normal distribution errs by 0.005
+# Pairs use the same frequencies if their standard deviations differ by less than this factor.
+_ALIKE = 8.0
+# The normal distribution is used if no term of a sum can change the difference by more than this
+# many standard deviations: its error is then at most about 0.005.
+_ROUGH = 0.08
 
 
 def probability_of_order(
@@ -69,13 +79,14 @@ def probability_of_order(
 
     Notes
     -----
-    If items can only hit or miss, the distribution of the hit counts is exact, up to 20,000
-    instances. With one relevant item per instance, or a metric of the first item, the distribution
-    of the mean is exact if the mean takes few values. Else its characteristic function is inverted,
-    which is accurate at any skewness (a rare value that dwarfs all others is counted apart); with
-    so many instances that no skewness is left, the mean is normal. With several relevant items,
+    If items can only hit or miss, the distribution of the number of hits is computed exactly, up to
+    20,000 instances. Otherwise, with one relevant item per instance, or a metric of the best item
+    only, the distribution of the mean is exact if the mean takes few values. If it takes many,
+    its characteristic function is inverted, which is accurate at any skewness (occurrences of a
+    rare value that dwarfs all others are counted separately), or, if there are so many instances
+    that the skewness is negligible, the normal distribution is used. With several relevant items,
     20,000 runs are simulated below 30 instances or up to 200 relevant items (fewer if a run takes
-    long); else the mean is taken as normal, with the exact mean and variance.
+    long); else the normal distribution with the exact mean and variance is used.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -94,13 +105,15 @@ def pair_chances(
     protocol: Protocol,
     moments: tuple[Floats, Floats] | None = None,
 ) -> list[list[float]]:
-    """Return, per metric, the chance of each pair (better, worse, truth); NaN where truth is 0.
+    """Return the chance that a run shows the order of each pair, one list per metric.
 
-    ``moments``: the result of :func:`moments_of_means`, if it is known.
+    ``pairs`` are tuples (better, worse, truth), one sequence per metric; the chance of a pair is
+    NaN if its truth is 0. ``moments``: the result of :func:`moments_of_means`, if it is known.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
-    if any(run.counts_items for row in runs for run in row):  # one pass serves all metrics
+    if any(run.counts_items for row in runs for run in row):
+        # Compute the moments of all metrics together, and store the means in the runs.
         everyone = [ranks.counted(protocol.ties) for ranks in sets]
         known = moments_of_systems(metrics, everyone, m, protocol)
         runs = [
@@ -132,13 +145,16 @@ def pair_chances(
 def _chances_of_sums(
     runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
 ) -> Floats:
-    """Return P(mean of first > second's), normal if accurate, else by Fourier inversion."""
+    """Return P(mean of run ``first`` > mean of run ``second``) for each pair of indices.
+
+    The normal distribution is used where it is accurate, and Fourier inversion elsewhere.
+    """
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
     units = np.array([run.half_unit for run in runs])
     step = common_step(units[first], units[second])
     chances = normal_chances(difference, deviation, step)
-    # The skewness is at most the largest term divided by the deviation.
+    # The skewness of a difference is at most its largest term divided by its standard deviation.
     terms = np.array([run.largest_term() for run in runs])
     rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
@@ -158,9 +174,10 @@ def _chances_above(
 ) -> Floats:
     """Return P(mean of run ``first`` > mean of run ``second`` + shift) for each pair of indices.
 
-    The runs are sums of items, or of hits, with whole counts. ``difference`` is the expected
-    difference minus the shift, and ``deviation`` is its standard deviation, which is not 0.
-    ``shift`` is half the step of a lattice that contains both means, or 0 without a lattice.
+    The mean of each run must be a sum of independent items or of hits, and instance counts must be
+    whole numbers. ``difference`` is the expected difference of the means minus ``shift``, and
+    ``deviation`` is the standard deviation of the difference, which is not 0. ``shift`` is half the
+    step of the lattice on which both means lie, or 0 if there is no such lattice.
     """
     chances = np.empty(len(first))
     left = np.arange(len(first))
@@ -184,7 +201,10 @@ def _chances_above(
 
 
 def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
-    """Return P(mean of ``first`` > mean of ``second`` + shift) by :func:`by_lumps`, or None."""
+    """Return P(mean of ``first`` > mean of ``second`` + shift) by :func:`by_lumps`.
+
+    The result is None if the method does not apply to these runs.
+    """
     if not (first.is_sum and second.is_sum and first.has_lump):
         return None
     sums = [first.terms(), second.terms()]
@@ -202,9 +222,13 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
 
 
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
-    """Return the characteristic functions of the means at evenly spaced frequencies: (runs, f)."""
+    """Return the characteristic functions of the means: shape (runs, frequencies).
+
+    The frequencies must be evenly spaced.
+    """
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
-    # Runs with the same weights share the distributions of equal ranks.
+    # In runs with the same fitted correction and weight, equal items have equal distributions,
+    # which are computed once.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -230,20 +254,28 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
 def normal_chances(
     difference: Floats | float, deviation: Floats | float, step: Floats | float = 0.0
 ) -> Floats:
-    """Return P(normal difference of two means > ``step``); ``step`` is half a lattice step."""
+    """Return P(difference of two means > ``step``) for a normally distributed difference.
+
+    ``step`` is half the lattice step of the difference, as a continuity correction, or 0.
+    """
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
 
 
 def common_step(first: Floats | float, second: Floats | float) -> Floats:
-    """Return half the lattice step of a difference of two means, 0 if their steps differ."""
-    # Means on lattices with different steps hardly ever tie.
+    """Return half the lattice step of a difference of two means, given those of both means.
+
+    The result is 0 if the steps differ: means on different lattices are hardly ever equal.
+    """
     return np.where(np.abs(np.subtract(first, second)) <= 1e-9 * np.asarray(first), first, 0.0)
 
 
 def _chances_among(laws: Sequence[Law | None]) -> Floats:
-    """Return P(mean of i > independent mean of j), (i, j); NaN if a distribution is missing."""
+    """Return the matrix of P(mean of i > mean of j) for all pairs of independent means.
+
+    ``laws`` are the distributions of the means; entries of a missing distribution are NaN.
+    """
     chances = np.full((len(laws), len(laws)), np.nan)
     known = {i: law for i, law in enumerate(laws) if law is not None}
     if not known:
@@ -264,21 +296,22 @@ def by_lumps(
 ) -> float | None:
     """Return P(difference of two sums > shift) if one rare value dwarfs all others, else None.
 
-    The sum that contains the large value more often is ahead. If both contain it equally often, the
-    other values decide; their scale is too small for evenly spaced frequencies of the whole sum, so
-    they get frequencies of their own.
+    The sum that contains the large value more often is larger. If both contain it equally often,
+    the other values decide. These are so small that evenly spaced frequencies for the whole sum
+    would not resolve them, so their distribution is inverted with frequencies of its own.
 
     Parameters
     ----------
     terms, times
-        Distributions of the terms of both sums, and the average number of times each is added.
+        Distributions of the terms of both sums, and how often each term is added on average.
     transform
         Function that returns the characteristic function of the difference, (turns, frequencies).
-        Its arguments are the parts of the terms' characteristic functions without and with the
-        large value, (terms, frequencies), and phase factors (turns, 1). A large value in the first
-        sum multiplies by the phase factor; a large value in the second sum divides by it.
+        Its first two arguments, each (terms, frequencies), are the contributions of the other
+        values and of the large value to the characteristic functions of the terms. Its third
+        argument holds phase factors, (turns, 1): the function multiplies by the phase factor for
+        each large value in the first sum, and divides by it for each in the second sum.
     shift
-        Half the step of a lattice that contains both sums, or 0.
+        Half the step of the lattice on which both sums lie, or 0 if there is none.
     """
     values, at = np.unique(np.concatenate([v for v, _ in terms]), return_inverse=True)
     wide = int(np.argmax(np.diff(values, prepend=values[0])))
@@ -306,10 +339,12 @@ def by_lumps(
         return np.vstack([wave, np.ones(len(wave))])
 
     ahead = float(oftener[1 : size // 2].sum())
-    # Near frequency 0, the modulus of a characteristic function gives the variance.
+    # Near frequency 0, the modulus of the characteristic function determines the variance of the
+    # difference that the other values cause.
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
     turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
-    if turned_by < _ROUNDED:  # the other values do not vary, so they tie
+    if turned_by < _ROUNDED:
+        # The other values are constant: sums with equally many large values are equal.
         return ahead
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
@@ -329,9 +364,9 @@ def inverted(
 ) -> Floats:
     """Return P(sum ``first`` > sum ``second`` + shift) for each pair of indices.
 
-    ``transform`` returns the characteristic functions of the sums, (sums, frequencies), from
-    ``laws`` distributions. ``deviation`` is the largest standard deviation of a difference; no
-    difference has a much smaller standard deviation.
+    ``transform`` returns the characteristic functions of the sums, (sums, frequencies). ``laws`` is
+    the number of distributions it evaluates, which limits the number of frequencies. ``deviation``
+    is the largest standard deviation of a difference; no difference has a much smaller one.
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
@@ -343,8 +378,9 @@ def inverted(
         size = np.abs(phi[:, -end // 2 :]).max(axis=1)
         both = np.sort(np.stack([size[first[left]], size[second[left]]]), axis=0)
         faint = both[0] * both[1] < _FAINT
-        # With few large terms, a transform may grow again at higher frequencies, where ties show.
-        # A transform of few terms never dies away; it matters where the other one grows again.
+        # The product of two characteristic functions can be negligible and grow again at higher
+        # frequencies, above all for few large terms. So the series is cut off only after enough
+        # frequencies, and only if the larger of the two is small too.
         gone = faint & (both[1] < np.sqrt(_FAINT)) & (end >= _ENOUGH) | (end == ends[-1])
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]
@@ -365,7 +401,8 @@ def _square_wave(
     if tapered:
         part = k / len(k)
         step *= np.exp(-0.5 * (4 * part) ** 2)
-        # The average over the last three quarters is 1 if D = 0, and 0 for a smooth density.
+        # The real part of the characteristic function, averaged over the last three quarters of
+        # the frequencies, estimates P(D = 0): it is 1 if D is always 0, and 0 for a smooth density.
         hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
         hump /= hump.sum()
     chances = np.empty(len(first))
@@ -380,7 +417,10 @@ def _square_wave(
 
 
 def power_product(values: Complex, counts: Ints) -> Complex:
-    """Return the product of the rows of ``values``, each to the power of its count, by squaring."""
+    """Return the product of the rows of ``values``, each raised to the power of its count.
+
+    Powers are computed by repeated squaring.
+    """
     result = np.ones(values.shape[1], dtype=np.complex128)
     while np.any(counts > 0):
         if not np.all(counts > 0):

@@ -1,22 +1,24 @@
-r"""The smallest rank sets whose sampled order is the opposite of the exact order.
+r"""The smallest pair of rank sets whose sampled order is the opposite of their exact order.
 
 Let f(r) be the exact metric at rank r and g(r) the expected sampled metric. Both are non-increasing
-in r: f by definition, and g because an item further down has at least as many sampled items above
-it in every draw.
+in r: f by definition, and g because an item further down has at least as many sampled negatives
+above it in every draw.
 
-* *One instance never suffices.* If A is better, f(a) > f(b), then a < b, so g(a) >= g(b).
-* *None exists if g is affine in f* on the ranks 1..n, as for AUC, or for any metric once all
+* *One instance never suffices.* If rank a of A is better than rank b of B, that is f(a) > f(b),
+  then a < b, so g(a) >= g(b).
+* *No pair exists if g is affine in f* on the ranks 1..n, as for AUC, or for any metric once all
   negatives are drawn: g = c + d f with d >= 0, so expected means have the exact order or are tied.
-* *Otherwise one exists.* Then 1, f and g are linearly independent functions of the rank (d < 0
-  contradicts that both are non-increasing, and a constant f makes g constant, for then k >= n > m).
-  So the map from signed counts of ranks :math:`\mu` with sum 0 to
+* *Otherwise a pair exists.* Then 1, f and g are linearly independent functions of the rank (d < 0
+  would contradict that f and g are non-increasing; and if f is constant, its cutoff is k >= n > m,
+  so g is constant too). So the map from signed counts of ranks :math:`\mu` with sum 0 to
   :math:`(\sum \mu f, \sum \mu g)` reaches every point of the plane, also points with a positive
-  first and a negative second coordinate. Rational counts come as close as needed, and their common
-  denominator is a number of instances.
+  first and a negative second coordinate. Rational counts come arbitrarily close to such a point;
+  multiplied by their common denominator, they are whole numbers of instances.
 
-Pair the instances of A and B by rank. Each pair is a gap between two ranks, in which A or B is
-ahead; only the lengths of the gaps in f and in g matter. Two instances suffice if a gap of A is
-longer in f and shorter in g than a gap of B.
+The search pairs each instance of A with an instance of B. The two ranks of a pair form a gap, which
+is a gap of A if A has the better rank, else a gap of B. The length of a gap in f (or g) is the
+difference of f (or g) between its two ranks; only these lengths matter. Two instances suffice if a
+gap of A is longer in f and shorter in g than a gap of B.
 """
 
 from __future__ import annotations
@@ -34,20 +36,26 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats, Ints
 
-_Copies = tuple[Ints, int]  # gaps, and the number of copies of each
+# Indices of gaps, and the number of copies of each gap. A gap consists of a rank of A and a rank of
+# B, see the module docstring.
+_Copies = tuple[Ints, int]
 
 _ALL = 128  # number of candidates up to which every rank is tried
-_STEPS = 64  # number of ranks tried beyond the first ones, logarithmically spaced
+_STEPS = 64  # with more candidates, number of logarithmically spaced ranks that are tried
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
 _MIXED = 5  # number of instances up to which every combination of gaps is tried
 _PRODUCTS = 1 << 21  # number of combinations in memory at a time
 _PAIRED = 1_000  # largest number of gaps of A, and of gaps of B, whose multiples are combined
-_ROWS = 64  # rank sets with more instances store counts
+_ROWS = 64  # a rank set with more instances stores distinct ranks with counts
 
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """L sums of p gaps each: their lengths in f and in g, (L,), and the indices of gaps, (L, p)."""
+    """L sums of p gaps each, where a gap consists of a rank of A and a rank of B.
+
+    ``exact`` and ``sampled`` are the lengths of the sums in f and in g, (L,); ``members`` are the
+    indices of the gaps in each sum, (L, p).
+    """
 
     exact: Floats
     sampled: Floats
@@ -57,7 +65,10 @@ class _Gaps:
         return _Gaps(self.exact[keep], self.sampled[keep], self.members[keep])
 
     def front(self, ahead: bool) -> _Gaps:
-        """Return the Pareto front of gaps: long in f, short in g for A (``ahead``), or opposite."""
+        """Return the Pareto front of these sums of gaps.
+
+        For A (``ahead`` is True), long in f and short in g is better; for B, the opposite.
+        """
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
         value = side * self.sampled[order]
@@ -65,7 +76,10 @@ class _Gaps:
         return self[order[value < best]]
 
     def plus(self, other: _Gaps) -> _Gaps:
-        """Return all sums of a gap here and a gap of ``other``; of many gaps here, only some."""
+        """Return all sums of an entry of ``self`` and an entry of ``other``.
+
+        If there are too many, only evenly spaced entries of ``self`` are used.
+        """
         limit = max(1, _PRODUCTS // len(other.exact))
         mine = self[np.unique(np.linspace(0, len(self.exact) - 1, limit).astype(np.int64))]
         i, j = (x.ravel() for x in np.mgrid[: len(mine.exact), : len(other.exact)])
@@ -82,23 +96,25 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     Parameters
     ----------
     metric
-        A metric or its text; uncorrected.
+        A metric or its text; sampled values are not corrected.
     sampling
-        Candidates, negatives and scheme.
+        Numbers of candidates and negatives, and the sampling scheme.
 
     Returns
     -------
     Two rank sets named ``"A"`` and ``"B"`` with equally many instances of one relevant item. They
-    have the smallest number of instances found and are the clearest such pair: the smaller of the
-    two differences, each as a share of its largest possible value, is maximal. Both differences
-    exceed 1e-11; smaller ones do not count. None if there is no such pair: for AUC, if all
-    negatives are drawn, or for a cutoff beyond the sampled list.
+    have the smallest number of instances found. Among pairs of this size they are the clearest: the
+    exact and the sampled difference are divided by their largest possible values, and the smaller
+    quotient is maximal. Both differences exceed 1e-11; smaller ones count as ties. The result is
+    None if there is no such pair: for AUC, if all negatives are drawn, or for a cutoff beyond the
+    sampled list.
 
     Notes
     -----
     One instance never suffices, and two nearly always do. Up to 128 candidates every rank is tried;
-    for more, the first 64, ranks around the cutoff, and logarithmically spaced ranks up to n. Up to
-    5 instances, all combinations of gaps are tried; beyond, multiples of two gaps.
+    with more candidates, the first 64 ranks, ranks around the cutoff, and logarithmically spaced
+    ranks up to n are tried. Up to 5 instances, all combinations of these ranks are searched. Larger
+    rank sets repeat only two pairs of ranks, one with A ahead and one with B ahead.
 
     Examples
     --------
@@ -115,9 +131,10 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         return None
     slope = ranges[1] / ranges[0]
     if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
-        return None  # g is affine in f, up to differences that do not count
+        return None  # g is affine in f, up to differences that count as ties
     high, low = np.triu_indices(len(ranks), 1)
-    # Among gaps that are equal up to rounding, take the narrowest for A and the widest for B.
+    # Gaps are sorted by width. So among gaps whose lengths in f and in g are equal up to rounding,
+    # the narrowest is taken for A and the widest for B.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -146,7 +163,7 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
 
 
 def _candidates(metric: Metric, n: int) -> Ints:
-    """Return the ranks that are tried, increasing."""
+    """Return the ranks that are tried, in increasing order."""
     if n <= _ALL:
         return np.arange(1, n + 1)
     ladder = np.geomspace(_ALL // 2, n, _STEPS).round().astype(np.int64)
@@ -158,16 +175,17 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
 ) -> tuple[float, _Copies, _Copies] | None:
-    """Return the gaps of A and B that maximise the smaller of their differences in f and in g.
+    """Return the sums of gaps of A and B that maximise the smaller difference, in f or in g.
 
-    Differences are shares of ``ranges``. The first result is slightly below this maximum.
+    The two differences are divided by ``ranges``. The first element of the result is a number
+    slightly below the maximum. The result is None if no gap of A fits a gap of B.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Whether each gap of A has a partner shorter in f and longer in g by ``share``."""
+        """Return whether each gap of A has a gap of B shorter in f and longer in g by ``share``."""
         least = [max(share * whole, _VISIBLE * size) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])
@@ -178,7 +196,8 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    low *= 1 - 1e-3  # among equally clear pairs, take the shortest gap of A
+    # Among pairs that are about equally clear, take the one whose gap of A is shortest in g.
+    low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
     fits = np.flatnonzero(
@@ -190,16 +209,17 @@ def _clearest(
 
 
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
-    """Return p copies of a gap of A and q copies of a gap of B, with the smallest p + q.
+    """Return p copies of a gap of A and q copies of a gap of B with the smallest p + q, or None.
 
-    Let the gap of A have the lengths F in f and G in g, and the gap of B F' and G'. Both means
-    differ by at least v if p F - q F' and q G' - p G are at least (p + q) v, that is, if q / p lies
-    between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction in between has the
-    smallest numerator and denominator.
+    Let the gap of A have length F in f and G in g, and the gap of B length F' in f and G' in g. The
+    exact and the sampled means differ by at least v, in opposite directions, if p F - q F' and
+    q G' - p G are at least (p + q) v, that is, if q / p lies between (G + v) / (G' - v) and
+    (F - v) / (F' + v). Of the fractions between these bounds, the simplest has the smallest
+    numerator and denominator.
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
-    # The further the bounds of q / p are apart, the simpler is the fraction between them.
+    # Prefer gaps that move the two bounds of q / p apart: wider bounds contain simpler fractions.
     ahead = ahead[np.argsort((ahead.sampled + v) / (ahead.exact - v))[:_PAIRED]]
     behind = behind[np.argsort((behind.exact + v) / (behind.sampled - v))[:_PAIRED]]
     i, j = (x.ravel() for x in np.mgrid[: len(ahead.exact), : len(behind.exact)])
@@ -216,7 +236,8 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
 def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return the simplest fraction strictly between two positive numbers, by continued fractions.
 
-    Numerator and denominator are infinite if no fraction lies between, or none in double precision.
+    Numerator and denominator are infinite if there is no such fraction, or if double precision is
+    not sufficient to find one.
     """
     numerator, denominator = np.full((2, len(low)), np.inf)
     # The fraction is (a x + c) / (b x + d), where x lies between the remainders low and high.
@@ -239,7 +260,7 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 
 
 def _rank_set(name: str, n: int, parts: Sequence[tuple[Ints, int]]) -> RankSet:
-    """Return the rank set of the given ranks, with their numbers of copies."""
+    """Return the rank set of the given parts: (ranks, number of copies of each rank)."""
     ranks = np.concatenate([some for some, _ in parts])
     counts = np.repeat([times for _, times in parts], [len(some) for some, _ in parts])
     if counts.sum() <= _ROWS:

@@ -1,25 +1,26 @@
-r"""Evaluation designs that cost the same: every design at one budget of scores per instance.
+r"""Comparison of evaluation designs that cost the same: b scored candidates per instance.
 
-Three ways to spend b scores per instance on D instances with n candidates each:
+Three designs spend this budget on D instances with n candidates each:
 
 * **sample candidates**: rank the relevant items of all D instances among m = b negatives. The mean,
   corrected or not, is biased, and its standard error comes from the draw of the negatives;
 * **sample instances**: rank all candidates for D b / (n - 1) instances drawn at random;
-* **sample instances, and stop when decided**: for a metric with a cutoff the same exact values cost
-  less (:mod:`sampledash.stopping`), so that more instances are reached.
+* **sample instances, and stop when decided**: for a metric with a cutoff, the same exact values
+  need fewer scores (:mod:`sampledash.stopping`), so the budget suffices for more instances.
 
-The last two have no bias. The mean over N instances drawn from D without replacement has variance
+The last two designs have no bias. The mean of the exact values M_u over N instances drawn from D
+without replacement has variance
 
 .. math:: \operatorname{var} = \frac{S^2}{N} \Bigl(1 - \frac{N}{D}\Bigr),
    \qquad S^2 = \frac{1}{D - 1} \sum_u (M_u - \bar M)^2,
 
-which is 0 if the budget suffices for all instances. Systems are evaluated on the same instances, so
-the variance of the difference of two systems is that of their differences per instance.
+which is 0 if the budget suffices for all instances. All systems are evaluated on the same
+instances, so for the difference of two systems, M_u is their difference on instance u.
 
 Notes
 -----
 All results are about the mean over the given instances. If the cost of an instance is random, N is
-the expected number of instances; the variance then differs only by terms in 1/N.
+the expected number of instances; the variance then differs only by terms of order 1/N.
 
 The difference of two means over N drawn instances has the sign of the sum S of their differences d
 per instance. With the power sums :math:`p_k(t) = \sum_u e^{i k t d_u}`, Newton's identities for the
@@ -57,17 +58,20 @@ from sampledash.types import Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
-_NOTHING = 1e-13  # smaller probabilities are left out
-_REACH = 8.0  # standard errors beyond which the sign of a difference is certain
-_SUBSETS = 20_000  # number of samples up to which all are enumerated
-_MOST = 2_500  # if more instances are drawn, and more left out, the mean is taken as normal
-_SIZES = 30  # largest number of distinct values that are tested for a common unit
+_NOTHING = 1e-13  # smaller probabilities are left out of a sum
+_REACH = 8.0  # a difference of more standard errors than this has a certain sign
+_SUBSETS = 20_000  # all possible samples are enumerated if there are at most this many
+# The normal distribution is used if more instances than this are drawn, and more are left out.
+_MOST = 2_500
+_SIZES = 30  # differences with at most this many distinct sizes are tested for a common unit
 _WEIGHTLESS = 1e-17  # smaller factors of power sums are left out
-_STEPS = 64  # frequencies per block; a block takes one sine and one cosine per value
+# Frequencies are processed in blocks of this length, because exp(i value frequency) is a product of
+# a factor per block and a factor per step within the block.
+_STEPS = 64
 
 
 class Designs(NamedTuple):
-    """Results of all designs at one budget: two tables."""
+    """Two tables with the results of all designs at one budget, see :func:`designs`."""
 
     errors: pd.DataFrame
     orders: pd.DataFrame
@@ -92,13 +96,14 @@ def designs(
     sets
         True ranks, one rank set per system.
     budget
-        Scores of candidates per instance and system: the number of sampled negatives, or the
-        average number of scores if fewer instances are evaluated.
+        Number of scored candidates per instance and system: the number of sampled negatives, or,
+        if fewer instances are evaluated, the average over all instances.
     corrections
         Corrections of the sampled ranks; each is a separate design.
     proxies
-        Names of other orders in which candidates may be scored, each with its mean cost, one number
-        or one per system: the mean of :func:`~sampledash.proxy_cost` over the instances.
+        Map from the name of a proxy, whose order of the candidates decides which are scored first,
+        to its mean cost: the mean of :func:`~sampledash.proxy_cost` over the instances, one number
+        or one per system.
     progress
         Called with the share of the work that is done.
     **options
@@ -106,11 +111,12 @@ def designs(
 
     Returns
     -------
-    ``errors``: one row per design and system with ``design``, ``system``, ``instances`` reached
-    (expected, rounded), ``scores`` (spent per instance of all), ``bias``, ``standard_error`` and
-    ``rmse``, the root of the mean squared error. ``orders``: one row per design and pair with
-    ``design``, ``better``, ``worse`` and ``probability`` that one evaluation shows the true order,
-    NaN where the exact metric ties the pair. Results are NaN if the budget is below one instance.
+    ``errors``: one row per design and system with ``design``, ``system``, ``instances`` (expected
+    number of evaluated instances, rounded), ``scores`` (average over all instances), ``bias``,
+    ``standard_error`` and ``rmse``, the root of the mean squared error. ``orders``: one row per
+    design and pair with ``design``, ``better``, ``worse`` and ``probability`` that one evaluation
+    shows the true order, NaN where the exact metric ties the pair. Results are NaN if the budget
+    does not suffice for one instance.
 
     Raises
     ------
@@ -120,16 +126,17 @@ def designs(
     Notes
     -----
     Negatives are drawn for each system separately. If fewer instances are evaluated, all systems
-    share the instances, as many as the budgets of all systems together pay for. A tie does not show
-    the order. The chance of an order is exact if the differences per instance have only one size
-    besides 0 (one relevant item that hits or misses), or if there are at most 20,000 samples of the
-    same instances. Else the characteristic function of the exact distribution is inverted, with an
-    error of at most 0.001 in 300 random cases of 3 to 14 instances, and on MovieLens. If more than
-    2,500 instances are drawn and as many left out, the normal distribution is used, half a lattice
-    step away from a tie, with an error of at most 0.003 at this size, less beyond. Systems that
-    rank different instances of unequal weights are compared by the linear approximation of their
-    means. For sampled negatives see :func:`~sampledash.probability_of_order`. Metrics without a
-    cutoff cannot stop early, so they have no rows of that design.
+    share the same instances, as many as the budgets of all systems together pay for. A tie does not
+    show the order. For designs that sample instances, the chance of an order is exact if the
+    differences per instance have only one size besides 0 (one relevant item that hits or misses),
+    or if the instances can be drawn in at most 20,000 ways. Else the characteristic function of the
+    exact distribution is inverted, with an error of at most 0.001 in 300 random cases of 3 to 14
+    instances, and on MovieLens. If more than 2,500 instances are drawn and more than 2,500 are left
+    out, the normal distribution with a continuity correction is used; its error is at most 0.003 at
+    this size, and smaller for more instances. For systems that rank different instances of unequal
+    weights, the means are approximated linearly. For sampled negatives, the chance is that of
+    :func:`~sampledash.probability_of_order`. Metrics without a cutoff cannot stop early, so they
+    have no rows for that design.
 
     Examples
     --------
@@ -195,7 +202,8 @@ def designs(
                 )
             prices[f"{STOPPED}, {name}"] = np.broadcast_to(costs, len(sets))
     for design, price in prices.items():
-        # All systems see the same instances, so an instance costs the sum over all systems.
+        # All systems are evaluated on the same instances, so the budgets and the costs of an
+        # instance are averaged over the systems.
         share = min(budget / float(price.mean()), 1.0)
         error = np.array([sample.error(i, share) for i in range(len(sets))])
         chances = [sample.chance(i, j, share) if truth else np.nan for i, j, truth in pairs]
@@ -208,7 +216,10 @@ def designs(
 
 
 class _Sample:
-    """Values of all instances, to be sampled; paired systems list instances in the same order."""
+    """Exact values of all instances, from which samples of instances are drawn.
+
+    Systems that rank the same instances list them in the same order.
+    """
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
         self.group, self.values, self.counts, self.off, self.weights = {}, {}, {}, {}, {}
@@ -220,7 +231,8 @@ class _Sample:
                 self.group[i], self.counts[i] = number, first.count
                 self.values[i] = instance_values(metric, sets[i], protocol.ties)[at]
                 self.weights[i] = weight / np.average(weight, weights=first.count)
-                # A weighted mean is a ratio; to first order, its error is the mean of ``off``.
+                # A weighted mean is a ratio. To first order, its error is the mean of ``off`` over
+                # the drawn instances.
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
@@ -232,11 +244,17 @@ class _Sample:
         return float(np.sqrt((counts @ off**2) / (total - 1) * (1 / share - 1) / total))
 
     def error(self, i: int, share: float) -> float:
-        """Return the standard error of the mean over a share of the instances; NaN below one."""
+        """Return the standard error of system i's mean over a share of the instances.
+
+        The result is NaN if the share is less than one instance.
+        """
         return self._error(self.off[i], self.counts[i], share)
 
     def chance(self, i: int, j: int, share: float) -> float:
-        """Return P(mean of i > mean of j) over shared instances, or separate ones if unpaired."""
+        """Return P(mean of i > mean of j) over a share of the instances.
+
+        Paired systems are evaluated on the same drawn instances, others on separate ones.
+        """
         difference = float(self.mean[i] - self.mean[j])
         if self.group[i] == self.group[j]:
             error = self._error(self.off[i] - self.off[j], self.counts[i], share)
@@ -245,7 +263,8 @@ class _Sample:
             error = float(np.hypot(self.error(i, share), self.error(j, share)))
             gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
         whole = not any(np.any(counts % 1) for _, counts in gains)
-        if whole and abs(difference) < _REACH * error:  # else the sign is certain
+        # Beyond _REACH standard errors, the sign of the difference is certain.
+        if whole and abs(difference) < _REACH * error:
             return _chance_of_subsets(gains, share, difference, error)
         return float(normal_chances(difference, error))
 
@@ -253,9 +272,11 @@ class _Sample:
 def _chance_of_subsets(
     gains: Sequence[tuple[Floats, Floats]], share: float, difference: float, error: float
 ) -> float:
-    """Return P(sum of the means of random subsets > 0); its expected value is ``difference``.
+    """Return P(sum of one or two means over random subsets of instances > 0).
 
-    ``gains``: for each mean, its values and their numbers of instances; a ``share`` is drawn.
+    ``gains``: for each mean, the values and the number of instances with each value; a ``share`` of
+    the instances is drawn. ``difference`` and ``error``: expected value and standard error of the
+    sum.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -269,11 +290,13 @@ def _chance_of_subsets(
         if len(gains) == 1 and comb(total, drawn) <= _SUBSETS:
             chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
             return float(np.mean(chosen.mean(axis=1) > TIED))
-        # Ties matter if all differences are multiples of one unit; two lattices rarely tie.
+        # Ties matter if all values are multiples of one unit. Two separate means are rarely equal,
+        # so they are not tested for a common unit.
         if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
             step = unit[0] / 2 / drawn
         values = values / drawn
-        if 2 * drawn > total:  # the sum over the instances left out is equivalent and faster
+        if 2 * drawn > total:
+            # The sum over the instances that are left out is equivalent, and faster to compute.
             values, drawn, shift = -values, total - drawn, shift - float(counts @ values)
         means.append((values, counts, drawn))
     if max(drawn for _, _, drawn in means) > _MOST:
@@ -290,16 +313,23 @@ def _chance_of_subsets(
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
-    """Characteristic function of the sum of ``drawn`` values without replacement: (f,)."""
+    """Return the characteristic function of a sum of values drawn without replacement: (f,).
+
+    ``drawn`` of the ``values``, with multiplicities ``counts``, are added; f is the number of
+    frequencies.
+    """
 
     def weights(n: int) -> Floats:
-        """Return the factors of the power sums for n drawn values that are not negligible."""
+        """Return the non-negligible factors of the power sums in the recursion for n draws.
+
+        The recursion is in the module docstring.
+        """
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
         return factors[factors * total > _WEIGHTLESS]
 
     total = float(counts.sum())
-    # exp(i value frequency) is a product of a factor per block and a factor per step within it.
+    # exp(i value frequency) is a factor per block of frequencies times a factor per step within it.
     first = np.exp(1j * np.multiply.outer(frequencies[::_STEPS], values))
     step = np.exp(1j * np.multiply.outer(values, frequencies[:_STEPS] - frequencies[0]))
     starts, steps, sums = -counts, np.ones(1), []
@@ -316,7 +346,11 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
 
 
 def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
-    """P(more ``up`` than ``down`` items) among ``drawn`` of ``total``, without replacement."""
+    """Return P(more ``up`` than ``down`` instances in a draw without replacement).
+
+    Of ``total`` instances, ``drawn`` are drawn; ``up`` and ``down`` are the numbers of instances
+    of two kinds among the ``total``.
+    """
 
     def law(m: int, above: float, below: float) -> Floats:
         return np.asarray(pmf("without-replacement", m, np.array([above]), np.array([below]))[0])
@@ -329,7 +363,7 @@ def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
 
 
 class InstanceMean(NamedTuple):
-    """Mean over all instances, estimated from a sample of them."""
+    """Mean over all instances, estimated from a sample of the instances."""
 
     value: float
     interval: Interval
@@ -356,10 +390,11 @@ def mean_of_sample(
         True ranks of instances drawn at random, for example those that
         :func:`~sampledash.evaluate` returns with a budget.
     instances
-        Total number of instances; infinity for the mean of the population they come from.
+        Total number of instances, or infinity to estimate the mean of the population from which
+        the instances come.
     versus
-        Another system on the same instances: the result is about the difference of the means,
-        ``ranks`` minus ``versus``.
+        Another system on the same instances. If given, the result is about the difference of the
+        means, ``ranks`` minus ``versus``.
     confidence
         Level of the interval, strictly between 0 and 1.
     ties, weighting
@@ -367,12 +402,13 @@ def mean_of_sample(
 
     Notes
     -----
-    To the drawn instances, the interval adds z^2 instances (3.84 at 95 %), half with the smallest
-    and half with the largest value, so that it keeps its level if few or none were a hit: after
-    Agresti & Coull, The American Statistician 1998, and for a difference Agresti & Min, Statistics
-    in Medicine 2005. The added differences have the size of those seen (sum of squares divided by
-    sum), or the largest possible size if there were none. ``standard_error`` is that of the sample
-    alone, 0 if all its values are the same.
+    For the interval, z^2 artificial instances (3.84 at 95 %) are added to the drawn ones, half with
+    the smallest and half with the largest value, so that the interval keeps its level if few or no
+    drawn instances are hits (Agresti & Coull, The American Statistician 1998; for a difference,
+    Agresti & Min, Statistics in Medicine 2005). For a difference, the added values have the size of
+    the observed differences (sum of squares divided by sum), or the largest possible size if all
+    observed differences are 0. ``standard_error`` is computed without the added instances; it is 0
+    if all drawn values are equal.
 
     Examples
     --------

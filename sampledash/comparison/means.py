@@ -1,12 +1,13 @@
 r"""Mean of a metric over a rank set: exact, and expected under sampling at any m.
 
-Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme. So the
-histogram of sampled counts is thinned from m to m - 1 by
+Let H[m](s) be the expected weight of the relevant items that have s of m sampled negatives above
+them. Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme. So this
+histogram is thinned from m to m - 1 by
 
     H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
 
-a sum of positive terms that loses no digits. Without replacement, an instance enters the histogram
-as a single point at the m that equals its number of negatives, where its count is known.
+a sum of positive terms, so that no precision is lost. Without replacement, an item with N negatives
+enters the histogram at m = N, where all its negatives are drawn and its count above is known.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ from sampledash.sampling import check_metric, merge_laws, weighted_pmf_sums
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
-_TINY = 1e-290  # smaller entries are dropped: subnormal arithmetic is a hundred times slower
-_ROOM = 1 << 23  # largest number of cached histogram entries; later calls start from the cache
-_TABLE = 10_000_000  # largest number of counts above over which a metric is tabulated
-_KEPT = 16  # number of values of m for which merged atoms of a system are cached
+_TINY = 1e-290  # smaller entries are set to 0: subnormal arithmetic is a hundred times slower
+_ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
+# A metric is tabulated over the number of items above if that number is below this limit.
+_TABLE = 10_000_000
+_KEPT = 16  # number of values of m for which the results of ``merged`` are cached per system
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
@@ -57,7 +59,7 @@ def mean(
     ranks
         True ranks.
     ties
-        How tied items are read: ``"expected"`` averages over their order.
+        How ties are resolved: ``"expected"`` averages over all orders of the tied items.
     weighting
         ``"instances"``: every instance has the same weight; ``"relevant-items"``: the weight of an
         instance is its number of relevant items.
@@ -70,22 +72,23 @@ def mean(
 def mean_range(
     metric: Metric | str, ranks: RankSet, *, weighting: Weighting = "instances"
 ) -> tuple[float, float]:
-    """Return smallest and largest exact mean if some ranks are only known to lie beyond a list.
+    """Return the smallest and largest exact mean if only the top of each ranked list is known.
 
     Parameters
     ----------
     metric
         A metric or its text.
     ranks
-        True ranks, some of them beyond a list; ties are read as "expected".
+        True ranks, some of which are known only to lie beyond the end of a list. The values are
+        averaged over all orders of tied items.
     weighting
         As in :func:`mean`.
 
     Returns
     -------
-    The mean with all unknown items at the last ranks, and the mean with all of them right after the
-    known list. The range is sharp, because no metric increases with the rank. Both equal the mean
-    if all ranks are known, or if all unknown ranks lie beyond the cutoff.
+    The mean with all items of unknown rank at the last ranks, and the mean with all of them right
+    after the known list. The range is sharp, because no metric increases with the rank. Both values
+    equal the mean if all ranks are known, or if all unknown ranks lie beyond the cutoff.
 
     Examples
     --------
@@ -114,7 +117,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
 
 
 def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return the exact metric of each atom (before ``scale``), averaged over its ties."""
+    """Return the exact value of each relevant item, before ``scale``, averaged over its ties."""
     atoms = as_ranked_by(metric, atoms)
     values = np.empty(len(atoms))
     for j in atoms.positions:
@@ -125,7 +128,8 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
         elif not tied.any():
             values[at] = metric.of_above(above, total, j)
         elif metric.share is not None:
-            last = places_within(metric.share, total) - j  # largest count above that hits
+            # The item hits if at most this number of items is above it.
+            last = places_within(metric.share, total) - j
             values[at] = np.clip(last - above + 1, 0, tied + 1) / (tied + 1)
         else:
             values[at] = _range_mean(metric, above, tied, j)
@@ -133,7 +137,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
-    """Return the metric of each row, averaged over the counts above..above + tied."""
+    """Return the value of each item, averaged over the counts above..above + tied."""
     top = int((above + tied).max())
     if top < _TABLE:
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
@@ -170,9 +174,9 @@ def expected_mean(
 
     Notes
     -----
-    Each instance is sampled from its own n; a correction is fitted once, at the rounded mean of n.
-    Without replacement, an instance with fewer than m negatives is ranked among all of them and
-    contributes its exact metric.
+    The negatives of each instance are drawn from its own n candidates. A correction is fitted once,
+    for the rounded mean of n. Without replacement, an instance with fewer than m negatives is
+    ranked among all of them and contributes its exact metric.
     """
     rank_sets.require_ranks(ranks)
     m = checks.integer("m", m, low=1)
@@ -188,7 +192,7 @@ def expected_means(
 ) -> Floats:
     """Return the expected mean at every m: shape (len(m_values), systems, metrics).
 
-    ``m_values`` may be in any order and repeat.
+    ``m_values`` may be in any order and may contain repeated values.
     """
     return MeansOverM(metrics, sets, max(m_values), protocol).at(m_values, progress)
 
@@ -205,7 +209,8 @@ class MeansOverM:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
-        # One pass serves all metrics that have the same scale for every |R|.
+        # One pass computes all metrics that rank the same items and have equal scales for every
+        # number |R| of relevant items.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -228,7 +233,10 @@ class MeansOverM:
 
 @dataclass(frozen=True)
 class _Lane:
-    """Atoms of one system and position, weighted by their share in the mean."""
+    """Relevant items of one system at one position among the relevant items of their instances.
+
+    ``weight`` is the weight of each item in the mean.
+    """
 
     system: int
     position: int
@@ -237,7 +245,10 @@ class _Lane:
 
 
 class _Pass:
-    """Histograms of all lanes, which are thinned together from the largest m down."""
+    """Histograms of sampled counts, one row per lane.
+
+    All rows are thinned together from the largest m to smaller m, see the module docstring.
+    """
 
     def __init__(
         self, metrics: Sequence[Metric], atoms: Sequence[RankCounts], m_max: int, protocol: Protocol
@@ -245,9 +256,10 @@ class _Pass:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
-        #: Map from m to pairs: a row, and the atoms in it whose negatives are all sampled at m.
+        #: Map from m to tuples: a row, and the indices of its items that have exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: Map from row to increasing numbers of negatives, and cumulative sums of exact values.
+        #: Map from a row to the numbers of negatives of its items, in increasing order, and the
+        #: cumulative sums of their exact values.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -260,20 +272,22 @@ class _Pass:
                     self._keep_exact(len(self.lanes), lane, np.flatnonzero(late))
                 self.lanes.append(lane)
         top = m_max
-        if protocol.design.distinct:  # for m beyond all numbers of negatives, every value is exact
+        if protocol.design.distinct:
+            # If m exceeds all numbers of negatives, every value is exact.
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
         first = _histograms(self.parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # Rows of each position, and the uncorrected value at each count above. The values of AUC,
-        # ATOP and TOPK also depend on m: see ``moving``.
+        # For each position, its rows, and the uncorrected values of the metrics at each count
+        # above. The values of AUC, ATOP and TOPK also depend on m: ``moving`` lists these metrics.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
             table = [metric.of_above(np.arange(m_max + 1), m_max, j) for metric in metrics]
             rows = np.flatnonzero(positions == j)
-            every = len(rows) == len(positions)  # if so, a slice avoids a copy of the rows
+            # If these are all rows, a slice avoids a copy of them.
+            every = len(rows) == len(positions)
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
         #: Matrix with 1 where a lane belongs to a system, else 0: (systems, lanes).
@@ -292,9 +306,13 @@ class _Pass:
         self.exact[row] = sizes, np.concatenate([np.zeros((1, len(self.metrics))), sums])
 
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
-        """Add instances whose negatives are all sampled: their sampled count is the true count."""
+        """Add items to a row of the histograms at the m at which all their negatives are sampled.
+
+        The sampled count above such an item is its true count.
+        """
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        above = atoms.above.astype(np.int64)  # stored as floats if other atoms were merged
+        # These counts are whole, but stored as floats if ``merged`` has joined other items.
+        above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))
         else:
@@ -303,11 +321,15 @@ class _Pass:
             histogram += np.bincount(count, np.repeat(weight / size, size), len(histogram))
 
     def at(self, wanted: Ints, report: Progress) -> Floats:
-        """Return the means at increasing m: shape (len(wanted), systems, metrics)."""
+        """Return the means at the values ``wanted`` of m: (len(wanted), systems, metrics).
+
+        ``wanted`` must be in increasing order.
+        """
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
-        if self.protocol.design.varies:  # no thinning: dropping a draw may drop no item
+        if self.protocol.design.varies:
+            # Histograms cannot be thinned, because dropping one draw may drop no distinct item.
             for index, m in enumerate(wanted.tolist()):
                 result[index] = self.owned @ self._values(
                     _histograms(self.parts, m, self.protocol), m
@@ -325,7 +347,9 @@ class _Pass:
                 for below in range(m - 1, target - 1, -1):
                     self._thin(thinned, below)
                 m, thinned = target, thinned[:, : target + 1]
-                gap = index and target - wanted[index - 1] > 1  # a later call may start at this m
+                # If some smaller values of m are skipped, a later call may need them and start from
+                # this m, so the histograms at this m are cached if there is room.
+                gap = index and target - wanted[index - 1] > 1
                 if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
                     self.kept[m] = thinned.copy()
                 result[index] += self.owned @ self._values(thinned, m)
@@ -333,7 +357,7 @@ class _Pass:
         return result
 
     def _thin(self, thinned: Floats, m: int) -> None:
-        """Thin the histograms from m + 1 negatives to m, in place."""
+        """Thin the histograms from m + 1 sampled negatives to m, in place."""
         share = self.counts[: m + 1] / (m + 1)
         dropped = thinned[:, 1 : m + 2] * share
         rest = thinned[:, : m + 1]
@@ -366,7 +390,10 @@ class _Pass:
 
 
 def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
-    """Return the histogram of sampled counts above per part (atoms, weight): (parts, m + 1)."""
+    """Return the histogram of sampled counts above for each part: (parts, m + 1).
+
+    A part consists of relevant items and their weights in the mean.
+    """
     total = np.zeros((len(parts), m + 1))
     smooth = []
     for row, (atoms, weight) in enumerate(parts):
@@ -419,7 +446,7 @@ def curve(
 
 
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
-    """Return fewer atoms, with fractional counts above, whose histogram at m is the same."""
+    """Return fewer items, with fractional counts above, that have the same histogram at m."""
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms
     if (m, scheme) not in atoms.known:
@@ -437,7 +464,8 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     ((above, below, count),) = merge_laws(scheme, m, [given])
     if len(count) == len(some):
         return atoms
-    if not SCHEMES[scheme].distinct:  # only the share above matters: use the mean size
+    if not SCHEMES[scheme].distinct:
+        # Only the share of negatives above matters, so all lists get the mean number of negatives.
         size = rank_sets.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     ones = np.ones(len(count), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Order of systems by the exact metric, by the expected sampled metric at every m, and flips."""
+"""Order of systems by the exact metric and by the expected sampled metric over m, and its flips."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from sampledash.types import Floats, Ints, Progress
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m that is evaluated by default
 EVERY = 400  # corrections that need a fit are evaluated at every m up to this value
-BEYOND = 64  # number of larger m at which these corrections are evaluated before bisection
-QUICK_MOST, QUICK_TOP = 40, 1_000  # quick look: number of values of m, and the largest m
+# Above EVERY, a correction that needs a fit is evaluated at this number of m before bisection.
+BEYOND = 64
+QUICK_MOST, QUICK_TOP = 40, 1_000  # number of values of m, and the largest m, in quick_ladder
 _BLOCK = 1 << 22  # number of differences of means in memory at a time
 
 
@@ -38,9 +39,10 @@ def check_sets(sets: Sequence[RankSet]) -> None:
 
 
 def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) -> int:
-    """Return ``m_max`` or its default, the largest n - 1, capped at 20,000.
+    """Return the largest m to evaluate: ``m_max``, or by default the largest n - 1, up to 20,000.
 
-    Without replacement, m is limited to the number of negatives of systems with a single n.
+    Without replacement, the result is at most the largest number of negatives. If all instances of
+    a system have the same number of negatives, it is also at most that number.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.design.distinct:
@@ -70,14 +72,17 @@ class Orders:
         return sign(self.means[:, first, metric] - self.means[:, second, metric])
 
     def flips(self, first: int, second: int, metric: int) -> list[int]:
-        """Return each m where the strict order differs from the last strict order before it."""
+        """Return each m at which the order is the opposite of the last order before it.
+
+        Ties between the two orders are skipped.
+        """
         signs = self.signs(first, second, metric)
         strict = np.flatnonzero(signs)
         changed = np.flatnonzero(np.diff(signs[strict])) + 1
         return [int(m) for m in self.m_values[strict[changed]]]
 
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
-        """Return the smallest m from which the better system stays ahead, None if there is none."""
+        """Return the smallest m from which on the better system stays ahead, None without one."""
         return int(self.all_right_from(np.array([better]), np.array([worse]), metric)[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
@@ -88,7 +93,8 @@ class Orders:
         for start in range(0, len(better), step):
             rows = slice(start, start + step)
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
-            last = len(wrong) - np.argmax(wrong[::-1], axis=0)  # index after the last wrong order
+            # Index of the m that follows the last wrong order or tie.
+            last = len(wrong) - np.argmax(wrong[::-1], axis=0)
             last[~wrong.any(axis=0)] = 0
             first[rows] = np.r_[self.m_values, 0][last]
         return first
@@ -105,7 +111,7 @@ def quick_ladder(m_max: int) -> list[int]:
     top = min(m_max, QUICK_TOP)
     if top <= QUICK_MOST:
         return list(range(1, top + 1))
-    # The first values of a logarithmic grid round to the same m: ask for more until 40 differ.
+    # Small values of a logarithmic grid round to the same m: refine the grid until 40 m differ.
     size = QUICK_MOST
     while len(ladder := np.unique(np.geomspace(1, top, size).round().astype(np.int64))) < 40:
         size += 1
@@ -120,11 +126,13 @@ def orders(
     progress: Progress | None = None,
     m_values: Sequence[int] | None = None,
 ) -> Orders:
-    """Evaluate the order of all pairs at every m that can matter.
+    """Return the expected means, and so the order of all pairs, over m.
 
-    Uncorrected values and rank estimates are evaluated at every m, other corrections at every m up
-    to 400 and then on a logarithmic grid, refined by bisection where a pair changes its order.
-    ``m_values`` replaces these values for every correction; uncorrected values keep every m.
+    Uncorrected values and rank estimates are evaluated at every m. Where each m needs its own
+    computation (a fitted correction, or a varying number of distinct negatives), every m up to 400
+    is evaluated, and larger m on a logarithmic grid, refined by bisection where a pair changes its
+    order. If ``m_values`` are given, they are evaluated instead, also with bisection, unless the
+    values are uncorrected and do not need a computation for each m.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
@@ -133,7 +141,7 @@ def orders(
     else:
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)
         values = np.unique(np.r_[np.arange(1, EVERY + 1), ladder])
-    # Bisection takes about as many rounds as the widest gap has binary digits.
+    # For the progress: bisection takes about as many rounds as the widest gap has binary digits.
     rounds = int(np.max(np.diff(values), initial=1)).bit_length() - 1
     first = 0.5 if rounds else 1.0
     report = step_of(progress, 0, 1)
@@ -171,12 +179,15 @@ def _between_changes(evaluated: Orders, systems: int) -> Ints:
 def true_order(
     metric: Metric, sets: Sequence[RankSet], protocol: Protocol
 ) -> list[tuple[int, int, int]]:
-    """Return all pairs (better, worse, truth): truth is 1, or 0 if the exact metric ties them."""
+    """Return all pairs of system indices by the exact metric: (better, worse, truth).
+
+    The truth is 1, or 0 if the exact metric ties the pair.
+    """
     return true_pairs(exact_means([metric], sets, protocol)[:, 0])
 
 
 def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
-    """Return :func:`true_order` from the exact means of the systems."""
+    """Return the result of :func:`true_order`, given the exact means of the systems."""
     first, second = np.triu_indices(len(exact), 1)
     signs = sign(exact[first] - exact[second])
     better, worse = np.where(signs < 0, second, first), np.where(signs < 0, first, second)
@@ -186,7 +197,10 @@ def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
 def pair_table(
     sets: Sequence[RankSet], pairs: Sequence[tuple[int, int, int]], **columns: Sequence[Any]
 ) -> pd.DataFrame:
-    """Return a table of pairs: ``better``, ``worse`` and the columns; integers may be <NA>."""
+    """Return a table of pairs: names of ``better`` and ``worse``, then the given columns.
+
+    Missing integers become <NA>.
+    """
     names = np.array([ranks.system for ranks in sets], dtype=object)
     better, worse, _ = np.array(pairs).T
     table = pd.DataFrame({"better": names[better], "worse": names[worse]}, dtype=object)
@@ -197,7 +211,7 @@ def pair_table(
 
 
 class Flip(NamedTuple):
-    """A value of m at which the order of two systems becomes the opposite."""
+    """A value of m at which the expected order of two systems is reversed."""
 
     first: str
     second: str
@@ -212,7 +226,7 @@ def flips(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> list[Flip]:
-    """Return every m at which the expected order of a pair becomes the opposite.
+    """Return every m at which the expected order of a pair is reversed.
 
     Parameters
     ----------
@@ -221,7 +235,7 @@ def flips(
     sets
         At least two rank sets, one per system.
     m_max
-        Largest m that is evaluated; ``None``: the largest n - 1, capped at 20,000.
+        Largest m that is evaluated. If None, the largest n - 1, at most 20,000.
     progress
         Called with the share of the work that is done.
     **options
@@ -229,8 +243,9 @@ def flips(
 
     Returns
     -------
-    One :class:`Flip` per pair and m, pairs in the order of ``sets``, m increasing. Differences up
-    to 1e-12 are ties; leaving a tie is no flip.
+    One :class:`Flip` per pair and m: pairs in the order of ``sets``, and m in increasing order.
+    Differences up to 1e-12 are ties. Ties are skipped: an order is a flip if it is the opposite of
+    the last order that was not a tie.
     """
     check_sets(sets)
     protocol = Protocol.of(options)
@@ -250,9 +265,9 @@ def right_from(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Return the smallest m from which the expected order of each pair stays right.
+    """Return the smallest m from which on the expected order of each pair stays right.
 
-    Same parameters as :func:`flips`.
+    The parameters are those of :func:`flips`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Planning: the negatives, or the instances, that an evaluation needs to show the true order."""
+"""Planning: how many negatives, or instances, an evaluation needs to show the true order."""
 
 from __future__ import annotations
 
@@ -25,13 +25,18 @@ from sampledash.types import Floats, Progress
 
 Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
-_SMOOTH, _UNEVEN = 2.0, 1.2  # ratio of neighbouring m in a search: uncorrected; corrected or TOPK
-_REFINED = 6  # largest number of rounds that each evaluate the current guess of m
+# Ratio of neighbouring values of m in a search. The second one is for corrected metrics and TOPK,
+# which do not change smoothly with m.
+_SMOOTH, _UNEVEN = 2.0, 1.2
+_REFINED = 6  # largest number of times that a guess of m is evaluated to improve the guess
 _NEAR = 0.02  # bound on the difference of the exact chance and the normal approximation
-_CHECKED, _SIMULATED = 6_000, 600  # largest sum of the m checked beyond an answer: exact; simulated
-_SHORT = 400  # number of (m, pair) combinations up to which every m is evaluated
-_MANY = 300  # with fewer instances, chances may drop again because a mean takes few values
-_CLOSE = 200  # a guess that moves by less than one part in this many has converged
+# Largest sum of the values of m that are checked beyond an answer, for exact chances and for
+# simulated chances. The time for a check is proportional to m.
+_CHECKED, _SIMULATED = 6_000, 600
+_SHORT = 400  # every m is evaluated up to this number of (m, pair) combinations
+# With fewer instances, a mean takes few values, so a chance may drop again as m grows.
+_MANY = 300
+_CLOSE = 200  # a guess has converged if it changes by about 1 / _CLOSE of its value, or less
 
 
 def negatives_needed(
@@ -43,7 +48,7 @@ def negatives_needed(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Return the number of negatives from which on one run shows the true order.
+    """Return the number of negatives with which one run shows the true order of each pair.
 
     Parameters
     ----------
@@ -54,7 +59,7 @@ def negatives_needed(
     probability
         Required chance of the true order, above 0 and at most 1.
     m_max
-        Largest m that is evaluated; ``None`` as in :func:`~sampledash.flips`.
+        Largest m that is evaluated. If None, it is the default of :func:`~sampledash.flips`.
     progress
         Called with the share of the work that is done.
     **options
@@ -64,23 +69,24 @@ def negatives_needed(
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric) and ``m``: the smallest m
     from which on, up to ``m_max``, the chance of :func:`~sampledash.probability_of_order` stays at
-    least ``probability``. ``<NA>`` where it is below that at ``m_max``, or the exact metric ties
-    the pair.
+    least ``probability``. ``<NA>`` where the chance at ``m_max`` is below ``probability``, or where
+    the exact metric ties the pair.
 
     Notes
     -----
-    Two values of m are evaluated in full: the returned m reaches the probability, m - 1 does not.
-    Larger m are checked by the normal approximation, with the expected difference at every m
-    (corrections that need a fit: at values 20 % apart, interpolated) and the variance at values a
-    factor of 2 apart (with a correction 20 %), interpolated. The chance need not grow with m: a
-    correction may show an order at m = 50, hide it at 300 and show it again. Below 300 instances
-    the chance is computed at every larger m if m_max times the number of pairs is at most 400.
-    Below 30 instances, where the normal approximation fails, the chance is always computed at the
-    next m: at about 100 values after a small answer, and at fewer values after a large answer, for
-    several pairs, or by simulation.
+    The chance at the returned m reaches the probability, and the chance at m - 1 does not; both are
+    computed in full. Larger m are checked by the normal approximation. It uses the expected
+    difference at every m, or, for corrections that need a fit, interpolated between values of m
+    that are 20 % apart. The variance is interpolated between values of m a factor of 2 apart, or
+    20 % apart with a correction. The chance need not grow with m: with a correction, a run may show
+    an order at m = 50, hide it at 300 and show it again. Below 300 instances, the chance is
+    computed at every larger m if m_max times the number of pairs is at most 400. Below 30
+    instances, where the normal approximation fails, the chance is always computed at some larger m:
+    at about 100 values if the answer is small, and at fewer values if the answer is large, if there
+    are several pairs, or if runs are simulated.
 
-    The chance is about the draw of the negatives only: see
-    :func:`~sampledash.probability_if_redrawn` for the choice of the instances.
+    The chance is about the draw of the negatives only. For the choice of the instances, see
+    :func:`~sampledash.probability_if_redrawn`.
     """
     check_sets(sets)
     metric, protocol = as_metric(metric), Protocol.of(options)
@@ -103,24 +109,25 @@ def instances_needed(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Return the number of instances with which one run shows the true order.
+    """Return the number of instances with which one run shows the true order of each pair.
 
-    Same parameters as :func:`negatives_needed`, and ``m``, the sampled negatives per instance.
-    ``redraw="negatives"``: more instances in the given proportions, so that only the negatives are
-    random, as in :func:`~sampledash.probability_of_order`. ``redraw="both"``: instances are redrawn
-    from the given ones too, as in :func:`~sampledash.probability_if_redrawn`.
+    The parameters are those of :func:`negatives_needed`, except for ``m``, the number of sampled
+    negatives per instance, and ``redraw``. With ``redraw="negatives"``, the given instances occur
+    more or less often, in the given proportions, so that only the negatives are random, as in
+    :func:`~sampledash.probability_of_order`. With ``redraw="both"``, instances are drawn from the
+    given ones too, as in :func:`~sampledash.probability_if_redrawn`.
 
     Returns
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric) and ``instances``, the
     smallest number of instances of each system. ``<NA>`` where the expected sampled order at this m
     is wrong or a tie (more instances then only confirm the wrong order), where the exact metric
-    ties the pair, and beyond 10^15.
+    ties the pair, and where the number would exceed 10^15.
 
     Notes
     -----
-    The chance is that of a normal distribution, with a continuity correction for means of hits, at
-    any number of instances: a result below 30 is a rough guide.
+    The chance is computed from the normal distribution, with a continuity correction for means of
+    hits. This is inaccurate for few instances, so a result below 30 is only a rough guide.
     """
     check_sets(sets)
     checks.choice("redraw", redraw, get_args(Redraw))
@@ -159,7 +166,7 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
     if variance == 0:
         return 1
-    # difference * N - step >= quantile * sqrt(variance * N) is quadratic in the root of N.
+    # difference * N - step >= quantile * sqrt(variance * N) is quadratic in the square root of N.
     wide = float(ndtri(probability)) * np.sqrt(variance)
     root = (wide + np.sqrt(wide**2 + 4 * difference * step)) / (2 * difference)
     if not root**2 < _MOST_INSTANCES:
@@ -185,7 +192,10 @@ class _Search:
 
     @cached_property
     def every(self) -> Floats | None:
-        """Means at m = 1, 2, ... (M, systems); None if each m needs its own computation."""
+        """Expected means at m = 1, 2, ..., top: shape (top, systems).
+
+        None if each m needs its own computation.
+        """
         if self.protocol.anew:
             return None
         report = step_of(self.report, 0, 5)
@@ -207,7 +217,7 @@ class _Search:
                 self.knots[x, m] = mean, variance
 
     def _gap(self, i: int, j: int, m: int) -> tuple[float, float]:
-        """Return the expected difference at an evaluated m, and its variance."""
+        """Return the expected difference of systems i and j at an evaluated m, and its variance."""
         (first, scatter), (second, other) = self.knots[i, m], self.knots[j, m]
         return first - second, scatter + other
 
@@ -218,20 +228,24 @@ class _Search:
         return normal_chances(difference, np.sqrt(variance), step)
 
     def _few(self, i: int, j: int, size: int = FEW) -> bool:
-        """Whether a system has fewer than ``size`` instances (default: too few for normality)."""
+        """Return whether system i or j has fewer than ``size`` instances.
+
+        By default, ``size`` is the smallest number for which the normal distribution is used.
+        """
         return min(self.sets[x].n_instances for x in (i, j)) < size
 
     def shown(self, i: int, j: int, m: int) -> bool:
-        """Whether a run at m shows that i is better, with the required probability."""
+        """Return whether a run at m shows that i is better, with the required probability."""
         both = [self.sets[i], self.sets[j]]
         ((chance,),) = pair_chances([self.metric], both, m, [[(0, 1, 1)]], self.protocol)
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
-        """Return an m from which on no variance can hide the order; top + 1 if there is none.
+        """Return an m from which on the order is shown even with the largest possible variance.
 
-        A value in 0..1 with mean e has a variance of at most e (1 - e). This function is concave,
-        so its mean over the instances is at most its value at their mean.
+        The result is top + 1 if there is no such m. A value in 0..1 with expected value e has a
+        variance of at most e (1 - e). This bound is concave in e, so its mean over the instances is
+        at most its value at the mean of e.
         """
         if self.every is None or self._few(i, j):
             return self.top + 1
@@ -257,8 +271,8 @@ class _Search:
         return [pair for pair in pairs if pair not in unsure or at_top(*pair)]
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Evaluate decreasing values of m for each pair, until the pair has failed once."""
-        # TOPK jumps in m, because its cutoff on the sample does.
+        """Evaluate decreasing values of m for each pair, until the order is not shown at one m."""
+        # The value of TOPK jumps as m grows, because its cutoff on the sampled list does.
         smooth = not self.protocol.correction.by_rank and self.metric.share is None
         ratio = _SMOOTH if smooth else _UNEVEN
         waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
@@ -274,7 +288,10 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return the m from which each pair shows its order, for pairs that do at the largest m."""
+        """Return the m from which on each pair shows its order.
+
+        Pairs that do not show their order at the largest m are left out.
+        """
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
@@ -286,11 +303,16 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Evaluate some m beyond ``start``; return ``start``, or the m after the last failure."""
+        """Check some m beyond ``start`` and return the m after the last one that fails.
+
+        Return ``start`` if none fails. ``share``: share of the work allowed for such checks.
+        """
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
         checked = start
-        while True:  # one evaluation takes time proportional to m
+        # Check windows of m. The time for a check is proportional to m, so each window ends where
+        # the sum of its values of m reaches the budget.
+        while True:
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
             end = int(min(start + window, self.top))
             failing = (m for m in range(end, checked, -1) if not self.shown(i, j, m))
@@ -300,9 +322,13 @@ class _Search:
             start, checked = last + 1, end
 
     def _crossing(self, i: int, j: int) -> int:
-        """Return the m from which on P(right order) suffices: normal guess, then exact search."""
+        """Return the m from which on P(right order) reaches the required probability.
+
+        The search starts at a guess from the normal distribution and uses exact chances.
+        """
         guess = self._guess(i, j)
-        for _ in range(_REFINED):  # replace interpolation by exact values near the answer
+        # Near the answer, replace interpolated means and variances by exact ones.
+        for _ in range(_REFINED):
             if {(i, guess), (j, guess)} <= self.knots.keys():
                 break
             self._evaluate(guess, [(i, j)])
@@ -312,7 +338,7 @@ class _Search:
         return first_shown(lambda m: self.shown(i, j, m), guess, self.top)
 
     def _guess(self, i: int, j: int) -> int:
-        """Guess the answer by the normal distribution, with variances interpolated over m."""
+        """Return a guess of the needed m by the normal distribution with interpolated variances."""
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)
@@ -327,7 +353,10 @@ class _Search:
 
 
 def first_shown(shown: Callable[[int], bool], guess: int, top: int) -> int:
-    """Return an m near ``guess`` that is shown while m - 1 is not; at least 1, at most ``top``."""
+    """Return an m near ``guess``, in 1..``top``, for which ``shown`` is true but not for m - 1.
+
+    ``shown`` is taken to be false at 0 and true at ``top``.
+    """
     if guess >= top or shown(guess):
         low, high, step = guess - 1, guess, 1
         while low >= 1 and shown(low):

@@ -1,8 +1,8 @@
 r"""Distribution of the mean of one sampled run: exact for hits, by transforms for sums.
 
-**Hits.** The relevant items of a list keep their order on the sample. So an instance has at least j
-hits if and only if its j-th relevant item hits, and the hit probabilities of the single items
-determine the distribution of the number of hits, whatever the dependence between items.
+**Hits.** Sampling does not change the order of the relevant items of a list. So an instance has at
+least j hits if and only if its j-th relevant item hits, and the hit probabilities of the single
+items determine the distribution of the number of hits, whatever the dependence between items.
 
 **Sums.** The mean is a sum over independent instances with known distributions. Its characteristic
 function is a product, which :mod:`~sampledash.comparison.chance` turns into probabilities.
@@ -33,19 +33,27 @@ Law = tuple[Floats, Floats]  # increasing values, and the probability of each va
 Complex = NDArray[np.complex128]
 FEW = 30  # with fewer instances, the normal approximation is not used
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
-_LATTICE = 1 << 20  # largest number of lattice points of a mean
-_TOGETHER = 64  # up to this length of the distributions, all pairs are convolved at once
-_WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a lattice are dropped
+_LATTICE = 1 << 20  # largest number of lattice points of a mean whose distribution is computed
+_TOGETHER = 64  # distributions up to this length are convolved in pairs, all pairs at once
+_WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
 _SUPPORT = 5_000  # largest number of distinct values of a sum in a convolution
-_JOINED = 500_000  # largest number of values before equal values are joined
+_JOINED = 500_000  # largest number of values in a convolution before equal values are joined
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
-_CELLS = 1 << 15  # cells of the grid for a sum with too many values
+_CELLS = 1 << 15  # number of cells of the grid on which a sum with too many values is computed
 RUNS = 20_000  # number of simulated runs, used if no other method applies
-DRAWS = 4_000_000  # draws that take half a second; beyond twice as many, fewer runs are simulated
-_LAWS, _WORK = 500, 300_000  # limits of quick work: distributions; distributions x values
+# Random draws that take about half a second. Fewer runs are simulated if RUNS runs would need more
+# than twice as many draws.
+DRAWS = 4_000_000
+# The largest term of a mean is not computed if both numbers are exceeded: the number of
+# distributions, and the number of distributions times the number of values.
+_LAWS, _WORK = 500, 300_000
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-_STEPS = 64  # frequencies per block; a block takes one sine and one cosine per value
-TOP = 0.05  # largest range of usual values, and of rare values, as a share of the gap between both
+# Frequencies are processed in blocks of this length, because exp(i value frequency) is a product of
+# a factor per block and a factor per step within the block.
+_STEPS = 64
+# A rare value counts as large if the range of the other values, and the range of such large values,
+# are at most this share of the gap between the two groups.
+TOP = 0.05
 
 
 class Hits(NamedTuple):
@@ -54,7 +62,7 @@ class Hits(NamedTuple):
     law: Floats  # P(0, 1, ... hits) per instance, shape (instances, hits + 1)
     times: Ints  # number of copies of each instance
     values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
-    instances: Ints  # indices of the instances, in the order of their first rows
+    instances: Ints  # index of each instance in its rank set
 
 
 class _Counts(NamedTuple):
@@ -72,32 +80,35 @@ class Run:
     ranks: RankSet
     m: int
     protocol: Protocol
-    means: Floats | None = None  # expected contributions of the atoms, if known
+    means: Floats | None = None  # expected value of each distinct relevant item, if known
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """The relevant items as the metric ranks them."""
+        """Distinct relevant items, ranked among the other items that the metric considers."""
         return as_ranked_by(self.metric, self.ranks.counted(self.protocol.ties))
 
     @cached_property
     def weights(self) -> Floats:
-        """Factor of each atom's contribution to the mean."""
+        """Weight of each distinct relevant item's value in the mean."""
         atoms = self.ranks.counted(self.protocol.ties)
         return np.asarray(self.metric.scales(atoms.relevant) * self.protocol.shares(atoms))
 
     @cached_property
     def vector(self) -> Floats:
-        """Value of a first relevant item for each sampled count above it: (m + 1,)."""
+        """Value of an instance's best relevant item for each sampled count above it: (m + 1,)."""
         return self.protocol.vector(self.metric, self.atoms, self.m, 1)
 
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
-        """Whether each atom has fewer than m negatives, and so its exact value."""
+        """Whether all negatives of each item are drawn, because it has fewer than m.
+
+        The value of such an item is exact. With replacement, there are no such items.
+        """
         return self.protocol.design.distinct & (self.atoms.negatives < self.m)
 
     @cached_property
     def whole(self) -> bool:
-        """Whether the counts are whole numbers."""
+        """Whether all instance counts are whole numbers."""
         return bool(np.all(self.ranks.counts == np.floor(self.ranks.counts)))
 
     @property
@@ -107,7 +118,7 @@ class Run:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the mean is a sum of independent terms, one per first relevant item."""
+        """Whether the mean is a sum of independent terms, one per best relevant item."""
         return self.one_each or (self.whole and self.metric.of_others)
 
     @property
@@ -117,7 +128,10 @@ class Run:
 
     @cached_property
     def hit_unit(self) -> float:
-        """Half the lattice step of a mean of hits, the same at any m; 0 if there is no lattice."""
+        """Half the lattice step of a mean of hits, which is the same at any m.
+
+        It is 0 if the metric does not count hits, or if there is no lattice.
+        """
         if not (self.whole and self._counts_hits):
             return 0.0
         first, _ = unique_rows([self.ranks.counted(self.protocol.ties).relevant])
@@ -142,7 +156,8 @@ class Run:
         steps = np.diff(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
         )
-        # Every draw must add the same amount; correcting several items would shift the lattice.
+        # On a lattice, every draw adds the same amount. A correction of several relevant items
+        # would shift the lattice.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         )
@@ -155,11 +170,12 @@ class Run:
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
 
     def largest_term(self, *, by_draw: bool = True) -> float:
-        """Return the largest range of an independent part of the mean, NaN if it is unknown.
+        """Return the largest range of an independent term of the mean, NaN if it is unknown.
 
-        A part is the contribution of an instance; with ``by_draw``, it is that of a single draw if
-        all draws of an instance add the same amount: like a binomial count, a hypergeometric count
-        is a sum of independent hits. The result is NaN, too, if there are too many instances.
+        A term is the contribution of an instance. With ``by_draw``, it is the contribution of a
+        single draw if all draws of an instance add the same amount, because a hypergeometric count,
+        like a binomial count, is distributed as a sum of independent hits. The result is also NaN
+        if there are too many instances.
         """
         if not self.is_sum:
             hits = self.hits
@@ -170,7 +186,8 @@ class Run:
         steps = np.diff(vector)
         straight = np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied)
         span = float(np.abs(steps[0]) if by_draw and straight else np.ptp(vector))
-        if np.any(self.complete):  # these atoms have exact values, in 0..1
+        if np.any(self.complete):
+            # Items whose negatives are all drawn have exact values, in 0..1.
             span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
         return span * float(self.weights[atoms.position == 1].max())
 
@@ -187,7 +204,10 @@ class Run:
 
     @cached_property
     def hits(self) -> list[Hits] | None:
-        """Hits of the instances; ``None`` if an item has a third value, or counts are fractions."""
+        """Distributions of the hits of the instances, grouped by the number of relevant items.
+
+        None if an item can take more than two values, or if instance counts are fractions.
+        """
         last = 1 if self.metric.first_only or self.metric.of_others else self.ranks.max_relevant
         levels = self._levels(last) if self.whole else None
         if levels is None:
@@ -208,7 +228,7 @@ class Run:
             firsts = starts[instances]
             items = min(size, last)
             worth = np.where(gap[:items] == 0, 1.0, gap[:items])
-            # P(at least 1, 2, ... hits)
+            # P(at least 1 hit), P(at least 2 hits), ... of each instance.
             least = (mean[firsts[:, None] + np.arange(items)] - low[:items]) / worth
             law = -np.diff(np.clip(least, 0.0, 1.0), axis=1, prepend=1.0, append=0.0)
             values = low[:items].sum() + np.r_[0.0, np.cumsum(gap[:items])]
@@ -220,7 +240,7 @@ class Run:
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
         """Return the contribution of a miss and the gain of a hit, per position, or None.
 
-        None if items take more than two values, or an item can hit while an item before it misses.
+        None if items take more than two values, or if an item can hit while a better item misses.
         """
         vectors = np.array(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in range(1, last + 1)]
@@ -228,7 +248,7 @@ class Run:
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
             low, gap = np.zeros(last), np.ones(last)
         elif np.any(self.complete):
-            return None  # exact contributions take more than two values
+            return None  # exact values can differ from the two values of a hit and a miss
         else:
             low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]
         if np.any((gap < 0) | (np.ptp(vectors, axis=1) > np.maximum(gap, 0))):
@@ -239,9 +259,10 @@ class Run:
         return (low, gap) if falling and np.all(vectors == two) else None
 
     def law_of_hits(self) -> Law | None:
-        """Return the distribution of the mean, if a relevant item adds one of two values to it.
+        """Return the distribution of the mean if each relevant item adds one of two values to it.
 
-        ``None`` if it may add others, for too many hits, or if their gains have no common unit.
+        None if an item may add other values, if there are too many instances or hits, or if the
+        gains of the hits have no common unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
@@ -259,7 +280,11 @@ class Run:
         return values[total.mass > 0], total.mass[total.mass > 0]
 
     def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-        """Yield blocks of first relevant items: indices, values (v,), probabilities (some, v)."""
+        """Yield blocks of best relevant items (position 1) and the distributions of their values.
+
+        A block is a tuple of the indices of the items (some,), the possible values (v,), and the
+        probabilities of these values for each item (some, v).
+        """
         full = self.protocol.design.distinct & (atoms.negatives < self.m)
         for i in np.flatnonzero(full):
             above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
@@ -270,14 +295,17 @@ class Run:
             yield at[picked], self.vector, p
 
     def terms(self) -> list[tuple[Floats, Floats, int]]:
-        """Return values, probabilities and count of the terms of the mean, one per first item."""
+        """Return (values, probabilities, count) of each term of the mean.
+
+        There is one term per distinct best relevant item, and it is added count times.
+        """
         first = self.atoms.position == 1
         atoms = self.atoms[first]
         laws = self._terms_of(atoms, self.weights[first])
         return [(*law, int(count)) for law, count in zip(laws, atoms.count, strict=True)]
 
     def instance_terms(self, order: Ints) -> list[Law]:
-        """Return the values of each instance and their probabilities, in the given order."""
+        """Return the distribution of the value of each instance, in the given order."""
         atoms, at = self._instances(order)
         laws = self._terms_of(atoms, np.full(len(atoms), self.metric.scale(1)))
         return [laws[i] for i in at]
@@ -296,7 +324,10 @@ class Run:
         ]
 
     def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-        """Yield atoms and their characteristic functions: (some,), (some, frequencies)."""
+        """Yield indices of items, and the characteristic functions of the values of these items.
+
+        The shapes are (some,) and (some, frequencies).
+        """
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
@@ -312,14 +343,16 @@ class Run:
                 yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
-        """Return the characteristic function of each instance's value, in the given order: (D, f).
+        """Return the characteristic function of each instance's value, in the given order.
 
-        With several relevant items, items must hit or miss and instances have equal weights.
+        The shape is (instances, frequencies). With several relevant items, each item must hit or
+        miss, and all instances must have equal weights.
         """
         if not self.is_sum:
             waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
             for part in self.hits or ():
-                values = part.values * self.ranks.n_instances  # values are divided by D
+                # These values are contributions to the mean: undo the division by n_instances.
+                values = part.values * self.ranks.n_instances
                 waves[part.instances] = part.law @ waves_of(values, frequencies)
             return waves[order]
         atoms, at = self._instances(order)
@@ -329,14 +362,14 @@ class Run:
         return waves[at]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
-        """Return the distinct first relevant items, and the index of each instance's item."""
+        """Return the distinct best relevant items, and the index of the item of each instance."""
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
         atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
         return atoms, at
 
 
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
-    """Return the distribution of the mean of one run, or None if the normal is to be used instead.
+    """Return the distribution of the mean of one run, or None to use the normal distribution.
 
     ``stream``: number of the random stream for simulated runs, a different one for each system.
     """
@@ -347,7 +380,10 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
 
 
 def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
-    """Return the distribution of the mean of each metric; None where it has too many values."""
+    """Return the distribution of the mean of each run; None where the mean takes too many values.
+
+    The runs are of one system, evaluated by different metrics.
+    """
     ranks, protocol = runs[0].ranks, runs[0].protocol
     laws = [run.law_of_hits() for run in runs]
     if not runs[0].whole:
@@ -371,8 +407,12 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
 
 
 def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
-    """Return the distribution of a sum, or None if it takes too many values."""
-    # Sums of values on a lattice often coincide; other sums coincide only if their terms do.
+    """Return the distribution of a sum of independent terms, or None if it takes too many values.
+
+    ``parts``: (values, probabilities, number of terms with this distribution).
+    """
+    # Sums of values on a lattice often coincide. Other sums rarely do, so the number of distinct
+    # sums is estimated by a binomial coefficient.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
@@ -390,7 +430,7 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
 
 
 def _merged(values: Floats, mass: Floats) -> Law:
-    """Sort the values, drop those with negligible probability and join equal values."""
+    """Sort the values, drop values with negligible probability and join equal values."""
     keep = mass > _NOTHING
     values, mass = values[keep], mass[keep]
     order = np.argsort(values)
@@ -402,7 +442,10 @@ def _merged(values: Floats, mass: Floats) -> Law:
 
 
 def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
-    """Return the distribution of a sum on a grid: each value is split between two cells."""
+    """Return the distribution of a sum of independent terms, approximated on a grid.
+
+    The probability of each value of a term is split between the two nearest grid points.
+    """
     low = sum(times * float(support.min()) for support, _, times in parts)
     high = sum(times * float(support.max()) for support, _, times in parts)
     step = (high - low) / (_CELLS - 1)
@@ -414,13 +457,17 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
         split += np.bincount(cell + 1, p * (place - cell), 2 * _CELLS)
         product *= np.fft.rfft(split) ** times
     mass = np.fft.irfft(product)[:_CELLS]
-    weighs = mass > 1e-15  # beyond the rounding error of the Fourier transform
+    weighs = mass > 1e-15  # above the rounding error of the Fourier transform
     values = np.asarray(low + step * np.arange(_CELLS))
     return values[weighs], np.asarray(mass[weighs] / mass[weighs].sum())
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Return the largest unit that divides the worth of every hit, and the multiples, or None."""
+    """Return the largest common unit of all gains, and each gain as a multiple of it, or None.
+
+    ``worths`` holds one array per gain; the result is None if the values in an array differ, or if
+    there is no common unit.
+    """
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
         return None
@@ -438,10 +485,12 @@ def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None
 def _sum_of(laws: Floats) -> _Counts:
     """Return the distribution of a sum of independent counts (rows), by pairwise convolution.
 
-    Only positive terms are added; a Fourier transform would have errors of 1e-16 everywhere.
+    Only positive numbers are added, so that small probabilities are accurate. A Fourier transform
+    would have errors of 1e-16 everywhere.
     """
     laws = laws.T.copy()
-    while len(laws) <= _TOGETHER < 2 * laws.shape[1]:  # many short rows: convolve all pairs at once
+    # While there are many short distributions, convolve all pairs of them at once.
+    while len(laws) <= _TOGETHER < 2 * laws.shape[1]:
         if laws.shape[1] % 2:
             laws = np.column_stack([laws, np.eye(len(laws), 1)])
         a, b = np.split(laws, 2, axis=1)
@@ -466,10 +515,11 @@ def _trimmed(first: int, mass: Floats) -> _Counts:
 
 
 def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
-    """Return the distribution of the first count plus ``step`` times the second."""
+    """Return the distribution of the count ``total`` plus ``step`` times the count ``law``."""
     reach = step * (len(law.mass) - 1) + 1
     mass = np.zeros(len(total.mass) + reach - 1)
-    if step and len(total.mass) < len(law.mass):  # loop over the shorter distribution
+    # Loop over the shorter distribution, and add shifted copies of the longer one.
+    if step and len(total.mass) < len(law.mass):
         for i, p in enumerate(total.mass.tolist()):
             mass[i : i + reach : step] += p * law.mass
     else:
@@ -481,7 +531,7 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 def waves_of(values: Floats, frequencies: Floats) -> Complex:
     """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
-    Each entry is a product of a factor per block of frequencies and a factor per step within it.
+    Each entry is a factor per block of frequencies times a factor per step within the block.
     """
     within = frequencies[:_STEPS] - frequencies[0]
     starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))

@@ -1,14 +1,16 @@
 r"""Variance of a mean in one sampled run: variances of items, and covariances within an instance.
 
-Covariances of several relevant items of one list: all items above a relevant item are also above
-the next. Given the number W of drawn items above the j-th relevant item, its contribution v_j and
-the sum S of the contributions before it are independent, so
+The covariances of several relevant items of one list follow from their order: all negatives above a
+relevant item are also above the next relevant item. Given the number W of drawn negatives above the
+j-th relevant item, its contribution v_j and the sum S of the contributions of the better relevant
+items are independent, so
 
 .. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
 
-and E[S | W] is computed from item to item. The contribution of an untied item is a function of W.
-That of a tied item also depends on the draws from its block of tied items: E[v | W] averages over
-the distribution for every number of draws, obtained by thinning a single distribution.
+and E[S | W] is computed from one relevant item to the next. The contribution of an untied item is a
+function of W. The contribution of a tied item also depends on the draws from its block of tied
+items, so E[v_j | W] is an average over these draws. The distribution for each number of draws is
+computed by thinning the distribution for m draws.
 """
 
 from __future__ import annotations
@@ -35,12 +37,12 @@ _LEAST = np.finfo(float).tiny
 def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[Options]) -> float:
     """Return the standard deviation of the mean over draws of the negatives (Tables 2 and 3).
 
-    Same parameters as :func:`expected_mean`. Instances are sampled independently.
+    The parameters are those of :func:`expected_mean`. Instances are sampled independently.
 
     Notes
     -----
-    This is the deviation of one sampled run from its expected value. It does not include the
-    difference between the expected value and the exact metric.
+    The standard deviation measures how far a sampled run is from its expected value. It does not
+    include the difference between the expected value and the exact metric.
     """
     m, protocol = checks.integer("m", m, low=1), Protocol.of(options)
     return float(np.sqrt(moments_of_means([as_metric(metric)], [ranks], m, protocol)[1][0, 0]))
@@ -53,9 +55,10 @@ def moments_of_means(
     protocol: Protocol,
     moments: Sequence[Floats] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return the expected mean per system and metric, and its variance: (systems, metrics) each.
+    """Return the expected value and the variance of each mean: (systems, metrics) each.
 
-    ``moments``: the result of :func:`moments_of_systems` for all atoms, if it is known.
+    ``moments``: the result of :func:`moments_of_systems` for the items of all systems, if it is
+    known.
     """
     for ranks in sets:
         protocol.check(ranks, m)
@@ -83,7 +86,7 @@ def moments_of_means(
 
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return the variance of the exact metric (before ``scale``) over the order of the ties."""
+    """Return the variance of each item's exact value, before ``scale``, over the order of ties."""
     atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
     for i in np.flatnonzero(atoms.tied):
@@ -95,9 +98,9 @@ def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
 def moments_of_systems(
     metrics: Sequence[Metric], everyone: Sequence[RankCounts], m: int, protocol: Protocol
 ) -> list[Floats]:
-    """Return :func:`atom_moments` of the atoms of each system: (2, metrics, atoms) each.
+    """Return :func:`atom_moments` of the items of each system: (2, metrics, items) each.
 
-    Systems with the same fit share the distributions of equal ranks.
+    For systems with the same fitted correction, equal items are evaluated only once.
     """
     result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
@@ -116,7 +119,7 @@ def moments_of_systems(
 def atom_moments(
     metrics: Sequence[Metric], atoms: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return mean and variance of each atom's value before ``scale``: (metrics, atoms) each."""
+    """Return mean and variance of each item's value, before ``scale``: (metrics, items) each."""
     means, variances = np.zeros((2, len(metrics), len(atoms)))
     full = protocol.design.distinct & (atoms.negatives < m)
     for i, metric in enumerate(metrics):
@@ -139,9 +142,10 @@ def atom_moments(
 def pair_covariances(
     metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
 ) -> Floats:
-    """Return the sum of the covariances of relevant items per instance, before ``scale``: (D, c).
+    """Return, per instance, the sum of the covariances of its pairs of relevant items.
 
-    The covariances of an instance are 0 if all its negatives are drawn.
+    The result is before ``scale``, of shape (instances, metrics). It is 0 for an instance whose
+    negatives are all drawn.
     """
     rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
@@ -165,13 +169,15 @@ def pair_covariances(
     for start in range(0, len(longest), step):
         chosen = longest[start : start + step]
         first, size = starts[chosen], rows.relevant[starts[chosen]]
-        sums = np.zeros((len(chosen), *vectors.shape[1:]))  # E[sum so far | negatives above]
+        # E[sum of the contributions so far | number of drawn negatives above the current item]
+        sums = np.zeros((len(chosen), *vectors.shape[1:]))
         for j in range(1, int(size[0])):
-            at = first[size > j] + j  # instances that have a next relevant item
+            at = first[size > j] + j  # rows of the next relevant items, where there is one
             sums = sums[: len(at)]
             tied = rows.tied[at - 1] > 0
             sums[~tied] += vectors[j - 1]
-            if np.any(tied):  # condition on the count above the end of the tied block instead
+            if np.any(tied):
+                # For tied items, condition on the number of draws above the end of the tied block.
                 upper = rows[at[tied] - 1]
                 block = replace(upper, negatives=upper.above + upper.tied)
                 sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
@@ -193,10 +199,11 @@ def pair_covariances(
 def _tied_means(
     protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
 ) -> Floats:
-    """Return E[vector[count above]] for each atom and each number of draws: (p, m + 1, c).
+    """Return the expected ``vector[count above]`` of each item for each number of draws.
 
-    Entry t is for t draws from the items of an atom. With ``beyond``, entry t is for m - t draws,
-    and the other t drawn items are added to the count.
+    The shape is (items, m + 1, metrics). Entry t is for t draws from the negatives of an item. With
+    ``beyond``, entry t is for m - t draws from these negatives; the other t drawn items are above
+    them and are added to the count above.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))
@@ -206,7 +213,7 @@ def _tied_means(
         law[enough[picked]] = p
     for t in range(m, -1, -1):
         for row in np.flatnonzero((most == t) & (t < m)):
-            # All items are drawn: only the order of the ties is random.
+            # All negatives of the item are drawn: only the order of the ties is random.
             above, tied = atoms.above[row], atoms.tied[row]
             law[row, above : above + tied + 1] = 1 / (tied + 1)
         at, counted = (m - t, vector[m - t :]) if beyond else (t, vector[: t + 1])
@@ -220,12 +227,13 @@ def _tied_means(
 def conditional_means(
     scheme: str, inner: Floats | Ints, outer: Floats | Ints, values: Floats, top: int | None = None
 ) -> Floats:
-    """Return the mean of ``values[count in a smaller set]`` if t draws fall in a larger set.
+    """Return the mean of ``values[count in a subset]`` if t draws fall in the set that contains it.
 
-    ``inner`` and ``outer``: numbers of items (or weights) in both sets. ``values``: the values of
-    the counts 0..width - 1, (pairs, width, c). The result is for t = 0..top - 1, (pairs, top, c);
-    ``top`` is width by default. The distribution of the count is updated draw by draw: the chance
-    that the next item is in the smaller set is the share of this set among the items left.
+    ``inner`` and ``outer``: numbers of items (or sampling weights) in the subset and in the set.
+    ``values``: the values of the counts 0..width - 1, (pairs, width, c). The result is for
+    t = 0..top - 1, (pairs, top, c); ``top`` is width by default. The distribution of the count is
+    updated draw by draw: the chance that the next drawn item is in the subset is the share of the
+    subset among the items that are left.
     """
     width = values.shape[1]
     top = top or width
@@ -237,7 +245,7 @@ def conditional_means(
     means = np.empty((top, len(inner), values.shape[2]))
     by_count = values.transpose(2, 1, 0).copy()
     for t in range(top):
-        used = min(t, width - 1) + 1  # counts that t draws can reach
+        used = min(t, width - 1) + 1  # number of different counts after t draws, at most width
         for c, column in enumerate(by_count):
             np.einsum("sp,sp->p", law[:used], column[:used], out=means[t, :, c])
         rest = np.maximum(outer - t, 1.0) if without else np.maximum(outer, _LEAST)

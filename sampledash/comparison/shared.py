@@ -1,16 +1,19 @@
 r"""Chance of the true order when both systems see the same sampled negatives.
 
-The ranks of an item under two systems do not determine which items are above it under both. If a
-and b of N negatives are above it, the overlap o lies between max(0, a + b - N) and min(a, b). If
-both sampled values decrease with the number of drawn items above, their covariance increases with
-o. Proof: add to the set above of the second system an item x that is above under the first system
-only, and remove an item y that is above under the second only. Samples with both or neither of x, y
-keep their counts. Samples with x only and with y only, which are equally likely, had the counts
-(s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows by half of
-(f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this holds draw by draw.) The extremes are
-the largest overlap, one set inside the other, and the smallest, one set inside the complement of
-the other. Of t items drawn from a set of b, the number in a subset of a is Hypergeometric(b, a, t)
-without replacement, and Binomial(t, share of the weight) otherwise.
+The ranks of a relevant item under two systems do not determine which negatives are above it under
+both systems. Let a of N negatives be above it under the first system, b under the second, and o
+under both. This overlap o lies between max(0, a + b - N) and min(a, b). If both sampled values
+decrease with the number of drawn negatives above, their covariance increases with o. Proof: let x
+be a negative that is above under the first system only, and y one that is above under the second
+only. Change the second system so that x is above and y is not. Samples with both or neither of x
+and y keep their counts. Samples with x only and samples with y only, which are equally likely, had
+the counts (s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows
+in proportion to (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this holds draw by draw.)
+The largest covariance belongs to the largest overlap, where one set above contains the other; the
+smallest covariance belongs to the smallest overlap, where one set is inside the complement of the
+other or contains this complement. Of t items drawn from a set of b items, the number in a subset of
+a items is Hypergeometric(b, a, t) without replacement, and Binomial(t, share of the weight)
+otherwise.
 """
 
 from __future__ import annotations
@@ -36,11 +39,15 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-_WIDER = 0.2  # half the normal density at 0: half of P(tie) is this times step / deviation
+# Half the normal density at 0. If values of the difference are a step apart, half of P(tie) is
+# about _WIDER * step / standard deviation.
+_WIDER = 0.2
 _NOTHING = 1e-20  # counts with a smaller probability are left out of a covariance
-_STRAIGHT = 1e-14  # largest rounding error between equal steps
+_STRAIGHT = 1e-14  # steps that differ by at most this count as equal
 _CACHE = 1 << 15  # number of probabilities that are processed together, so that they stay in cache
-_NEGLIGIBLE = 1e-3  # share of the variance up to which covariances are bounded, not computed
+# The smallest covariances are only bounded, not computed, if together they make up at most this
+# share of the variance.
+_NEGLIGIBLE = 1e-3
 
 
 def probability_if_shared(
@@ -48,7 +55,7 @@ def probability_if_shared(
 ) -> pd.DataFrame:
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
-    Same parameters as :func:`~sampledash.probability_of_order`.
+    The parameters are those of :func:`~sampledash.probability_of_order`.
 
     Returns
     -------
@@ -65,16 +72,17 @@ def probability_if_shared(
     -----
     Ranks determine the distribution of each system, but not the dependence between two systems,
     for which the ranked lists would be needed. Shared negatives usually help, because a draw tends
-    to affect both systems alike. ``high`` is the chance if the items above under one system include
-    those above under the other wherever possible, ``low`` if they are as different as possible
-    (vice versa if the sampled order is wrong). From 30 instances on, the difference is taken as
-    normal, with its variance in both cases. This variance is exact if values fall with the sampled
-    rank (uncorrected, rank estimate, CLS) without ties; else it is a bound. The normal distribution
-    ignores skewness, and ties of means with few values: therefore both bounds are widened by 0.2
-    times the effect of one sampled value on a mean, in standard deviations of the difference (one
-    relevant item per instance, up to 2,000 instances). In 300 random pairs of 30 to 200 instances
-    no simulated chance was outside. Tied items have independent random orders in the systems.
-    Below 30 instances, the bounds of Makarov and Cantelli are used, which hold for any dependence.
+    to affect both systems alike. ``high`` is the chance if, for each relevant item, the negatives
+    above it under one system include those above it under the other; ``low`` is the chance if these
+    two sets overlap as little as possible (the reverse if the sampled order is wrong). From 30
+    instances on, the difference is taken as normal, with its variance in these two cases. The
+    variance is exact if there are no ties and values decrease with the sampled rank (uncorrected,
+    rank estimate, CLS); else it is a bound. The normal distribution ignores skewness, and ties of
+    means with few values. Therefore both bounds are widened by 0.2 times the effect of one sampled
+    value on a mean, in standard deviations of the difference (one relevant item per instance, up to
+    2,000 instances). In 300 random pairs of 30 to 200 instances, no simulated chance was outside
+    the bounds. The order of tied items is random, and independent between the systems. Below 30
+    instances, the bounds of Makarov and Cantelli are used, which hold for any dependence.
 
     References
     ----------
@@ -96,7 +104,7 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
     apart = (first.variance + second.variance)[back]
-    limit = np.sqrt(first.variance * second.variance)[back]  # Cauchy-Schwarz bound of a covariance
+    limit = np.sqrt(first.variance * second.variance)[back]  # Cauchy-Schwarz bounds on covariances
     matters = np.ones(len(weight), dtype=bool)
     smallest = np.argsort(limit * weight)
     left_out = np.cumsum((limit * weight)[smallest]) <= _NEGLIGIBLE * float(apart @ weight)
@@ -126,8 +134,12 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
 def _any_coupling(
     first: Law, second: Law, difference: float, variance: float
 ) -> tuple[float, float]:
-    """Return bounds on P(X > Y): from both distributions (Makarov) and moments (Cantelli)."""
-    x, y = first[0], second[0] + TIED  # X must exceed Y by more than a tie
+    """Return bounds on P(X > Y) that hold for any dependence between X and Y.
+
+    Makarov's bounds use the distributions ``first`` of X and ``second`` of Y. Cantelli's bounds use
+    the mean ``difference`` of X - Y and its ``variance``.
+    """
+    x, y = first[0], second[0] + TIED  # X must exceed Y by more than TIED
     points = np.concatenate([x, y])
 
     def up_to(law: Law, values: Floats, side: str) -> Floats:
@@ -135,7 +147,7 @@ def _any_coupling(
         place = np.searchsorted(values, points, side="right" if side == "<=" else "left")
         return np.asarray(total[place])
 
-    # X > z >= Y shows the order for any z, X <= z <= Y does not.
+    # For any z, X > z >= Y implies X > Y, and X <= z <= Y excludes it.
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
     high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
     slack = difference**2 + variance
@@ -144,16 +156,18 @@ def _any_coupling(
     elif difference < -TIED:
         high = min(high, variance / slack)
     high = min(max(high, 0.0), 1.0)
-    return min(max(low, 0.0), high), high  # rounding could swap equal bounds
+    # The lower bound is limited by the upper one, because rounding could swap equal bounds.
+    return min(max(low, 0.0), high), high
 
 
 def covariance_bounds(
     first: Run, second: Run, wanted: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
-    """Return the smallest and largest covariance of the two values of an instance: (D,) each.
+    """Return the smallest and largest possible covariance of the two systems' values per instance.
 
-    Rising and falling parts of a corrected value are bounded separately. Instances are in the order
-    of ``first``; instances that are not ``wanted`` get 0.
+    Each result has shape (instances,), in the order of ``first``; instances that are not ``wanted``
+    get 0. A corrected value is the sum of a rising and a falling function of the sampled rank,
+    which are bounded separately.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -182,7 +196,10 @@ def covariance_bounds(
 
 
 def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
-    """Return the rows of both systems in the order of the first; ValueError if unmatched."""
+    """Return the rows of both systems in the order of the first.
+
+    Raise ValueError if the systems do not rank the same instances among equally many negatives.
+    """
     at = match_instances(first.ranks, second.ranks, first.protocol)
     items, there = (x.ranks.rows(x.protocol.ties) for x in (first, second))
     if at is not None:
@@ -206,7 +223,10 @@ def _nothing_shared(first: Run, second: Run) -> ValueError:
 def _item_bounds(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return bounds on the covariance of an item's values under two systems: (rows,) each."""
+    """Return lower and upper bounds on the covariance of each item's values under two systems.
+
+    Each result has one entry per row of ``left`` and ``right``.
+    """
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)
     distinct, inverse = unique_rows([above, below, other, rest, left.tied, right.tied])
@@ -226,7 +246,8 @@ def _item_bounds(
 
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
-        # Use the items below under the second system: their count is m minus the count above.
+        # The set above under the first system is compared with the items below under the second.
+        # The sampled count of these is m minus the count above, so the values g are reversed.
         (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
     ):
         yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)
@@ -249,12 +270,12 @@ def nested_covariances(
 ) -> Floats:
     """Return covariances of functions of the counts in two nested sets of items: (pairs, c, d).
 
-    ``inner`` and ``outer`` are items (or sampling weight) in the smaller and in the larger set,
-    ``outside`` those outside the larger set. ``first`` (m + 1, c) and ``second`` (m + 1, d) are the
-    values of the counts 0..m in the smaller and in the larger set.
+    ``inner``, ``outer`` and ``outside`` are the numbers of items (or the sampling weights) in the
+    smaller set, in the larger set, and outside the larger set. ``first`` (m + 1, c) and ``second``
+    (m + 1, d) are the values of the counts 0..m in the smaller and in the larger set.
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
-        # Linear in the counts, as AUC is: the covariance of the counts is known.
+        # The values are linear in the counts, as for AUC, so the covariance has a closed form.
         total = outer + outside
         common = m * (inner / total) * (outside / total)
         if SCHEMES[scheme].distinct:
@@ -301,7 +322,10 @@ def _parts(vector: Floats) -> Floats:
 def _coupled(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return the Frechet-Hoeffding bounds on the covariance: values in opposite and same order."""
+    """Return the Frechet-Hoeffding bounds on the covariance of each item's values.
+
+    The lower bound pairs the values in opposite order, and the upper bound in the same order.
+    """
     size = m + 1
     laws = []
     for atoms in (left, right):
@@ -317,7 +341,8 @@ def _coupled(
         edges = np.concatenate([np.cumsum(p, axis=1), np.cumsum(q, axis=1)], axis=1)
         order = np.argsort(edges, axis=1, kind="stable")
         width = np.diff(np.take_along_axis(edges, order, axis=1), axis=1, prepend=0.0)
-        first: Ints = np.cumsum(order < size, axis=1) - (order < size)  # number of p's steps before
+        # Number of cumulative probabilities of p, and of q (``place``), before each interval.
+        first: Ints = np.cumsum(order < size, axis=1) - (order < size)
         place = np.arange(2 * size) - first
         mean_f, mean_g = (p @ f)[:, None], (q @ g)[:, None]
         values = (f[np.minimum(first, m)] - mean_f) * (g[np.minimum(place, m)] - mean_g)

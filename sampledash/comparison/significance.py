@@ -1,6 +1,6 @@
-"""Tests and intervals for the exact difference of two systems: is there an order to show?
+"""Tests and intervals for the exact difference of two systems: is the difference significant?
 
-The only randomness here is the choice of the instances; negatives are not sampled at all.
+The only randomness in this module is the choice of the instances; negatives are not sampled.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from sampledash.protocol import Protocol, Weighting
 from sampledash.rank_sets import RankSet, Ties, first_items, unique_rows
 from sampledash.types import Floats, Ints, Progress
 
-_ENUMERATED = 20  # up to this many instances with a difference, all swaps are counted
+_ENUMERATED = 20  # all swaps are enumerated if at most this many instances have a difference
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
-_GROUPED = 12  # drawing one count costs as much as this many single draws
-_MANY, _DISTINCT = 5_000, 64  # with so many instances and more values, permutations count as normal
+_GROUPED = 12  # drawing one random count takes as long as this many single draws
+# With at least _MANY instances and more than _DISTINCT distinct values, the permutation
+# distribution is taken as normal.
+_MANY, _DISTINCT = 5_000, 64
 
 
 class Interval(NamedTuple):
@@ -47,11 +49,12 @@ def interval_of_mean(
 ) -> Interval:
     """Return an interval of the mean over ``total`` instances, of which some were drawn.
 
-    ``off`` are the deviations of the drawn instances from their ``mean``, with ``counts``. To these
-    z^2 instances are added, half at each of the ``ends``, so that a value that did not occur does
-    not count as impossible: Agresti & Coull, Approximate is better than "exact", The American
-    Statistician 1998; for differences of pairs Agresti & Min, Statistics in Medicine 2005. The
-    result combines the estimate for the instances not drawn with the known mean of the drawn ones.
+    ``off`` are the deviations of the drawn instances from their ``mean``, and ``counts`` the
+    numbers of instances. z^2 artificial instances are added to the drawn ones, half at each of the
+    ``ends``, so that a value that was not drawn does not count as impossible (Agresti & Coull,
+    Approximate is better than "exact", The American Statistician 1998; for differences of pairs,
+    Agresti & Min, Statistics in Medicine 2005). The result combines the estimate for the other
+    instances with the known mean of the drawn instances.
     """
     z2, size = float(ndtri((1 + confidence) / 2)) ** 2, float(counts.sum())
     more, rest, far = size + z2, 1 - size / total, np.array(ends) - mean
@@ -72,7 +75,7 @@ def significance(
     ties: Ties = "expected",
     weighting: Weighting = "instances",
 ) -> pd.DataFrame:
-    """Test whether the exact difference of each pair exceeds chance in the choice of instances.
+    """Test whether the choice of the instances can explain the exact difference of each pair.
 
     Parameters
     ----------
@@ -93,10 +96,10 @@ def significance(
 
     Returns
     -------
-    DataFrame with one row per pair: ``better``, ``worse`` (by the exact metric; a tied pair comes
-    in the order of ``sets``), ``difference`` (exact, better - worse), ``interval`` (an
+    DataFrame with one row per pair: ``better``, ``worse`` (by the exact metric; a tied pair is
+    listed in the order of ``sets``), ``difference`` (exact, better - worse), ``interval`` (an
     :class:`Interval`), ``p`` (two-sided), ``p_holm`` (Holm's adjustment over all pairs) and
-    ``paired``.
+    ``paired`` (whether the systems rank the same instances).
 
     Raises
     ------
@@ -105,17 +108,18 @@ def significance(
 
     Notes
     -----
-    Paired systems, which rank the same instances: the randomisation test swaps the two systems in
-    random instances. Up to 20 instances with a difference, all swaps are counted. If all
-    differences have the same size, as with Recall of one item, this is the exact binomial (sign)
-    test. Else p = (1 + swaps with at least the observed difference) / (1 + resamples), never 0. The
-    interval resamples the same instances for all systems. For systems that cannot be paired,
-    instances are permuted between the two systems, and resampled separately; from 5,000 instances
-    and 65 distinct values on, the permutation distribution is taken as normal. If all instances are
-    equal, so are all resamples: the interval is then that of :func:`~sampledash.mean_of_sample`.
+    For paired systems, which rank the same instances, the randomisation test swaps the two systems
+    in random instances. If at most 20 instances have a difference, all swaps are enumerated. If all
+    differences have the same size, as with Recall of one item, the test is the exact binomial
+    (sign) test. Else p = (1 + swaps with at least the observed difference) / (1 + resamples), which
+    is never 0. The interval resamples the same instances for all systems. For systems that cannot
+    be paired, instances are permuted between the two systems, and resampled separately; from 5,000
+    instances and 65 distinct values on, the permutation distribution is taken as normal. If all
+    instances have equal differences, all resamples are equal too; the interval is then that of
+    :func:`~sampledash.mean_of_sample`.
 
     A small p means that other users of the same kind would probably show this order too. It does
-    not mean that a sampled metric shows it.
+    not mean that a sampled metric shows this order.
 
     References
     ----------
@@ -171,7 +175,10 @@ def interval_of_sample(
     confidence: float,
     total: float = np.inf,
 ) -> Interval:
-    """Return the interval of a mean of values in 0..``best``, or of a mean paired difference."""
+    """Return the interval of a mean of values in 0..``best``.
+
+    With ``paired``, the values are differences of two systems, in -``best``..``best``.
+    """
     least, seen = -best if paired else 0.0, best
     sizes = np.abs(off + value)
     if paired and np.any(sizes > TIED):
@@ -196,7 +203,7 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of a difference if all instances, and so all resamples, are equal."""
+    """Return the interval of the difference of two systems whose resamples are all equal."""
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -219,7 +226,7 @@ def holm(p: Floats) -> Floats:
 def _group(
     metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, Ints]], protocol: Protocol
 ) -> Group:
-    """Return the values of systems that pair up, in a common order of the instances."""
+    """Return the exact values of systems that rank the same instances, in a common order."""
     first = first_items(sets[members[0][0]])
     for i, _ in members:
         bad = sets[i].counts[sets[i].counts != np.floor(sets[i].counts)]
@@ -235,7 +242,7 @@ def _group(
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Values of systems over common instances."""
+    """Exact values of systems that rank the same instances, in D entries of equal instances."""
 
     members: Sequence[int]  # indices of the systems
     values: Floats  # exact metric of each instance, shape (systems, D)
@@ -248,7 +255,10 @@ class Group:
         return self.values * self.weights
 
     def reduced(self) -> Group:
-        """Join equal instances if this makes drawing cheaper, else repeat them by their counts."""
+        """Return the group with equal instances joined if this makes random draws faster.
+
+        Otherwise, return one entry for each instance, with count 1.
+        """
         first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
         if _GROUPED * len(first) > counts.sum():
@@ -268,13 +278,15 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
         return 1.0
     total = int(counts.sum())
     if np.ptp(sizes) <= TIED:
-        # Differences of equal size: the number of instances that favour one system is binomial.
+        # All differences have the same size, so the number of instances that favour one system is
+        # binomial.
         fewer = round((total - observed / sizes[0]) / 2)
         return float(min(1.0, 2 * bdtr(fewer, total, 0.5)))
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    for size in np.repeat(sizes, counts)[1:]:  # by symmetry, the first sign can be fixed
+    # By symmetry, the sign of the first difference can be fixed.
+    for size in np.repeat(sizes, counts)[1:]:
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]
     return float(np.mean(np.abs(whole) >= observed - TIED * total))
@@ -291,7 +303,7 @@ def flip_tests(
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
-    # The mean over the systems cancels in every pair; subtracting it saves digits in the sums.
+    # The mean over the systems cancels in every pair. Subtracting it makes the sums more accurate.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
 
@@ -334,7 +346,8 @@ def resampled_means(
 ) -> Floats:
     """Return the weighted mean of each system over resampled instances: (resamples, systems).
 
-    A resample draws as many instances as there are, with replacement, for all systems together.
+    A resample draws as many instances as the group has, with replacement. All systems get the same
+    resamples.
     """
     small = group.reduced()
     columns = np.column_stack([*small.weighted, small.weights])
@@ -356,7 +369,7 @@ def resampled_means(
 def swap_test(
     left: Group, first: int, right: Group, second: int, resamples: int, rng: np.random.Generator
 ) -> float:
-    """Return the two-sided p-value of the difference of two means over unpaired instances."""
+    """Return the two-sided p-value of the permutation test for two systems that are not paired."""
     values = np.r_[left.values[first], right.values[second]]
     weights = np.r_[left.weights, right.weights]
     counts = np.r_[left.counts, right.counts]
@@ -368,10 +381,13 @@ def swap_test(
     n_left, total = int(left.counts.sum()), int(counts.sum())
     mass = float(pooled @ weight)
     centre = float(pooled @ (weight * value)) / mass
-    excess = weight * (value - centre)  # sums to 0 over the pool
+    excess = weight * (value - centre)  # its sum over all instances of both systems is 0
 
     def statistic(sums: ArrayLike, share: ArrayLike) -> Floats:
-        """Return the difference of the two means from the sums of excess and weight on the left."""
+        """Return the difference of the two means.
+
+        ``sums`` and ``share`` are the sums of excess and weight over the left system's instances.
+        """
         x, part = np.asarray(sums, dtype=np.float64), np.asarray(share, dtype=np.float64)
         return np.asarray(x / part + x / (mass - part))
 
@@ -380,7 +396,8 @@ def swap_test(
     if observed <= TIED:
         return 1.0
     if total >= _MANY and len(distinct) > _DISTINCT:
-        # Variance of the excess that falls on the left (finite population), for a fixed weight.
+        # Variance of the sum of the excess over the instances that a permutation assigns to the
+        # left system (sampling from a finite population). Their total weight is taken as fixed.
         spread = float(pooled @ excess**2) * n_left * (total - n_left) / (total * (total - 1))
         scale = statistic(1.0, mass * n_left / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))

@@ -22,12 +22,14 @@ from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.rank_sets import RankSet, Ties, codes_of, distinct_over_systems, first_items
 from sampledash.types import Floats, Ints
 
-_ROUGH = 0.03  # if one value moves the mean by fewer standard deviations, the normal holds
-_INSTANCES = 2_000  # most instances with different distributions that fit in memory at once
+# The normal distribution is used if one sampled value changes a mean by at most this many standard
+# deviations of the difference.
+_ROUGH = 0.03
+_INSTANCES = 2_000  # largest number of rows whose distributions fit in memory at the same time
 
 
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
-    """Return the exact metric of each instance, in the order of their first rows: shape (D,)."""
+    """Return the exact metric of each instance, in the order of first rows: (instances,)."""
     ranks.require_known(metric)
     rows = ranks.rows(ties)
     atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
@@ -38,9 +40,9 @@ def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
 def instance_moments(
     metric: Metric, ranks: RankSet, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return mean and variance of each instance's sampled (and corrected) metric: (D,) each.
+    """Return mean and variance of each instance's sampled (and possibly corrected) metric.
 
-    Instances are in the order of their first rows.
+    Each result has shape (instances,), in the order of the instances' first rows.
     """
     protocol.check(ranks, m)
     rows = ranks.rows(protocol.ties)
@@ -59,8 +61,8 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
     """Return the index in ``second`` of each instance of ``first``, or None if they do not pair up.
 
     Two rank sets pair up if they have the same instance labels, each with the same count and
-    weight. Rows without labels pair up in their order if there are equally many; but not the rows
-    of a histogram, which count how often a rank occurs without naming the instances.
+    weight. Rows without labels pair up in their order if there are equally many. Rows of a
+    histogram, which count how often a rank occurs without naming the instances, do not pair up.
     """
     mine, theirs = (
         x.instances[np.unique(codes_of(x.instances)[0], return_index=True)[1]]
@@ -78,7 +80,11 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
 
 
 def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
-    """Return groups of rank sets that pair up: (index of the set, instances in shared order)."""
+    """Return groups of rank sets that pair up.
+
+    A group is a list of tuples (index of the rank set, indices of its instances in an order that is
+    common to the group).
+    """
     groups: list[list[tuple[int, Ints]]] = []
     for i, ranks in enumerate(sets):
         for group in groups:
@@ -93,10 +99,10 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Sampled values of the instances of one system."""
+    """Sampled values of the instances of one system, in D entries of equal instances."""
 
     run: Run
-    group: int  # systems of one group rank the same instances, in the same order here
+    group: int  # systems with the same group number rank the same instances, in the same order
     order: Ints  # index of each instance in its rank set, shape (D,)
     mean: Floats  # expected sampled value of each instance, shape (D,)
     variance: Floats
@@ -115,7 +121,7 @@ class Sampled:
 
     @cached_property
     def largest_move(self) -> float:
-        """Largest change of the mean by one sampled value; NaN if it is not known."""
+        """Largest change of the mean by the sampled value of one instance; NaN if unknown."""
         run = self.run
         known = run.one_each or (run.metric.sums_items and run.hits is not None)
         few = len(run.ranks) <= _INSTANCES
@@ -131,7 +137,10 @@ class Sampled:
 def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
-    """Return the sampled values of each system; paired systems have a common order."""
+    """Return the sampled values of each system.
+
+    Systems that rank the same instances list them in the same order.
+    """
     values: dict[int, Sampled] = {}
     for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:
@@ -145,8 +154,9 @@ def sampled_values(
 def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> float:
     """Return the variance of the difference of two means over redrawn instances and negatives.
 
-    ``single``: the means are over one instance. With unequal weights a mean is a ratio, and the
-    variance is that of its linear approximation; with equal weights the variance is exact.
+    With ``single``, the means are over one instance instead of all. With unequal weights a mean is
+    a ratio, and the result is the variance of its linear approximation; with equal weights the
+    variance is exact.
     """
     if first.group != second.group:
         return sum(
@@ -167,7 +177,7 @@ def probability_if_redrawn(
 ) -> pd.DataFrame:
     """Return the chance that an evaluation on other instances, sampled anew, shows the true order.
 
-    Same parameters as :func:`~sampledash.probability_of_order`.
+    The parameters are those of :func:`~sampledash.probability_of_order`.
 
     Returns
     -------
@@ -182,20 +192,23 @@ def probability_if_redrawn(
 
     Notes
     -----
-    As many instances as given are drawn from them with replacement: the given sample represents the
-    population of users. Systems that rank the same instances share the redrawn instances; negatives
-    are drawn for each system independently.
+    Instances are drawn with replacement from the given ones, and as many as are given: the given
+    sample represents the population of users. Systems that rank the same instances share the
+    redrawn instances; negatives are drawn for each system independently. The method depends on the
+    number of instances:
 
-    * Below 30 instances: 20,000 seeded runs, with a standard error of at most 0.0036.
-    * From 30 on, if one instance can move the difference by more than 0.03 of its standard
-      deviation, so that ties and skewness matter: inversion of the characteristic function. The
-      inversion needs whole counts, equal weights, at most 2,000 rows, and one relevant item per
-      instance, a metric of the first item, or items that hit or miss. Its error is usually below
-      0.001; if one rare value dwarfs all others, its occurrences are treated separately.
-    * Other metrics of several relevant items (NDCG, AP): seeded runs as above up to 200 items.
-    * Else the normal distribution with the mean and variance of this draw. Its error falls with the
-      root of the number of instances: at most 0.02 for 150 instances with 300 items of which 1 %
-      hit or miss, 0.006 for 400.
+    * Below 30 instances, 20,000 seeded runs are simulated; the standard error is at most 0.0036.
+    * From 30 instances on, the characteristic function is inverted if one instance can change the
+      difference by more than 0.03 of its standard deviation, so that ties and skewness matter. The
+      inversion needs whole counts, equal weights and at most 2,000 rows. It also needs one relevant
+      item per instance, a metric that uses only the best one, or items that only hit or miss. Its
+      error is usually below 0.001. Occurrences of a rare value that dwarfs all others are counted
+      separately.
+    * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
+      to 200 items.
+    * Else the normal distribution with the mean and variance of the redrawn difference is used. Its
+      error decreases with the square root of the number of instances: it is at most 0.02 for 150
+      instances with 300 items of which 1 % hit or miss, and 0.006 for 400 instances.
 
     This chance is also limited by the number of instances: if the exact difference is not
     significant, the chance stays near one half at any m.
@@ -231,7 +244,11 @@ def probability_if_redrawn(
 
 
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
-    """Return P(difference of means > 0) by inversion; redrawn instances are independent."""
+    """Return P(difference of means > 0) by inversion of the characteristic function.
+
+    Redrawn instances are independent, so the characteristic function of a mean is a power of the
+    characteristic function of one redrawn instance.
+    """
 
     def transform(frequencies: Floats) -> NDArray[np.complex128]:
         x, y = (
@@ -280,7 +297,11 @@ def _by_lumps(
 
 
 def _runs(values: Sampled, system: int) -> Floats:
-    """Return the means of simulated runs with redrawn instances, shared by paired systems."""
+    """Return the means of simulated runs with redrawn instances.
+
+    Paired systems get the same redrawn instances. If simulation would take too long, the means are
+    drawn from a normal distribution.
+    """
     negatives = np.random.default_rng([1, system])
     if not values.drawable:
         deviation = np.sqrt(_spread(values, values.mean - values.average, values.variance))

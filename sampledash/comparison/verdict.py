@@ -1,7 +1,7 @@
-"""The verdict: is the order that sampling shows the order of the exact metric?
+"""The verdict: whether a sampled evaluation shows the order of the exact metric.
 
-:class:`Pairs` holds the verdict on every metric and pair at one m, together with the orders over m
-behind it. Pages, texts, tables and scripts read it.
+:class:`Pairs` holds the verdict on every metric and pair at one m, and the orders over m on which
+the verdict is based. Dashboard pages, texts, tables and scripts are made from it.
 """
 
 from __future__ import annotations
@@ -27,23 +27,26 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
-CODES = ("wrong", "undecided", "right", "tied")  # from the worst to the least informative state
+# States of a pair, from the worst to the best. Tied pairs have no true order and come last.
+CODES = ("wrong", "undecided", "right", "tied")
 State = Literal["right", "wrong", "undecided", "tied"]
 CONFIDENT = 0.95  # a pair is decided if a run shows one order with at least this probability
 
 
 def state_of(truth: int, sampled: int, probability: float) -> State:
-    """Return the state of a pair: what one sampled run says about its true order.
+    """Return the state of a pair: whether one sampled run shows its true order.
 
-    ``tied``: the exact metric ties the pair. ``right``: the expected sampled order is the true one,
-    and a run shows it with a chance of at least 95 %. ``wrong``: the expected order is the opposite
-    one, and a run shows the true one with at most 5 %. Else ``undecided``, also if most runs tie.
+    ``tied``: the exact metric ties the pair. ``right``: the expected sampled order is the true
+    order, and a run shows it with a chance of at least 95 %. ``wrong``: the expected sampled order
+    is the opposite, and a run shows the true order with a chance of at most 5 %. ``undecided``: all
+    other cases, for example if most runs tie the pair.
     """
     if truth == 0:
         return "tied"
     if sampled > 0 and probability >= CONFIDENT:
         return "right"
-    if sampled < 0 and probability <= 1 - CONFIDENT + 1e-15:  # 1 - 0.95 is not quite 0.05
+    # The term 1e-15 allows for rounding, because 1 - 0.95 is not exactly 0.05.
+    if sampled < 0 and probability <= 1 - CONFIDENT + 1e-15:
         return "wrong"
     return "undecided"
 
@@ -58,7 +61,8 @@ def verdict_at_m(
 ) -> dict[str, list[Any]]:
     """Return the columns of :func:`verdict` at one m, from the orders over all m.
 
-    ``exact``: the exact means, if they are known. ``right_from`` is None where there is no such m.
+    ``exact``: the exact means, if they are known. ``right_from`` is None if a pair is not right at
+    the largest m, or is tied.
     """
     sampled = over_m.at(m)
     if sampled is None:
@@ -100,7 +104,10 @@ def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
 def where_to_look(
     sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> tuple[int, list[int] | None]:
-    """Return the largest m, and the m to evaluate: some m if each needs a fit, or None for all."""
+    """Return the largest m to evaluate, and the list of the m to evaluate.
+
+    The list is None, for all m, unless each m needs its own computation, such as a fit.
+    """
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
     return m_max, few
@@ -108,7 +115,7 @@ def where_to_look(
 
 @dataclass(frozen=True)
 class Pairs:
-    """The verdict at one m. For every metric, pairs are numbered as in ``ends``."""
+    """The verdict at one m. For every metric, the number of a pair is its index in ``ends``."""
 
     metrics: tuple[Metric, ...]
     sets: tuple[RankSet, ...]
@@ -116,7 +123,7 @@ class Pairs:
     protocol: Protocol
     orders: order.Orders
     exact: Floats  # (systems, metrics)
-    columns: dict[str, list[Any]]  # the verdict at m: metric by metric, pair by pair
+    columns: dict[str, list[Any]]  # the verdict at m: each column lists all pairs, metric by metric
     source: str  # name of the example or of the file that holds the ranks
     python: str  # Python expression that reads the ranks, after ``import sampledash as sd``
 
@@ -141,7 +148,7 @@ class Pairs:
 
     @cached_property
     def systems(self) -> list[str]:
-        """Names in the order of the data."""
+        """Names of the systems, in the order of ``sets``."""
         return [ranks.system for ranks in self.sets]
 
     @property
@@ -156,17 +163,17 @@ class Pairs:
 
     @property
     def looked_at(self) -> tuple[int, ...] | None:
-        """The values of m that were evaluated, if each needs its own computation, else None."""
+        """The values of m that were evaluated; None unless each m needs its own computation."""
         return tuple(self.orders.m_values.tolist()) if self.protocol.anew else None
 
     @property
     def every_m(self) -> bool:
-        """Whether the order was evaluated at every m up to the largest."""
+        """Whether the order was evaluated at every m up to ``m_max``."""
         return len(self.orders.m_values) == self.m_max
 
     @cached_property
     def ends(self) -> list[tuple[int, int]]:
-        """The indices of the two systems of every pair, in the order of the data."""
+        """The indices of the two systems of every pair, in the order of ``sets``."""
         return list(combinations(range(len(self.systems)), 2))
 
     @property
@@ -191,7 +198,7 @@ class Pairs:
     def _by_metric(self, values: Any) -> NDArray[Any]:
         return np.asarray(values).reshape(len(self.metrics), self.pairs)
 
-    # Results for every metric and pair: arrays of shape (metrics, pairs).
+    # The next four properties hold a result for every metric and pair, shape (metrics, pairs).
 
     @cached_property
     def states(self) -> Ints:
@@ -205,36 +212,41 @@ class Pairs:
 
     @cached_property
     def rights(self) -> Floats:
-        """Smallest m from which a pair stays right, infinite if it is not right at the end."""
+        """Smallest m from which on a pair stays right.
+
+        It is infinite for a pair that is tied, or not right at the largest m.
+        """
         late = self.columns["right_from"]
         return self._by_metric([np.inf if m is None else float(m) for m in late])
 
     @cached_property
     def ahead(self) -> Floats:
-        """Expected lead of the better system of a pair at m."""
+        """Expected sampled difference of a pair at m: better system minus worse system."""
         return self._by_metric(self.columns["sampled"])
 
     @cached_property
     def sampled(self) -> Floats:
         """Expected means at m: (systems, metrics)."""
-        # Without replacement, an m beyond the number of negatives changes nothing.
+        # If m is larger than all evaluated values of m, use the last one: without replacement, an m
+        # beyond the number of negatives does not change the means.
         at = np.searchsorted(self.orders.m_values, self.m)
         return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
 
     @cached_property
     def std(self) -> Floats:
-        """Standard deviation of the mean of one run: (systems, metrics); NaN where not known."""
+        """Standard deviation of the mean of one run: (systems, metrics); NaN where unknown."""
         return self.std_of(self.sets)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
-        """Return :attr:`std` for some systems."""
+        """Return the array :attr:`std` for the given rank sets."""
         try:
             return np.sqrt(moments_of_means(self.metrics, sets, self.m, self.protocol)[1])
-        except ValueError:  # unknown for several tied relevant items per instance
+        except ValueError:
+            # For several relevant items per instance, some schemes have no formula.
             return np.full((len(sets), len(self.metrics)), np.nan)
 
     def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
-        """Return the rows of the verdict on metric x and some pairs, with the pair numbers."""
+        """Return the rows of the verdict on metric x and the given pairs, with the pair numbers."""
         return [
             {name: column[x * self.pairs + pair] for name, column in self.columns.items()}
             | {"pair": pair}
@@ -242,16 +254,19 @@ class Pairs:
         ]
 
     def last_right(self, x: int) -> float:
-        """Return the smallest m from which all pairs stay right: inf: never, 0: all are tied."""
+        """Return the smallest m from which on all pairs of metric x stay right.
+
+        The result is infinite if there is no such m, and 0 if all pairs are tied.
+        """
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
     def worst_pair(self, x: int) -> int:
-        """Return the worst pair of metric x: by state, then by ``rights``, then by chance."""
+        """Return the number of the worst pair of metric x: by state, ``rights``, then chance."""
         chance = np.nan_to_num(self.chances[x], nan=1.0)
         return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
 
     def worst_pairs(self, most: int) -> list[int]:
-        """Return the ``most`` worst pairs over all metrics."""
+        """Return the numbers of the ``most`` worst pairs over all metrics, the worst first."""
         state = self.states.min(axis=0)
         many = (self.states == state).sum(axis=0)
         late = np.where(self.states == state, self.rights, 0.0).max(axis=0)
@@ -295,11 +310,11 @@ def verdict(
     corrections
         Corrections or their texts.
     m_max
-        Largest m that is evaluated for ``right_from``; ``None`` as in :func:`flips`.
+        Largest m that is evaluated for ``right_from``. If None, it is the default of :func:`flips`.
     m_values
         Values of m at which corrections are evaluated, with bisection wherever the order of a pair
-        changes in between; ``right_from`` then refers to these values only. ``None`` as in
-        :func:`flips`; for a quick look, :func:`quick_ladder`.
+        changes in between; ``right_from`` then refers to these values only. If None, the values are
+        those of :func:`flips`. For a quick look, use :func:`quick_ladder`.
     progress
         Called with the share of the work that is done.
     **options
@@ -309,7 +324,8 @@ def verdict(
     -------
     DataFrame with one row per metric, correction and pair: ``metric``, ``correction``, ``better``,
     ``worse`` (by the exact metric), ``exact`` and ``sampled`` (difference better - worse),
-    ``state`` (see :func:`state_of`), ``right_from`` (``<NA>``: not right at the largest m) and
+    ``state`` (see :func:`state_of`), ``right_from`` (the smallest m from which on the expected
+    order stays right, ``<NA>`` if it is not right at the largest m, or for a tie) and
     ``probability`` that one run shows the true order.
     """
     order.check_sets(sets)

@@ -1,1 +1,1 @@
-"""All code that imports Streamlit: the pages, the modules they share, and their scripts."""
+"""All code that imports Streamlit: the pages, their shared modules, and their JavaScript."""

@@ -1,4 +1,5 @@
-// Headings for screen readers, Tab to parts that scroll, a rerun for a new theme; see page.outline.
+// Adds headings for screen readers, lets the Tab key reach parts that scroll, and reruns the page
+// when the reader changes the theme; see page.outline in page.py.
 const scheme = () => getComputedStyle(document.querySelector(".stApp")).colorScheme;
 let due = null;
 const PLACES = ".katex-display, [data-testid=stCode] pre, [data-testid=stTable] div";
@@ -28,7 +29,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const grown = new MutationObserver(later);
   grown.observe(document.body, { childList: true, subtree: true });
   window.addEventListener("resize", later);
-  document.fonts.addEventListener("loadingdone", later);  // fonts change the size of formulas
+  document.fonts.addEventListener("loadingdone", later);  // a loaded font resizes formulas
   later();
   return () => {
     themed.disconnect();

@@ -1,4 +1,4 @@
-"""The Correct page on sampled ranks or a printed table: estimates and ranges on all items."""
+"""The Correct page for sampled ranks or a printed table: it estimates metrics on all items."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PLACEHOLDER = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
 )
 MOST_M = 2_000
-MOST_SYSTEMS = 8  # most systems shown at a time, since all their pairs are compared
+MOST_SYSTEMS = 8  # largest number of systems shown at once, because all their pairs are compared
 MOST_IN_LINK = 1_000
 POPULARITY = (
     "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
@@ -56,9 +56,9 @@ NO_TABLE = "Paste a table: a line of names, then one system a line."
 HELP = texts(Path(__file__).with_suffix(".txt"))
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: The reader's reason why m differs between instances -> value of ``adaptive``.
+#: The reader's answer to why m differs between instances -> ``adaptive`` of the sampled ranks.
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
-# Key of a setting in a link -> its options, and the default.
+# Key of a setting in a link -> its options and its default.
 OFFERED: state.Offered = {
     "m_set": (tuple(_SAID), next(iter(_SAID))),
     "estimator": (result.METHODS, result.TOGETHER),
@@ -78,16 +78,17 @@ _SHIFT = "_sampled_from_0"
 
 
 class Given(NamedTuple):
-    """Input of the reader; the page's settings add m and scheme if the data lack them."""
+    """The sampled ranks that the reader chose; m and scheme are settings if the data lack them."""
 
-    ident: str  # equal only for equal content
-    n: tuple[int, str] | None  # n of the data or of the reader, and the text that shows n
+    ident: str  # differs if the content differs
+    n: tuple[int, str] | None  # n in the data or as typed by the reader, and the text that shows n
     m: str  # text that shows m; "" if the data lack m
-    read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]  # reads sampled ranks, true ranks if known
+    # Returns the sampled ranks, and the true ranks if they are known.
+    read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]
 
 
 def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the part of the page on sampled ranks."""
+    """Draw the part of the page for sampled ranks."""
     page_defaults, headline = {**defaults, **CHOICES}, st.container(key="given_headline")
     given: Given | Problem
     try:
@@ -145,7 +146,7 @@ def _linked(key: str) -> dict[str, Any]:
 
 
 def _choose(row: DeltaGenerator) -> Given:
-    """Draw the choice of sampled ranks; raise a ValueError, such as a Problem, without ranks."""
+    """Draw the choice of sampled ranks; return them, or raise a ValueError if there are none."""
     help_ = HELP["sampled_source"]
     with row:
         chosen = page.segments("Sampled ranks of", SOURCES, "sampled_source", help=help_)
@@ -189,7 +190,7 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
 
 
 def _one_run() -> Given:
-    """Sampled ranks of the bundled data, with negatives drawn from a seed."""
+    """Draw the field of the seed; return sampled ranks of the bundled data for this seed."""
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     with left:
         seed = page.whole_number("Seed", "draw_seed", 1, help=HELP["draw_seed"])
@@ -211,13 +212,13 @@ def _one_run() -> Given:
 
 
 def _mean_n() -> tuple[int, str]:
-    """Mean n of the bundled run, and a text that replaces n in the sidebar."""
+    """Return the mean n of the bundled data, and the text that the sidebar shows for n."""
     mean = round(float(np.mean(example(DATA)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
 
 def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
-    """Return n with its text (None if the data lack n), and the text of m ("" without m)."""
+    """Return n with its text (None if the data lack n), and the text of m ("" if they lack m)."""
     frames, n, m = [part.frame for part in opened.tables], None, ""
     lacks_n, lacks_m = lacks(opened) if frames else (True, True)
     if not lacks_n:
@@ -231,7 +232,7 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
 
 
 def _read(ident: str, opened: Opened, n: int | None) -> tuple[Sets, tuple[RankSet, ...]]:
-    """Read the sampled ranks, with this n if the data lack n; return them and no true ranks."""
+    """Return the sampled ranks in the data (``n`` is used if they lack n), and no true ranks."""
     settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m:
         _require_few(settings.m)
@@ -260,7 +261,10 @@ def _require_few(m: int) -> None:
 
 
 def _shown(sets: Sets, ident: str) -> Sets:
-    """Ask why m differs, if the data do not tell, and which of many systems to show."""
+    """Return the systems to show; if there are many, the reader chooses some.
+
+    If it is unclear why m differs between instances, ask the reader for the reason.
+    """
     doubtful = [x for x in sets if x.readings[-1].adaptive]
     if doubtful and (adaptive := _said(doubtful)) is not None:
         sets = tuple(replace(x, adaptive=adaptive) for x in sets)
@@ -281,7 +285,10 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask whether the draw decided m, as m depends on the rank; None if the reader does not say."""
+    """Ask whether the drawn negatives decided m, because m depends on the sampled rank.
+
+    Return the reader's answer, or None if the reader leaves the question open.
+    """
     chosen = _SAID[state.value("m_set", CHOICES)]
     if chosen is None:
         chances = [x.chance_if_set for x in doubtful if x.adaptive is None]
@@ -293,7 +300,7 @@ def _said(doubtful: list[SampledRankSet]) -> bool | None:
 
 
 def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str]]:
-    """Label, value and meaning of the numbers below the picture."""
+    """Return label, value and meaning of the numbers below the picture."""
     q, total = answer.question, len(answer.pairs)
     widest = max(row.free[1] - row.free[0] for row in answer.rows)
     falling = f"{decided(pair.falling for pair in answer.pairs)} of {total}"
@@ -311,7 +318,7 @@ def _numbers(answer: result.Result[result.Question]) -> list[tuple[str, str, str
 
 
 def _estimates(answer: result.Result[result.Question]) -> None:
-    """Draw the table of all estimators, or the table of all pairs."""
+    """Draw the table of all estimators, or the table of all pairs of systems."""
     if page.segments("Estimates", VIEWS, "estimates_view", hidden=True) == VIEWS[1]:
         _pairs(answer)
         return
@@ -328,7 +335,7 @@ def _estimates(answer: result.Result[result.Question]) -> None:
 
 
 def _price(q: result.Question) -> None:
-    """Draw the price of the exact metric in scores, estimated from these samples as a pilot run."""
+    """Draw how many scores the exact metric costs, estimated with these samples as a pilot run."""
     if q.metric.k is None:
         return
     label, about = "What would the exact value cost?", "Scores until each instance is decided."
@@ -363,7 +370,10 @@ def _price(q: result.Question) -> None:
 
 
 def _pairs(answer: result.Result[result.Question]) -> None:
-    """Draw the range of the difference of every pair, without and with the assumption."""
+    """Draw the range of the difference of every pair of systems.
+
+    Each pair has a range without an assumption, and one if better ranks are never rarer.
+    """
     if not answer.pairs:
         lacking = "One system alone has no pair: add the sampled ranks of a second one."
         st.info(lacking, icon=":material/info:")
@@ -399,7 +409,7 @@ def _true_ranks(answer: result.Result[result.Question]) -> None:
 
 
 def _which_gamma(answer: result.Result[result.Question]) -> None:
-    """Draw bias, standard deviation and error of the corrected mean over γ, for one system."""
+    """Draw bias, standard deviation and error of one system's corrected mean against γ."""
     q = answer.question
     names = [x.system for x in q.sets]
     place = names.index(st.selectbox("System", names, key="gamma_of")) if len(names) > 1 else 0
@@ -421,7 +431,7 @@ def _which_gamma(answer: result.Result[result.Question]) -> None:
 
 
 def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the part of the page on a printed table."""
+    """Draw the part of the page for a printed table."""
     headline, example_ = st.container(key="given_headline"), result.example_table()
     choices = {"printed": example_, "table_instances": 0}
     page_defaults = {**defaults, **choices, "metric": CHOICES["metric"]}
@@ -466,7 +476,7 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     page.copy_link(page_defaults)
 
 
-# ------------------------------------------------------------------------------- both
+# ------------------------------------------------------------------------------- both parts
 
 
 def _metric() -> Metric:
@@ -484,9 +494,9 @@ def _answered(
     doing: str,
     explain: Callable[[ValueError], Problem] = Problem.of,
 ) -> tuple[result.Result[Any] | None, bool]:
-    """Draw the sentence and the picture; return the answer, and whether it is an earlier answer.
+    """Draw the main sentence and the picture; return the answer and whether it is outdated.
 
-    There is no answer while the page asks for data: an earlier answer is about other data.
+    While the page asks for data, the answer is None: an outdated answer would be about other data.
     """
     answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
     dim = problem is not None

@@ -1,4 +1,4 @@
-"""The Explore page: a metric at one true rank, on all items and on sampled negatives."""
+"""The Explore page: a metric at one true rank, exact and on sampled negatives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
 MOST_DRAWS = 100_000
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
-# Key of a further setting that links hold -> its default.
+# Key of a further setting that links can hold -> its default.
 MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1, "draws_seed": 1}
 
 
@@ -46,14 +46,14 @@ def show() -> None:
 
 @st.fragment
 def _answer() -> None:
-    """Draw everything that depends on m and r; the sidebar does not."""
+    """Draw everything that depends on m and on the true rank r."""
     headline = st.container(key="headline")
     picture = st.container(key="picture")
     controls, beside = _controls(), st.container(key="beside_controls")
     result, problem = page.answer(
         "explore", _check, results.compute, lambda q: f"m = {count(q.sampling.m)}", first=_first
     )
-    assert result is not None  # since ``first`` is always a valid question
+    assert result is not None  # because the question of _first is always valid
     q, shown = result.question, page.has_answered("explore")
     with headline:
         page.note(DEFAULTS)
@@ -90,14 +90,15 @@ def _below(result: Result) -> None:
     """Draw the details below the answer."""
     page.why(lambda: _why(result))
     with st.container(horizontal=True):
-        focus = next(iter(_chips()), None)  # default metric of the sentence
+        # By default, the main sentence is about the first chosen metric.
+        focus = next(iter(_chips()), None)
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
         page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
     page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
 
 
 def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follows]:
-    """Frames for the sliders of m and r: the pictures, the sentence and the numbers."""
+    """Return the frames for the sliders of m and r: pictures, sentence and numbers."""
     s = q.sampling
     most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
 
@@ -144,7 +145,7 @@ def _controls() -> DeltaGenerator:
 
 
 def _first() -> Question:
-    """The question of the default settings."""
+    """Return the default settings as a question."""
     d = state.DEFAULTS
     sampling = Sampling(d["n"], d["m"], choices.SCHEMES[d["scheme"]])
     metrics = tuple(choices.chip_metric(chip, d["k"], d["n"]) for chip in d["metrics"])
@@ -152,7 +153,7 @@ def _first() -> Question:
 
 
 def _check() -> Question:
-    """Return the question of the settings; raise a ValueError that names what is wrong."""
+    """Return the settings as a question; raise a ValueError if a setting is invalid."""
     settings = state.current()
     sampling, metrics = settings.sampling(), settings.metrics
     m = sampling.m
@@ -167,7 +168,7 @@ def _check() -> Question:
     if rank > sampling.n:
         note = f"Rank {count(rank)} is beyond n = {count(sampling.n)}: showing the last rank."
         rank = sampling.n
-    metrics[0](rank, sampling.n)  # raises a ValueError for a rank below 1
+    metrics[0](rank, sampling.n)  # called only to raise a ValueError for a rank below 1
     chip, focus = st.session_state.get("focus"), metrics[0]
     if chip is not None and choices.chip_metric(chip, settings.k, settings.n) in metrics:
         focus = choices.chip_metric(chip, settings.k, settings.n)
@@ -187,7 +188,10 @@ def _sentence(result: Result) -> str:
 
 
 def _drawn(result: Result, dark: bool, before: Result | None = None) -> theme.Picture:
-    """Picture with a panel per metric; pinned curves are behind if they have as many panels."""
+    """Return the picture with a panel per metric.
+
+    Pinned curves are drawn behind the current curves, if both have the same number of panels.
+    """
     q, many = result.question, len(result.question.metrics)
     options: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
     options |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
@@ -199,7 +203,7 @@ def _drawn(result: Result, dark: bool, before: Result | None = None) -> theme.Pi
 
 
 def _numbers(result: Result) -> list[tuple[str, str, str]]:
-    """Label, value and meaning of the numbers below the picture."""
+    """Return label, value and meaning of the numbers below the picture."""
     q = result.question
     exact, mean, std = result.at_rank(q.focus)
     values = *map(percent, (exact, mean, std)), decimal(q.seen)
@@ -214,7 +218,7 @@ def _numbers(result: Result) -> list[tuple[str, str, str]]:
 
 
 def _why(result: Result) -> None:
-    """Draw the formula with the numbers of the picture."""
+    """Draw the formula of the expected metric, with the numbers of the picture put in."""
     q = result.question
     exact, mean, _ = result.at_rank(q.focus)
     st.markdown(words.looks_like(q.focus, q.rank, q.sampling))
@@ -233,7 +237,7 @@ def _again() -> None:
 
 
 def _one_draw(result: Result) -> None:
-    """Draw the negatives of one draw, and the sampled ranks of many draws beside their chances."""
+    """Draw the negatives of one draw, and the sampled ranks of many draws with probabilities."""
     q = result.question
     sampling, rank, focus = q.sampling, q.rank, q.focus
     catalogue = st.container()
@@ -266,7 +270,7 @@ def _one_draw(result: Result) -> None:
 
 
 def _law(result: Result) -> None:
-    """Draw the distribution of the sampled rank; on demand the posterior of the true rank."""
+    """Draw the distribution of the sampled rank and, on request, the posterior of the true rank."""
     q, s = result.question, result.question.sampling
     p = results.law(s, q.rank)
     st.markdown(words.law(q.focus, q.rank, s, p.tolist()))
@@ -291,7 +295,7 @@ def _law(result: Result) -> None:
 
 
 def _family(result: Result) -> None:
-    """Draw the metric with 10, 100, 1,000 and all negatives."""
+    """Draw the expected metric at each true rank, with 10, 100, 1,000 and all negatives."""
     q, n = result.question, result.question.sampling.n
     curves, at_rank = results.family(q, FAMILY)
     sentence = words.say.family(q.focus, q.rank, at_rank, float(q.focus(q.rank, n)))

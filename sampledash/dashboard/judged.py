@@ -1,4 +1,4 @@
-"""The verdict on rank sets, for the Consistency page and the Lab: its question and sentences."""
+"""Compute and write the verdict on rank sets, for the Consistency page and the Lab."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
-    """Verdict on ranks by the current settings; ``key`` is that of :func:`page.answer`."""
+    """Return the verdict on ranks with the current settings, and a problem; see ``page.answer``."""
     return page.answer(
         key,
         partial(_check, source),
@@ -50,18 +50,18 @@ def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
 
 
 def several(sets: Sequence[RankSet]) -> bool:
-    """Whether some instance has several relevant items."""
+    """Whether any instance has several relevant items."""
     return any(x.max_relevant > 1 for x in sets)
 
 
 def locked_n(source: Source) -> tuple[int, str]:
-    """Largest n of the data, and a short text for the range of n."""
+    """Return the largest n of the data, and a short text for the range of n."""
     n = np.concatenate([x.n for x in source.sets])
     return int(n.max()), f"{span(n.min(), n.max())}, from the data"
 
 
 def chosen_metrics() -> tuple[Metric, ...]:
-    """Metrics of the chosen chips, at the shared cutoff and at the additional cutoffs."""
+    """Return the metrics that the reader chose, at the shared cutoff and the additional cutoffs."""
     settings = state.current()
     cutoffs = sorted({settings.k, *(st.session_state.get("also_k") or [])})
     metrics = [
@@ -74,7 +74,7 @@ def chosen_metrics() -> tuple[Metric, ...]:
 
 
 def _check(source: Source) -> Question:
-    """Return the question of the settings; raise a ValueError that names what is wrong."""
+    """Return the settings as a question; raise a ValueError if a setting is invalid."""
     settings, metrics = state.current(), chosen_metrics()
     if not metrics:
         raise ValueError("no metric is chosen: pick at least one above the picture")
@@ -82,7 +82,8 @@ def _check(source: Source) -> Question:
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if SCHEMES[settings.scheme].weighted:
         options["odds"] = settings.odds
-    # Ignore settings whose widgets are not drawn because the data leave nothing to choose.
+    # Without ties, or without several relevant items, the page does not draw the widget of this
+    # setting, and an old value of the widget is ignored.
     if any(x.has_ties for x in source.sets):
         options["ties"] = state.value("ties", DEFAULTS)
     if several(source.sets):
@@ -101,7 +102,7 @@ def _check(source: Source) -> Question:
 
 
 def _explain(source: Source, error: ValueError) -> Problem:
-    """Problem of an error; if m is too large, the problem has a button that sets the largest m."""
+    """Return the Problem for an error; if m is too large, its button sets the largest allowed m."""
     limits, design = [M_CAP], SCHEMES[choices.SCHEMES[state.value("scheme")]]
     if design.distinct:
         limits += [x.max_negatives for x in source.sets]
@@ -118,10 +119,11 @@ def _explain(source: Source, error: ValueError) -> Problem:
 
 
 def chosen_metric(result: Result, label: str) -> int:
-    """Place of the metric that the sentence is about; the first until the reader chooses one."""
+    """Draw the choice of the metric that the main sentence is about; return the metric's index."""
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))
-    if shown not in metrics:  # the cutoff changed: keep the chosen metric, with the new cutoff
+    # If the cutoff has changed, the chosen metric is shown with the new cutoff.
+    if shown not in metrics:
         same = [name for name in metrics if name.split("@")[0] == shown.split("@")[0]]
         st.session_state["shown"] = (same or metrics)[0]
     if len(metrics) == 1:
@@ -131,7 +133,7 @@ def chosen_metric(result: Result, label: str) -> int:
 
 
 def say(result: Result, x: int, *, dim: bool = False) -> None:
-    """Write the verdict on metric number x, notes on it, and a sentence on the other metrics."""
+    """Write the verdict for metric number ``x``, a sentence on the other metrics, and notes."""
     q = result.question
     word, icon, color = verdict(result, x)
     badge = f":{'gray' if dim else color}-badge[:material/{icon}: {word}] "
@@ -150,7 +152,7 @@ def say(result: Result, x: int, *, dim: bool = False) -> None:
 
 
 def verdict(result: Result, x: int) -> tuple[str, str, str]:
-    """The worst state of the pairs of metric number x, with its icon and colour."""
+    """Return the worst verdict on any pair by metric number ``x``, with its icon and colour."""
     word = CODES[result.states[x].min()]
     icon, color, _ = words.STATES[word]
     return word, icon, color

@@ -1,7 +1,7 @@
 """The Lab page: it splits interactions, trains recommenders, and analyses their ranks.
 
-Each step keeps its last valid result while the current input is wrong. Trained recommenders stay in
-the session. If a rerun of the page interrupts a training, the next run continues it.
+While the input of a step is wrong, the step uses its last valid result. Trained recommenders stay
+in the session. If a rerun of the page interrupts a training, the next run continues the training.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ _ROLES = {"user": "Users", "item": "Items", "rating": "Ratings", "time": "Time"}
 _KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
 _CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
 _OFTEN = 0.1  # seconds between two updates of the progress bars
-_MOST_LINES = 6  # most systems in the picture
-_SHORT, _LONGEST = 4, 11  # longest name in large type, and longest name, in letters
+_MOST_LINES = 6  # largest number of systems in the slope chart
+# If all names have at most _SHORT letters, their type is large. Names are cut to _LONGEST letters.
+_SHORT, _LONGEST = 4, 11
 
 
 def show() -> None:
@@ -100,7 +101,7 @@ def show() -> None:
     job: lab.Job | None = st.session_state.get(_JOB)
     if setup is not None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
-            bars = st.container()  # the progress of a sweep is shown near its button
+            bars = st.container()  # progress bars of a sweep are drawn near its button
         page.tabs(dict(zip(TABS, (_sweeps, _toy), strict=True)), "lab_tab", setup)
     with bars:
         go_on = _working(job, setup, chosen)
@@ -108,7 +109,7 @@ def show() -> None:
 
 
 def _kept(key: str, make: Callable[[], T]) -> T | None:
-    """Return the result of ``make``; if ``make`` fails, show why and return the last result."""
+    """Return the result of ``make``; if ``make`` fails, show why and return its last result."""
     try:
         st.session_state[key] = make()
     except ValueError as error:
@@ -123,11 +124,11 @@ def _kept(key: str, make: Callable[[], T]) -> T | None:
 
 
 def _split() -> tuple[Split, float | None] | None:
-    """Draw the choice of interactions and split; return the split and the least relevant rating."""
+    """Draw the choice of data and split; return the split and the lowest relevant rating."""
     data = _kept("_lab_data", _interactions)
     if data is None:
         return None
-    # Cached, because counting a million interactions takes 0.1 seconds in every run.
+    # The text is cached, because counting a million interactions takes 0.1 seconds in every run.
     st.caption(memory.cached((words.data, data.digest), lambda: words.data(data), shared=False))
     least = None
     with st.container(horizontal=True):
@@ -177,7 +178,7 @@ def _interactions() -> Interactions:
 
 
 def _read(file: Upload) -> Interactions:
-    """Read a file by the columns and options that the reader may have changed in its preview."""
+    """Read a file, with the columns and options that the reader chose in its preview."""
     columns = {role: st.session_state.get(f"lab_{role}_{file.ident}") for role in _ROLES}
     given: Any = {role: "" if name == _NO_COLUMN else name for role, name in columns.items()}
 
@@ -204,7 +205,7 @@ def _read(file: Upload) -> Interactions:
 
 
 def _columns(ident: str, opened: OpenedInteractions | None) -> None:
-    """Draw the choice of columns; the reader types their names if the file cannot be read."""
+    """Draw the choice of columns; if the file cannot be read, the reader types their names."""
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault("_lab_columns", {})
     if opened is not None:
         known[ident] = opened.columns
@@ -223,7 +224,7 @@ def _columns(ident: str, opened: OpenedInteractions | None) -> None:
 
 
 def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
-    """Draw the options of which interactions to keep; return them."""
+    """Draw and return the options that decide which interactions of a file are used."""
     options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
@@ -245,7 +246,10 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
 
 
 def _chosen() -> tuple[list[lab.Wanted], int]:
-    """Draw the choice of recommenders and seed; return both. A wrong text keeps the last valid."""
+    """Draw the choice of recommenders and seed; return both.
+
+    If the reader types invalid parameters of a recommender, its last valid parameters are used.
+    """
     about = words.TEXTS["recommenders"]
     chosen = page.chips("Recommenders", lab.OFFERED, "recommenders", lab.FIRST, about)
     recommenders: list[lab.Wanted] = []
@@ -277,13 +281,13 @@ def _made() -> lab.Made:
 
 
 def _busy() -> bool:
-    """Whether the job, of which there is at most one, is not done yet; it may be halted."""
+    """Whether the session has a job that is not done yet; the job may be halted."""
     job: lab.Job | None = st.session_state.get(_JOB)
     return job is not None and not job.done
 
 
 def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
-    """Draw the button that starts training, and a sentence on what is not trained yet."""
+    """Draw the button that starts training, and a sentence on recommenders not trained yet."""
     missing = [x for x in chosen if setup.key(x) not in _made()]
 
     def begin() -> None:
@@ -306,7 +310,7 @@ def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
 def _working(
     job: lab.Job | None, setup: lab.Setup | None, chosen: list[lab.Wanted]
 ) -> Callable[[], None]:
-    """Draw the progress of the work; return a function that continues it until interrupted."""
+    """Draw the progress of the job; return a function that continues the job until interrupted."""
     if job is None:
         return lambda: None
     if setup is not None:
@@ -352,7 +356,7 @@ def _working(
                 continue
             drawn = monotonic()
             for place in range(before or 0, len(bars) if job.place is None else job.place + 1):
-                draw(place)  # drawing too may be interrupted by a change of settings
+                draw(place)
             state.give_way()
             if sum(map(len, job.points.values())) > points:
                 st.rerun()  # the next run draws the new points of the sweep
@@ -362,11 +366,11 @@ def _working(
     return go_on
 
 
-# ------------------------------------------------------------------------------- what was found
+# ------------------------------------------------------------------------------------- results
 
 
 def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source | None, str]:
-    """Ranks of the chosen recommenders, or the last ranks; and a warning on what is not trained."""
+    """Return the ranks of the chosen recommenders, or else the last ranks; and a warning text."""
     by_system = {} if setup is None else {x.system: _made().get(setup.key(x)) for x in chosen}
     sets = tuple(ranks for ranks in by_system.values() if ranks is not None)
     missing = [system for system, ranks in by_system.items() if ranks is None]
@@ -379,7 +383,7 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
 
 
 def _found(source: Source) -> None:
-    """Draw the verdict, its picture, the exact metrics, and links onwards."""
+    """Draw the verdict, its picture and the exact metrics, with links to other pages."""
     if len(source.sets) < 2:
         st.info("One system alone has no order: train a second one.")
         _exact(source.sets, None)
@@ -400,7 +404,8 @@ def _found(source: Source) -> None:
             judged.say(result, x)
     _slopes(result, x)
     _exact(source.sets, result)
-    if problem is None and not _busy():  # resampling takes seconds, so it waits for the training
+    # Resampling takes seconds, so it is left out while a job is not done.
+    if problem is None and not _busy():
         focus = Focus(result, x, result.worst_pair(x))
         with place:
             with page.progress("Resampling the users") as report:
@@ -448,7 +453,7 @@ def _exact(sets: tuple[RankSet, ...], result: Result | None) -> None:
         page.download("Download ranks", file, FILE, "text/csv", key="lab_ranks")
 
 
-# ------------------------------------------------------------------------------------------- Steck
+# ----------------------------------------------------------------------------- Steck's experiments
 
 
 def _sweeps(setup: lab.Setup) -> None:
@@ -489,7 +494,7 @@ def _sweeps(setup: lab.Setup) -> None:
 
 
 def _toy(setup: lab.Setup) -> None:
-    """Draw Table 1 of Steck, in which RMSE cannot tell a constant from an oracle."""
+    """Draw Table 1 of Steck (KDD 2010): a constant prediction has the same RMSE as an oracle."""
     left, right = st.columns([5, 7], gap="large", vertical_alignment="center")
     left.markdown(words.TEXTS["toy"])
     with right:

@@ -18,15 +18,18 @@ from sampledash.report.sentences import negatives
 
 LESSON, PRESENT, LOOK, EXAMPLE = "lesson", "present", "look", "example_m"
 NUMBERS = tuple(str(number) for number in range(1, len(lessons.course()) + 1))
-# Options of choice widgets: bound to the address, and kept while the reader visits other lessons.
+# Options of choice widgets. The address holds each choice, and the session keeps the choice while
+# the reader visits other lessons.
 _CHOICE: dict[str, Any] = {
     "bind": "query-params",
     "persist_state": "session",
     "label_visibility": "collapsed",
 }
-# Settings that every link states, so that earlier choices on other pages do not change the result.
+# Settings that every link to another page contains, so that earlier choices on this other page do
+# not change the result.
 _SHARED = ("n", "m", "k", "scheme")
-# Function: metric and chosen m -> a sentence, and a link if another page can show the result.
+# Function of a metric's name and the chosen m, which returns a sentence, and a link if another page
+# can show the result.
 Answer = Callable[[str, int], tuple[str, Link | None]]
 
 
@@ -39,7 +42,7 @@ def show() -> None:
         number = _way()
         lesson = lessons.words(number)
         asked = st.container()
-        # Choices and reply stand side by side where there is room, so that the picture is visible.
+        # Choices and reply are side by side if there is room, so that the picture below is visible.
         with st.container(horizontal=True, vertical_alignment="center", key="answer"):
             chosen = _guess(number, lesson)
             if chosen is not None:
@@ -52,18 +55,18 @@ def show() -> None:
 
 
 def _head(number: int, lesson: Lesson, *, revealed: bool, present: bool) -> None:
-    """Draw the heading: first the question; after the answer, the title, which gives it away."""
+    """Draw the heading: the question or, once it is answered, the title, which gives the answer."""
     if revealed and not present:
         st.markdown(f"### {number}. {lesson.title}")
         st.markdown(unbroken(f"{lesson.setup} **{lesson.question}**"))
         return
     st.markdown(f"### {number}. {unbroken(lesson.question)}")
-    if not revealed:  # after the answer, the picture needs this room on a projector
+    if not revealed:  # after the answer, a projector has room only for question and picture
         st.markdown(unbroken(lesson.setup))
 
 
 def _way() -> int:
-    """Draw the choice of a lesson and the buttons back and next; return the lesson's number."""
+    """Draw the choice of a lesson and the buttons Back and Next; return the lesson's number."""
     row = st.container(horizontal=True, vertical_alignment="center", key="way")
     first, last = NUMBERS[0], NUMBERS[-1]
     chosen = row.segmented_control(
@@ -106,7 +109,7 @@ def _reply(chosen: Choice) -> None:
 def _body(number: int, *, revealed: bool, present: bool) -> None:
     aside = revealed and not present
     left, *right = st.columns([7, 5], gap="medium") if aside else [st.container()]
-    above = left.container()  # the picture comes first, to be visible without scrolling
+    above = left.container()  # for the picture, which must be visible without scrolling
     view = _look(left, number) if revealed else lessons.looks(number)[0]
     lesson = lessons.words(number, view)
     with above:
@@ -122,10 +125,10 @@ def _body(number: int, *, revealed: bool, present: bool) -> None:
 
 
 def _explain(column: DeltaGenerator, number: int, view: str, lesson: Lesson) -> None:
-    """Draw the explanation of the picture, with its numbers, and the link onwards."""
+    """Draw the explanation of the picture, with its numbers, and a link to another page."""
     with column:
         st.markdown(f"**{unbroken(lesson.sentence)}**")
-        # All steps are one formula in short lines, because the column is narrow.
+        # All steps are written as one formula in short lines, because the column is narrow.
         lines = [line for step in lesson.formula for line in step.split(r",\qquad ")]
         st.latex(r"\begin{gathered}" + r"\\[6pt]".join(lines) + r"\end{gathered}")
         if lesson.points:
@@ -138,7 +141,7 @@ def _explain(column: DeltaGenerator, number: int, view: str, lesson: Lesson) -> 
 
 
 def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None:
-    """Draw the request ``ask`` with a choice of m and, once m is chosen, the answer."""
+    """Draw the question ``ask`` with a choice of m and, once m is chosen, the answer."""
     options = {**_CHOICE, "label_visibility": "visible", "format_func": negatives, "wrap": True}
     chosen = st.pills(ask.format(look=view), m_values, key=EXAMPLE, **options)
     if chosen is None:
@@ -152,7 +155,7 @@ def _offer(view: str, ask: str, m_values: Sequence[int], answer: Answer) -> None
 
 
 def _link(link: Link) -> None:
-    """Draw a link to another page, with the whole query of its address."""
+    """Draw a link to another page, whose address holds the shared settings and the link's query."""
     shared = {key: str(state.DEFAULTS[key]) for key in _SHARED}
     page.link(link.page, link.label, ":material/arrow_outward:", {**shared, **link.query})
 
@@ -167,7 +170,7 @@ def _look(place: DeltaGenerator, number: int) -> str:
 
 @st.cache_resource(max_entries=120, show_spinner="Computing the picture")
 def _made(number: int, view: str, revealed: bool, dark: bool, present: bool) -> go.Figure:
-    """The picture of a lesson, cached for all readers."""
+    """Return the picture of a lesson, cached for all sessions."""
     if revealed:
         lessons.ahead(number).result()
     fig = lessons.course()[number - 1].picture(view, revealed, dark)

@@ -1,19 +1,20 @@
-// Puts the frame of a slider's step into the pictures that Plotly drew; see live.py.
-// The window has one such object, however often this script is loaded. ``told`` holds the data of
-// the page's elements by name: "answer" and "below" have a run number, the name of a slider has a
-// version and, once asked for, frames. ``hand`` is name and step of the slider being dragged.
+// While the reader drags a slider, puts the frame of its step into the pictures; see live.py.
+// ``live`` and ``told`` exist once per window, even if this script is loaded again. ``told`` holds
+// the data that Python sent, by name: "answer" and "below" have a run number; the name of a slider
+// has a version and, once the browser has asked for them, frames. ``live.hand`` holds the name of
+// the slider that the reader is dragging, and the text of its step.
 const first = !window.sampledashLive;
 const told = window.sampledashTold ??= new Map();
 const live = window.sampledashLive ??= { hand: null, look() {} };
 const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
-const REST = 120;  // milliseconds without an action of the reader before anything is requested
-const write = (node, pieces) => window.sampledashWrite(node, pieces);  // from picture.js
-const styled = new Map();  // elements whose style dragging has changed -> their style before
+const REST = 120;  // milliseconds to wait before the browser requests anything
+const write = (node, pieces) => window.sampledashWrite(node, pieces);  // in picture.js
+const styled = new Map();  // element whose style a frame has changed -> its style before
 const draw = ({ name, text }) => {
   const frame = told.get(name)?.frames?.[text];
   if (!frame) return;
   for (const [key, moving] of Object.entries(frame.pictures)) {
-    const at = key.replace(/[^\w-]/g, "-");  // the key as Streamlit writes it in a class name
+    const at = key.replace(/[^\w-]/g, "-");  // Streamlit writes the key like this in a class name
     const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
     graph?.sampledash.move(moving);
   }
@@ -25,8 +26,9 @@ const draw = ({ name, text }) => {
       Object.assign(node.style, style);
     });
 };
-// Optional requests wait until nothing is pressed and no run is active. A request may still share a
-// message with a change; each is sent from an element where the message counts as the change's.
+// ``wish`` delays a request until no key or button is pressed and Python is not running. A request
+// may still share a message with a change of a setting. Each request is therefore sent from an
+// element that lets Streamlit treat such a message as the message of the change; see live.py.
 let pressed = false;
 const running = () =>
   document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning";
@@ -47,14 +49,16 @@ const lacking = () => [...told.values()].find(({ of, frames }) =>
   frames === null && document.querySelector(`.st-key-${of}_slider :is(:hover, :focus)`));
 const seen = new Set();  // parts below the answer that are in sight
 if (first) {
-  // A picture that Plotly redraws during dragging shows an old step: put the current frame in.
+  // When Plotly redraws a picture while the reader drags, the picture shows an old step. ``resume``
+  // then puts the current frame into the picture.
   live.resume = () => { if (live.hand) draw(live.hand); };
   let due = null;
   live.move = (name, text) => {
     live.hand = { name, text };
     due ??= requestAnimationFrame(() => { due = null; live.resume(); });
   };
-  // On release the last step is drawn first. If dragging goes on meanwhile, nothing is reset.
+  // When the reader releases the slider, draws the last step and then restores all styles. Does
+  // nothing if the reader has begun to drag again in the meantime.
   live.lift = () => {
     const last = live.hand;
     requestAnimationFrame(() => requestAnimationFrame(() => {
@@ -83,7 +87,8 @@ if (first) {
       if (late() && event.target.closest?.(BELOW)) live.looked();
     }, true);
 }
-// Details below the answer are outdated until drawn for the same answer: dim them, watch for looks.
+// Dims the details below the answer while they belong to an earlier answer, and watches meanwhile
+// whether the reader looks at them.
 const compare = () => {
   const below = document.querySelector(BELOW);
   live.sight.disconnect();
@@ -96,7 +101,7 @@ const compare = () => {
 };
 live.hear ??= () => {
   compare();
-  live.near();  // the pointer may already be near a slider
+  live.near();  // the pointer may already be on a slider
 };
 export default function ({ setTriggerValue }) {
   live.look = () => setTriggerValue("looked", told.get("answer").number);

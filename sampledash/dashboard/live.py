@@ -1,14 +1,15 @@
-"""Pictures that follow a slider while it is dragged, and details that are drawn when looked at.
+"""Update pictures while the reader drags a slider, and draw details once the reader looks at them.
 
 A frame holds what the pictures show at one step of a slider. The frames of all steps are sent to
-the browser when the pointer rests near the slider. While the reader drags the slider, a script puts
-the lines, points, names and numbers of a frame into the pictures that Plotly drew. This takes a few
-milliseconds; drawing a picture anew takes a hundred. When the reader releases the slider, the page
-runs as usual, and the address holds the value. A step without a frame changes nothing. Frames are
-optional: the browser asks for them only when no change can be lost by it (``live.js``).
+the browser when the pointer or the focus is on the slider. While the reader drags the slider, a
+script puts the lines, points, names and numbers of a frame into the pictures that Plotly drew. This
+takes a few milliseconds; drawing a picture anew takes a hundred. When the reader releases the
+slider, the page runs as usual, and its address holds the new value. A step without a frame leaves
+the pictures as they are. The pages work without frames too: the browser asks for frames only when
+this request cannot make the page lose a change of a setting (``live.js``).
 
-A change reruns only the answer. The details below the answer are dimmed, and drawn anew once they
-are in sight, or have the pointer or the focus.
+A change of a setting reruns only the answer. The details below the answer are then dimmed. They are
+drawn anew once they are in sight, or once the pointer or the focus is on them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from sampledash.report.numbers import unbroken
 _KEY, _BELOW, _SHOWN = "live", "below", "_shown"
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
-# Component through which the page sends data to the script, and the script asks for frames.
+# Component by which Python sends data to live.js, and by which live.js asks Python for frames.
 _TELLING = st.components.v2.component(
     "sampledash_telling",
     js="""const elements = window.sampledashTold ??= new Map();
@@ -43,10 +44,12 @@ export default function ({ data, setStateValue }) {
 
 @dataclass(frozen=True)
 class Frame:
-    """One step of a slider: pictures by the key of their element, texts and styles by CSS selector.
+    """What the page shows at one step of a slider.
 
-    A selector has one text for each element that it finds, in order. An element of several parts,
-    such as a badge and a sentence, has a list of texts. Styles are CSS properties of the elements.
+    The keys of ``pictures`` are the keys of page elements; the keys of ``texts`` and ``styles`` are
+    CSS selectors. ``texts`` has one text for each element that the selector finds, in order, or a
+    list of texts for an element with several parts, such as a badge and a sentence. ``styles`` has
+    CSS properties for these elements.
     """
 
     pictures: Mapping[str, go.Figure]
@@ -60,7 +63,7 @@ def frame(
     numbers: Iterable[tuple[str, str, str]],
     styles: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Frame:
-    """A frame with pictures, the page's headline ``sentence`` (or its parts), and its numbers."""
+    """Return a frame with pictures, the headline ``sentence`` (or its parts), and numbers."""
     whole = unbroken(sentence) if isinstance(sentence, str) else list(map(unbroken, sentence))
     texts: dict[str, Sequence[str | Sequence[str]]] = {
         ".st-key-headline [data-heading-text]": [whole],
@@ -71,18 +74,18 @@ def frame(
 
 @dataclass(frozen=True)
 class Follows:
-    """The frames for the slider of one number.
+    """The frames for the slider that sets one number.
 
     Parameters
     ----------
     name
         Key of the number.
     depends
-        What the frames depend on besides that number.
+        Everything else that the frames depend on, as a key for the cache.
     frames
-        Text of the slider at a step -> the function that makes the frame of this step.
+        Text that the slider shows at a step -> function that makes the frame of this step.
     lines
-        Whether lines of many points move too.
+        Whether all traces move; if not, only traces of at most two points move.
     shared
         Whether other sessions may use the frames.
     """
@@ -98,12 +101,12 @@ class Follows:
         return str(hash((self.name, self.depends)))
 
     def packed(self) -> dict[str, Any]:
-        """The cached frames in the form in which the browser receives them."""
+        """Return the frames in the form in which the browser receives them; they are cached."""
 
         def make() -> dict[str, Any]:
             frames = {}
             for text, draw in self.frames.items():
-                state.give_way()  # a change of settings comes first
+                state.give_way()  # stop if the reader has changed a setting
                 frame = draw()
                 pictures = {key: _moving(x, self.lines) for key, x in frame.pictures.items()}
                 frames[text] = {"pictures": pictures, "texts": frame.texts, "styles": frame.styles}
@@ -115,15 +118,16 @@ class Follows:
 def listen() -> None:
     """Draw the component that reports when the reader looks at the details below the answer.
 
-    A browser sends simultaneous events in one message, for the fragment that comes first. This
-    component is outside of all fragments, so that a change in the same message keeps its fragment.
+    The browser sends simultaneous events in one message, which can name only one fragment. This
+    component is outside of all fragments. If its report shares a message with a change of a
+    setting, the message therefore still names the fragment of this setting.
     """
     _COMPONENT(key=_KEY, on_looked_change=lambda: None, height=1)
 
 
 @st.fragment
 def below(draw: Callable[[Any], None]) -> None:
-    """Draw the details below the answer, for the result last passed to :func:`follow`."""
+    """Draw the details below the answer, for the result that was last passed to :func:`follow`."""
     number, shown = st.session_state[_SHOWN]
     with st.container(key=_BELOW):
         if shown is not None:
@@ -132,9 +136,10 @@ def below(draw: Callable[[Any], None]) -> None:
 
 
 def follow(shown: object = None, every: Sequence[Follows] = ()) -> None:
-    """Let pictures follow the sliders, and let the details below use the result ``shown``, if any.
+    """Send the frames that the browser asked for; store ``shown``, the result for the details.
 
-    Call this in the fragment of the sliders: a request for frames may come with a slider's change.
+    Call this in the fragment that draws the sliders, because a request for frames and a change of a
+    slider may come in one message.
     """
     number = st.session_state.get(_SHOWN, (0, None))[0] + 1
     st.session_state[_SHOWN] = number, shown
@@ -143,7 +148,7 @@ def follow(shown: object = None, every: Sequence[Follows] = ()) -> None:
         for follows in every:
             state_of = st.session_state.get(f"tell_{follows.name}") or {}
             wanted = (state_of.get("asked") or {}).get("version") == follows.version
-            # An own element holds the frames, so that they are not sent again with every answer.
+            # The frames have their own element, so that they are not sent again with every answer.
             frames = follows.packed() if wanted else None
             _tell(follows.name, version=follows.version, frames=frames)
 
@@ -153,7 +158,7 @@ def _tell(name: str, **what: Any) -> None:
 
 
 def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
-    """The parts of a picture that move: traces, positions of shapes, and names beside lines."""
+    """Return the parts of a picture that a slider moves: traces, shapes, and names beside lines."""
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
     places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text", "bgcolor")
@@ -171,5 +176,5 @@ def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
 
 
 def _short(values: Iterable[float]) -> list[float]:
-    """Round numbers to six digits, enough for a screen."""
+    """Round numbers to six digits, which are enough for a screen."""
     return [float(f"{value:.6g}") for value in np.asarray(values, dtype=float)]

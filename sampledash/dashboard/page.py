@@ -1,4 +1,4 @@
-"""Building blocks of all pages: answering a question, and drawing pictures, numbers and tables."""
+"""Functions for all pages: they compute answers and draw controls, pictures, numbers and tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 Made = pd.DataFrame | Callable[[], pd.DataFrame]
 Numbers = Sequence[tuple[str, str, str]]
 
-MOST_ROWS = 9  # most rows of a table on a page: room for three systems in three metrics
+MOST_ROWS = 9  # largest number of table rows on a page, enough for three systems by three metrics
 # Download formats of a table: label, renderer, file extension, MIME type.
 FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("CSV", tables.as_csv, "csv", "text/csv"),
@@ -39,7 +39,7 @@ FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("LaTeX", tables.as_latex, "tex", "text/x-tex"),
 )
 _HERE = Path(__file__).parent
-# Plotly's script from the Plotly package, served with the page.
+# Streamlit serves Plotly's script to the browser from the folder of the Plotly package.
 _PLOTLY = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
 _SCRIPT = "".join((_HERE / name).read_text("utf-8") for name in ("plotly.js", "picture.js"))
 _PICTURE = st.components.v2.component(
@@ -50,27 +50,29 @@ _SLIDING = _HERE / "sliding.js"
 _OUTLINE = st.components.v2.component(
     "sampledash_access", js=(_HERE / "access.js").read_text("utf-8"), isolate_styles=False
 )
-_PATIENCE, _PAUSE = 0.3, 0.05  # seconds until a progress bar appears, and between its updates
+# Seconds until a progress bar appears, and seconds between two updates of the bar.
+_PATIENCE, _PAUSE = 0.3, 0.05
 
 
 def outline(*titles: str) -> None:
     """Add invisible headings above the page for screen readers, the highest level first.
 
     The script of this component also lets the Tab key reach parts that scroll, such as a long
-    formula on a phone. It reruns the page when the theme changes, as Python chooses the colours.
+    formula on a phone. The script reruns the page when the theme changes, because Python chooses
+    the colours.
     """
     _OUTLINE(key="outline", data=list(titles), on_scheme_change=lambda: None, height=1)
 
 
 class Problem(ValueError):
-    """The reason why there is no new answer, as plain text, and buttons that help.
+    """An error whose message says why a page has no new answer, with buttons that can help.
 
     Parameters
     ----------
     ways
         Label and action of each button.
     asking
-        Whether the problem is a request for data or for agreement, not an error.
+        Whether the page only asks the reader for data or for consent, so that nothing is wrong.
     """
 
     def __init__(
@@ -81,11 +83,11 @@ class Problem(ValueError):
 
     @classmethod
     def of(cls, error: ValueError) -> Problem:
-        """Return a problem with the error's message for the screen, or ``error`` if a problem."""
+        """Return ``error`` if it is a Problem, otherwise a Problem with the error's message."""
         return error if isinstance(error, Problem) else cls(state.spelled(error))
 
     def show(self) -> None:
-        """Draw the message and its buttons in place of the main sentence."""
+        """Draw the message and its buttons."""
         if not self.asking:
             st.error(escaped(self.sentence), icon=":material/error:")
         else:
@@ -96,7 +98,8 @@ class Problem(ValueError):
                 for place, (label, do) in enumerate(self.ways):
                     kind: Any = "secondary" if place else "primary"
                     if st.button(label, on_click=do, type=kind):
-                        st.rerun()  # the button may change something outside of this fragment
+                        # Rerun the whole page: the button may change parts outside this fragment.
+                        st.rerun()
 
 
 def answer(
@@ -107,11 +110,12 @@ def answer(
     explain: Callable[[ValueError], Problem] = Problem.of,
     first: Callable[[], Q] | None = None,
 ) -> tuple[R | None, Problem | None]:
-    """Return the answer and None, or the answer to the last valid question and the problem.
+    """Compute the answer to the current settings; return the answer and the problem, if any.
 
-    ``check`` makes the question from the settings, and ``compute`` answers the question. Both may
-    raise a ValueError, which ``explain`` turns into a problem. ``doing`` names the work. ``first``
-    makes the question to fall back to if no question has been valid yet.
+    ``check`` makes the question, a value that holds the settings, and ``compute`` answers the
+    question. If one of them raises a ValueError, the last valid question is answered instead, and
+    ``explain`` turns the error into the problem. If no question has been valid yet, ``first`` makes
+    the question that is answered. ``doing`` names the work for the progress bar.
     """
 
     def work(question: Q) -> R:
@@ -132,25 +136,25 @@ def answer(
 
 
 def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
-    """Write the main sentence of the page after its badge, dimmed if it is an earlier answer."""
+    """Write a badge and the main sentence of the page; ``dim`` greys an outdated sentence."""
     sentence = unbroken(sentence)
     st.markdown(f"### {badge}{f':gray[{sentence}]' if dim else sentence}")
 
 
 def has_answered(key: str) -> bool:
-    """Whether this session has had a valid question; the fallback ``first`` does not count."""
+    """Whether :func:`answer` has had a valid question in this session, apart from ``first``."""
     return f"_good_{key}" in st.session_state
 
 
 def require_agreed(what: Hashable, sentence: str, button: str) -> None:
-    """Raise a problem until the reader has clicked its button, which allows long work, ``what``."""
+    """Raise a Problem until the reader clicks its button, which allows the long work ``what``."""
     agreed: set[Hashable] = st.session_state.setdefault("_agreed", set())
     if what not in agreed:
         raise Problem(sentence, (button, lambda: agreed.add(what)), asking=True)
 
 
 def asked(what: Hashable, key: str, label: str, help: str) -> bool:
-    """Whether the reader has asked for ``what`` with a button, which is drawn until then."""
+    """Return whether the reader has asked for ``what``; if not, draw the button for this."""
     place = f"_asked_{key}"
     if st.session_state.get(place) == what:
         return True
@@ -163,19 +167,20 @@ def asked(what: Hashable, key: str, label: str, help: str) -> bool:
 
 
 class Pinned(NamedTuple):
-    """An earlier question that is shown beside the current question."""
+    """Settings that the reader has pinned, to compare their answer with the current answer."""
 
     question: Any
-    setting: str  # the settings in words
+    setting: str  # the pinned settings in words
 
     def note(self) -> None:
         st.caption(f"Dotted, and below the numbers: as pinned, {self.setting}.")
 
 
 def pinned(now: Any, name: str = "") -> Pinned | None:
-    """Draw the button that pins or unpins the current question; return what is pinned.
+    """Draw the button that pins or unpins the current question ``now``; return what is pinned.
 
-    Return None if nothing or ``now`` is pinned. ``name`` is put before the settings in the note.
+    Return None if nothing is pinned, or if the pinned question is ``now``. The note on the pinned
+    settings begins with ``name``.
     """
     place = f"_pinned_{type(now).__module__}"
     pin: Pinned | None = st.session_state.get(place)
@@ -197,10 +202,10 @@ def pinned(now: Any, name: str = "") -> Pinned | None:
 
 @contextmanager
 def progress(words: str) -> Iterator[Progress]:
-    """Show the progress of some work, with a bar that appears after ``_PATIENCE`` seconds.
+    """Show the progress of some work in a bar that appears after ``_PATIENCE`` seconds.
 
-    Yields the function that the work calls with the share done. A call also stops the work if the
-    reader has changed a setting.
+    Yield a function that the work calls with the share of the work that is done. Each call also
+    stops the work if the reader has changed a setting.
     """
     place, start = None, time.monotonic()
     last = start + _PATIENCE - _PAUSE
@@ -231,10 +236,10 @@ def picture(
     dim: bool = False,
     on_pick: Callable[[Any], None] | None = None,
 ) -> None:
-    """Draw a figure, dimmed if it belongs to an earlier answer.
+    """Draw a figure; ``dim`` makes the figure pale if it belongs to an outdated answer.
 
-    The same ``key`` in every run lets the figure change without blinking. ``alt`` is the text for
-    screen readers. ``on_pick`` is called with the custom data of a point that is clicked.
+    If ``key`` is the same in every run, the figure changes without blinking. ``alt`` is the text
+    for screen readers. ``on_pick`` is called with the custom data of a point that is clicked.
     """
     sent = {"figure": fig.to_dict(), "alt": alt, "name": _file(key), "dim": dim}
     sent["hears"] = on_pick is not None
@@ -248,7 +253,7 @@ def picture(
 
 
 def _file(name: str) -> str:
-    """Name of a downloaded file without its extension; the name contains the settings."""
+    """Return the name of a download, without extension: it contains ``name`` and the settings."""
     settings = [
         f"{key}-{x.replace(',', '').replace(' ', '-')}" for key, x in state.setting().items()
     ]
@@ -258,24 +263,24 @@ def _file(name: str) -> str:
 def moving(fig: go.Figure, *, key: str, alt: str) -> None:
     """Draw a picture whose slider, if it has one, works by mouse, touch and keyboard.
 
-    Plotly's sliders work by mouse only. A small script gives each slider a place in the tab order,
-    the role of a slider and the arrow keys, and moves the slider with mouse events. The script also
-    turns lessons by the keys of a clicker, PageUp and PageDown.
+    Plotly's sliders work by mouse only. A small script lets the Tab key reach each slider, gives
+    the slider its role for screen readers, and moves the slider when an arrow key is pressed. The
+    script also changes lessons by PageUp and PageDown, the keys of a presenter's remote control.
     """
     picture(fig, key=key, alt=alt)
     st.html(f"<script>\n{_SLIDING.read_text()}</script>", unsafe_allow_javascript=True)
 
 
 def panels(fig: go.Figure, count: int, *, key: str, alt: str, dim: bool) -> None:
-    """Draw a picture with ``count`` panels; on a phone the reader swipes through them."""
+    """Draw a picture with ``count`` panels; on a phone the reader swipes from panel to panel."""
     with st.container(key=f"panels_{theme.across(count)}"):
         picture(fig, key=key, alt=alt, dim=dim)
 
 
 def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
-    """Draw the numbers of the page: label, value and meaning, with the pinned value below.
+    """Draw the page's numbers (label, value, meaning), each above its pinned value in ``before``.
 
-    ``dim``: whether the numbers belong to an earlier answer.
+    ``dim`` makes the numbers pale if they belong to an outdated answer.
     """
     with st.container(key="strip_dimmed" if dim else "strip", horizontal=True):
         for (label, value, about), was in zip_longest(numbers, [x for _, x, _ in before]):
@@ -283,7 +288,7 @@ def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
 
 
 def why(draw: Callable[[], None]) -> None:
-    """Draw the fold "Why?"; its content is computed only while it is open."""
+    """Draw the expander "Why?"; ``draw`` fills the expander, and only while it is open."""
     fold = st.expander(
         "Why?", icon=":material/lightbulb:", key="why", bind="query-params", on_change="rerun"
     )
@@ -294,7 +299,7 @@ def why(draw: Callable[[], None]) -> None:
 
 @st.fragment
 def tabs(draws: Mapping[str, Callable[[T], None]], key: str, shown: T) -> None:
-    """Draw tabs by name; of ``draws`` call only the function of the open tab, with ``shown``."""
+    """Draw tabs; ``draws`` maps names to functions. Call the open tab's function with ``shown``."""
     places = st.tabs(list(draws), key=key, bind="query-params")
     for place, draw in zip(places, draws.values(), strict=True):
         if place.open:
@@ -311,9 +316,10 @@ def segments(
     help: str | None = None,
     hidden: bool = False,
 ) -> str:
-    """Draw the choice of one of ``names``, bound to the address; the default is the first name.
+    """Draw buttons to choose one of ``names``; return the choice, which the address holds too.
 
-    ``hidden``: whether the label is for screen readers only.
+    If ``default`` is None, the first name is the default. ``hidden`` shows the label to screen
+    readers only.
     """
     offered = list(names)
     first = offered[0] if default is None else default
@@ -332,7 +338,7 @@ def segments(
 
 
 def metric_chips() -> None:
-    """Draw the row of metric chips, which choose the metrics of all pictures of a page."""
+    """Draw the row of buttons that choose the metrics for all pictures of a page."""
     about = (
         "What is measured. One choice for all pictures of the page. TOPK and ATOP are Steck's "
         "(KDD 2010): TOPK's cutoff is a share of the list, here k of n, and shrinks with a sample."
@@ -349,7 +355,7 @@ def chips(
     *,
     wrap: bool | None = True,
 ) -> list[T]:
-    """Draw a choice of any number of options, bound to the address."""
+    """Draw buttons to choose several options; return the choice, which the address holds too."""
     options: dict[str, Any] = {"key": key, "bind": "query-params", "help": help, "wrap": wrap}
     return st.pills(label, list(offered), selection_mode="multi", default=default, **options)
 
@@ -357,14 +363,17 @@ def chips(
 def whole_number(
     label: str, key: str, default: int, low: int = 0, most: int | None = None, **options: Any
 ) -> int:
-    """Draw a field for a whole number, bound to the address; an empty field means ``default``."""
+    """Draw a field for a whole number, which the address holds; if empty, return ``default``."""
     arguments: dict[str, Any] = {"step": 1, "key": key, "bind": "query-params", **options}
     typed = st.number_input(label, low, most, default, **arguments)
     return default if typed is None else int(typed)
 
 
 def note(page_defaults: Mapping[str, Any]) -> None:
-    """Store the settings for Undo, and show what is wrong with a link. Draw all controls before."""
+    """Store the settings for Undo, and show what is wrong with a link.
+
+    All controls of the page have to be drawn before.
+    """
     state.remember((*state.DEFAULTS, *page_defaults))
     for complaint in state.complaints():
         st.warning(complaint, icon=":material/link_off:")
@@ -383,7 +392,7 @@ def copy_link(page_defaults: Mapping[str, Any] | None = None) -> None:
 
 
 def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = None) -> None:
-    """Draw a link to another page of the dashboard, whose address has this ``query``."""
+    """Draw a link to another page of the dashboard; ``query`` holds parameters of the address."""
     script = f"sampledash/dashboard/pages/{target}.py"
     params = None if query is None else {"v": state.VERSION, **query}
     st.page_link(script, label=label, icon=icon, query_params=params)
@@ -392,15 +401,15 @@ def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = N
 def download(
     label: str, data: Callable[[], str | bytes], name: str, mime: str, **options: Any
 ) -> None:
-    """Draw a download button whose data are made only when it is pressed."""
+    """Draw a download button; ``data`` makes the content when the reader presses the button."""
     icon = ":material/download:"
     st.download_button(label, data, name, mime, on_click="ignore", icon=icon, **options)
 
 
 def take(table: Made, name: str) -> None:
-    """Draw the download buttons of a table: CSV, Markdown and LaTeX.
+    """Draw the buttons that download a table as CSV, Markdown or LaTeX.
 
-    ``table`` holds all rows with unrounded numbers, or is a function that makes this table.
+    ``table`` holds all rows with unrounded numbers, or is a function that makes such a table.
     """
 
     def render(write: Callable[[pd.DataFrame], str]) -> str:
@@ -416,12 +425,13 @@ def take(table: Made, name: str) -> None:
 
 
 def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = None) -> None:
-    """Draw the head of a table, whose cells are Markdown, and downloads of the whole table.
+    """Draw the first rows of ``printed``, whose cells are Markdown, and downloads of ``whole``.
 
-    ``rows``: total number of rows, if ``printed`` does not hold all of them.
+    ``rows`` is the total number of rows. If None, ``printed`` holds all rows.
     """
+    # A > at the start of a cell is escaped, because Markdown would show the cell as a quotation.
     cells = printed.head(MOST_ROWS).map(lambda cell: f"\\{cell}" if cell[:1] == ">" else cell)
-    st.table(cells, hide_index=True)  # a leading > is escaped: Markdown would read a quotation
+    st.table(cells, hide_index=True)
     total, shown = len(printed) if rows is None else rows, min(len(printed), MOST_ROWS)
     if total > shown:
         st.caption(f"{shown} of {count(total)} rows; all of them are in the downloads.")

@@ -1,4 +1,4 @@
-"""The Paper page, which shows one item of the papers at a time."""
+"""The Paper page, which compares one table, figure or text of the papers with our values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DEFAULTS: dict[str, Any] = {"item": ITEMS[2], "cell_metric": METRICS_34[0], "tim
 
 @once
 def tables() -> dict[int, pd.DataFrame]:
-    """Number of a table (1-4) -> every printed cell of the table with our value."""
+    """Return number of a table (1-4) -> its printed cells, each with the value that we compute."""
 
     def part(report: Progress, table: int, share: float) -> None:
         report((table - 1 + share) / len(TABLES))
@@ -43,26 +43,30 @@ def tables() -> dict[int, pd.DataFrame]:
 
 @once
 def statements() -> pd.DataFrame:
-    """Statements of the text and of the figures, each with our value."""
+    """Return the statements of the text and the figures, each with the value that we compute."""
     with page.progress("Checking what the text states") as report:
         return check_text(example, tables(), report)
 
 
 @once
 def steck() -> pd.DataFrame:
-    """Statements of Steck's paper, each with our value."""
+    """Return the statements of Steck's paper, each with the value that we compute."""
     return check_steck(example)
 
 
 @once
 def trained() -> pd.DataFrame:
-    """Cells of Steck's Table 2 with our values."""
+    """Return the cells of Steck's Table 2, each with the value that we compute."""
     return match_table_2(example)
 
 
 @once
 def missing() -> pd.DataFrame:
-    """TOPK and ATOP if items are observed evenly, as Steck's theorem assumes, or unevenly."""
+    """Return TOPK and ATOP if some relevant items are observed more often than others.
+
+    The column ``times`` says how often the best-ranked item is observed, relative to the worst. For
+    1 time, ratings are missing at random, as Steck's theorem assumes.
+    """
     times = range(1, pictures.MOST_TIMES + 1)
     parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]
     return pd.concat(parts, ignore_index=True)
@@ -147,7 +151,7 @@ def _missing() -> None:
 
 
 def _table(number: int) -> None:
-    """Draw printed and our values, cell by cell; Tables 3 and 4 show one metric at a time."""
+    """Draw each cell's printed and computed value; Tables 3 and 4 show one metric at a time."""
     rows = tables()[number]
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     chosen, down, across = rows, "row", "metric"
@@ -155,7 +159,7 @@ def _table(number: int) -> None:
         metric = page.segments("Metric", METRICS_34, "cell_metric")
         chosen, down, across = rows[rows["metric"] == metric], "column", "row"
     texts = [words.cell(x, SETTINGS[number].decimals) for x in chosen.itertuples()]
-    chosen = chosen.assign(texts=texts, row=chosen["row"].map(", ".join))  # a row may be a pair
+    chosen = chosen.assign(texts=texts, row=chosen["row"].map(", ".join))  # pair "XY" -> "X, Y"
     shown = chosen.pivot(index=down, columns=across, values="texts")
     shown = shown.loc[chosen[down].unique(), chosen[across].unique()].rename_axis(columns=None)
     st.table(shown.reset_index(names="System" if down == "row" else "Column"), hide_index=True)
@@ -167,7 +171,7 @@ def _table(number: int) -> None:
 
 
 def _trained() -> None:
-    """Draw Steck's Table 2 with our values, one row for each training."""
+    """Draw Steck's Table 2 with the values that we compute, one row for each training."""
     rows = trained()
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     printed = rows.assign(text=rows["printed"].map("{:.3f}".format), our_std=np.nan)
@@ -183,7 +187,7 @@ def _trained() -> None:
 
 
 def _findings(rows: pd.DataFrame, name: str) -> None:
-    """Draw statements, our values, and whether the statements hold."""
+    """Draw the statements, the values that we compute, and whether the statements hold."""
     rows = rows.reset_index(drop=True)
     lines = {
         "Where": rows["where"],

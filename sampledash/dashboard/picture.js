@@ -1,6 +1,7 @@
 // Draws a figure with Plotly, and redraws it in place when a new figure comes; see page.picture.
-// If only lines, points, shapes and names have moved, the script writes them into what Plotly drew,
-// in a tenth of the time. Plotly redraws the figure when the pointer enters it.
+// If only lines, points, shapes and annotations have moved, the script moves them in the SVG that
+// Plotly drew, which takes a tenth of the time. Plotly redraws such a figure when the pointer
+// enters the figure.
 const plotly = window.sampledashPlotly;
 const CONFIG = { displayModeBar: false };
 const leaves = (node) => {
@@ -8,7 +9,8 @@ const leaves = (node) => {
   while (walk.nextNode()) if (walk.currentNode.data) found.push(walk.currentNode);
   return found;
 };
-// Writes texts into the text nodes of an element; the nodes stay, because the page refers to them.
+// Writes texts into the text nodes of an element, if there are as many nodes as texts. Does not
+// replace the nodes, because other code of the page refers to them.
 const write = window.sampledashWrite ??= (node, pieces) => {
   const all = leaves(node);
   const fits = all.length === pieces.length;
@@ -19,13 +21,14 @@ const line = (X, Y, x, y) =>
   "M" + x.map((v, i) => `${X(v).toFixed(2)},${Y(y[i]).toFixed(2)}`).join("L");
 const LEFT = { left: 0, center: 0.5, right: 1 }, DOWN = { top: 0, middle: 0.5, bottom: 1 };
 const share = (of, anchor) => of[anchor] ?? 0.5;
-const EDGE = 3;  // pixels by which Plotly's box of a name is wider and higher than its text
-// Number formats of Plotly for Python: a list, or bytes of one of these types.
+const EDGE = 3;  // pixels by which Plotly's box of an annotation exceeds the size of its text
+// Plotly for Python writes numbers as a list, or as base64 bytes of one of these array types.
 const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array,
   u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
 const values = (given) => given?.bdata === undefined ? given
   : [...new KINDS[given.dtype](Uint8Array.from(atob(given.bdata), (c) => c.charCodeAt(0)).buffer)];
-// The parts of a figure that move, as live.py sends them; null for traces but lines and points.
+// ``moving`` returns the parts of a figure that this script can move, in the form that live.py
+// sends. A trace is null if it is neither lines nor points.
 const MODES = ["lines", "markers", "lines+markers"], FILLS = [undefined, "none", "toself", "tozeroy"];
 const movable = ({ type, mode, fill, line, error_x, error_y, visible = true }) =>
   type === "scatter" && MODES.includes(mode) && FILLS.includes(fill) && visible
@@ -38,7 +41,8 @@ const moving = ({ data, layout }) => ({
   shapes: (layout.shapes ?? []).map(({ x0, fillcolor, line }) => [x0, fillcolor, line?.color]),
   names: layout.annotations ?? [],
 });
-// All parts that do not move, as a text to compare.
+// Returns, as a text, the parts of a figure that this script cannot move. Two figures with the same
+// text differ only in parts that it can move.
 const rest = ({ data, layout, frames }, { traces }) => JSON.stringify([
   data.map(({ name, hovertemplate, customdata, ...trace }, i) => {
     const { x, y, text, ...kept } = trace, points = kept.mode === "lines" ? 0 : traces[i]?.[0].length;
@@ -52,7 +56,7 @@ const rest = ({ data, layout, frames }, { traces }) => JSON.stringify([
 ]);
 const ranged = ({ layout }) =>
   Object.keys(layout).every((key) => !/^[xy]axis/.test(key) || layout[key].range);
-// A picture out of sight is drawn when it comes into sight, or when the browser is idle.
+// A picture that is out of sight is drawn once it is in sight, or when the browser is idle.
 const sight = window.sampledashSight ??= new IntersectionObserver((seen) => {
   for (const { target, isIntersecting } of seen) {
     target.sampledash.inSight = isIntersecting;
@@ -62,7 +66,8 @@ const sight = window.sampledashSight ??= new IntersectionObserver((seen) => {
 const width = window.sampledashWidth ??= new ResizeObserver((sized) => {
   for (const { target } of sized) target.sampledash.fit();
 });
-// Pictures that change together are drawn one by one, so that each is visible before the next.
+// Pictures that change together are drawn one by one, so that the browser shows each picture before
+// it draws the next.
 const turns = window.sampledashTurns ??= [];
 const inTurn = async (draw) => {
   if (turns.push(draw) > 1) return;
@@ -74,7 +79,7 @@ const inTurn = async (draw) => {
 class Picture {
   constructor(graph) {
     this.graph = graph;
-    this.inSight = null;  // not known yet
+    this.inSight = null;  // null: not known yet
     this.next = null;
     sight.observe(graph);
     width.observe(graph);
@@ -104,18 +109,21 @@ class Picture {
     this.graph.on("plotly_click", ({ points }) => this.clicked?.(points[0].customdata));
     this.graph.on("plotly_afterplot", () => window.sampledashLive?.resume());
   }
-  // Lets Plotly draw what was moved, which hover labels and downloads need.
+  // Lets Plotly redraw a figure that this script has moved: hover labels and downloads need this.
   async settle() {
     if (this.late) await this.plot(this.late);
   }
-  // Puts the moving parts into the picture that Plotly drew; returns whether all names fitted.
+  // Moves the parts in ``frame`` within the picture that Plotly drew. Returns whether this worked:
+  // Plotly must have drawn it, and the texts of annotations must have as many pieces as before.
   move(frame) {
     const { graph } = this;
     if (!this.drawn) return false;
     let all = true;
-    // An axis by its reference, such as "x2" for a panel or "y2 domain" for a panel's whole height.
+    // Returns an axis by Plotly's reference to it, such as "x2" or, for a share of its length,
+    // "y2 domain".
     const axis = (name) => graph._fullLayout[`${name[0]}axis${name.slice(1).split(" ")[0]}`];
-    // Pixels from one value on an axis to another; 0 for parts that refer to no axis.
+    // Returns the pixels between two values on an axis, or 0 if ``ref`` names no axis. ``to`` names
+    // Plotly's conversion from values to pixels.
     const way = (ref, to, from, at) => axis(ref) ? axis(ref)[to](at) - axis(ref)[to](from) : 0;
     frame.traces.forEach((moving, i) => {
       if (!moving) return;
@@ -151,7 +159,7 @@ class Picture {
       const box = group.querySelector("text").getBBox(), back = group.querySelector(".bg");
       const drawn = group.drawn ??= back.getBBox();
       const { xref = "x", yref = "y" } = was;
-      // On a logarithmic axis, positions of names are logarithms.
+      // On a logarithmic axis, positions of annotations are logarithms, which r2p converts.
       const dx = way(xref, "r2p", was.x, now.x) + (now.xshift ?? 0) - (was.xshift ?? 0)
         + share(LEFT, was.xanchor) * (drawn.width - EDGE) - share(LEFT, now.xanchor) * box.width
         + drawn.x + EDGE / 2 - box.x;
@@ -212,7 +220,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const { figure, alt, name, dim, hears } = JSON.parse(new TextDecoder().decode(data));
   const graph = parentElement.querySelector(".sampledash-graph") ?? built(parentElement);
   const picture = graph.sampledash;
-  // Screen readers skip the content of an "img", but a slider has to be announced.
+  // Screen readers skip the content of an "img", but they have to announce a slider.
   graph.setAttribute("role", figure.layout.sliders ? "group" : "img");
   graph.setAttribute("aria-label", alt);
   graph.style.height = `${figure.layout.height}px`;

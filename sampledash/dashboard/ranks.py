@@ -1,8 +1,8 @@
 """The choice of a page's rank sets, and the options with which they are read.
 
-For each uploaded content the session holds a dictionary of options of
+For each upload or text, the session holds a dictionary of options of
 :func:`sampledash.read_rank_sets`. The buttons of an error message and the preview change these
-options. While a file cannot be read, the page keeps the last valid ranks.
+options. While a file cannot be read, the page shows the last valid ranks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import negatives
 
 UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
-#: Files given to ``sampledash serve``, by name; the dashboard only reads them.
+#: Name -> path of the files given to ``sampledash serve``, which the dashboard only reads.
 RESULTS = {Path(path).name: path for path in json.loads(os.environ.get("SAMPLEDASH_RESULTS", "[]"))}
 BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
 SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
@@ -74,9 +74,10 @@ _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_readin
 def choose() -> tuple[Source | None, Problem | None]:
     """Draw the choice of ranks; return the ranks to show, and the problem of the current choice.
 
-    If there is a problem, the ranks are the last valid ones, or None if there are none yet.
+    In case of a problem, the last valid ranks are returned, or None if there are none yet.
     """
-    st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))  # then cleared
+    # Store the ranks of a link in the session, because carry() may remove them from the address.
+    st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))
     chosen = page.segments(
         "Ranks of",
         OFFER,
@@ -94,12 +95,12 @@ def choose() -> tuple[Source | None, Problem | None]:
 
 
 def load_text(text: str) -> None:
-    """Let the page use typed ranks in place of the chosen ranks (a callback)."""
+    """Callback of a button: let the page use ``text`` as if the reader had pasted the ranks."""
     st.session_state.update({"source": PASTE, "pasted": text, "_pasted": text})
 
 
 def hand_over(name: str, data: bytes) -> None:
-    """Give a file to the page as if the reader had uploaded the file there."""
+    """Give a file to the Consistency page as if the reader had uploaded the file there."""
     st.session_state[UPLOADED] = Upload(sha256(data).hexdigest(), [name], [data])
 
 
@@ -115,7 +116,8 @@ def _served() -> Source:
         name = st.selectbox("File", list(RESULTS), key="result", bind="query-params")
     path = RESULTS[name]
     try:
-        ident = f"{path}|{os.stat(path).st_mtime_ns}"  # a file may be overwritten by a new run
+        # The time of the last change is included, because a new run may overwrite the file.
+        ident = f"{path}|{os.stat(path).st_mtime_ns}"
     except OSError:
         raise Problem(f"{name} is no longer there: choose another file") from None
     return _source(ident, lambda: open_sources([path]), name, "read_rank_sets", repr(path))
@@ -179,7 +181,7 @@ def _pasted() -> Source:
 def _source(
     ident: str, parse: Callable[[], Opened], name: str, function: str, argument: str
 ) -> Source:
-    """Read ranks; return them with the call that reads them. One system alone raises a Problem."""
+    """Return ranks, and the Python call that reads them; raise a Problem for a single system."""
     hows: dict[str, dict[str, Any]] = st.session_state.setdefault(_HOW, {})
     options = hows.setdefault(ident, {})
     opened: Opened = once(_OPENED, ident, parse)
@@ -191,13 +193,14 @@ def _source(
 
 
 def _alone(ranks: RankSet) -> str:
-    """Sentences on a single system, which cannot be compared: ask for a second, give its values."""
+    """Return sentences that ask for a second system, and give the metric of this single system."""
     alone = "One system alone has no order: add the ranks of a second one, here or in another file."
     try:
         settings = state.current()
         metric, odds = settings.metrics[0], settings.sampling().odds
         exact = mean(metric, ranks)
-        if ranks.largest_cutoff is not None:  # unknown ranks have no expected sampled value
+        # If ranks beyond a cutoff are unknown, the expected sampled metric is unknown too.
+        if ranks.largest_cutoff is not None:
             return f"{alone} Its {metric} is {percent(exact)}."
         (ranks,) = Source((ranks,), "", False).drawn_by(settings.scheme).sets
         sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme, odds=odds)
@@ -210,7 +213,7 @@ def _alone(ranks: RankSet) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Typed text as a Python literal, over several lines if its characters allow this."""
+    """Return ``text`` as a Python literal, over several lines if its characters allow this."""
     plain = text.replace("\r\n", "\n")
     simple = '"' not in plain and "\\" not in plain and plain.replace("\n", "").isprintable()
     return f'"""{plain}"""' if simple else repr(text)
@@ -220,9 +223,9 @@ def _quoted(text: str) -> str:
 
 
 def read(ident: str, opened: Opened, options: dict[str, Any]) -> Reading:
-    """Read ranks with these ``options``; the last reading is cached. Missing input: a Problem.
+    """Read ranks with these ``options``; raise a Problem if this fails. The result is cached.
 
-    Also draws the preview and, if n is missing, a field for n. Both change ``options`` in place.
+    Draw also the preview and, if n is missing, a field for n. Both change ``options`` in place.
     """
     if options.get("ask_n"):
         options["n"] = ask_n(ident)
@@ -255,7 +258,7 @@ def ask_n(ident: str) -> int | None:
 
 
 def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading the ranks") -> Any:
-    """Return the result of ``make``; ``store`` keeps only the last key, as uploads can be large."""
+    """Return the result of ``make``, cached for the last ``key`` only, as uploads can be large."""
     made: dict[object, Any] = st.session_state.setdefault(store, {})
     if key not in made:
         with st.spinner(doing, show_time=True):
@@ -266,7 +269,7 @@ def once(store: str, key: object, make: Callable[[], Any], doing: str = "Reading
 
 
 def _remedies(error: ValueError, in_use: dict[str, Any]) -> Problem:
-    """Problem with the message of an error and a button for each remedy, which sets options."""
+    """Return a Problem with an error's message and a button for each remedy, which sets options."""
     ways = error.ways if isinstance(error, ReadError) else {}
     buttons = [(label, partial(in_use.update, options)) for label, options in ways.items()]
     return Problem(state.spelled(error), *buttons, asking=isinstance(error, MissingCandidates))
@@ -276,9 +279,9 @@ def _remedies(error: ValueError, in_use: dict[str, Any]) -> Problem:
 
 
 def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Reading | None) -> None:
-    """Draw what was understood, folded unless in doubt; the reader's edits change ``options``."""
+    """Draw how the ranks were read, open if there are doubts; edits change ``options``."""
     doubts = () if reading is None else reading.summary.doubts
-    # Decide once, because the preview must not fold while the reader works in the preview.
+    # Decide only once whether the preview is open: it must not close while the reader edits it.
     unfolded, key = options.setdefault("unfolded", bool(doubts)), f"understood_{ident}"
     with st.expander("What was understood", unfolded, key=key, icon=":material/fact_check:"):
         for doubt in doubts:
@@ -300,7 +303,7 @@ def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Readi
 
 
 def file_lines(facts: Facts) -> list[str]:
-    """Lines of Markdown: the kind of a file, the columns used, and the columns ignored."""
+    """Return Markdown lines on a file: its kind, its used columns and its ignored columns."""
     used = [
         f"*{escaped(header)}*" if header.lower() == meaning else f"*{escaped(header)}* → {meaning}"
         for header, meaning in facts.columns
@@ -315,7 +318,7 @@ def file_lines(facts: Facts) -> list[str]:
 
 
 def numbers(summary: Summary) -> str:
-    """Sentence with the numbers of the ranks: how many, for how many instances, and so on."""
+    """Return a sentence with the numbers of ranks, instances, candidates and so on."""
     many = max(summary.instances)
     covered, n = span(min(summary.instances), many), span(summary.n_low, summary.n_high)
     parts = [
@@ -341,7 +344,7 @@ def numbers(summary: Summary) -> str:
 
 
 def _way(ident: str, options: dict[str, Any], key: str) -> None:
-    """Draw the choice of the value of option ``key``, which the data leave open."""
+    """Draw the choice of a value for the reading option ``key``, which the data leave open."""
     (label, titles), widget = WAYS[key], f"{key}_{ident}"
     st.session_state[widget] = titles.get(options.get(key), next(iter(titles.values())))
 
@@ -349,13 +352,14 @@ def _way(ident: str, options: dict[str, Any], key: str) -> None:
         chosen = st.session_state[widget]
         options[key] = next(value for value, title in titles.items() if title == chosen)
         if key == "runs":
-            options.pop("systems", None)  # this option changes the systems: drop their choice
+            # This option changes which systems there are, so the choice of systems is dropped.
+            options.pop("systems", None)
 
     st.segmented_control(label, list(titles.values()), key=widget, required=True, on_change=follow)
 
 
 def _systems(ident: str, opened: Opened, options: dict[str, Any]) -> None:
-    """Draw a table in which the reader renames systems and leaves systems out."""
+    """Draw a table in which the reader can rename systems and leave systems out."""
     runs: Any = options.get("runs") or "averaged"
     widget = f"systems_{runs}_{ident}"
     base = f"_{widget}"
@@ -386,7 +390,7 @@ def _systems(ident: str, opened: Opened, options: dict[str, Any]) -> None:
 
 
 def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.DataFrame:
-    """Table with one row per system: whether it is used, its name, and its number of ranks."""
+    """Return a table with a row per system: whether it is used, its name, its number of ranks."""
     used = [systems is None or name in systems for name in names]
     called = [(systems or {}).get(name, name) for name in names]
     return pd.DataFrame({_USE: used, _NAME: called, _RANKS: list(names.values())})
@@ -395,7 +399,7 @@ def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.
 def chosen_of(
     table: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]], names: list[str]
 ) -> dict[str, str] | None:
-    """Name in the data -> new name, for the systems used; None if the edits change nothing."""
+    """Return name in the data -> new name, for the systems used; None if nothing is changed."""
     used, called = table[_USE].tolist(), table[_NAME].tolist()
     for row, changes in edits.items():
         used[row] = bool(changes.get(_USE, used[row]))

@@ -1,8 +1,9 @@
 """Free the memory of a session once its reader has left.
 
-Three things would keep this memory. Streamlit keeps the session of a closed tab, with its files,
-until a later tab is closed. Reference cycles hold a session, and Python searches for cycles only
-while it makes new objects. The C library does not return freed memory to the system by itself.
+Without this module the memory stays in use, for three reasons. Streamlit holds the session of a
+closed tab, with its files, until a later tab is closed. Sessions are part of reference cycles, and
+Python searches for cycles only while it makes new objects. The C library does not return freed
+memory to the operating system by itself.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state import SessionState
 
-LOOK = 45.0  # seconds between checks; the session ends if the reader is absent at two in a row
+# Seconds between two checks of a session. If two checks in a row find no reader, the session ends.
+LOOK = 45.0
 _DUE: list[asyncio.TimerHandle] = []
 
 
 def watch() -> None:
-    """Register the current session, so that the checks begin when its connection is lost."""
+    """Register the current session, so that its checks begin when its connection is lost."""
     if context := get_script_run_ctx():
         _connected(context.session_id)
 
@@ -36,7 +38,8 @@ def _disconnected(ident: str) -> None:
 def _look(session: Any, absent: int) -> None:
     """End a session whose reader is absent at two checks in a row; otherwise check again later.
 
-    Checks go on while the reader is there, as a later loss of connection may not be reported.
+    ``absent`` counts the last checks in a row that found no reader. The checks go on while the
+    reader is connected, because Streamlit may not report a later loss of the connection.
     """
     loop, runtime = asyncio.get_running_loop(), get_instance()
     absent = 0 if runtime.is_active_session(session.id) else absent + 1
@@ -44,21 +47,23 @@ def _look(session: Any, absent: int) -> None:
         loop.call_later(LOOK, _look, session, absent)
         return
     runtime.close_session(session.id)
-    # Streamlit's loop holds the last session until it serves another. The state is replaced, since
-    # clearing it would keep the descriptions of widgets, whose functions hold ranks and results.
+    # Streamlit's event loop refers to the last session until the loop serves another session. The
+    # state of this session is therefore replaced. Clearing the state would not suffice: it would
+    # leave the descriptions of widgets, and their functions refer to ranks and results.
     session._session_state = SessionState()
     session._fragment_storage.clear()
-    if not _DUE:  # free memory once for all sessions that end at about the same time
+    if not _DUE:  # one call frees the memory of all sessions that end at about the same time
         _DUE.append(loop.call_later(2, _give_back))
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_disconnected)
 def _connected(session: str) -> str:
-    return session  # Streamlit calls ``on_release`` when the connection is lost
+    # When the connection is lost, Streamlit drops this cached value and calls _disconnected.
+    return session
 
 
 def _give_back() -> None:
-    """Return unused memory to the system; the GNU C library does so only on request."""
+    """Return unused memory to the operating system, as the GNU C library does only on request."""
     _DUE.clear()
     gc.collect()
     with suppress(AttributeError):

@@ -1,10 +1,12 @@
-// A slider over round numbers. It shows the value of the field beside it, and writes into the field
-// as a reader would type. Only the field holds the number, so no message can undo a change.
+// A slider whose steps are round numbers. The slider shows the value of the number field beside it,
+// and changes the field as if the reader had typed. Only the field sends the number to Python, so
+// that no message with an old number can undo a change; see sliders.py.
 const live = () => window.sampledashLive;
 const STEP = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 3, PageDown: -3 };
-const ECHO = 2000;  // milliseconds in which the server may still send the old number
+const ECHO = 2000;  // milliseconds after a change in which the server may still send the old number
 const fieldOf = (name) => document.querySelector(`.st-key-${name} input`);
-const type = (field, text) => {  // uses the native setter, or else React sees no change
+// Sets the field's text with the browser's own setter, because React would not notice another way.
+const type = (field, text) => {
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, text);
   field.dispatchEvent(new Event("input", { bubbles: true }));
   field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
@@ -24,8 +26,8 @@ class Slider {
     line.append(this.head, this.more, this.bubble);
     root.classList.add("sampledash-slider");
     root.replaceChildren(line, this.rail, this.help);
-    this.held = false;  // whether the reader is dragging it
-    this.sent = null;  // {before, at}: old number and time of the last change
+    this.held = false;  // whether the reader is moving the slider
+    this.sent = null;  // {before, at}: number before the last change, and time of this change
     this.rail.addEventListener("input", () => this.move(Math.round(this.rail.value)));
     this.rail.addEventListener("change", () => this.commit());
     this.rail.addEventListener("keydown", (event) => this.pressed(event));
@@ -33,7 +35,7 @@ class Slider {
     for (const kind of ["pointermove", "focusin", "pointerleave"])
       root.addEventListener(kind, () => live()?.near(this.name));
   }
-  // Position of a number between the steps, on a logarithmic scale.
+  // Returns the position of a number: step i has position i, with a logarithmic scale in between.
   place(number) {
     const { steps } = this, last = steps.length - 1, down = steps[0] > steps[last];
     const beyond = (step) => down ? step <= number : step >= number;
@@ -48,7 +50,7 @@ class Slider {
     this.rail.value = this.place(number);
     this.rail.setAttribute("aria-valuetext", text);
     this.rail.style.setProperty("--share", `${100 * this.rail.value / (Number(this.rail.max) || 1)}%`);
-    this.bubble.textContent = this.held ? text : "";  // otherwise the field shows the number
+    this.bubble.textContent = this.held ? text : "";  // at rest, the field shows the number
   }
   show({ name, label, help, steps, texts, number, text, above }) {
     Object.assign(this, { name, steps, texts, above });

@@ -1,9 +1,9 @@
-"""The sliders of the sidebar: n, m, k, γ and how negatives are drawn, in one order on every page.
+"""The controls of the shared settings: n, m, k, γ and how negatives are drawn.
 
-One widget holds each number: a field, which is bound to the address. The browser draws a slider
-beside the field (``slider.js``), which shows the value of the field and writes into the field. Two
-Streamlit widgets for one number would lose changes: a message that the browser sends before it
-knows of the last change holds the old value of the other widget.
+Each number has only one Streamlit widget, a field whose value is in the page's address too. The
+browser draws a slider beside the field (``slider.js``), which shows and changes the field's value.
+Two Streamlit widgets for one number would lose changes: the browser may send a message before it
+knows of the last change, and this message would hold the old value of the other widget.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 def draw(
     *, lock_n: tuple[int, str] | None = None, sampled: bool = True, page_defaults: Mapping[str, Any]
 ) -> None:
-    """Draw the sidebar: the shared settings except m and γ, which are beside their pictures.
+    """Draw the sidebar: the shared settings except m and γ, which pages draw beside their pictures.
 
     Parameters
     ----------
     lock_n
-        n of the data, and the text to show: ``(3706, "3,706, from your file")``.
+        n of the data and the text to show, such as ``(3706, "3,706, from your file")``. If None,
+        the reader chooses n.
     sampled
-        Whether negatives are drawn at all.
+        Whether the page samples negatives; if not, there is no choice of how they are drawn.
     page_defaults
-        Keys of the page's own widgets with their defaults, which Reset restores too.
+        Key of a setting of this page -> its default, which Reset restores too.
     """
     state.stamp()
     state.lock(None if lock_n is None else lock_n[0])
@@ -83,11 +84,12 @@ def ladder(
     above: str | None = None,
     show: Callable[[float], str] = text.count,
 ) -> None:
-    """Draw a slider over the steps of a ladder up to ``high``, with the field that holds the value.
+    """Draw a slider, whose steps are round numbers up to ``high``, and the field of its value.
 
-    ``key`` names the value in the session and the address, and its ladder in ``choices.LADDERS``.
-    ``default`` is needed if the value is no shared setting. ``high`` is a step too, and the slider
-    stays above the number named ``above``, so that no end of a slider is an error.
+    ``key`` names the value in the session and in the address, and its steps in ``choices.LADDERS``.
+    ``default`` is needed if the value is not a shared setting. ``high`` is a step too, and the
+    slider stays above the number with the key ``above``, so that both ends of the slider are valid
+    values. ``show`` writes a step as text.
     """
     default = state.DEFAULTS[key] if default is None else default
     with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
@@ -102,7 +104,9 @@ def ladder(
 
 
 def steps_up_to(key: str, high: float) -> list[float]:
-    """Steps of a ladder up to a bound, and the bound itself.
+    """Return the steps of the slider ``key`` up to ``high``, in falling order for γ.
+
+    If the slider has steps beyond ``high``, the last step is ``high`` itself.
 
     Examples
     --------
@@ -123,7 +127,10 @@ def metric() -> None:
 
 
 def m(given: str = "", *, most: int | None = None) -> None:
-    """Draw the slider of m, or ``given``, the m of the data; ``most``: m of the longest list."""
+    """Draw the slider of m, or the text ``given`` if the data decide m.
+
+    If the negatives of a sample are distinct, the slider ends at ``most``, by default n - 1.
+    """
     if given:
         _locked("m", "m, negatives", given)
         return
@@ -132,7 +139,7 @@ def m(given: str = "", *, most: int | None = None) -> None:
 
 
 def _distinct() -> bool:
-    """Whether the negatives of a sample are distinct, as in the default scheme."""
+    """Whether the scheme is the default, in which the negatives of a sample are distinct."""
     return bool(state.value("scheme") == state.DEFAULTS["scheme"])
 
 
@@ -142,7 +149,7 @@ def gamma() -> None:
 
 
 def _locked(key: str, label: str, shown: str) -> None:
-    """Draw a number that the data give, which the reader cannot change."""
+    """Draw a number that comes from the data, so that the reader cannot change the number."""
     # Set the text in the session, because a widget with a key would keep its old text.
     st.session_state[f"{key}_locked"] = shown
     st.text_input(label, disabled=True, help=HELP[key], key=f"{key}_locked")

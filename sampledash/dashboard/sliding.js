@@ -1,9 +1,10 @@
-// Arrow keys and accessibility roles for Plotly's sliders; see page.moving.
+// Adds arrow keys and accessibility roles to Plotly's sliders, and keys that change the lesson; see
+// page.moving in page.py.
 (() => {
   if (window.sampledashSliders) return;
   const RAIL = ".slider-rail-touch-rect";
   const figure = (group) => group.closest(".js-plotly-plot");
-  const slider = (group) => group.__data__;  // where Plotly's own handlers find it
+  const slider = (group) => group.__data__;  // D3, used by Plotly, stores the slider here
   const steps = (group) => slider(group).steps.filter((step) => step.visible !== false);
   const tell = (group) => {
     const all = steps(group), now = slider(group).active;
@@ -50,8 +51,10 @@
   window.sampledashSliders = new MutationObserver(scan);
   window.sampledashSliders.observe(document.body, { childList: true, subtree: true });
   scan();
-  // After a click on a choice, arrow keys turn lessons; after Tab, they move within the choice.
-  // PageUp and PageDown of a clicker turn lessons, except in a text field or, after Tab, a slider.
+  // Left and right arrow keys within a group of choices change the lesson if the reader last used
+  // the pointer; if the reader last used Tab, they move within the group. PageUp and PageDown, the
+  // keys of a presenter's remote control, change the lesson, except in a text field or, after Tab,
+  // on a slider.
   const turns = {
     ArrowLeft: "lesson_back", ArrowRight: "lesson_next",
     PageUp: "lesson_back", PageDown: "lesson_next",
@@ -62,7 +65,9 @@
     if (!event.key.startsWith("Page")) return byPointer && on('[role="radiogroup"]');
     return !on(FIELDS) && (byPointer || !on('[role="slider"]'));
   };
-  let byPointer = true;  // until Tab is pressed, since a click may come before this script
+  // Whether the reader last used the pointer, not Tab. At first true, because the reader may have
+  // clicked before this script was loaded.
+  let byPointer = true;
   window.addEventListener("pointerdown", () => { byPointer = true; }, true);
   window.addEventListener("keydown", (event) => {
     if (event.key === "Tab") byPointer = false;
@@ -72,7 +77,7 @@
     event.stopImmediatePropagation();
     turn.click();
   }, true);
-  // Enter submits a guess. The field then loses the focus, so that the keys turn lessons again.
+  // Enter submits a guess. The field then loses the focus, so that keys change the lesson again.
   window.addEventListener("keyup", (event) => {
     if (event.key === "Enter" && event.target.closest?.(".st-key-answer input")) event.target.blur();
   }, true);

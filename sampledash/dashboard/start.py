@@ -19,7 +19,7 @@ from sampledash.types import Floats
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-# Each door: page, name, icon, and the question that the page answers.
+# Links to other pages: file of the page, shown name, icon, and the questions it answers.
 DOORS = (
     (
         "explore", "Explore", ":material/show_chart:",
@@ -39,12 +39,12 @@ LAB = "Only ratings or clicks? Upload them, train recommenders, and see whether 
 
 
 def number(value: int) -> str:
-    """A number as text; small numbers are written as words."""
+    """Return a number as text; numbers up to ten are words."""
     return _NUMBERS[value] if value < len(_NUMBERS) else count(value)
 
 
 def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> str:
-    """Headline on what sampling does to the order of the systems."""
+    """Return a headline on how sampling ``m`` negatives changes the order of the systems."""
     best, size = np.argmax(sampled), number(len(systems))
     outcome = "the order is wrong"
     if ranking(systems, sampled) == ranking(systems, exact):
@@ -58,7 +58,7 @@ def headline(systems: Sequence[str], exact: Floats, sampled: Floats, m: int) -> 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def made(dark: bool) -> tuple[str, str, go.Figure, str]:
-    """Headline, caption, slope chart and its text for screen readers, cached for all readers."""
+    """Return headline, caption, slope chart and its alternative text, cached for all sessions."""
     sets, systems, means, _, settled = data = movielens()
     exact, ms = np.array(means), data.visited(*LADDER, M, settled[-1] - 1)
     over_m = sd.curve(METRIC, sets, ms, scheme=WITHOUT).to_numpy()

@@ -1,9 +1,9 @@
 """The settings of the reader: keys, defaults, links, undo and reset.
 
-Pages need three things from here: :func:`current` (the settings as a frozen value, to be called
-after the controls are drawn), :func:`permalink` and the keys of :data:`DEFAULTS`. A widget binds
-its value to the address. Default values are not in the address, so a link carries ``v``, the
-version of the defaults it was made with.
+Pages need three things from this module: :func:`current` (the settings as a frozen value, to be
+called after the controls are drawn), :func:`permalink` and the keys of :data:`DEFAULTS`. Streamlit
+puts the value of a widget into the page's address unless it is the default. A link therefore also
+holds ``v``, the version of the defaults with which the link was made.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sampledash.schemes import DEFAULT_SCHEME, Scheme
 VERSION = "1"
 
 
-# Settings that all pages share. The keys are the widget keys and the names in the address.
+# Settings that all pages share. Each key is the key of a widget and of its value in the address.
 DEFAULTS: dict[str, Any] = {
     "n": 10_000,
     "m": 100,
@@ -38,7 +38,7 @@ DEFAULTS: dict[str, Any] = {
     "metrics": ["Recall@k", "NDCG", "AP"],
 }
 
-# Key of a setting -> its options, and the default.
+# Key of a setting -> its options and its default.
 Offered = Mapping[str, tuple[Collection[str], Any]]
 
 _NUMBERS: dict[str, type] = {
@@ -55,7 +55,7 @@ UNPINNED = f"What was pinned here is gone. {ENDED} Pin it again."
 
 @dataclass(frozen=True)
 class Settings:
-    """The shared settings. Numbers are as typed; :meth:`sampling` checks them."""
+    """The settings that all pages share. Numbers are unchecked; :meth:`sampling` checks them."""
 
     n: int
     m: int
@@ -66,24 +66,24 @@ class Settings:
     metrics: tuple[Metric, ...]
 
     def sampling(self) -> Sampling:
-        """Return the sampling of these settings; raise a ValueError that names what is wrong."""
+        """Return the sampling of these settings; raise a ValueError if a setting is invalid."""
         return Sampling(self.n, self.m, self.scheme, schemes.SCHEMES[self.scheme].odds(self.odds))
 
 
 def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
-    """Current value of the setting ``key``, or its default if the session has no value."""
+    """Return the current value of the setting ``key``, or its default if the session has none."""
     present = st.session_state.get(key)
     return defaults[key] if present is None else present
 
 
 def candidates() -> int:
-    """Number of candidates n: the n of the data, or the reader's n if the data do not decide n."""
+    """Return the number of candidates n: of the data or, if they leave n open, of the reader."""
     locked = st.session_state.get(_LOCK)
     return int(value("n")) if locked is None else int(locked)
 
 
 def current() -> Settings:
-    """Current settings, once the controls are drawn; raise a ValueError for a cutoff below 1."""
+    """Return the settings, once the controls are drawn; raise a ValueError for a cutoff below 1."""
     k, n = int(value("k")), candidates()
     return Settings(
         n=n,
@@ -99,14 +99,14 @@ def current() -> Settings:
 
 
 def lock(n: int | None) -> None:
-    """Let the data decide n on this page; with None the reader decides n again."""
+    """Fix n to the number of candidates in the page's data; with None, the reader decides n."""
     st.session_state[_LOCK] = n
 
 
 def remember(keys: Sequence[str]) -> None:
     """Store the current values for :func:`undo`; call it once per run.
 
-    A key that is new, for example on another page, does not count as a change to undo.
+    A new key, for example after a change of pages, does not count as a change that can be undone.
     """
     now = {key: st.session_state[key] for key in keys if key in st.session_state}
     history: list[dict[str, Any]] = st.session_state.setdefault(_HISTORY, [])
@@ -124,7 +124,7 @@ def can_undo() -> bool:
 
 
 def undo() -> None:
-    """Go back to the values before the last change (a callback)."""
+    """Restore the settings before the last change; this is the callback of the button Undo."""
     if can_undo():
         history = st.session_state[_HISTORY]
         history.pop()
@@ -132,15 +132,15 @@ def undo() -> None:
 
 
 def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
-    """Set every given key to the given value, such as its default (a callback)."""
+    """Set every given key to its given value; this is the callback of the button Reset."""
     for key, chosen in values.items():
         st.session_state[key] = list(chosen) if isinstance(chosen, list) else chosen
 
 
 def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
-    """Query of a link that reproduces the page: ``?v=1&n=...``, without default values.
+    """Return the query of a link that reproduces the page: ``?v=1&n=...``, without defaults.
 
-    A value in the address that no widget has read yet is kept.
+    The query includes values in the address that no widget has read yet.
     """
     pairs: list[tuple[str, str]] = [("v", VERSION)]
     for key, default in {**DEFAULTS, **(page_defaults or {})}.items():
@@ -151,7 +151,7 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
 
 
 def setting() -> dict[str, str]:
-    """Current n (unless the data decide it), m and k, and other shared settings that changed."""
+    """Return n (unless the data decide n), m, k, and other shared settings that are not default."""
     given = {"n"} if st.session_state.get(_LOCK) is not None else set()
     now = {key: value(key) for key in DEFAULTS if key not in {"metrics", *given}}
     always = ("n", "m", "k")
@@ -160,11 +160,12 @@ def setting() -> dict[str, str]:
 
 
 def put_in_address(key: str, written: str) -> None:
-    """Write a text without a bound widget into the address; an empty text removes the key.
+    """Write a text that belongs to no widget into the address; an empty text removes the key.
 
-    Only a change is written, because a write replaces the whole address, and the browser may
-    already be one change ahead of this run. Nothing is written when the reader presses Back or
-    Forward: a write adds an entry to the history, and Back would return to it again and again.
+    Only a change is written, because a write replaces the whole address, and the browser's address
+    may already hold a later change than this run. Nothing is written when the reader presses Back
+    or Forward: a write adds an entry to the browser's history, so that the next Back would only
+    return to the page that wrote the entry.
     """
     context = get_script_run_ctx()
     if context is not None and context.is_history_navigation:
@@ -176,10 +177,10 @@ def put_in_address(key: str, written: str) -> None:
 
 
 def stamp(offered: Offered | None = None) -> None:
-    """Write the version into the address; for a followed link, once collect what is wrong.
+    """Write the version into the address; once per session, collect what is wrong with the link.
 
-    A page that passes the options of its settings calls this before its first widget, because a
-    widget drops a value that it does not offer.
+    A page that passes ``offered``, the options of its settings, calls this before its first widget,
+    because a widget drops a value that it does not offer.
     """
     if _LINK not in st.session_state:
         params = {key: st.query_params.get_all(key) for key in st.query_params}
@@ -187,13 +188,14 @@ def stamp(offered: Offered | None = None) -> None:
         if bad := _unread(params):
             for key in bad:
                 del st.query_params[key]
-            st.rerun()  # the wrong values would still make a widget of this run fail
-    if len(st.query_params):  # defaults alone need no new entry in the browser's history
+            st.rerun()  # in this run, a widget would still fail on the deleted values
+    # If all settings are defaults, a version would only add an entry to the browser's history.
+    if len(st.query_params):
         put_in_address("v", VERSION)
 
 
 def in_fragment() -> bool:
-    """Whether the current run is the run of a fragment, not of the whole page."""
+    """Whether the current run is a run of a fragment, not of the whole page."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
 
@@ -210,14 +212,14 @@ def give_way() -> None:
 
 
 def complaints() -> list[str]:
-    """Sentences on what is wrong with the followed link, until the first change of a setting."""
+    """Return what is wrong with the followed link, as sentences; [] once a setting has changed."""
     return [] if can_undo() else cast(list[str], st.session_state.get(_LINK, []))
 
 
 def link_complaints(
     params: Mapping[str, Sequence[str]], offered: Offered | None = None
 ) -> list[str]:
-    """Sentences on the values of an address that cannot be used; unknown keys are ignored."""
+    """Return sentences on the values of an address that are invalid; unknown keys are ignored."""
     sentences = []
     for key in _unread(params):
         wanted = "a whole number" if _NUMBERS[key] is int else "a number"
@@ -251,7 +253,7 @@ def link_complaints(
 
 
 def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
-    """Keys of numbers in the address that cannot be read."""
+    """Return the keys in the address whose value should be a number, but cannot be read as one."""
 
     def reads(raw: str, kind: type) -> bool:
         number = float(raw) if checks.is_numeral(raw) else float("inf")
@@ -262,5 +264,5 @@ def _unread(params: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def spelled(error: ValueError) -> str:
-    """The message of an error of the package, spelled for the screen."""
+    """Return an error's message as a sentence for the screen, with capital and full stop."""
     return text.spell(error)

@@ -1,4 +1,4 @@
-"""Uploaded files and pasted text, kept in the session as Streamlit forgets them between pages."""
+"""Uploaded files and pasted text, stored in the session as Streamlit drops them between pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GONE = f"The file that was uploaded here is gone. {state.ENDED} Choose it again.
 
 @dataclass(frozen=True)
 class Upload:
-    """The files uploaded last; ``ident`` is equal only for the same files."""
+    """The files of an upload; uploads with different files have different values of ``ident``."""
 
     ident: str
     names: list[str]
@@ -34,16 +34,20 @@ class Upload:
 
     @property
     def called(self) -> str:
-        """The names in one phrase."""
+        """The names of the files in one phrase."""
         return listed(self.names)
 
     def parse(self) -> Opened:
-        """Parse the files anew."""
+        """Parse the files; the result is not cached."""
         return open_sources([BytesIO(data) for data in self.contents], name=self.names)
 
 
 def uploaded(files: list[Any] | None, key: str) -> Upload | None:
-    """Files of an uploader, or its files before a page switch (with a caption), or else None."""
+    """Return the files of an uploader, or None if there are none.
+
+    If the uploader is empty after a change of pages, the files stored under ``key`` are returned,
+    and a caption says so.
+    """
     last: Upload | None = st.session_state.get(key)
     if files:
         ident = "-".join(file.file_id for file in files)
@@ -58,11 +62,12 @@ def uploaded(files: list[Any] | None, key: str) -> Upload | None:
 def upload(
     label: str, templates: Callable[[], None], *, key: str, help: str, asking: str
 ) -> Upload:
-    """Draw an uploader for several files, then the templates; raise a Problem without a file."""
+    """Draw an uploader and ``templates``; return the files, or raise a Problem without files."""
     files = st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
     templates()
     last = uploaded(files, f"_{key}")
-    given = f"{key}_given"  # a key in the address, which outlives the session
+    # This key in the address shows, even after the session has ended, that files were uploaded.
+    given = f"{key}_given"
     if last is None:
         gone = LOST if lost(key) else GONE if given in st.query_params else ""
         raise Problem(gone or asking, asking=not gone)
@@ -73,7 +78,7 @@ def upload(
 
 
 def template(label: str, name: str, saved: str, mime: str, key: str) -> None:
-    """Draw the button that downloads a template."""
+    """Draw the button that downloads the bundled template ``name`` as the file ``saved``."""
     data = (bundled() / "templates" / name).read_bytes
     page.download(label, data, saved, mime, type="tertiary", key=f"template_{key}")
 
@@ -86,9 +91,9 @@ def lost(widget: str) -> bool:
 
 
 def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any) -> str:
-    """Draw a field for text, which begins with the text typed before or the text of a link.
+    """Draw a text field and return its text; at first, this is an earlier text or that of a link.
 
-    ``key`` is the key of the widget, and ``address`` the key of the text in the address.
+    ``key`` is the key of the widget, and ``address`` is the key of the text in the address.
     """
     if key not in st.session_state:
         typed_before = st.session_state.get(f"_{key}")
@@ -99,6 +104,6 @@ def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any)
 
 
 def carry(address: str, typed: str) -> None:
-    """Put typed text into the address and into copied links; "" removes it."""
+    """Put typed text into the address and into copied links; "" removes the text from both."""
     st.session_state[address] = typed
     state.put_in_address(address, typed if typed.strip() else "")

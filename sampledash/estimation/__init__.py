@@ -1,1 +1,1 @@
-"""From sampled ranks to the exact metric: rank distributions, learned vectors, estimates."""
+"""Estimates of the exact metric from sampled ranks: rank distributions, corrections, intervals."""

@@ -1,6 +1,7 @@
-"""Bounds on a metric: every value that the sampled ranks, or a printed table, allow.
+"""Bounds on an exact metric: the range of values that sampled ranks, or a printed table, allow.
 
-No estimator can narrow these bounds. A pilot run also bounds the cost of stopping when decided.
+No estimator can narrow these bounds. :func:`stopping_range` bounds the cost of an evaluation that
+stops scoring candidates as soon as the metric of an instance is decided.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
-_CONSTRAINTS = 200  # at most this many cumulative shares are constrained for each m
+_CONSTRAINTS = 200  # largest number of cumulative shares with a constraint, for each m
 _MOST_DECIMALS = 12
 _ERRORS = 2.0  # standard errors by which a printed mean may differ from its expected value
 
@@ -53,41 +54,45 @@ def bounds(
     srs
         Sampled ranks of one system.
     versus
-        Another system: the result bounds the difference, ``srs`` minus ``versus``.
+        Sampled ranks of another system: the result then bounds the difference of the metrics,
+        ``srs`` minus ``versus``.
     shape
-        ``"non-increasing"``: only distributions in which no rank is more frequent than a better
-        one. This is an assumption about the system, not a finding.
+        ``"non-increasing"`` admits only distributions in which no rank is more probable than a
+        better rank. The sample does not prove this: it is an assumption about the system. If None,
+        all distributions are admitted.
     tolerance
         How far the share of sampled ranks up to each t = 1..m may be from the observed share, in
-        0..1. A tolerance near 0 shows what infinitely many instances could tell. ``None`` allows
-        for the sampling error of these instances, at 95 %.
+        0..1. A tolerance near 0 gives the bounds that remain with infinitely many instances. If
+        None, the bounds are a 95 % confidence interval for the sampling error of these instances.
 
     Returns
     -------
-    The two bounds, in the metric's units. Without a tolerance they hold for the metric of the
-    instances at hand, even with a shape, which the ranks of these instances need not follow. With
-    a tolerance they hold for the metric of the rank distribution.
+    The two bounds, in the metric's units. Without a tolerance they hold for the mean metric of the
+    given instances, even with a shape, although the ranks of these instances need not have the
+    shape themselves. With a tolerance they hold for the mean metric of the rank distribution.
 
     Raises
     ------
     ValueError
         If no rank distribution is within the tolerance of the sample, or the sample contradicts the
-        shape; if a shape or a tolerance is given although the draw decided m.
+        shape; if a shape or a tolerance is given although the draw of negatives decided m.
 
     Notes
     -----
-    The sampled ranks fix m + 1 means of the rank distribution, which has n - 1 free numbers. No
-    estimator can narrow the bounds; only an assumption can. At a tolerance the bounds of a
-    difference follow exactly from those of the two systems, whose distributions vary independently.
+    The sampled ranks determine only m + 1 averages of the rank distribution, which has n - 1 free
+    parameters: no estimator can narrow the bounds, only an assumption can. With a tolerance, the
+    bounds of a difference follow exactly from the bounds of the two systems, because the two rank
+    distributions vary independently.
 
-    With a tolerance the bounds solve a linear programme, exact to 1e-8 over all ranks. With m above
-    200 the programme constrains 200 of the m shares: the bounds still hold but are slightly wider
-    than necessary. Without a tolerance, see :mod:`sampledash.estimation.confidence`.
+    With a tolerance the bounds are the solution of a linear programme over all ranks, exact to
+    1e-8. With m above 200 the programme constrains 200 of the m shares: the bounds still hold but
+    are slightly wider than necessary. :mod:`sampledash.estimation.confidence` describes the method
+    without a tolerance.
 
     Instances with nearly the same n form a stratum with its own rank distribution. Within a stratum
-    the bounds allow for any n between its smallest and its largest, so that they hold at each
-    instance's own n. Where m correlates with the rank and ``adaptive`` does not say why, the bounds
-    hold whether m was set beforehand or the draw decided m.
+    the bounds allow for any n between the smallest and the largest, so that they hold at each
+    instance's own n. Where m correlates with the rank and the set's ``adaptive`` is None, the
+    bounds hold in both cases: if m was set beforehand, and if the draw of negatives decided m.
     """
     metric, both = _checked(metric, srs, versus, shape)
     if tolerance is None:
@@ -107,7 +112,7 @@ def bounds(
 
 
 def require_sampled(name: str, value: object) -> None:
-    """Refuse anything but sampled ranks."""
+    """Raise a ValueError if the value is not a SampledRankSet."""
     remedy = "true ranks need no estimate and no bounds"
     checks.of_kind(name, value, SampledRankSet, "SampledRankSet", remedy)
 
@@ -115,7 +120,7 @@ def require_sampled(name: str, value: object) -> None:
 def _checked(
     metric: Metric | str, srs: SampledRankSet, versus: SampledRankSet | None, shape: Shape | None
 ) -> tuple[Metric, list[SampledRankSet]]:
-    """Check the arguments; return the metric and a list of one or two sets."""
+    """Check the arguments; return the metric and a list of the one or two given sets."""
     metric = as_metric(metric)
     _check_shape(shape)
     require_sampled("srs", srs)
@@ -131,7 +136,7 @@ def _check_shape(shape: Shape | None) -> None:
 
 
 def difference(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the range of the first value minus the second, or of the only value."""
+    """Return the range of x - y for x and y in two ranges; return a single range unchanged."""
     if len(ranges) == 1:
         return ranges[0]
     (low, high), (least, most) = ranges
@@ -149,12 +154,12 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges exclude 0."""
+    """Return how many ranges of a difference exclude 0, and so decide which system is better."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
 def ahead(spans: Sequence[Range | None]) -> int | None:
-    """Return the index of the system whose range lies above all others, or None."""
+    """Return the index of the range that lies above all others; None if there is no such range."""
     known = [span for span in spans if span is not None]
     if len(known) < 2 or len(known) < len(spans):
         return None
@@ -170,13 +175,15 @@ def confidence_range(
     shape: Shape | None,
     confidence: float,
 ) -> tuple[float, float]:
-    """Return the confidence interval of the metric of one set, or of its difference to another set.
+    """Return the confidence interval of the metric of ``srs``, or of ``srs`` minus ``versus``.
 
     Where nearly all sampled ranks of a stratum are equal, the chi-square approximation fails: exact
     binomial limits of the shares replace it for that stratum. Where the negatives are all other
-    items, the sampled ranks are the true ranks and the metric is known. Where m correlates with the
-    rank for an unknown reason, the range spans the ranges of both readings. Without a shape it also
-    spans both, without a message, as soon as a test at the 5 % level finds the correlation.
+    items, the sampled ranks are the true ranks and the metric is known exactly.
+
+    If m correlates with the rank (test at the 5 % level) and ``adaptive`` is None, the interval
+    covers both possible reasons: m was set beforehand, or the draw of negatives decided m. A shape
+    is refused where the draw decided m, or may have decided it by the same test at the 0.1 % level.
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -197,9 +204,11 @@ def confidence_range(
 def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
-    """Return the interval for sets with one explanation of m each: set beforehand, or drawn."""
+    """Return the interval; each set's ``adaptive`` says whether the draw of negatives decided m."""
     linear = metric.linear and not any(s.adaptive for s in sets)
-    needless = linear and shape is None  # no fit is needed; impossible ranks are still refused
+    # A linear metric (AUC, ATOP) without a shape needs no fit. Strata of nearly equal sampled ranks
+    # are processed all the same, because this refuses impossible sampled ranks.
+    needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
         each_fit = [None] * len(srs.strata) if needless else best_fits(metric, srs, shape)
@@ -213,7 +222,7 @@ def _as_read(
     for srs, observed, weight in alike:
         span = _within_limits(metric, observed, shape, part_confidence, srs.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
-    if linear:  # a shape does not narrow the interval of AUC or ATOP
+    if linear:  # the interval of AUC or ATOP is the same with and without a shape
         return interval_of_mean([s.strata for s in sets], confidence)
     if fits:
         ends.append(profile_interval(fits, part_confidence))
@@ -222,19 +231,19 @@ def _as_read(
 
 
 def possible_range(metric: Metric, srs: SampledRankSet) -> Range:
-    """Return the range of the metric over all possible ranks."""
+    """Return the smallest and largest mean metric that any ranks of the instances can give."""
     return _over_strata(srs, [worst_and_best(metric, stratum) for stratum in srs.strata])
 
 
 def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
-    """Return the range of the mean over all instances, given the range of each stratum."""
+    """Return the range of the mean over all instances, given the range of each stratum's mean."""
     shares = [float(stratum.total) / srs.n_instances for stratum in srs.strata]
     low, high = np.asarray(shares) @ np.asarray(ranges)
     return float(low), float(high)
 
 
 def constrained(m: int) -> Ints:
-    """Return the sampled ranks t in 1..m, at most 200, whose cumulative share is constrained."""
+    """Return up to 200 values t in 1..m: the share of sampled ranks up to each t is constrained."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -244,7 +253,7 @@ def constrained(m: int) -> Ints:
 def _up_to(
     metric: Metric, observed: Outcomes, shape: Shape | None, places: Callable[[Floats], Ints]
 ) -> tuple[Columns, list[Floats]]:
-    """Return columns that predict cumulative shares of sampled ranks, and the observed shares."""
+    """Return columns that predict shares of sampled ranks <= ``places``, and observed shares."""
     readings, shares = [], []
     for m, counts in zip(observed.m, observed.counts, strict=True):
         up_to = np.arange(1, m + 2)[:, None] <= places(counts)
@@ -285,8 +294,9 @@ def _within_limits(
     metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
 ) -> Range:
     """Return bounds from Clopper-Pearson limits of the shares up to each observed sampled rank."""
-    # With a shape the limits hold for the distribution that ranks are drawn from: half of the error
-    # probability is kept for the difference between it and the ranks of these instances.
+    # With a shape the limits hold for the distribution that ranks are drawn from. Half of the error
+    # probability is then reserved for the difference between the mean metric of this distribution
+    # and the mean metric of these instances.
     half = (1 + confidence) / 2
     level = confidence if shape is None else half
 
@@ -334,49 +344,51 @@ def bounds_from_table(
     *,
     instances: float | None = None,
 ) -> tuple[float, float]:
-    r"""Smallest and largest exact metric of a system for which only sampled values are printed.
+    r"""Smallest and largest exact metric of a system for which a table prints sampled metrics only.
 
     Parameters
     ----------
     metric
         The exact metric to bound: a metric or its text.
     observed
-        Sampled values as printed, in 0..1, by name: ``{"HR@10": 0.6624, "NDCG@10": 0.41}``. With
-        one relevant item HR is Recall and MRR is AP.
+        Sampled metrics as printed, in 0..1, by name: ``{"HR@10": 0.6624, "NDCG@10": 0.41}``. With
+        one relevant item, HR is equal to Recall and MRR to AP.
     n
-        Candidates, the relevant item included.
+        Number of candidates, the relevant item included.
     m
-        Sampled negatives. A paper's "100 samples" may be 99 negatives and the relevant item.
+        Number of sampled negatives. A paper's "100 samples" may be 99 negatives and the relevant
+        item.
     decimals
-        Decimals of the printed values: one number, or one per name.
+        Number of decimals of the printed values: one number, or one per name.
     versus
-        Printed values of another system of the same table: the result bounds the difference,
+        Printed values of another system of the same table: the result then bounds the difference,
         ``observed`` minus ``versus``.
     shape
-        ``"non-increasing"``: only distributions in which no rank is more frequent than a better
-        one.
+        ``"non-increasing"`` admits only distributions in which no rank is more probable than a
+        better rank. If None, all distributions are admitted.
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
     instances
-        How many instances the printed means average over: each value may then differ from its
-        expected value by two standard errors and its rounding. ``None``: by its rounding only.
+        Number of instances that the printed means average over: each value may then differ from
+        its expected value by its rounding and two standard errors. If None, only the rounding is
+        allowed for.
 
     Returns
     -------
-    The two bounds, in 0..1. With ``instances`` they hold for the metric of these instances, which
-    may differ by two standard errors from that of a distribution with the ``shape``.
+    The two bounds, in 0..1. With ``instances`` they hold for the mean metric of these instances,
+    which may differ by two standard errors from the mean of a distribution with the ``shape``.
 
     Raises
     ------
     ValueError
-        If a value is no printed metric, or no ranks can produce the values together: the message
-        names a value and the range that the other values allow for this value.
+        If a value cannot be a printed metric, or no ranks can produce all values together: the
+        message then names a value and the range that the other values allow for this value.
 
     Notes
     -----
     The bounds cover every rank distribution whose *expected* sampled metrics round to the printed
-    ones. Printed means differ from their expected values: a mean v over U instances has a standard
-    deviation of at most :math:`\sqrt{v (1 - v) / U}`. ``instances`` allows for this difference.
+    values. Printed means differ from their expected values: a mean v over U instances has a
+    standard deviation of at most :math:`\sqrt{v (1 - v) / U}`. ``instances`` allows for this error.
     """
     wanted = as_metric(metric)
     size = checks.integer("n", n, low=2)
@@ -401,21 +413,24 @@ def _printed_range(
 ) -> tuple[float, float]:
     """Return the range of the metric for one system's printed means over ``over`` instances.
 
-    Refuse values that no ranks can produce: the error names one value and its possible range.
+    Raise a ValueError for values that no ranks can produce: its message names one value and the
+    range in which the other values allow it.
     """
     metrics, values, half = _printed(name, observed, decimals)
     half += _error(values, over)
     shown = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in metrics]
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
-        """Return the programme of the distributions that show all values but value ``free``."""
+        """Return the programme of the distributions that agree with all values except ``free``."""
         columns = Columns((sampling,), (np.column_stack(shown),), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
         return Programme(columns, values - room, values + room)
 
     span = programme(shape).mean_range()
     if span is not None:
-        if shape is None:  # the distribution is that of the instances' own ranks
+        # Without a shape the rank distribution is that of the instances themselves, so their mean
+        # metric does not differ from its mean.
+        if shape is None:
             return span
         below, above = _error(np.array(span), over).tolist()
         return max(span[0] - below, 0.0), min(span[1] + above, 1.0)
@@ -450,7 +465,7 @@ def _error(values: Floats, instances: float) -> Floats:
 def _printed(
     name: str, observed: object, decimals: int | Mapping[str, int]
 ) -> tuple[list[Metric], Floats, Floats]:
-    """Check printed values; return their metrics, the values, and half a unit of the last digit."""
+    """Check printed values; return their metrics, the values and their largest rounding errors."""
     if not isinstance(observed, Mapping) or not observed:
         raise ValueError(
             f"{name} must hold printed values by name, such as {{'HR@10': 0.6624}}, got "
@@ -485,10 +500,13 @@ def _printed(
 
 @dataclass(frozen=True)
 class _Cost(Metric):
-    """Expected number of candidates looked at, as a metric: it decreases with the rank."""
+    """Expected number of candidates looked at until an instance is decided, treated as a metric.
+
+    This cost is larger for better ranks, as a metric is, so the bounds of a metric apply to it.
+    """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the cost; ``above`` may be fractional, because nodes may lie between ranks."""
+        """Return the cost if ``above`` irrelevant items are ranked higher (may be a fraction)."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))
@@ -503,6 +521,9 @@ def stopping_range(
 ) -> tuple[float, float]:
     """Range of the mean number of candidates looked at until an instance is decided.
 
+    An instance is decided when k candidates are above its relevant item (its metric is then 0) or
+    all candidates have been looked at.
+
     Parameters
     ----------
     metric
@@ -510,15 +531,15 @@ def stopping_range(
     pilot
         Sampled ranks of a pilot run, one relevant item per instance.
     instances
-        Number of all instances, of which those of the pilot are a random sample; ``None``: the
-        pilot was run on all of them; infinity: there is no limit to their number.
+        Number of all instances, from which the pilot's instances were chosen at random. If None,
+        the pilot was run on all instances. Infinity stands for an unlimited number of instances.
     confidence
-        Level of the range, strictly between 0 and 1.
+        Confidence level of the range, strictly between 0 and 1.
 
     Returns
     -------
-    Smallest and largest mean per instance, in random order. The mean times the number of instances
-    is the cost of the exact metric, at most n - 1 for each instance.
+    Smallest and largest mean number of candidates per instance, looked at in random order. The mean
+    times the number of instances is the cost of the exact metric. An instance costs at most n - 1.
 
     Raises
     ------
@@ -527,10 +548,12 @@ def stopping_range(
 
     Notes
     -----
-    The cost decreases with the rank as a metric does, so it is bounded like a metric: sampled ranks
-    do not tell which ranks are just within k and which just beyond. If instances outside the pilot
-    exist, the range adds a normal sampling error: the largest for values in k..n - 1 with this
-    mean, as if each value were k or n - 1. Each of the two errors gets half of the risk.
+    The cost decreases with the rank as a metric does, so it is bounded like a metric. The bounds
+    are wide because sampled ranks do not show whether a true rank is just within k or just beyond.
+    If there are instances outside the pilot, the range also allows for the error of choosing the
+    pilot's instances: it is assumed to be normal, with the largest variance of values in k..n - 1
+    with this mean (all values equal k or n - 1). Each of the two errors gets half of the error
+    probability.
 
     Examples
     --------
@@ -538,7 +561,7 @@ def stopping_range(
     >>> from sampledash import example, sample_ranks
     >>> y = example("movielens-xyz")[1]
     >>> low, high = stopping_range("Recall@10", sample_ranks(y, 100, np.random.default_rng(1)))
-    >>> round(low), round(high)  # 680 in truth
+    >>> round(low), round(high)  # the true mean is 680
     (517, 855)
     """
     metric = as_metric(metric)
@@ -557,7 +580,7 @@ def stopping_range(
     means = confidence_range(_Cost("recall", metric.k), pilot, None, None, level)
     if not some:
         return means
-    # The variance of values in least..most is at most (mean - least)(most - mean).
+    # The variance of values between least and most is at most (mean - least)(most - mean).
     fewest, largest = int(pilot.n.min()), int(pilot.n.max())
     least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
     most = float(stopping_cost(metric, 1, largest).mean)

@@ -1,67 +1,74 @@
 r"""Confidence intervals of a metric: the values that the sampled ranks do not contradict.
 
 Let :math:`\hat p_s` be the share of instances with sampled rank s, :math:`A_{rs}` the probability
-of s at true rank r, and C the covariance of :math:`\hat p`. The *misfit* of a rank distribution is
-:math:`d^T C^{-1} d`, :math:`d = \hat p - \pi^T A`. With :math:`\hat\pi` the distribution of least
-misfit, the interval holds every value of the metric that a distribution :math:`\pi` near it has:
+of sampled rank s at true rank r, C the covariance matrix of :math:`\hat p`, and :math:`M_r` the
+metric at rank r. The *misfit* of a rank distribution :math:`\pi` is :math:`d^T C^{-1} d` with
+:math:`d = \hat p - \pi^T A`. If :math:`\hat\pi` is the distribution with the smallest misfit, the
+interval holds the mean metric of every distribution :math:`\pi` near :math:`\hat\pi`:
 
 .. math:: \pi \cdot M, \quad (\pi - \hat\pi)^T A C^{-1} A^T (\pi - \hat\pi) \le z^2,
 
-z = 1.96 for 95 %. The least distance is a convex function of the metric's value: flat where the
-sampled ranks cannot tell values apart, and steep outside. So the interval pays only for the error
-of the one functional that matters for this metric, not for m + 1 cumulative shares at once.
+with z = 1.96 for 95 %. The smallest distance at which the mean metric has a given value is a convex
+function of this value: it is flat where the sampled ranks cannot distinguish values, and steep
+outside. So the width of the interval depends only on the error of the one combination of shares
+that matters for this metric, not on the errors of m + 1 cumulative shares at once.
 
 Without a shape, :math:`\pi` is the distribution of the instances' own ranks. These ranks are fixed,
 so only the draw of the negatives is random, independently for each of the U instances:
 
 .. math:: C = \frac{1}{U} \sum_r \pi_r (\mathrm{diag}(A_r) - A_r A_r^T),
 
-which is less than the multinomial covariance :math:`(\mathrm{diag}(q) - q q^T)/U` of the expected
-shares q, about half of it at the top ranks. Where m differs between instances, the ranks of the
-instances with one m vary about the common :math:`\pi`; their variance is added to C.
+This covariance is smaller than the multinomial covariance :math:`(\mathrm{diag}(q) - q q^T)/U` of
+the expected shares q, by about half at the top ranks. Where m differs between instances, the ranks
+of the instances with a given m vary about the common :math:`\pi`; the variance of their
+distribution is added to C.
 
 Instances whose n differs, or whose m correlates with the rank, have no common :math:`\pi`. They are
-divided into strata of nearly equal n, and m, each with its own distribution. The interval holds
-every weighted sum of metrics at which the squared distances of the strata add up to at most
-:math:`z^2`. Within a stratum, for a given share of items above, A and the metric lie between their
-values at the smallest and at the largest n, so that mixtures of both represent any n between.
+divided into strata of nearly equal n (and of nearly equal m), each with its own distribution. The
+interval holds every weighted sum of the strata's metrics at which the squared distances of the
+strata add up to at most :math:`z^2`. Within a stratum, for a given share of items above, A and the
+metric lie between their values at the smallest and at the largest n, so that mixtures of these two
+represent any n in between.
 
-A shape is an assumption about the distribution that ranks are drawn from; the ranks of some hundred
-instances do not follow it themselves. Here C is multinomial, and the metric of the instances at
-hand varies about that of the distribution. Their sampled ranks explain a part of this variation,
-:math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the mean metric of instances with
-sampled rank s; the rest enters the misfit as one more squared error.
+A shape is an assumption about the distribution that ranks are drawn from; the actual ranks of some
+hundred instances do not have the shape. With a shape C is therefore multinomial, and the mean
+metric of the given instances varies about the mean of the distribution. The sampled ranks explain a
+part of this variation, :math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the mean metric
+of instances with sampled rank s. The unexplained part enters the misfit as one more squared error.
 
-Where the draw decided the number of negatives, by a rule that depends on nothing but what was
-drawn, the probability of m and sampled rank s has a factor that is the same for every true rank,
-:math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`. So the shares of sampled ranks *at one m* tell
-nothing unless the rule is known. The likelihood does, because h cancels in its ratios: with
-:math:`\ell(\pi) = \sum_u \log (\pi^T A^{(m_u)})_{s_u}` the interval holds every value of the metric
-that some :math:`\pi` with :math:`2 (\ell(\hat\pi) - \ell(\pi)) \le z^2` has, to second order about
-the maximum.
+Where the draw decided the number of negatives, by a stopping rule that depends on nothing but the
+drawn items, the probability of m and sampled rank s is
+:math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`, with a factor h that is the same for every true
+rank. If the rule is unknown, so is h, and the shares of sampled ranks *at one m* give no
+information. The likelihood does, because h cancels in likelihood ratios: with
+:math:`\ell(\pi) = \sum_u \log (\pi^T A^{(m_u)})_{s_u}` the interval holds the mean metric of every
+:math:`\pi` with :math:`2 (\ell(\hat\pi) - \ell(\pi)) \le z^2`, to second order about the maximum.
 
 AUC and ATOP are linear in the number of items above: the sampled share of items above is unbiased
 (section 4.4.1 of Krichene & Rendle), and a shape does not narrow the interval. The true ranks are
-fixed, so an instance with share x adds the variance :math:`x(1-x)\,c/m`, c = 1 with replacement and
-(n-1-m)/(n-2) without; x(1-x) is estimated without bias by :math:`s(m-s) / (m(m-c))`, s the drawn
-items above. The interval is Wilson's, for the number of draws that would give this variance if all
-instances had the same share; for a difference the ends are combined by Newcombe's method.
+fixed, so an instance with share x adds the variance :math:`x(1-x)\,c/m`, where c = 1 with
+replacement and (n-1-m)/(n-2) without. If s of the m drawn items are above, x(1-x) is estimated
+without bias by :math:`s(m-s) / (m(m-c))`. The interval is Wilson's, for the number of draws that
+would give this variance if all instances had the same share; for a difference, Newcombe's method
+combines the ends of the two intervals.
 
 Notes
 -----
-By duality the upper end is an estimate that is never too low in expectation plus its normal error,
-minimised over vectors b with :math:`A b \ge M` at every rank. As b is chosen after the sample, the
-coverage has no proof. In simulations of the distributions that are hardest to tell from the
-recommenders and smooth distributions of ``tests/benchmarks/bounds.py``, 95 % intervals missed the
-metric in 2 % of runs on average and in 12 % at worst; for the recommenders and smooth distributions
-themselves hardly ever. With distances from the sample instead of the best fit, intervals would be a
-few percent shorter and miss up to 23 %. No valid interval can be much narrower (same benchmark).
+By duality, the upper end is the sum of an estimate that is never too low in expectation and its
+normal error, minimised over the vectors b with :math:`A b \ge M` at every rank. Because b is chosen
+after the sample is seen, the coverage is not proven. In simulations of the distributions that are
+hardest to distinguish from the recommenders and smooth distributions of
+``tests/benchmarks/bounds.py``, 95 % intervals missed the metric in 2 % of runs on average and in
+12 % at worst; for the recommenders and smooth distributions themselves, hardly ever. If distances
+were measured from the sample instead of from the best fit, intervals would be a few percent shorter
+and miss the metric in up to 23 % of runs. No valid interval can be much narrower (same benchmark).
 
-Where the draw decided m, simulations of two rules and the ranks that are hardest to tell from
-others (``tests/benchmarks/bounds.py``) missed the metric of the instances in up to 7 % of runs, for
-other ranks hardly ever. A shape is refused there: with a shape 8 to 36 % of intervals missed where
-ranks are equally likely up to some rank. The best fit then lies on the boundary, and the difference
-between the metric of the instances and that of their distribution depends on the rule.
+Where the draw decided m, intervals missed the metric of the instances in up to 7 % of runs, in
+simulations of two stopping rules with the ranks that are hardest to distinguish from others
+(``tests/benchmarks/bounds.py``); for other ranks, hardly ever. A shape is refused where the draw
+decided m, because 8 to 36 % of the intervals with a shape missed the metric where ranks are equally
+likely up to some rank. The best fit then lies on the boundary of the allowed distributions, and the
+difference between the metric of the instances and that of their distribution depends on the rule.
 
 References
 ----------
@@ -91,36 +98,44 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-_LEAST = 5.0  # fewest instances in a cell: its squared error is then nearly chi-square
-_CELLS = 200  # largest number of cells for each number of negatives
-_ALL_CELLS = 4000  # about the largest number of cells for all numbers of negatives together
-_RARE = 0.025  # error probability of the exact limit of a rare event
-_STIFF = 1e2  # weight of the equation "weights sum to 1", relative to the largest other entry
-_FAINT = 1e-3  # weight of the extra equation that pulls the metric up or down
+# Neighbouring sampled ranks are joined into cells of at least _LEAST instances, with which the
+# squared errors of the cells are nearly chi-square.
+_LEAST = 5.0
+_CELLS = 200  # largest number of cells for each m
+_ALL_CELLS = 4000  # approximate largest number of cells, summed over all m
+_RARE = 0.025  # one-sided error probability of the exact (Poisson) upper limit of a small count
+# In a least-squares problem, the factor of the equation "the weights sum to 1" relative to the
+# largest entry of the other equations.
+_STIFF = 1e2
+_FAINT = 1e-3  # factor of the extra least-squares equation in ChiSquareFit.pulled
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
-_SMOOTHING = 30
-_VANISHING = 1e-10  # added to variances, which are 0 where all other items are drawn
-_ABSURD = 1e-6  # p-value below which a shape counts as contradicted
-_NEARLY = 1e-3  # largest gap to the maximum log-likelihood of all instances together
+_SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
+_VANISHING = 1e-10  # added to variances, because they are 0 where all other items are drawn
+_ABSURD = 1e-6  # p-value below which the sampled ranks contradict a shape
+_NEARLY = 1e-3  # tolerance of the search for the maximum log-likelihood
 _ROUNDING = 1e-9
-_EXACT = 1e-6  # range below which the metric of the instances counts as known
-_CLOSE = 1e-5  # relative precision of the distance at the ends of the interval
-_STEPS = 60
+_EXACT = 1e-6  # if the metric has a smaller range than this, it counts as known
+_CLOSE = 1e-5  # relative tolerance of the search for the ends of the interval
+_STEPS = 60  # largest number of steps of a search
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Shares of sampled ranks, joined into cells with enough instances for a normal error."""
+    """Shares of instances in cells: sampled ranks, joined until their errors are nearly normal.
 
-    starts: Ints  # index of each cell's first outcome among the outcomes of all m
+    An outcome is a sampled rank at a given m. Arrays hold the outcomes of all m, one m after
+    another; a cell joins only outcomes with the same m.
+    """
+
+    starts: Ints  # index of the first outcome of each cell
     share: Floats  # share of the instances with the cell's m that are in the cell
     size: Floats  # effective number of instances with the cell's m
-    outcomes: int  # number of outcomes (sampled ranks) over all m
+    outcomes: int  # number of outcomes
     instances: float  # effective number of all instances
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:
-        """Join neighbouring sampled ranks into cells, for each number of negatives."""
+        """Join neighbouring sampled ranks into cells, separately for each m."""
         starts, shares, sizes, width = [], [], [], 0
         room, worth = _ALL_CELLS / len(observed.m), 1 / observed.design_effect
         for counts in observed.counts:
@@ -135,23 +150,25 @@ class Cells:
 
     @property
     def floor(self) -> Floats:
-        """Return the least variance of each share, 0 for cells with enough instances: (cells,)."""
-        # Two standard errors then reach as far as the exact limit of a rare event.
+        """Return a lower limit of the variance of each share; 0 for large cells: (cells,)."""
+        # With this variance, 1.96 standard errors reach the exact (Poisson) upper limit of a share.
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Return sums of the first ``outcomes`` columns over each cell: shape (places, cells)."""
+        """Return the first ``outcomes`` columns, summed within each cell: shape (places, cells)."""
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
 
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
-    """Return the first sampled rank (from 0) of each cell; a cell holds ``least`` or more."""
-    # A stretch of sampled ranks without an instance is a cell of its own: it rules true ranks out.
-    # Joining loses information: the bounds grow a little and stay valid.
+    """Return the index of the first sampled rank of each cell of ``least`` or more instances."""
+    # A run of sampled ranks without any instance forms a cell too, because it excludes true ranks.
+    # Joining sampled ranks loses information: the bounds stay valid but get slightly wider.
     finest = np.arange(len(counts))
-    if len(counts) > _CELLS:  # cell widths are in proportion to sqrt(p(1-p))
+    # With many sampled ranks, the width of a cell is in proportion to sqrt(p (1 - p)), with p the
+    # sampled rank divided by m.
+    if len(counts) > _CELLS:
         wide = len(counts) * np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)[:-1]) ** 2
         finest = np.unique(wide.astype(np.int64))
     totals = np.add.reduceat(counts, finest)
@@ -168,25 +185,30 @@ def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
 
 
 def all_alike(observed: Outcomes) -> bool:
-    """Return whether all instances are in a single cell, for each number of negatives."""
+    """Return whether, for each m, all instances with this m are in a single cell."""
     return bool(np.count_nonzero(Cells.of(observed).share) == len(observed.m))
 
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """Fit of a distribution over a grid of places (see :class:`Columns`) to the shares of cells."""
+    """A rank distribution on a grid of places (see :class:`Columns`), fitted to shares of cells."""
 
-    rows: Floats  # predicted shares in standard errors: (cells, places)
-    observed: Floats  # observed shares in standard errors: (cells,)
-    values: Floats  # metric of each place: weighted mean + offset is the metric of the instances
-    offset: float
-    extremes: tuple[float, float]  # smallest and largest metric of any ranks, whatever the shape
-    weights: Floats  # rank distribution that fits best: (places,)
-    scatter: float = 0.0  # variance of the instances' metric about the expected one; 0: no shape
-    #: Whether squared distances are twice the loss of log-likelihood. Distances are then measured
-    #: from ``observed``, minus the best fit's distance; otherwise from the best fit.
+    rows: Floats  # share of each cell predicted at each place, in standard errors: (cells, places)
+    observed: Floats  # observed share of each cell, in standard errors: (cells,)
+    #: Metric at each place: (places,). With a shape, its prediction from the sampled rank is
+    #: subtracted, and the mean prediction over the instances is ``offset``.
+    values: Floats
+    offset: float  # the mean metric of the instances is values @ weights + offset
+    extremes: tuple[float, float]  # smallest and largest metric that any ranks can have
+    weights: Floats  # weight of each place in the best fit: (places,)
+    #: Variance of the instances' mean metric that the sampled ranks do not explain; 0 without a
+    #: shape.
+    scatter: float = 0.0
+    #: Whether squared distances are twice the decrease of the log-likelihood. They are then
+    #: measured from ``observed``, minus the best fit's squared distance; otherwise from the best
+    #: fit.
     likelihood: bool = False
-    weight: float = 1.0  # weight of the fit's metric in the sum whose interval is computed
+    weight: float = 1.0  # weight of this metric in the sum of metrics whose interval is computed
 
     @cached_property
     def aim(self) -> Floats:
@@ -199,8 +221,9 @@ class ChiSquareFit:
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
-        """Return metric and squared distance that minimise squared distance / 2 - pull * metric."""
-        # An extra row w * metric with the target pull / w adds the pull, and a small term in w².
+        """Minimise squared distance / 2 - pull * metric; return the metric and squared distance."""
+        # In least squares, an extra row w * metric with the target pull / w adds -pull * metric to
+        # the minimised sum, and a negligible term of order w².
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
@@ -216,8 +239,9 @@ def best_fits(
 ) -> tuple[ChiSquareFit | None, ...]:
     """Return each stratum's best fit: maximum likelihood if the draw decided m, else least misfit.
 
-    A fit is None where nearly all sampled ranks of the stratum are equal: chi-squares fail there. A
-    shape that the sampled ranks contradict is refused: its bounds would be narrow and wrong.
+    A fit is None where nearly all sampled ranks of the stratum are equal: the chi-square
+    approximation fails there. A shape that the sampled ranks contradict raises a ValueError,
+    because its bounds would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
@@ -252,7 +276,7 @@ def _require_shape(
 
 
 def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> ChiSquareFit:
-    """Fit the rank distribution with the smallest misfit."""
+    """Fit the rank distribution with the smallest misfit (see the module's docstring)."""
     cells, extremes = Cells.of(observed), worst_and_best(metric, observed)
     table, lengths = _grid_rows(observed, metric, shape)
     observed.require_possible(table[:, : cells.outcomes].max(axis=0))
@@ -262,16 +286,16 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
 
 
 def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
-    """Return the exact metric of the last rank and of the first, at the most extreme n."""
+    """Return the smallest and largest exact metric: at the last and first rank, over all n."""
     ends = np.array([metric.worst_and_best(outcomes.n) for outcomes in observed.at_extremes])
     return float(ends.min()), float(ends.max())
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """Return the row of each place of a grid, and the share of all ranks that it represents.
+    """Return the rows of a grid of places (see :class:`Columns`), and each place's share of ranks.
 
-    Where n differs, there is a grid for the smallest and one for the largest n: at a given share of
-    items above, mixtures of the two rows represent any n in between and any metric in between.
+    Where n differs, there is a grid for the smallest n and a grid for the largest n: at a given
+    share of items above, mixtures of the rows of both grids represent any n and metric in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -295,17 +319,19 @@ def _of_instances(
 ) -> ChiSquareFit:
     """Fit the distribution of the instances' own ranks."""
     law = cells.joined(table)
-    # The best fit has too few atoms to give the variance between ranks: a smooth fit gives it.
+    # The best fit has too few atoms to estimate the variance between true ranks, which the
+    # covariance needs. A smooth fit is used instead.
     seen = cells.share * cells.size
     near = lengths
-    for _ in range(_SMOOTHING):  # expectation maximisation, stopped while smooth
+    # A small number of steps of expectation maximisation keeps the fit smooth.
+    for _ in range(_SMOOTHING):
         near = near * ((seen / np.maximum(law.T @ near, 1e-300)) @ law.T)
         near = near / near.sum()
     q = near @ law
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
-    # Where most items are drawn, a rare sampled rank may be certain at its true rank: scale the
-    # floor by the share of the variance that is due to the draw.
+    # Where most items are drawn, the true rank may nearly determine a rare sampled rank: multiply
+    # the lower limit of the variance by the share of the variance that is due to the draw.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -321,7 +347,7 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
     law = cells.joined(table).T
     rows, observed, weights, chance = _multinomial(cells, law)
     joint = weights @ cells.joined(table[:, cells.outcomes :])
-    # Mean metric of the instances in each cell, times the share of instances with the cell's m.
+    # The mean metric of the instances in each cell, times the share of instances with the cell's m.
     metric_of = cells.size / cells.instances * joint / chance
     left = float(weights @ table[:, -2]) - float(metric_of @ joint)
     values, offset = table[:, -1] - metric_of @ law, float(metric_of @ cells.share)
@@ -330,7 +356,7 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return rows and shares in multinomial standard errors, the weights, cell probabilities."""
+    """Fit with multinomial errors; return scaled rows and shares, weights, cell probabilities."""
     least = cells.floor * cells.size
     chance = np.maximum(cells.share, 1 / cells.size)
     for _ in range(3):
@@ -342,7 +368,7 @@ def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Flo
 
 
 def nonnegative(rows: Floats, observed: Floats) -> Floats:
-    """Return the non-negative weights with sum 1 of least squared distance to ``observed``."""
+    """Return the weights >= 0 with sum 1 that minimise the norm of rows @ weights - observed."""
     stiff = _STIFF * max(float(np.abs(rows).max()), 1.0)
     left = np.vstack([rows, np.full(rows.shape[1], stiff)])
     right = np.append(observed, stiff)
@@ -351,7 +377,7 @@ def nonnegative(rows: Floats, observed: Floats) -> Floats:
 
 
 def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
-    """Fit the most likely distribution; squared distances are twice the loss of log-likelihood."""
+    """Fit by maximum likelihood; squared distances are twice the decrease of the log-likelihood."""
     seen = [np.flatnonzero(counts) for counts in outcomes.counts]
     counts = np.concatenate([c[s] for c, s in zip(outcomes.counts, seen, strict=True)])
     readings = tuple(np.eye(m + 1)[:, s] for m, s in zip(outcomes.m, seen, strict=True))
@@ -362,7 +388,8 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     weights = _most_likely_exactly(law, counts / counts.sum(), size)
     chance = weights @ law
     root = np.sqrt(size * counts / counts.sum())
-    # Neighbouring ranks predict nearly the same shares: few singular vectors hold all distances.
+    # Neighbouring ranks predict nearly the same shares. So a few singular vectors are enough to
+    # compute all distances; the other singular vectors are dropped.
     turned, scale, rows = np.linalg.svd(root[:, None] * (law / chance).T, full_matrices=False)
     large = scale > _ROUNDING * scale[0]
     shown, observed = scale[large, None] * rows[large], 2 * root @ turned[:, large]
@@ -371,17 +398,18 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
 
 
 def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
-    """Return the most likely weights of the places, by Newton steps, each a least-squares fit."""
+    """Return the most likely weights of the places; each Newton step is a least-squares fit."""
     root = np.sqrt(share)
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # The gradient bounds how much more likely any other distribution can be.
+        # The gradient bounds how far the log-likelihood is below its maximum.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
         aim /= aim.sum()
-        # Take less than the full step: an outcome of probability near 0 would spoil the next step.
+        # Begin with 0.9 of the full step, because a full step can give an outcome a probability
+        # near 0, by which the next step would divide.
         length, reached = 0.9, float(share @ np.log(chance))
         while length > _ROUNDING:
             tried = (1 - length) * weights + length * aim
@@ -395,12 +423,14 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
 def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[float, float]:
     """Return the confidence interval of the weighted sum of the metrics of independent samples.
 
-    The confidence is in 0..1, above 0; for a difference the second weight is negative.
+    The confidence is in 0..1, above 0. For a difference the weight of the second sample is
+    negative.
 
     Notes
     -----
-    At an end of the interval the slope of each sample's squared distance is proportional to its
-    weight. So only one number, the pull, is searched, and each sample is solved on its own.
+    At an end of the interval, the derivative of each sample's squared distance by its metric is
+    proportional to the sample's weight. So the search is for one number, the factor ``pull`` of
+    the weights, and each sample is solved separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
@@ -409,7 +439,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         return value, value
 
     def at(pull: float) -> tuple[float, float]:
-        """Return the weighted sum, and the distance of all samples from their best fits."""
+        """Return the weighted sum of metrics, and the distance from the best fits."""
         value = squared = 0.0
         for fit in fits:
             metric_value, part = fit.pulled(fit.weight * pull)
@@ -418,7 +448,8 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     def end(sign: float) -> float:
         farthest = sum(max(sign * fit.weight * x for x in fit.extremes) for fit in fits)
-        inside, outside = (0.0, 0.0), None  # (pull, distance) below and above the goal
+        # Each is (pull, distance) of a tried point: the last below the goal, and the last above it.
+        inside, outside = (0.0, 0.0), None
         pull = goal / (_USUAL * extent)
         for _ in range(_STEPS):
             value, distance = at(sign * pull)
@@ -435,7 +466,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
                 continue
             if outside[0] - inside[0] <= _CLOSE * outside[0]:
                 break
-            # The distance grows nearly in proportion to the pull.
+            # The distance grows nearly in proportion to the pull: interpolate linearly.
             part = (goal - inside[1]) / (outside[1] - inside[1])
             pull = inside[0] + min(max(part, 0.02), 0.98) * (outside[0] - inside[0])
         return sign * min(sign * value, farthest)
@@ -446,8 +477,8 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Return the range of the mean over these instances if its expectation is in ``low..high``."""
-    # The Chernoff-Hoeffding inequality holds for any distribution of values between two ends.
+    """Return a confidence range of these instances' mean, whose expected value is in low..high."""
+    # The Chernoff-Hoeffding inequality holds for any distribution of values in worst..best.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
 
@@ -465,7 +496,7 @@ def mean_of_some(
 def interval_of_mean(
     samples: Sequence[Sequence[Outcomes]], confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of AUC for one sample (a list of strata), or its difference for two."""
+    """Return the interval of AUC for one sample (a list of strata), or of the difference of two."""
     z = float(ndtri((1 + confidence) / 2))
     parts = [_wilson(strata, z) for strata in samples]
     if len(parts) == 1:
@@ -477,28 +508,30 @@ def interval_of_mean(
 
 
 def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
-    """Return low end, mean and high end of the share of drawn items below the relevant one."""
+    """Return low end, mean and high end of the share of drawn items ranked below the relevant."""
     total = float(sum(x.total for x in strata))
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
-    # Sums over instances: of the shares, of the estimated variances of the shares, and of their
-    # variances if all instances had the same share, in units of share (1 - share).
+    # Three sums over instances: the shares; the estimated variances of the shares; and the
+    # variances that the shares would have if they were all equal, in units of share (1 - share).
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
         if SCHEMES[strata[0].scheme].distinct:
             part = (n - 1 - m) / max(n - 2, 1)
         share += float(counts @ (1 - s / m))
-        if m == part:  # one draw gives no variance: take the largest, 0.25
+        if m == part:  # the variance cannot be estimated from one draw: use its maximum, 0.25
             variance, alike = variance + size * 0.25, alike + size
         else:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # Add an instance with the share 1/2, so that a sample without any variance has an error too.
+    # Add the variance of one instance with the share 1/2, so that the estimated error is above 0
+    # even if no variance is observed.
     variance += 0.25 * alike / size
-    # Instances with different shares vary less than if all had the mean share.
+    # If the shares differ, their variance is smaller than if all instances had the mean share, so
+    # that the variance at the mean share is an upper limit.
     spread = share * (1 - share)
     much = z**2 * (min(alike, variance / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)

@@ -3,10 +3,12 @@ r"""Estimates of the exact metric from sampled ranks, with intervals; and cutoff
 An estimate is a smooth function :math:`\theta` of the shares of the sampled ranks, with derivatives
 :math:`\psi_s = \partial \theta / \partial \hat p_s`. Its variance over |D| instances is, to first
 order, the variance of :math:`\psi` over the observed shares, divided by |D| (the delta method). The
-derivatives of a learned correction include those of its prior, through every iteration for it.
+derivatives of a learned correction include the derivatives of its prior, which are propagated
+through every iteration that learns the prior.
 
-This variance is what resampling the instances would show, not the distance of the estimate from the
-truth: the interval also spans what the sampled ranks leave open (:func:`~sampledash.bounds`).
+This variance is the variance over resampled instances. It does not include the bias of the
+estimate. Therefore the interval also spans all values of the metric that the sampled ranks allow
+(:func:`~sampledash.bounds`).
 """
 
 from __future__ import annotations
@@ -38,14 +40,14 @@ def _rows() -> dict[str, Learned | vectors.Vector]:
     return {**LEARNED, **vectors.VECTORS}
 
 
-#: Every estimator that is not a correction, by name.
+#: All estimators that learn a rank distribution from the sampled ranks, by name.
 METHODS = Live(_rows)
 OVERSHOOT = (
     "entries of a corrected vector lie outside 0 to 100 % where that lessens its bias, and then so "
     "may their mean"
 )
 _ROUNDING = 1e-9
-_RUNS = 200  # number of bootstrap samples: they give the standard deviation to within 5 %
+_RUNS = 200  # bootstrap samples; the standard deviation then has an error of about 5 %
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,14 @@ class Estimate:
     Attributes
     ----------
     value
-        The estimate. It may lie outside 0..1; :attr:`reason` then says why.
+        The estimate. It may lie outside 0..1; :attr:`reason` then explains this.
     low, high
-        Interval of the exact metric, as far as the sampled ranks can tell, under either reading.
+        Confidence interval of the exact metric. Where there are two ``readings``, it is valid for
+        both.
     readings
-        Empty, unless m correlates with the rank and ``adaptive`` does not say why. Then the two
-        estimates for m set beforehand and for m decided by the draw; ``value`` is their mean.
+        Two estimates if m correlates with the rank and the set's ``adaptive`` is None: the first
+        assumes that m was set beforehand, the second that the draw of negatives decided m.
+        ``value`` is their mean. Otherwise empty.
     """
 
     value: float
@@ -70,7 +74,7 @@ class Estimate:
 
     @property
     def reason(self) -> str:
-        """Why the estimate lies outside 0..1, in one sentence; empty where it does not."""
+        """A sentence that explains why the estimate lies outside 0..1; empty if it is inside."""
         return outside(self.value)
 
     def __str__(self) -> str:
@@ -85,7 +89,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Compared:
-    """The interval of the exact metric of the first system minus that of the second."""
+    """Result of a comparison: interval of the first system's exact metric minus the second's."""
 
     first: str
     second: str
@@ -94,7 +98,7 @@ class Compared:
 
     @property
     def better(self) -> str | None:
-        """The better system, or ``None`` where the sample does not decide."""
+        """The name of the better system; None if the interval of the difference contains 0."""
         return self.first if self.low > 0 else self.second if self.high < 0 else None
 
     def __str__(self) -> str:
@@ -105,14 +109,14 @@ class Compared:
 
 
 def outside(value: float) -> str:
-    """Return why an estimate lies outside 0..1, as a corrected mean can, or an empty text."""
+    """Return a text that explains why an estimate lies outside 0..1; empty if it is inside."""
     if -_ROUNDING <= value <= 1 + _ROUNDING:
         return ""
     return f"{'below 0 %' if value < 0 else 'above 100 %'}, as no metric is: {OVERSHOOT}"
 
 
 def as_method(method: Correction | str) -> Correction | str:
-    """Return the name of an estimator, or a correction; refuse a text that is neither."""
+    """Return the name of an estimator, or a correction; raise a ValueError for any other text."""
     if not isinstance(method, str):
         return as_correction(method)
     plain = method.strip().lower().replace("_", "-")
@@ -144,17 +148,19 @@ def estimate(
     srs
         Sampled ranks of one system.
     method
-        A correction or its text, or ``"mle" "mes" "monotone-mle"`` (the mean over that rank
-        distribution), ``"bv-mle" "bv-mes" "bv-monotone-mle" "mn"`` (a correction with this prior).
+        A correction or its text; or the name of an estimator. ``"mle"``, ``"mes"`` and
+        ``"monotone-mle"`` average the metric over a learned rank distribution. ``"bv-mle"``,
+        ``"bv-mes"``, ``"bv-monotone-mle"`` and ``"mn"`` are corrections with a learned prior.
     confidence
-        Chance that the interval holds the exact metric, in 0..1.
+        Probability that the interval holds the exact metric, in 0..1.
     rng
-        Generator to resample the instances; ``None`` gives the same interval every time.
+        Generator that resamples the instances for the sampling error. If None, this error is
+        computed by the delta method and nothing is random.
 
     Returns
     -------
     Estimate
-        ``.value``, ``.low`` and ``.high``, in the metric's units; ``str`` gives percent.
+        ``.value``, ``.low`` and ``.high``, in the metric's units; ``str`` shows them in percent.
 
     Raises
     ------
@@ -164,18 +170,19 @@ def estimate(
 
     Notes
     -----
-    The interval spans what the sampled ranks leave open, however many instances there are: it is
-    wide for metrics of the first few ranks, and no method makes it narrower. Estimates of different
-    systems can be in the right order although their intervals overlap.
+    The interval spans all values of the metric that the sampled ranks allow. Even with many
+    instances it is wide for metrics of the first few ranks, and no method makes it narrower.
+    Estimates of different systems can be in the right order although their intervals overlap.
 
     Where m differs between instances, rank distributions are learned from all instances together;
-    vectors are fitted for each m and averaged by weight. Where the draw decided m, only ``"mle"``
-    and ``"monotone-mle"`` are right: the stopping rule cancels in the likelihood, but it changes
-    the distribution of the sampled rank at each m, on which all other methods rest. Where m was set
-    beforehand by something that correlates with the rank, the instances with each m have their own
-    rank distribution. A sample cannot tell these two cases apart: see ``readings``.
+    corrections are fitted for each m, and their means are averaged by the number of instances.
+    Where the draw decided m, only ``"mle"`` and ``"monotone-mle"`` are valid: the stopping rule
+    cancels in the likelihood, but it changes the distribution of the sampled rank at each m, which
+    all other methods use. Where m was set beforehand by something that correlates with the rank,
+    the instances with each m have their own rank distribution. A sample cannot distinguish these
+    two cases: see ``readings`` of :class:`Estimate`.
 
-    Each stratum, the instances with nearly the same number of candidates, is estimated separately.
+    Each stratum (instances with nearly the same number of candidates) is estimated separately.
     """
     values = by_reading(metric, srs, method)
     low, high = interval(metric, srs, method, confidence, rng)
@@ -184,21 +191,21 @@ def estimate(
 
 
 def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
-    """Estimate as :func:`estimate` does, without an interval."""
+    """Return the value that :func:`estimate` gives, without computing an interval."""
     return float(np.mean(by_reading(metric, srs, method)))
 
 
 def by_reading(
     metric: Metric | str, srs: SampledRankSet, method: Correction | str
 ) -> tuple[float, ...]:
-    """Return one estimate, or two where m may have been set beforehand or decided by the draw."""
+    """Return one estimate for each possible reason why m differs (``SampledRankSet.readings``)."""
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
     return tuple(_of_strata(metric, reading, method) for reading in srs.readings)
 
 
 def _of_strata(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
-    """Return the mean of the estimates of the strata, weighted by their instances."""
+    """Return the mean of the estimates of the strata, weighted by their numbers of instances."""
 
     def learned(place: int, prior: DistributionMethod) -> rank_distribution.RankDistribution:
         return rank_distribution.by_stratum(srs, prior)[place]
@@ -214,7 +221,7 @@ def points(
     method: Correction | str,
     learn: Callable[[DistributionMethod], rank_distribution.RankDistribution] | None = None,
 ) -> Floats:
-    """Estimate the exact metric as :func:`point` does, from each of several samples: (samples,)."""
+    """Estimate the exact metric as :func:`point` does, for each run in ``outcomes``: (runs,)."""
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
@@ -237,7 +244,7 @@ def points(
 
 
 def _prior(method: str) -> DistributionMethod:
-    """Return the name of the rank distribution that an estimator learns."""
+    """Return the name of the method by which an estimator learns its rank distribution."""
     row = METHODS[method]
     return cast(DistributionMethod, row.prior if isinstance(row, vectors.Vector) else method)
 
@@ -255,16 +262,17 @@ def interval(
     *,
     shape: Shape | None = None,
 ) -> tuple[float, float]:
-    """Return an interval that holds the exact metric at a confidence, whatever the true ranks.
+    """Return a confidence interval of the exact metric that is valid for any true ranks.
 
-    With a ``method``, as for :func:`estimate`, the interval also spans the sampling error of that
-    estimate over instances: by the delta method or, given ``rng``, from 200 bootstrap samples; the
-    two agree. A ``shape`` makes the interval narrower, and valid only if that assumption holds.
+    With a ``method``, as for :func:`estimate`, the interval also spans the sampling error of this
+    estimate over instances. The error is computed by the delta method or, if ``rng`` is given, from
+    200 bootstrap samples; the two agree. A ``shape`` makes the interval narrower, but then it is
+    valid only if the rank distribution has this shape.
 
-    The sampling error of an estimator alone gives no valid interval: the estimator's bias does not
-    shrink with the number of instances. The exact metric is that of the instances at hand; for
-    other instances, see :func:`~sampledash.significance`. Coverage and its limits:
-    :mod:`sampledash.estimation.confidence`.
+    The sampling error of an estimator alone gives no valid interval, because the estimator's bias
+    does not shrink with the number of instances. The interval is for the exact metric of the given
+    instances; for other instances, see :func:`~sampledash.significance`. The coverage of the
+    interval and its limits are described in :mod:`sampledash.estimation.confidence`.
     """
     metric = as_metric(metric)
     values = () if method is None else by_reading(metric, srs, method)
@@ -294,7 +302,7 @@ def compare(
     shape: Shape | None = None,
     confidence: float = 0.95,
 ) -> Compared:
-    """Decide between two systems where their samples allow it.
+    """Return which of two systems is better, if their samples decide it.
 
     Parameters
     ----------
@@ -303,28 +311,29 @@ def compare(
     srs, versus
         Sampled ranks of the two systems.
     shape
-        ``"non-increasing"``: both rank distributions are assumed to be non-increasing.
+        ``"non-increasing"`` assumes that neither system has a rank that is more probable than a
+        better rank. If None, nothing is assumed.
     confidence
         Confidence of the interval of the difference.
 
     Returns
     -------
     Compared
-        ``.better`` names the better system, or is ``None``; ``.low .high`` is the interval of the
-        difference; ``str`` gives "A > B" or "undecided".
+        ``.better`` is the name of the better system, or None; ``.low`` and ``.high`` are the
+        interval of the difference; ``str`` gives "A > B" or "undecided".
 
     Raises
     ------
     ValueError
-        As :func:`interval`.
+        If an argument is invalid, or the samples contradict the shape.
 
     Notes
     -----
     The two samples are treated as independent, even where the systems rank the same instances.
     Systems tend to do well on the same instances, so the interval is then wider than necessary.
 
-    Undecided is the usual answer for a metric of the top ranks without an assumption: the sampled
-    ranks do not tell where in the first n/m ranks an item stands.
+    For a metric of the top ranks, the usual result without a shape is "undecided": the sampled
+    ranks do not show which of the first n/m ranks an item has.
     """
     require_sampled("versus", versus)
     low, high = confidence_range(metric, srs, versus, shape, confidence)
@@ -332,12 +341,12 @@ def compare(
 
 
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
-    """Split values of outcomes into samples: one for each m, or only one if the draw decided m."""
+    """Return values of outcomes as one array for each m, or as one array if the draw decided m."""
     return [values] if outcomes.adaptive else outcomes.by_m(values)
 
 
 def _resampled(outcomes: Outcomes, rng: np.random.Generator) -> Outcomes:
-    """Draw 200 bootstrap samples of the instances: counts (200, m + 1) for each m."""
+    """Return 200 bootstrap samples of the instances: counts of shape (200, m + 1) for each m."""
     drawn = []
     for counts in _samples(outcomes, np.concatenate(outcomes.counts)):
         total = counts.sum()
@@ -347,7 +356,7 @@ def _resampled(outcomes: Outcomes, rng: np.random.Generator) -> Outcomes:
 
 
 def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction | str) -> float:
-    """Standard deviation of :func:`point` over the choice of instances."""
+    """Return the standard error of :func:`point` over the choice of instances (delta method)."""
     slope, variance = slopes(as_metric(metric), outcomes, method), 0.0
     samples = _samples(outcomes, np.concatenate(outcomes.counts))
     for counts, sample_slope in zip(samples, _samples(outcomes, slope), strict=True):
@@ -357,7 +366,7 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Return derivatives of the estimate by the share of each outcome, up to a constant per m."""
+    """Return derivatives of the estimate by each outcome's share, up to a constant for each m."""
     plan = as_method(method)
     if isinstance(plan, Correction):
         return _corrected(plan, metric, outcomes)
@@ -370,7 +379,7 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Return derivatives of a learned correction's mean by the shares, direct and via its prior."""
+    """Return derivatives of a learned correction's mean by the shares, including via the prior."""
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
     part = gamma or 0.0
@@ -386,18 +395,18 @@ def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Flo
 
 
 def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
-    r"""Map a cutoff of a sampled list to one of the full list.
+    r"""Map a cutoff of a sampled list to a cutoff of the full list.
 
     Parameters
     ----------
     k
         Cutoff in the list of the relevant item and m negatives, in 1..m+1.
     n, m
-        Candidates and negatives.
+        Numbers of candidates and of sampled negatives.
     beta
-        ``None`` is the linear mapping ⌊(k-1)(n-1)/m⌋ + 1. Else the mapping that is right if the
-        share of items above is distributed as Beta(a, 1), a = ``beta`` above 0: 1 is uniform,
-        smaller is nearer to the top.
+        If None, the mapping is linear: ⌊(k-1)(n-1)/m⌋ + 1. Otherwise the mapping is correct if the
+        share of items above has the distribution Beta(a, 1) with a = ``beta`` > 0. With a = 1 this
+        share is uniform; with a smaller a, ranks are nearer to the top.
 
     Returns
     -------
@@ -405,10 +414,11 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
 
     Notes
     -----
-    The sampled rank is assumed to be drawn with replacement. With density :math:`a p^{a-1}` the
-    probability of a sampled rank up to k is a sum of beta functions that telescopes to
-    :math:`\prod_{j=k}^m j / (j + a)`, and :math:`p^a` is the probability of a share up to p. A
-    mapping that is right for one system is wrong for another: see :func:`matching_cutoff`.
+    Negatives are assumed to be drawn with replacement. If the share p of items above has the
+    density :math:`a p^{a-1}`, the probability of a sampled rank up to k is a sum of beta functions
+    that simplifies to :math:`\prod_{j=k}^m j / (j + a)`, and the probability of a share up to p is
+    :math:`p^a`. A mapping that is correct for one system is wrong for another: see
+    :func:`matching_cutoff`.
 
     References
     ----------
@@ -425,7 +435,7 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
 
 
 def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_SCHEME) -> int:
-    """Find the full cutoff whose exact Recall equals the expected sampled Recall@k of a system.
+    """Find the cutoff K at which a system's exact Recall equals its expected sampled Recall@k.
 
     Parameters
     ----------
@@ -434,13 +444,14 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     ranks
         True ranks, one relevant item per instance and no ties.
     m
-        Sampled negatives. Without replacement, an instance with fewer has all of them drawn.
+        Number of sampled negatives. Without replacement, all negatives of an instance are drawn if
+        it has fewer than m.
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
 
     Returns
     -------
-    Smallest K whose exact Recall@K is at least the expected sampled Recall@k.
+    The smallest K whose exact Recall@K is at least the expected sampled Recall@k.
 
     Raises
     ------
@@ -449,7 +460,8 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
 
     Notes
     -----
-    Systems have different K for the same k: that is why sampled metrics can change their order.
+    Different systems have different K for the same k. Therefore the order of systems by a sampled
+    metric can differ from their order by the exact metric.
     """
     require_ranks(ranks)
     m = checks.integer("m", m, low=1)

@@ -1,12 +1,14 @@
 """Smallest and largest mean over a family of rank distributions, by linear programming.
 
-Every rank distribution is a mixture of point masses; every non-increasing one is a mixture of
-uniform distributions on 1..j. Each component has a *place*, the rank or j, and is a column of the
-programme: its means of some functions of the sampled rank, and of the exact metric.
+Every rank distribution is a mixture of point masses, and every non-increasing rank distribution is
+a mixture of uniform distributions on 1..j. The *place* of a component of the mixture is its rank or
+its j. Each component is a column of the linear programme, which holds the means, under this
+component, of some functions of the sampled rank and of the exact metric.
 
-Only few places carry weight in a solution, and its dual values tell which place would improve it.
-So the programme begins with the places of a grid and adds every place that would improve the
-solution, until there is none (column generation). The result is the optimum over all places.
+In a solution, only a few places have a weight above 0, and the dual values show which other places
+would improve the solution. So the programme begins with the places of a grid and adds the places
+that would improve the solution, until there is none (column generation). The result is the optimum
+over all places.
 """
 
 from __future__ import annotations
@@ -25,42 +27,48 @@ from sampledash.types import Floats, Ints
 
 Shape = Literal["non-increasing"]
 
-_ROOM = 1 << 22  # with at most this many probabilities, every place is checked
-_HEAD = 64  # this many best places are always on the grid
-_RATIO = 1.03  # largest ratio of neighbouring places, counted from either end
-_STEP = 0.1  # largest step in arcsin(sqrt(p)) between neighbouring places, times sqrt(m)
-_FINER = 4  # the grid of checked places is this many times finer
-_SPLIT = 8  # the search for a minimum cuts the ranks between two places into this many pieces
-#: Tolerance of the dual constraints: the error of the result is not larger.
+_ROOM = 1 << 22  # if there are at most this many probabilities, all places are checked, not a grid
+_HEAD = 64  # the places 1.._HEAD are always on the grid
+_RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from either end of 1..n
+# Largest difference of arcsin(sqrt(p)) between neighbouring places of the grid, in units of
+# 1 / sqrt(m), with p the share of items above.
+_STEP = 0.1
+_FINER = 4  # improving places are searched for on a grid that is this many times finer
+_SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
+#: Tolerance of the dual constraints, which also limits the error of the result.
 _ENOUGH = 1e-9
-_ROUNDS = 60
-#: Solvers and tolerances in the order of use: the later ones are for failures of the simplex steps.
+_ROUNDS = 60  # largest number of times that the programme is solved, with ever more places
+#: Solvers and their tolerances. A later attempt is made only if the earlier attempts fail.
 _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Point masses, or uniform distributions on 1..j; a row holds the means under one component."""
+    """The components of a mixture: point masses, or uniform distributions on 1..j with a shape.
+
+    Methods return one row for each component, with the mean of each function under the component.
+    """
 
     samplings: tuple[Sampling, ...]
-    #: For each sampling, (m + 1, functions of the sampled rank); None: each rank's probability.
+    #: For each sampling, functions of the sampled rank: (m + 1, functions). If None, the functions
+    #: indicate each sampled rank, so that their means are its probabilities.
     readings: tuple[Floats | None, ...]
-    metric: Metric  # its exact mean is the last entry of a row
+    metric: Metric  # the mean of the exact metric is the last entry of a row
     shape: Shape | None
-    joint: bool = False  # whether rows hold means of function * metric and of metric² too
+    joint: bool = False  # whether rows also hold the means of function * metric and of metric²
 
     @property
     def n(self) -> int:
-        """Candidates: places are 1..n."""
+        """Number of candidates; the places are 1..n."""
         return self.samplings[0].n
 
     @cached_property
     def grid(self) -> Ints:
-        """Places of the first programme, which are also the ends of the panels of sums."""
+        """Places of the first programme; sums over ranks are computed between these places."""
         return self._grid(1)
 
     def _grid(self, finer: int) -> Ints:
-        """Return places that resolve every sampled-rank distribution, the cutoff and cutoff + 1."""
+        """Return a grid of places that resolves all sampled-rank distributions and the cutoff."""
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
         rising = np.round(np.geomspace(1, n, int(np.log(n) / np.log(ratio)) + 2))
@@ -77,7 +85,7 @@ class Columns:
         return self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
 
     def _rows(self, above: Floats) -> Floats:
-        """Return rows of point masses; ``above`` may lie between the ranks."""
+        """Return the rows of point masses at ranks ``above`` + 1, which may be fractions."""
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
             rows = [p if reading is None else p @ reading for _, p in s.laws(above)]
@@ -88,7 +96,7 @@ class Columns:
         return np.column_stack([*parts, exact])
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
-        """Return sums of rows over the ranks first + 1..last, where the metric must not jump."""
+        """Return sums of rows over the ranks first + 1..last, within which the metric is smooth."""
         above, weights, starts = panels(first, last)
         return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
 
@@ -97,13 +105,13 @@ class Columns:
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
     def on_grid(self) -> Floats:
-        """Rows of the places of ``grid``: shape (places, functions + 1)."""
+        """Return the rows of the places of ``grid``: shape (places, functions + 1)."""
         if self.shape is None:
             return self._rows((self.grid - 1).astype(np.float64))
         return self._sums_to_grid / self.grid[:, None]
 
     def at(self, places: Ints) -> Floats:
-        """Rows of some places: shape (places, functions + 1)."""
+        """Return the rows of the given places: shape (places, functions + 1)."""
         if self.every_place:
             return self._checked[1][places - 1]
         if self.shape is None:
@@ -117,7 +125,7 @@ class Columns:
 
     @cached_property
     def _checked(self) -> tuple[Ints, Floats]:
-        """Places that are checked for a minimum, and their rows."""
+        """The places among which :meth:`price` searches for minima, and their rows."""
         if not self.every_place:
             places = self._grid(_FINER)
             return places, self.at(places)
@@ -130,8 +138,8 @@ class Columns:
     def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
         """Return places and values of the local minima of ``rows @ combination`` below ``level``.
 
-        Where not every place fits into memory, the search looks at a grid with 40 places per width
-        of a sampled-rank distribution, and refines each minimum of the grid.
+        If the rows of all places do not fit into memory, the search uses a grid that has 40 places
+        per width of a sampled-rank distribution, and refines each minimum found on the grid.
         """
         places, rows = self._checked
         values = rows @ combination
@@ -140,7 +148,8 @@ class Columns:
         if self.every_place:
             lowest = lowest[values[lowest] < level]
             return places[lowest], values[lowest]
-        # Between grid places the value may be lower by about its difference from its neighbours.
+        # Between two places of the grid, the value may be lower than at both of them, by about the
+        # difference between neighbouring values.
         depth = np.minimum(np.where(np.isinf(left), right, left), right) - values
         lowest = lowest[values[lowest] < level + np.abs(depth[lowest])]
         ends = np.r_[places[0], places, places[-1]]
@@ -162,7 +171,7 @@ class Columns:
 
 
 class Programme:
-    """All rank distributions under which the mean of each function is in ``low..high``."""
+    """The linear programme over all rank distributions with each function's mean in low..high."""
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high
@@ -172,14 +181,15 @@ class Programme:
     def mean_range(self, entry: int = -1) -> tuple[float, float] | None:
         """Return the smallest and largest mean of one function, or of the metric (entry -1).
 
-        Return ``None`` where no distribution is in range.
+        Return None if no rank distribution has all means in ``low..high``.
         """
         cost, ends = np.zeros(len(self.low) + 1), []
         for sign in (1.0, -1.0):
             cost[entry] = sign
             solution = self._column_generation(cost)
             if solution is None and np.all(self.nearest()[1] == 0):
-                # The first places allow no solution; :meth:`nearest` has added places that do.
+                # The first places allowed no solution, but :meth:`nearest` has found one and added
+                # the places it needs: try again.
                 solution = self._column_generation(cost)
             if solution is None:
                 return None
@@ -188,9 +198,10 @@ class Programme:
         return clipped(*ends, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """Return the means of the distribution with the least sum of distances from the ranges.
+        """Return the means of the distribution with the smallest sum of distances from the ranges.
 
-        Return also each distance: negative below the range, positive above it.
+        Also return the distance of each mean from its range ``low..high``: 0 inside the range,
+        negative below, positive above.
         """
         solution = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
         if solution is None:
@@ -203,13 +214,14 @@ class Programme:
     def _column_generation(
         self, cost: Floats, relaxed: bool = False
     ) -> tuple[float, scipy.optimize.OptimizeResult] | None:
-        """Return a lower limit of the cost over all places, and the last programme's solution."""
+        """Return a lower limit of the smallest cost over all places, and the last solution."""
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
             if result.status != 0:
                 return None
             dual = result.eqlin.marginals
-            # The reduced cost of a place is its row times ``beyond``, minus the dual of the sum 1.
+            # The reduced cost of a place is its row times ``beyond``, minus the dual value of the
+            # constraint that the weights sum to 1.
             beyond = cost - np.append(dual[:-1], 0.0)
             places, values = self.columns.price(beyond, dual[-1] - _ENOUGH)
             new = np.setdiff1d(places, self._places)
@@ -225,7 +237,10 @@ class Programme:
         return float(result.fun) - lacking, result
 
     def _solved(self, cost: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
-        """Find weights x of the places and means y: rows'x - y = 0, sum x = 1, low <= y <= high."""
+        """Solve for weights x and means y with rows'x - y = 0, sum x = 1, low <= y <= high.
+
+        ``relaxed`` allows means outside low..high and adds their distances to the cost.
+        """
         size, functions = len(self._places), len(self.low)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]
         limits = [np.tile([0.0, np.inf], (size, 1)), np.column_stack([self.low, self.high])]
@@ -249,6 +264,6 @@ class Programme:
 
 
 def clipped(low: float, high: float, worst: float, best: float) -> tuple[float, float]:
-    """Return the range within worst..best and with ends in order, despite rounding errors."""
+    """Return the range limited to worst..best and with low <= high, despite rounding errors."""
     low = min(max(low, worst), best)
     return low, min(max(high, low), best)

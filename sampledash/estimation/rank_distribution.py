@@ -1,26 +1,28 @@
 r"""Distribution of the true rank, estimated from sampled ranks.
 
-``"mle"`` is the most likely distribution, by expectation maximisation:
+``"mle"`` is the most likely distribution, estimated by expectation maximisation:
 
 .. math:: \pi_r \leftarrow \pi_r \sum_s A_{rs} \, \hat p_s / (\pi^T A)_s
 
-with :math:`\hat p_s` the observed share of sampled rank s + 1 and :math:`A_{rs}` its probability at
-true rank r; instances with another m only add columns to A. There are far more ranks than sampled
-ranks, so the likelihood does not determine the distribution: run to convergence, it collapses to a
-few atoms. Stopping after a number of iterations keeps it smooth.
+Here :math:`\hat p_s` is the observed share of sampled rank s + 1, and :math:`A_{rs}` its
+probability at true rank r. Instances with another m only add columns to A. There are many more
+ranks than sampled ranks, so the likelihood does not determine the distribution: if the iteration
+runs to convergence, the distribution collapses to a few atoms. Stopping early keeps it smooth.
 
-``"monotone-mle"`` is the most likely mixture of uniforms on 1..j, which is non-increasing: a system
-worth using puts the item nearer to the top. It is nearer to the truth after 50 than after 200
-iterations. Started from the distribution of all compared systems together, 10 iterations suffice.
+``"monotone-mle"`` is the most likely mixture of uniform distributions on 1..j. It is
+non-increasing, as is plausible for a system that puts relevant items near the top. It is nearer to
+the true distribution after 50 iterations than after 200. If the iteration starts from the common
+distribution of all compared systems, 10 iterations are enough.
 
-``"mes"`` is the distribution x of largest entropy that nearly reproduces what was sampled:
+``"mes"`` is the distribution x that minimises a weighted squared error of the shares minus a
+multiple of the entropy H:
 
 .. math:: \min_x \sum_s c_s ((x^T A)_s - \hat p_s)^2 - \eta H(x),
 
-:math:`c_s = (m + 1) \hat p_s` and :math:`\eta = 0.01`. The minimum has the form
-:math:`x \propto \exp(A v)`, with one unknown in v for each sampled rank that occurs. The dual
+with :math:`c_s = (m + 1) \hat p_s` and :math:`\eta = 0.01`. The minimum has the form
+:math:`x \propto \exp(A v)`, where v has one unknown for each sampled rank that occurs. The dual
 problem in v is smooth and strictly concave, and Newton's method reaches the exact minimum in about
-six steps. Mirror descent over the ranks is far from the minimum after 400 steps.
+six steps. Mirror descent over the ranks is still far from the minimum after 400 steps.
 
 References
 ----------
@@ -45,34 +47,38 @@ from sampledash.sampled_rank_sets import LEVEL, Outcomes, SampledRankSet, popula
 from sampledash.types import Floats
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
-SHAPED: DistributionMethod = "monotone-mle"  # the default of pages and commands
-MOST_RANKS = 10**7  # largest n for which a probability of every rank is written out
+SHAPED: DistributionMethod = "monotone-mle"  # the default of the dashboard pages and of commands
+MOST_RANKS = 10**7  # largest n for which an array with a probability of every rank is returned
 
-_OWN_ITERATIONS = 10  # for one system, started from the distribution of all compared systems
-_ETA = 0.01  # weight η of the entropy H
+# Iterations for one system if they start from the common distribution of all compared systems.
+_OWN_ITERATIONS = 10
+_ETA = 0.01  # weight η of the entropy H in the objective of "mes"
 _DIFFERENCE = 1e-4  # relative change of a count in numerical derivatives
-_NEWTON = 200  # most Newton steps
-_CLOSE = 1e-12  # below this Newton decrement, one more step is exact
+_NEWTON = 200  # largest number of Newton steps
+_CLOSE = 1e-12  # if the Newton decrement is below this, the next step is the last
 _TINY = np.finfo(float).tiny
-# One distribution needs n within a factor _NEAR of the mean n for a share _MOST of the instances.
+# One distribution can represent all instances only if at least a share _MOST of them has an n
+# within a factor _NEAR of the mean n.
 _NEAR, _MOST = 1.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class RankDistribution:
-    """Estimated probabilities of the true ranks, held at few nodes where n is large."""
+    """Estimated probabilities of the true ranks, stored at a few nodes where n is large."""
 
     support: Support
-    mass: Floats  # probability of each node's ranks, sums to 1: (nodes,), or (runs, nodes)
+    #: Probability of the ranks that each node represents, with sum 1: (nodes,) or (runs, nodes).
+    mass: Floats
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Return nodes that resolve the metric's cutoff: their items above, ranks and mass."""
+        """Return items above, numbers of ranks and mass of nodes; a panel ends at the cutoff."""
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
         first, end, nodes = s.panel(int(np.searchsorted(s.ends, cut)))
         if cut == end:
             return s.above, s.ranks, self.mass
-        # The cutoff divides a panel: interpolate to the nodes of its two parts.
+        # The cutoff lies inside a panel: interpolate the mass at the nodes of the panel's two
+        # parts, before and after the cutoff.
         above, ranks, _ = quadrature.panels([first, cut], [cut, end])
         inside = interpolated(s.above[nodes], self.mass[..., nodes] / s.ranks[nodes], above) * ranks
 
@@ -83,15 +89,15 @@ class RankDistribution:
         return spliced(s.above, above), spliced(s.ranks, ranks), spliced(self.mass, inside)
 
     def expected(self, metric: Metric | str) -> Floats:
-        """Return the mean of the exact metric over the distribution: a number, or one per run."""
+        """Return the mean of the exact metric over the distribution: one number, or one per run."""
         metric, n = as_metric(metric), self.support.n
         above, _, mass = self.at(metric)
-        # Clip the mean, because the mass sums to 1 only up to rounding.
+        # The mass sums to 1 only up to rounding, so the mean may lie slightly outside its range.
         exact = mass @ metric.of_one(above, n - 1)
         return np.asarray(np.clip(exact, *metric.worst_and_best(n)))
 
     def probabilities(self) -> Floats:
-        """Return the probability of each rank 1..n, at most 10,000,000: shape (n,), for one run."""
+        """Return the probability of each rank 1..n, shape (n,), for one run; n is at most 10^7."""
         s = self.support
         if s.n > MOST_RANKS:
             raise ValueError(
@@ -110,7 +116,7 @@ class RankDistribution:
 
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:
-    """Return one or several sets as a tuple; refuse sets that cannot be pooled."""
+    """Return one or several sets as a tuple; raise a ValueError if they cannot be pooled."""
     if isinstance(sets, SampledRankSet) or not isinstance(sets, Sequence):
         sets = (sets,)
     every = tuple(sets)
@@ -130,7 +136,7 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
 
 
 def obstacle(sets: Sequence[SampledRankSet]) -> str:
-    """Return why no single rank distribution can represent the instances, or an empty text."""
+    """Return the reason why one rank distribution cannot represent all instances, or ``""``."""
     for srs in sets:
         if not srs.adaptive and srs.chance_if_set < LEVEL:
             return (
@@ -150,7 +156,7 @@ def obstacle(sets: Sequence[SampledRankSet]) -> str:
 
 
 def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
-    """Return the summed outcomes of several sets, with the mean n of these sets."""
+    """Return the summed outcomes of several sets; their n is the mean n of the sets."""
     counts: dict[int, Floats] = {}
     for srs in sets:
         for m, seen in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
@@ -172,33 +178,35 @@ def rank_distribution(
     Parameters
     ----------
     sets
-        Sampled ranks of one system, or of several whose instances are pooled.
+        Sampled ranks of one system, or of several systems, whose instances are then pooled.
     method
-        ``"mle"``: most likely, by expectation maximisation; ``"mes"``: maximum entropy with squared
-        error; ``"monotone-mle"``: most likely among the non-increasing ones.
+        ``"mle"``: the most likely distribution, by expectation maximisation; ``"mes"``: maximum
+        entropy with squared error; ``"monotone-mle"``: the most likely non-increasing distribution.
     iterations
-        Of ``"mle"`` (default 100) and ``"monotone-mle"`` (default 50): a small number keeps the
-        estimate smooth. ``"mes"`` is solved exactly and takes none.
+        Number of iterations of ``"mle"`` (default 100) and ``"monotone-mle"`` (default 50): a small
+        number keeps the estimate smooth. Leave it out for ``"mes"``, which is solved exactly.
 
     Returns
     -------
-    Probability of each rank 1..n, shape (n,), read-only; n is that of the instances. Where n
-    differs within a set, each stratum of nearly the same n has a distribution over the ranks up to
-    its mean n, and the result is the mean of these, up to the largest n. Several sets are pooled at
-    their mean n.
+    Probability of each rank 1..n, shape (n,), read-only; n is the number of candidates. Where n
+    differs within a set, each stratum of instances with nearly the same n has a distribution over
+    the ranks 1 to its mean n. The result is the weighted mean of these distributions, up to the
+    largest of these n. Several sets are pooled at their mean n.
 
     Raises
     ------
     ValueError
         If n is above 10,000,000, a sampled rank is impossible, or the sets cannot be pooled, for
-        example because n differs much or m correlates with the rank. For ``"mes"`` if the draw
-        decided m; for every method if m correlates with the rank and ``adaptive`` does not say why.
+        example because n differs much or m correlates with the rank; for ``"mes"``, if the draw
+        decided m; for every method, if m correlates with the rank and the set's ``adaptive`` is
+        None.
 
     Notes
     -----
-    The sampled ranks determine m + 1 averages of this distribution, not its shape: two estimates
-    can differ widely at the first few ranks and fit equally well. Metrics over the distribution are
-    better determined than its entries; see :func:`~sampledash.bounds` for how well.
+    The sampled ranks determine only m + 1 averages of this distribution, not its shape: two
+    estimates can differ much at the first few ranks and fit the sample equally well. The mean of a
+    metric over the distribution is determined better than the single probabilities; use
+    :func:`~sampledash.bounds` to see how well.
 
     References
     ----------
@@ -235,7 +243,7 @@ def fitted(
     *,
     iterations: int | None = None,
 ) -> RankDistribution:
-    """Estimate as :func:`rank_distribution` does, but only at nodes, which works for any n."""
+    """Estimate one distribution of all sets at nodes instead of every rank, which allows any n."""
     _check_iterations(method, iterations)
     every = together(sets)
     require_valid(every, method)
@@ -256,7 +264,7 @@ def _check_iterations(method: DistributionMethod, iterations: int | None) -> Non
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
-    """Refuse an estimator that is wrong where the draw decided m."""
+    """Raise a ValueError if the draw decided m and the estimator is not valid in this case."""
     valid = [name for name, row in LEARNED.items() if row.cancels]
     if method not in valid:
         for srs in sets:
@@ -274,12 +282,12 @@ def _fitted(
 def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistribution, ...]:
     """Estimate a non-increasing distribution of each compared system, starting from a common one.
 
-    The systems share what the sample cannot tell: their common distribution is learned first (50
-    iterations), and 10 more iterations adapt it to a system's own sampled ranks. This pulls each
-    system towards the other systems. On movielens-xyz at m = 100 the pair and metric that
-    are most often in the wrong order are right in 88 % of the runs, against 80 % with one corrected
-    metric for all systems and 61 % with separate distributions; the error of Recall@1..50 is 2.8 %,
-    against 3.2 and 3.1 %.
+    First the common distribution of all systems is learned (50 iterations); then 10 more iterations
+    adapt it to the sampled ranks of each system. What the sample does not determine is thus equal
+    for all systems, and each estimate is pulled towards the other systems. On movielens-xyz at
+    m = 100, the pair of systems and metric most often ordered wrongly is ordered correctly in 88 %
+    of the runs, compared with 80 % with one corrected metric for all systems and 61 % with separate
+    distributions. The error of Recall@1..50 is 2.8 %, compared with 3.2 % and 3.1 %.
     """
     every = together(sets)
     if reason := obstacle(every):
@@ -288,9 +296,11 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 
 def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
-    """Estimate as :func:`fitted_side_by_side` does, from all outcomes and those of each system."""
+    """Estimate as :func:`fitted_side_by_side` does, from pooled outcomes and each system's own."""
     common, distributions = Learner(whole, SHAPED).weights(), []
-    for outcomes in by_system:  # n and the numbers of negatives are those of all systems
+    # Each system is fitted with the n and all m of the pooled outcomes, so that its weights belong
+    # to the same hypotheses as the common weights.
+    for outcomes in by_system:
         counts_by_m = dict(zip(outcomes.m, outcomes.counts, strict=True))
         counts = tuple(counts_by_m.get(m, np.zeros(m + 1)) for m in whole.m)
         model = Learner(replace(whole, counts=counts), SHAPED)
@@ -300,7 +310,11 @@ def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDi
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """A method that learns a distribution from outcomes; a panel of its nodes ends at ``cut``."""
+    """A method that learns a rank distribution from outcomes.
+
+    The distribution is a mixture of hypotheses: of the ranks at each node or, for ``monotone-mle``,
+    of uniform distributions on 1..j. A panel of nodes ends at ``cut``, if given.
+    """
 
     outcomes: Outcomes
     method: DistributionMethod
@@ -312,13 +326,13 @@ class Learner:
 
     @cached_property
     def support(self) -> Support:
-        """The nodes; panels end where a non-increasing distribution may step down."""
+        """The nodes; for ``monotone-mle``, panels end where the distribution may step down."""
         o = self.outcomes
         return support_of(o.n, o.m[-1], o.scheme, steps=self._row.stepped, cut=self.cut)
 
     @cached_property
     def laws(self) -> Floats:
-        """Outcome probabilities of each hypothesis, a node or a uniform: (hypotheses, outcomes)."""
+        """Probability of each outcome under each hypothesis: shape (hypotheses, outcomes)."""
         o = self.outcomes
         if self._row.stepped:
             rows = step_rows(self.support, o.m)
@@ -334,14 +348,14 @@ class Learner:
 
     @property
     def start(self) -> Floats:
-        """Weight of each hypothesis before anything is learned."""
+        """Weight of each hypothesis before the first iteration."""
         if not self._row.stepped:
             return self.support.ranks / self.outcomes.n
         size = len(step_ends(self.outcomes.n))
         return np.full(size, 1 / size)
 
     def mass(self, weights: Floats) -> Floats:
-        """Return the probability of the ranks that each node represents: shape (..., nodes)."""
+        """Return each node's probability, given the hypotheses' weights: shape (..., nodes)."""
         if not self._row.stepped:
             return weights
         density = np.cumsum((weights / step_ends(self.support.n))[..., ::-1], axis=-1)[..., ::-1]
@@ -357,13 +371,14 @@ class Learner:
 
     def slopes(self, value: Floats) -> Floats:
         """Return dF/dshares, given ``value`` = dF/dmass, (nodes,), for a function F of the mass."""
-        # They are determined up to a constant for each m: the shares of one m have a fixed sum.
+        # The derivatives are determined only up to a constant for each m, because the shares of
+        # outcomes with the same m have a fixed sum.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
         return self._differences(value)
 
     def _differences(self, value: Floats) -> Floats:
-        """Return derivatives by central differences, for a method without a formula."""
+        """Return derivatives by the shares as central differences, if the method has no formula."""
         counts = np.concatenate(self.outcomes.counts)
         used = np.flatnonzero(counts)
         steps = _DIFFERENCE * np.diag(counts)[used]
@@ -380,14 +395,14 @@ class Learner:
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
-    """Return the weights of the hypotheses after expectation maximisation: ([runs,] hypotheses)."""
+    """Return weights by expectation maximisation: (hypotheses,), or (runs, hypotheses)."""
     many = np.atleast_2d(shares)
     used = np.any(many > 0, axis=0)
     seen = np.ascontiguousarray(rows[:, used])
     many = many[:, used]
     weights = np.array(np.broadcast_to(start, (len(many), len(rows))))
     for _ in range(iterations):
-        # The smallest float prevents a division by 0 where an outcome has become impossible.
+        # The smallest float prevents a division by 0 if an outcome has got the probability 0.
         weights *= (many / np.maximum(weights @ seen, _TINY)) @ seen.T
         weights /= weights.sum(axis=1, keepdims=True)
     return weights if np.ndim(shares) == 2 else weights[0]
@@ -396,7 +411,7 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
 def most_likely_slopes(
     rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
 ) -> Floats:
-    """Return derivatives of ``value @ most_likely(...)`` by the shares, by backpropagation."""
+    """Return the derivatives of ``value @ most_likely(...)`` by the shares (backpropagation)."""
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
     weights, trail, slope = start, [], np.zeros(len(share))
@@ -414,26 +429,29 @@ def most_likely_slopes(
 
 
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
-    """Return shares within each m and weights of their squared errors: shapes (..., outcomes)."""
+    """Return shares among the instances with the same m, and weights c of their squared errors.
+
+    Both have shape (..., outcomes).
+    """
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
-        share = counts / size  # size is above 0: m was set beforehand, so each m has instances
+        share = counts / size  # size > 0, because m was set beforehand and each m has instances
         shares.append(share)
         weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
     return np.concatenate(shares, axis=-1), np.concatenate(weights, axis=-1)
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Return the mass (nodes,) with most entropy minus weighted squared errors of the shares."""
+    """Return the mass (nodes,) that minimises the objective of ``"mes"``, by Newton's method."""
     used = weights > 0
     root = np.sqrt(weights[used])
-    # Unknowns z = v / root: the Hessian's eigenvalues are then at least eta / 2.
+    # The unknowns are z = v / root, so that the Hessian's eigenvalues are at least eta / 2.
     scaled = rows[:, used] * root
     goal = shares[used] * root
 
     def gibbs(z: Floats) -> tuple[Floats, float]:
-        """Mass proportional to ranks · exp(scaled z), and the dual objective."""
+        """Return the mass in proportion to ranks * exp(scaled @ z), and the dual objective."""
         power = scaled @ z
         top = float(power.max())
         mass = ranks * np.exp(power - top)
@@ -466,7 +484,9 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    if row.stepped:  # a hypothesis is a uniform distribution: take the mean of the value under it
+    # With uniform distributions as hypotheses, the derivative by the weight of a hypothesis is the
+    # mean of ``value`` under it.
+    if row.stepped:
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
     return most_likely_slopes(learner.laws, shares, learner.start, steps, value)
@@ -482,7 +502,7 @@ def _largest_entropy(learner: Learner, iterations: int, start: Floats) -> Floats
 
 
 def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
-    """Return derivatives by implicit differentiation of the conditions of the minimum."""
+    """Return derivatives by the shares for ``"mes"``: implicit differentiation at the minimum."""
     outcomes, rows = learner.outcomes, learner.laws
     shares, errors = _squared_errors(outcomes)
     mass, used = learner.weights(), errors > 0
@@ -503,17 +523,21 @@ def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
 class Learned:
     """An estimator: how a rank distribution is learned from sampled ranks."""
 
-    label: str  # text on the pages and in links
-    #: Weights of the hypotheses from a learner, a number of iterations and the initial weights.
+    label: str  # name on the dashboard pages and in links
+    #: Function of a learner, a number of iterations and initial weights. It returns the learned
+    #: weight of each hypothesis.
     weights: Callable[[Learner, int, Floats], Floats]
-    #: Derivatives by the shares, from a learner and derivatives by the mass; None: by differences.
+    #: Function of a learner and the derivatives of a value by the mass. It returns the derivatives
+    #: by the shares. If None, they are computed as central differences.
     slopes: Callable[[Learner, Floats], Floats] | None = None
-    iterations: int = 0  # default number of iterations; 0: the method is solved exactly
-    stepped: bool = False  # hypotheses are uniforms on 1..j, so the distribution is non-increasing
-    cancels: bool = False  # whether a stopping rule based on the draw cancels in the likelihood
+    iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
+    #: Whether the hypotheses are uniform distributions on 1..j, whose mixtures are non-increasing.
+    stepped: bool = False
+    #: Whether the method stays valid if the draw decided m, because the stopping rule cancels.
+    cancels: bool = False
 
 
-#: Every way to learn a rank distribution; a new estimator is a row here.
+#: Every method of learning a rank distribution; to add an estimator, add a row.
 LEARNED: dict[str, Learned] = {
     "mle": Learned("MLE", _likeliest, _likeliest_slopes, 100, cancels=True),
     "mes": Learned("MES", _largest_entropy, _entropy_slopes),

@@ -1,4 +1,4 @@
-"""The nodes, at or between true ranks, that carry the mass of an estimated rank distribution."""
+"""The nodes, at or between true ranks, at which an estimated rank distribution is stored."""
 
 from __future__ import annotations
 
@@ -13,43 +13,44 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import Scheme
 from sampledash.types import Floats, Ints
 
-EVERY_RANK = 4_000  # candidates up to which every rank is a node
-_FINE = 200  # a non-increasing distribution may step down after each rank up to this rank
+EVERY_RANK = 4_000  # largest number of candidates for which every rank is a node
+_FINE = 200  # a non-increasing distribution may step down after each of the first _FINE ranks
 _STEPS = 300  # number of possible steps beyond rank _FINE
 _TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The true ranks 1..n as nodes: every rank where n is small, else nodes of panels of ranks.
+    """Nodes that represent the true ranks 1..n: all ranks where n is small, else fewer nodes.
 
-    Where the unknown distribution is smooth between neighbouring ranks, 16 nodes represent a whole
-    panel of ranks, and interpolation between the nodes gives every rank.
+    The ranks are divided into panels of neighbouring ranks. Within a panel the unknown distribution
+    is smooth, so that 16 nodes represent the whole panel, and interpolation between these nodes
+    gives the probability of every rank.
     """
 
     n: int
     scheme: Scheme
-    ends: Ints  # number of items above at which each panel ends (exclusive); the last is n
+    ends: Ints  # number of items above at which each panel ends (exclusive); the last end is n
     starts: Ints  # index of the first node of each panel
-    above: Floats  # number of irrelevant items above the relevant one, at each node
-    ranks: Floats  # number of ranks that each node represents, n in all
+    above: Floats  # number of irrelevant items above the relevant item, at each node
+    ranks: Floats  # number of ranks that each node represents; their sum is n
 
     def panel(self, i: int) -> tuple[int, int, slice]:
-        """Return the items above at which a panel begins and ends (exclusive), and its nodes."""
+        """Return the first and last (exclusive) number of items above in panel i, and its nodes."""
         first, end, start = int(self.ends[i - 1]) if i else 0, int(self.ends[i]), self.starts[i]
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
 
     def law(self, m: int) -> Floats:
-        """P(sampled rank = column + 1) at each node: shape (nodes, m + 1), read-only."""
+        """Return P(sampled rank = column + 1) at each node: shape (nodes, m + 1), read-only."""
         return _law(self, m)
 
     @cached_property
     def step(self) -> Ints:
-        """Index in :func:`step_ends` of the first step beyond each node: (nodes,)."""
+        """Index in :func:`step_ends` of the first step after the rank of each node: (nodes,)."""
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
-        """Return the mean of values at the nodes, (nodes, ...), over the ranks up to each step."""
+        """Return the means of values, (nodes, ...), over ranks 1 to each step: (steps, ...)."""
         ends, size = step_ends(self.n), len(self.above)
         share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
         return np.asarray((np.cumsum(share @ values, axis=0).T / ends).T)
@@ -65,7 +66,10 @@ def _law(support: Support, m: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
-    """Return outcome probabilities under uniform ranks up to each step: shape (steps, outcomes)."""
+    """Return P(outcome) if ranks are uniform on 1 to each step: shape (steps, outcomes).
+
+    The outcomes are the sampled ranks for each number of negatives in ``drawn``, concatenated.
+    """
     rows = np.concatenate([support.under_uniforms(support.law(m)) for m in drawn], axis=1)
     rows.setflags(write=False)
     return rows
@@ -73,7 +77,10 @@ def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
 
 @lru_cache(maxsize=8)
 def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
-    """Return nodes for up to m negatives; panels end at every step if ``steps``, and at ``cut``."""
+    """Return nodes for up to m negatives.
+
+    Panels end at ``cut``, if given, and with ``steps`` also after every rank in :func:`step_ends`.
+    """
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:
         ends = np.array(quadrature.panel_ends(Sampling(n, m, scheme), quadrature.DENSITY, stops))
@@ -99,7 +106,7 @@ def step_ends(n: int) -> Ints:
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
     """Interpolate probabilities per rank, (..., nodes), from nodes ``at`` to nodes ``above``."""
-    # The interpolating polynomial is that of the logarithm of the density.
+    # A polynomial interpolates the logarithm of the probabilities (barycentric Lagrange formula).
     apart, gap = at[:, None] - at, above[:, None] - at
     np.fill_diagonal(apart, 1.0)
     gap[gap == 0] = 1e-300
@@ -109,6 +116,6 @@ def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
     lost = np.any(density <= _TINY, axis=-1, keepdims=True)
     if not np.any(lost):
         return np.asarray(smooth)
-    # Below the smallest float the logarithm is lost: linear interpolation is enough there.
+    # Probabilities below the smallest float have no useful logarithm: interpolate linearly there.
     hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
     return np.where(lost, density @ hat, smooth)

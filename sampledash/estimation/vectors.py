@@ -1,11 +1,12 @@
 r"""Corrected metrics whose prior is learned from the sampled ranks themselves.
 
-Each corrected metric is a vector over the sampled rank that minimises
+Each corrected metric is a vector with one value for each sampled rank. It minimises
 
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
-with w the learned distribution :math:`\pi` of the true rank. Bias-variance (eq. 25 of Krichene &
-Rendle) takes :math:`v = \gamma \pi`; MN takes :math:`v = 1 / |D|` for every rank.
+where w is the learned distribution :math:`\pi` of the true rank. The bias-variance correction
+(eq. 25 of Krichene & Rendle) has :math:`v = \gamma \pi`; the method MN has :math:`v = 1 / |D|` for
+every rank.
 
 References
 ----------
@@ -43,13 +44,14 @@ _TINY = np.finfo(float).tiny
 class Vector:
     """An estimator: how a corrected metric is computed from a learned rank distribution."""
 
-    label: str  # text on the pages and in links; "": the pages do not offer the estimator
+    label: str  # name on the dashboard pages and in links; empty if they do not offer the estimator
     prior: DistributionMethod
-    #: Weight of the variance for one set, and for several; None: 1 / |D| for every rank.
+    #: Default weight of the variance, for one set and for several sets. If None, the weight is
+    #: 1 / |D| for every rank.
     gammas: tuple[float, float] | None = (0.01, 0.1)
 
 
-#: Every corrected metric with a learned prior; a new estimator is a row here.
+#: Every corrected metric with a learned prior; to add an estimator, add a row.
 VECTORS: dict[str, Vector] = {
     "bv-mle": Vector("BV-MLE", "mle"),
     "bv-mes": Vector("BV-MES", "mes"),
@@ -62,8 +64,9 @@ VECTORS: dict[str, Vector] = {
 class LearnedFit(Fit):
     """A corrected metric with a learned prior: one value for each sampled rank.
 
-    ``correction`` holds the prior and the weight of the variance. Fitting it again gives the same
-    values, except for the method ``"mn"``, which gives the variance of every rank the same weight.
+    ``correction`` holds the prior and the weight of the variance. Fitting this correction again
+    gives the same values, except for the method ``"mn"``, which weights the variance of every rank
+    equally.
     """
 
     method: VectorMethod = "bv-mle"
@@ -77,22 +80,24 @@ def fit_learned(
     gamma: float | None = None,
     m: int | None = None,
 ) -> LearnedFit:
-    """Learn one corrected metric, a vector over the sampled rank, from all given sets together.
+    """Learn one corrected metric, with a value for each sampled rank, from all sets together.
 
     Parameters
     ----------
     method
-        The prior is the most likely distribution (``"bv-mle"``, ``"mn"``), that of maximum entropy
-        (``"bv-mes"``) or the most likely non-increasing one (``"bv-monotone-mle"``).
+        Estimator, which determines the prior: the most likely distribution (``"bv-mle"``,
+        ``"mn"``), the distribution of maximum entropy (``"bv-mes"``) or the most likely
+        non-increasing distribution (``"bv-monotone-mle"``).
     metric
         A metric or its text.
     sets
-        One set, or all that are compared.
+        Sampled ranks of one system, or of all compared systems.
     gamma
-        Weight of the variance, in 0..1 and above 0; 0.01 for one set, 0.1 for several. Not for
-        ``"mn"``, where the number of instances takes its place.
+        Weight of the variance, above 0 and at most 1; by default 0.01 for one set and 0.1 for
+        several. Not allowed for ``"mn"``, whose weight is one over the number of instances.
     m
-        Number of negatives that it is fitted to; may be left out where all instances have one m.
+        Number of negatives that the corrected metric is for. It can be left out if all instances
+        have the same m.
 
     Raises
     ------
@@ -101,8 +106,9 @@ def fit_learned(
 
     Notes
     -----
-    A corrected metric learned from one system has less bias. But two systems are compared more
-    reliably with one corrected metric for both: the shared errors cancel in the difference.
+    A corrected metric learned from a single system has less bias. But two systems are compared more
+    reliably with the same corrected metric for both, because shared errors cancel in the
+    difference.
     """
     checks.choice("method", method, VECTORS)
     metric, every = as_metric(metric), rank_distribution.together(sets)
@@ -145,7 +151,10 @@ def default_gamma(method: str, sets: int = 1) -> float | None:
 def learned_values(
     metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
-    """Return the corrected metric by sampled rank, (m + 1,); without ``gamma`` as MN weighs it."""
+    """Return the corrected metric for each sampled rank, (m + 1,).
+
+    ``gamma`` is the weight of the variance. If None, the weights of MN are used.
+    """
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else pmf(s.scheme, m, above, s.n - 1 - above)
@@ -154,16 +163,18 @@ def learned_values(
 
 
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
-    """Return a solver of the normal equations for a right side (m + 1,) or (m + 1, metrics).
+    """Return a function that solves the normal equations, for a right side (m + 1,) or (m + 1, k).
 
-    For the right side ``rows.T @ (bias * target)`` the solution is the corrected metric of least
-    bias² plus variance, weighted by ``bias`` and ``variance`` at the nodes. ``rows`` holds the
-    sampled-rank distributions, (nodes, m + 1). Values of impossible sampled ranks are interpolated.
+    For the right side ``rows.T @ (bias * target)`` the solution is the corrected metric with the
+    smallest sum of squared bias and variance, weighted by ``bias`` and ``variance`` at the nodes.
+    ``rows`` holds the sampled-rank distribution at each node, (nodes, m + 1). Values of impossible
+    sampled ranks are interpolated.
     """
     noise = variance @ rows
     seen = noise > _TINY
     scale = 1 / np.sqrt(noise[seen])
-    some = rows[:, seen] * scale  # the scaled unknowns have equal noise, as in ``least_squares``
+    # The unknowns are scaled so that all have the same noise, as in ``least_squares``.
+    some = rows[:, seen] * scale
     matrix = some.T @ ((bias - variance)[:, None] * some)
     matrix.flat[:: len(matrix) + 1] += 1
     places = np.arange(len(seen))
@@ -172,7 +183,7 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
         columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
         try:
             solution = np.linalg.solve(matrix, columns)
-        except np.linalg.LinAlgError:  # all items are drawn: the solution is not unique
+        except np.linalg.LinAlgError:  # the solution is not unique, because all items are drawn
             solution = np.linalg.pinv(matrix, hermitian=True) @ columns
         every = [np.interp(places, places[seen], scale * column) for column in solution.T]
         return np.stack(every, axis=1).reshape(moment.shape)
@@ -188,29 +199,29 @@ def gamma_table(
     *,
     gammas: Sequence[float] = GAMMAS,
 ) -> pd.DataFrame:
-    """Bias and variance of a bias-variance correction for many γ, on given ranks.
+    """Return bias and variance of bias-variance corrections with many γ, on given ranks.
 
     Parameters
     ----------
     metric
         A metric or its text.
     sampling
-        A uniform scheme.
+        How negatives are drawn, with a uniform scheme.
     instances
         Number of instances |D| that the corrected metric is averaged over, above 0.
     ranks
         Distribution of the true rank that the system is assumed to have: n weights, as
-        :func:`~sampledash.rank_distribution` gives them. The corrections are fitted to the uniform
-        prior, not to this distribution.
+        :func:`~sampledash.rank_distribution` returns them. The corrections are fitted to the
+        uniform prior, not to this distribution.
     gammas
-        Values in 0..1, above 0.
+        Values of γ, above 0 and at most 1.
 
     Returns
     -------
-    One row per γ, in the order given, with γ = 1/|D| added in front: ``gamma``; ``bias``, the
-    expected error of the mean over the instances; ``variance`` of that mean over the draw of
-    negatives; ``mse``, bias² + variance; ``largest`` corrected value in size; ``condition`` number
-    of the matrix that is solved.
+    One row per γ, in the given order, after a first row for γ = 1/|D|. Columns: ``gamma``;
+    ``bias``, the expected error of the mean over the instances; ``variance``, the variance of this
+    mean over the draw of negatives; ``mse``, bias² + variance; ``largest``, the largest absolute
+    corrected value; ``condition``, the condition number of the matrix that is solved.
 
     Raises
     ------
@@ -219,8 +230,9 @@ def gamma_table(
 
     Notes
     -----
-    The best γ is that of the row with the smallest ``mse``. For ranks distributed as the prior
-    assumes, the mean is unbiased at every γ: the bias depends on how far ranks are from uniform.
+    The best γ is the γ of the row with the smallest ``mse``. If the ranks are uniform, as the prior
+    assumes, the mean is unbiased at every γ. The bias depends on how far the ranks are from
+    uniform.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -242,7 +254,7 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return number of items above and mass at each rank, or at nodes that represent the ranks."""
+    """Return items above and probability at each rank, or at nodes that represent the ranks."""
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             raise ValueError(

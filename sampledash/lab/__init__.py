@@ -1,1 +1,1 @@
-"""From interactions to rank sets: data, splits, recommenders and full ranking."""
+"""Computation of rank sets from interactions: data, splits, recommenders and full ranking."""

@@ -1,4 +1,4 @@
-"""The experiments of the papers, which run on any interactions.
+"""The experiments of two papers, which can be run on any data set of interactions.
 
 References
 ----------
@@ -35,13 +35,13 @@ class Experiment:
     Attributes
     ----------
     split
-        Text of the rule by which interactions are split.
+        Text of the rule that splits the interactions.
     recommenders
         Text of each recommender, by the name of the system.
     least_rating
-        Lowest rating of a relevant item; ``None``: every held-out item is relevant.
+        Lowest rating of a relevant item. If None, every held-out item is relevant.
     each_pair
-        Whether each relevant item is an instance of its own, as in Steck's means (section 2.3).
+        Whether each relevant item is a separate instance, as in Steck's means (section 2.3).
     """
 
     split: str
@@ -50,7 +50,10 @@ class Experiment:
     each_pair: bool = False
 
     def run(self, data: Interactions, seed: int = 0) -> Part[list[RankSet]]:
-        """Train the recommenders and rank with each of them in turn; yield the share done."""
+        """Train each recommender and rank with it, one after another, as a generator of progress.
+
+        The generator returns one rank set for each recommender.
+        """
         parts, sets = split(data, self.split), []
         steps = np.linspace(0, 1, len(self.recommenders) + 1).tolist()
         for step, (name, text) in enumerate(self.recommenders.items()):
@@ -63,7 +66,7 @@ class Experiment:
 def ranked(
     parts: Split, system: str, text: str, *, least_rating: float | None = None, seed: int = 0
 ) -> Part[RankSet]:
-    """Train the recommender that a text names and rank the test part; yield the share done.
+    """Train the recommender that a text names, and rank the test part, as a generator of progress.
 
     Raises
     ------
@@ -96,15 +99,16 @@ EXPERIMENTS = {
 
 
 def pairs(ranks: RankSet) -> RankSet:
-    """Return the rank set with each relevant item as its own instance, all with equal weight."""
+    """Return the same ranks with each relevant item as a separate instance of equal weight."""
     return RankSet(ranks.system, ranks.ranks, ranks.n, ties=ranks.ties, provenance=ranks.provenance)
 
 
 class Point(NamedTuple):
     """Results of AllRank-Regression with one value of the hyperparameter that a sweep varies.
 
-    ``ranks`` holds every relevant pair as an instance; ATOP, Recall and TOPK at any cutoff are
-    computed from it. ``rmse`` is the error over all held-out ratings, relevant or not.
+    In ``ranks`` every relevant pair of a user and an item is an instance; ATOP, and Recall and TOPK
+    at any cutoff, can be computed from these ranks. ``rmse`` is the root mean squared error over
+    all held-out ratings, relevant or not.
     """
 
     value: float
@@ -119,7 +123,8 @@ class Sweep(NamedTuple):
     points: tuple[Point, ...]
 
 
-#: Values in Steck's figures: weights w_m and imputed ratings r_m, including the paper's optimum.
+#: Default values of a sweep, for Steck's figures: weights w_m and values r_m of missing ratings,
+#: including the paper's optimum.
 GRIDS: dict[str, tuple[float, ...]] = {
     "wm": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     "rm": (-2.0, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0),
@@ -140,21 +145,26 @@ def sweep(
     Parameters
     ----------
     parts
-        Rated interactions, split; the test part is ranked.
+        Rated interactions, split into training and test parts; the test part is ranked.
     knob
         ``"wm"``, the weight of missing ratings (Figure 2), or ``"rm"``, their value (Figure 1).
     values
-        Values of this hyperparameter, in the order of training; by default those of :data:`GRIDS`.
+        Values of this hyperparameter, in the order of training; by default the values in
+        :data:`GRIDS`.
     knobs
-        Values of the other hyperparameters, by name; by default Steck's.
+        Values of the other hyperparameters, by name; by default Steck's values.
     least_rating
-        Lowest relevant rating; by default the highest in training.
+        Lowest rating of a relevant item; by default the highest rating in the training part.
     seed
         Seed of the initial factors.
 
     Yields
     ------
-    :class:`Sweep`, some ten times a second.
+    :class:`Sweep`, about ten times a second.
+
+    Returns
+    -------
+    One :class:`Point` for each value.
 
     Raises
     ------
@@ -163,8 +173,9 @@ def sweep(
 
     Notes
     -----
-    From one r_m to the next the factors are kept and solved two more times: ATOP is then within
-    some 0.001 of a new training. A new w_m changes the factors too much: training starts again.
+    With a new r_m, training continues from the previous factors and solves both sides two more
+    times: ATOP is then within about 0.001 of its value after a new training. With a new w_m,
+    training starts again, because the factors change too much.
     """
     plain = recommender("AllRank-Regression", **(knobs or {}))
     made = [recommender(plain.name, **{**plain.knobs, knob: x}) for x in values or GRIDS[knob]]
@@ -205,19 +216,22 @@ def _with_points(part: Part[T], points: tuple[Point, ...]) -> Generator[Sweep, N
 
 
 class Toy(NamedTuple):
-    """Fans of two genres who rate only movies that they like, and a recommender for them.
+    """Toy data of users who rate only movies that they like, and the results of a recommender.
 
     Attributes
     ----------
     ratings
-        Users × movies (8, 8): the first four users like the first four movies, horror; the others
-        like romance. 5 for a rated movie, else NaN: each user knows three of the liked movies.
+        Users × movies (8, 8). The first four users like the first four movies (horror); the other
+        users like the other movies (romance). A rated movie has 5, all others NaN: each user has
+        rated three of the four movies that the user likes.
     predicted
-        Users × movies (8, 8): 5 for movies that the recommender believes are liked, otherwise 1.
+        Predicted ratings, users × movies (8, 8): 5 for movies that the recommender believes the
+        user likes, otherwise 1.
     rmse_observed, rmse_all
-        Error of the prediction on the ratings, and on all pairs if the other genre were rated 1.
+        Root mean squared error of the predictions: on the observed ratings, and on all pairs if
+        liked movies were rated 5 and all others 1.
     atop
-        ATOP of the rated movies among all eight, with expected values over ties.
+        ATOP of the rated movies among all eight movies, with its expected value over ties.
     """
 
     ratings: Floats
@@ -228,10 +242,11 @@ class Toy(NamedTuple):
 
 
 def toy(known: int) -> Toy:
-    """Return Table 1 of Steck with a recommender that knows the genre of ``known`` of eight users.
+    """Return Table 1 of Steck, with a recommender that knows which genre ``known`` users like.
 
-    For the other users it predicts 5 stars for everything. With 0 it is the useless constant, with
-    8 the oracle of genres: on the observed ratings neither has an error.
+    For the rest of the eight users it predicts 5 stars for all movies. If ``known`` is 0, it
+    predicts a useless constant; if it is 8, it knows the genre of every user. In both cases its
+    error on the observed ratings is 0.
 
     Raises
     ------
@@ -242,7 +257,7 @@ def toy(known: int) -> Toy:
     user, movie = np.ogrid[:8, :8]
     liked = (user < 4) == (movie < 4)
     ratings = np.where(liked & ((user + movie) % 4 > 0), 5.0, np.nan)
-    # The users whose genre is known alternate between the two genres.
+    # Take the users whose genre is known alternately from the two groups of users.
     order = np.argsort(np.arange(8) % 4, kind="stable")[:known]
     predicted = np.full((8, 8), 5.0)
     predicted[order] = np.where(liked[order], 5.0, 1.0)

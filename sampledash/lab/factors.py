@@ -1,7 +1,8 @@
 """Matrix factorisations over all pairs of a user and an item, including unobserved pairs.
 
-One solver of weighted least squares serves iALS, AllRank and fits to observed ratings. Where all
-weights are equal the minimum has a closed form (an SVD). The logistic loss is minimised by L-BFGS.
+One solver of weighted least squares is used for iALS, for AllRank and for fits to observed ratings
+only. If all weights are equal, the minimum has a closed form (an SVD). The logistic loss is
+minimised by L-BFGS.
 
 References
 ----------
@@ -24,9 +25,10 @@ from scipy.linalg import get_lapack_funcs
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Numbers in a block of rows: 4 to 8 MiB, and some hundredths of a second of work.
+#: Largest number of array elements in a block of rows: a few MiB, and some hundredths of a second
+#: of work.
 BLOCK = 2**19
-#: Standard deviation of the factors at the start.
+#: Standard deviation of the random initial factors.
 INITIAL = 0.1
 
 
@@ -37,9 +39,9 @@ class WeightedLoss:
     .. math:: \sum_{u,i} W_{ui} (R_{ui} - p_u \cdot q_i)^2 + \sum_u \rho_u |p_u|^2
               + \sum_i \rho_i |q_i|^2
 
-    where R is 0 and W is ``missing`` for an unobserved pair, and W is ``observed`` for an observed
-    pair. The ridge ρ of a row is λ = ``ridge``, or with ``per_pair`` λ times the sum of the row's
-    weights, because in Steck's loss λ applies to every pair (tr W̃ in eq. 15 and 19).
+    For an observed pair, R is its value and W is ``observed``; for an unobserved pair, R is 0 and W
+    is ``missing``. The ridge ρ of a row is λ = ``ridge``. With ``per_pair`` it is λ times the sum
+    of the row's weights, because in Steck's loss λ applies to every pair (tr W̃ in eq. 15 and 19).
     """
 
     observed: float
@@ -48,7 +50,7 @@ class WeightedLoss:
     per_pair: bool
 
     def ridges(self, observed: Any, columns: int) -> Floats:
-        """Return the ridges of rows with ``observed`` observed pairs each out of ``columns``."""
+        """Return the ridge of each row, given its number of observed pairs out of ``columns``."""
         weight = self.missing * columns + (self.observed - self.missing) * observed
         return self.ridge * (weight if self.per_pair else np.ones(len(observed)))
 
@@ -59,7 +61,7 @@ def _blocks(lengths: Any, d: int) -> Iterator[Any]:
     order = order[lengths[order] > 0]
     while len(order):
         size = 1
-        while size < len(order):  # double the block while it fits
+        while size < len(order):  # double the size of the block while it fits into BLOCK elements
             more = min(2 * size, len(order))
             if more * d * max(d, lengths[order[more - 1]]) > BLOCK:
                 break
@@ -69,41 +71,45 @@ def _blocks(lengths: Any, d: int) -> Iterator[Any]:
 
 
 def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores, float]]:
-    r"""Minimise the loss over one side's factors while the other's are fixed (Steck, eq. 15-19).
+    r"""Minimise the loss over the factors of one side, users or items; the other side is fixed.
+
+    The solution is that of eq. 15-19 of Steck.
 
     Parameters
     ----------
     rows
-        Observed values, CSR (n, m): of users × items, or of items × users.
+        Observed values as CSR (n, m), users × items or items × users. Factors of rows are solved.
     fixed
-        Factors (m, d) of the other side; their precision is used.
+        Fixed factors (m, d) of the columns; the solution has the same precision.
     loss
         The loss to minimise.
 
     Yields
     ------
-    The share done, every few hundredths of a second.
+    The progress, every few hundredths of a second.
 
     Returns
     -------
-    Factors (n, d), and the loss at the minimum without the ridge of ``fixed``: it is
-    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, b the right-hand side. The minimum of a row without
-    observations is the zero vector, which is used even where zero weights make its system singular.
+    Factors (n, d), and the loss at the minimum without the ridge term of ``fixed``. This loss is
+    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, where b is the right-hand side. The factors of a row
+    without observations are 0, even if zero weights make its system of equations singular.
     """
     (n, m), d, kind = rows.shape, fixed.shape[1], fixed.dtype
     lengths = np.diff(rows.indptr)
     ridges = loss.ridges(lengths, m).astype(kind)
     everywhere = loss.missing * (fixed.T @ fixed)
-    padded = np.vstack([fixed, np.zeros((1, d), kind)])  # row m pads the shorter rows
+    # Shorter rows of a block are padded with the index m, whose factors are 0.
+    padded = np.vstack([fixed, np.zeros((1, d), kind)])
     solved = np.zeros((n, d), kind)
     value = loss.observed * float(np.square(rows.data, dtype=np.float64).sum())
-    (solve,), done = get_lapack_funcs(("posv",), (fixed,)), 0  # faster than a batched solve
+    # Calling LAPACK's solver for each row is faster than NumPy's solver for a whole block.
+    (solve,), done = get_lapack_funcs(("posv",), (fixed,)), 0
     for block in _blocks(lengths, d):
         place = np.arange(lengths[block[-1]])
         filled = place < lengths[block, None]
         at = np.minimum(rows.indptr[block, None] + place, rows.nnz - 1)
         factors = padded.take(np.where(filled, rows.indices[at], m), axis=0)
-        values = rows.data[at].astype(kind)  # padded values are multiplied by 0
+        values = rows.data[at].astype(kind)  # values of padding have no effect: its factors are 0
         system = factors.transpose(0, 2, 1) @ factors
         system *= loss.observed - loss.missing
         system += everywhere
@@ -129,7 +135,7 @@ def weighted_als(
     start: Factors | None = None,
     dtype: Any = np.float32,
 ) -> Part[Factors]:
-    """Minimise the loss by alternating exact half steps, users first, from random item factors.
+    """Minimise the loss by alternating least squares: solve for users, then for items, and so on.
 
     Parameters
     ----------
@@ -140,11 +146,11 @@ def weighted_als(
     d
         Length of the factors.
     sweeps
-        How often both sides are solved.
+        How often the factors of users and of items are solved.
     seed
-        Seed of the initial factors.
+        Seed of the random initial factors of items.
     start
-        Model whose item factors replace the random initial ones.
+        Model whose item factors are used instead of random initial factors.
     dtype
         Precision of the factors.
     """
@@ -175,11 +181,11 @@ def _product(matrix: Any, dense: Scores) -> Part[Scores]:
 
 
 def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
-    r"""Return the factors of least loss where every pair has weight 1: a soft-thresholded SVD.
+    r"""Return the factors that minimise the loss if every pair has weight 1, from an SVD.
 
     The loss is :math:`\sum_{u,i} (R_{ui} - p_u \cdot q_i)^2 + \lambda (|p_u|^2 + |q_i|^2)` with U
-    users and N items. Its minimum keeps the singular vectors of R and lowers the singular values σ
-    to :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
+    users and N items. The product of the optimal factors has the singular vectors of R, but the
+    singular values σ are lowered to :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
 
     Notes
     -----
@@ -195,12 +201,12 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
             basis = np.linalg.qr(basis)[0]
         left, part = basis, _product(sides[step % 2], basis)
         basis = yield from within(part, step / steps, (step + 1) / steps)
-    # Rᵀ left = right Σ turnᵀ, so R = (left turn) Σ rightᵀ.
+    # The SVD of the last product is Rᵀ left = right Σ turn, so R ≈ (left turnᵀ) Σ rightᵀ.
     right, sigma, turn = np.linalg.svd(basis, full_matrices=False)
     lowered = np.maximum(sigma[:d].astype(np.float64) - ridge * np.sqrt(n_users * n_items), 0)
     total = float(np.square(values.data, dtype=np.float64).sum())
     yield TrainingProgress(1.0, total - float(lowered @ lowered))
-    balance = (n_users / n_items) ** 0.25  # makes the ridge terms of both sides equal
+    balance = (n_users / n_items) ** 0.25  # makes the ridge terms of users and items equal
     root = np.sqrt(lowered)
     users = (left @ turn.T)[:, :d] * (root * balance)
     return Factors(users.astype(np.float32), (right[:, :d] * (root / balance)).astype(np.float32))
@@ -213,8 +219,8 @@ class LogisticLoss:
     .. math:: \sum_{u,i} W_{ui} \{\log(1 + e^{z_{ui}}) - Y_{ui} z_{ui}
               + \tfrac{\lambda}{2} (|p_u|^2 + |q_i|^2)\}, \qquad z_{ui} = p_u \cdot q_i
 
-    where Y and W are 1 for a pair in ``relevant`` (CSR, users × items) and otherwise Y is 0 and W
-    is ``missing``. The printed equation lacks the λ of the penalty.
+    For a pair in ``relevant`` (CSR, users × items) Y and W are 1; for any other pair Y is 0 and W
+    is ``missing``. λ is ``ridge``; in the printed equation it is missing.
     """
 
     relevant: Any
@@ -222,7 +228,7 @@ class LogisticLoss:
     ridge: float
 
     def split(self, parameters: Scores) -> tuple[Scores, Scores]:
-        """Return the factors of users and of items, as views of one vector."""
+        """Return the factors of users and of items, as views of the vector of all parameters."""
         n_users, n_items = self.relevant.shape
         rows = parameters.reshape(n_users + n_items, -1)
         return rows[:n_users], rows[n_users:]
@@ -239,10 +245,10 @@ class LogisticLoss:
             z = users[block] @ items.T
             small = np.exp(-np.abs(z))
             whole = small + 1
-            softplus = np.log(whole)  # log1p(small) is not vectorised
+            softplus = np.log(whole)  # np.log1p(small) would be slower: it is not vectorised
             softplus += np.maximum(z, 0)
             slope = np.where(z < 0, small, 1)
-            slope /= whole  # the predicted probability of being relevant
+            slope /= whole  # slope is now the predicted probability that a pair is relevant
             relevant_loss = (1 - self.missing) * softplus[relevant] - z[relevant]
             value += self.missing * float(softplus.sum(axis=1).sum(dtype=np.float64))
             value += float(relevant_loss.sum(dtype=np.float64))
@@ -265,19 +271,19 @@ class LogisticLoss:
 def least_by_gradient(
     evaluate: Callable[[Scores], Part[tuple[float, Scores]]], start: Scores, *, steps: int
 ) -> Part[Scores]:
-    """Minimise by L-BFGS with ten stored steps; halve each step until the loss decreases enough."""
+    """Minimise by L-BFGS with ten stored steps; halve a step until it decreases the loss enough."""
     x, pairs = start, deque[tuple[Scores, Scores]](maxlen=10)
     value, gradient = yield from within(evaluate(x), 0.0, 1 / (steps + 1))
     for step in range(1, steps + 1):
         direction = -_times_inverse(pairs, gradient)
-        if not pairs:  # without a stored step, the length is a guess
+        if not pairs:  # no step is stored: guess the length of the step from the norm of x
             direction *= 0.1 * np.linalg.norm(x) / np.linalg.norm(gradient)
         slope, low, high = float(direction @ gradient), step / (steps + 1), (step + 1) / (steps + 1)
         while True:
             trial = yield from within(evaluate(x + direction), low, high, value)
             if trial[0] <= value + 1e-4 * slope:
                 break
-            if -slope <= 1e-9 * abs(value):  # further gains are rounding errors
+            if -slope <= 1e-9 * abs(value):  # any further decrease is as small as rounding errors
                 return x
             direction, slope, low = direction / 2, slope / 2, high
         change = trial[1] - gradient
@@ -289,7 +295,10 @@ def least_by_gradient(
 
 
 def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> Scores:
-    """Return the L-BFGS inverse Hessian (from pairs of step and change) times the gradient."""
+    """Return the approximate inverse Hessian of L-BFGS times the gradient.
+
+    ``pairs`` holds the stored steps, each with the change of the gradient.
+    """
     product, weights = gradient.copy(), []
     for step, change in reversed(pairs):
         weights.append((step @ product) / (step @ change))
@@ -305,7 +314,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 def logistic(
     relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
-    """Minimise :class:`LogisticLoss`, starting with two sweeps of least squares."""
+    """Minimise :class:`LogisticLoss`, from initial factors of two sweeps of least squares."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)

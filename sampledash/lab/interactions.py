@@ -1,6 +1,6 @@
 """Interactions of users with items: an immutable object for splits, recommenders and ranking.
 
-:func:`synthetic` draws a small data set to begin with, from a seed.
+:func:`synthetic` draws a small random data set to try things with.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ Codes = NDArray[np.int32]
 Ratings = NDArray[np.float32]
 Times = NDArray[np.int64]
 
-LARGEST_RATING = 10**9  # squares of ratings, and their sums, do not overflow
+LARGEST_RATING = 10**9  # up to this size, sums of squared ratings do not overflow
 
-# Parameters of the synthetic data set.
+# Parameters of the synthetic data set: numbers of users, items, dimensions of taste, and series.
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
-_FEWEST, _MORE, _MOST = 10, 40, 300  # interactions per user: fewest, mean excess, most
+# Interactions of a user: the smallest number, the mean number added to it, and the largest number.
+_FEWEST, _MORE, _MOST = 10, 40, 300
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
-_TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0  # weights in the log-probability of taking an item
+# Weights in the log-probability that a user takes an item: of the user's taste, of its change over
+# time, and of a series that the user has begun.
+_TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0
 _IN_SERIES = 0.4  # share of the items that belong to a series
-_STAGES = 6  # periods of constant tastes
+_STAGES = 6  # number of periods; tastes are constant within a period
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -38,25 +41,26 @@ class Interactions(ByDigest):
     Parameters
     ----------
     users, items
-        Distinct labels, text or whole numbers, of shape (n_users,) and (n_items,). A label without
-        an interaction is allowed: an item that nobody took is still a candidate.
+        Distinct labels, text or whole numbers, of shape (n_users,) and (n_items,). Labels without
+        an interaction are allowed: an item that nobody took is still a candidate.
     user, item
         Index of the user and of the item of each interaction, shape (size,).
     rating
-        Rating of each interaction, finite; ``None`` for implicit feedback, where only the fact of
-        an interaction is known.
+        Rating of each interaction, a finite number. If None, the data are implicit feedback: only
+        the fact of an interaction is known.
     time
         Time of each interaction, a whole number in any unit; interactions at equal times keep the
-        order of the file. ``None``: only the order of the file is known.
+        order of the file. If None, only the order of the file is known.
 
     Raises
     ------
     ValueError
-        Naming the column and the first offending value.
+        The message names the column and the first invalid value.
 
     Notes
     -----
-    Arrays are copied and read-only. Equality and hash go by ``digest`` (SHA-256 of the contents).
+    Arrays are copied and read-only. Objects with the same ``digest`` (SHA-256 of the contents) are
+    equal.
     """
 
     users: NDArray[Any]
@@ -108,17 +112,20 @@ class Interactions(ByDigest):
 
     @property
     def n_users(self) -> int:
-        """Number of users, those without an interaction included."""
+        """Number of users, including users without an interaction."""
         return len(self.users)
 
     @property
     def n_items(self) -> int:
-        """Number of items, those without an interaction included."""
+        """Number of items, including items without an interaction."""
         return len(self.items)
 
     @cached_property
     def matrix(self) -> csr_array:
-        """Users × items (CSR, float32): the rating, 1 without ratings; repeated pairs add up."""
+        """Ratings as a matrix of users × items (CSR, float32); 1 for each pair without ratings.
+
+        The values of repeated pairs are added.
+        """
         data = np.ones(self.size, np.float32) if self.rating is None else self.rating
         matrix = csr_array((data, (self.user, self.item)), shape=(self.n_users, self.n_items))
         matrix.sum_duplicates()
@@ -126,13 +133,13 @@ class Interactions(ByDigest):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over the contents, as hexadecimal text: the key of every cache."""
+        """SHA-256 over the contents, as hexadecimal text, which caches use as the key."""
         columns = (self.user, self.item, self.rating, self.time)
         tables = (digest_of("", (), labels) for labels in (self.users, self.items))
         return digest_of(f"{self.size} {' '.join(tables)}", columns, None)
 
     def take(self, which: ArrayLike) -> Interactions:
-        """Return some interactions, by a mask or by their indices; labels keep their indices."""
+        """Return the interactions that a mask or indices select, with all labels unchanged."""
         taken = object.__new__(Interactions)
         columns = (self.user, self.item, self.rating, self.time)
         at = checks.array_of("which", which)
@@ -146,20 +153,20 @@ class Interactions(ByDigest):
 
     @cached_property
     def in_time(self) -> NDArray[np.int64]:
-        """Indices of the interactions in the order of time, equal times in the file's order."""
+        """Indices that sort the interactions by time; equal times keep the order of the file."""
         if self.time is None:
             return np.arange(self.size)
         return np.argsort(self.time, kind="stable")
 
 
 def require_interactions(value: object) -> None:
-    """Refuse anything but interactions."""
+    """Raise a ValueError if the value is not an :class:`Interactions`."""
     made = "read them with sampledash.read_interactions(file)"
     checks.of_kind("interactions", value, Interactions, "Interactions", made)
 
 
 def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return distinct labels in the order of first appearance, and each label's index in them."""
+    """Return distinct labels in order of first appearance, and the index of each given label."""
     code, many = codes_of(labels)
     table = np.empty(many, labels.dtype)
     table[code[::-1]] = labels[::-1]
@@ -167,7 +174,7 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _table(name: str, labels: ArrayLike) -> NDArray[Any]:
-    """Return a list of labels; refuse repeated labels."""
+    """Return the labels as an array; raise a ValueError if they are invalid or repeated."""
     names = checks.labels(name, labels)
     if names.ndim != 1:
         raise ValueError(f"{name} must be a list of labels, got {checks.shown(labels)}")
@@ -181,12 +188,12 @@ def _table(name: str, labels: ArrayLike) -> NDArray[Any]:
 
 
 def synthetic(seed: int = 0) -> Interactions:
-    """Draw some 75,000 ratings with times, of 1,500 users for 1,200 items.
+    """Draw about 75,000 random ratings with times, by 1,500 users for 1,200 items.
 
     Parameters
     ----------
     seed
-        The same seed gives the same data.
+        Seed of the random numbers: the same seed gives the same data.
 
     Raises
     ------
@@ -195,15 +202,17 @@ def synthetic(seed: int = 0) -> Interactions:
 
     Notes
     -----
-    A tenth of the items have nearly half of the interactions, as in MovieLens 1M. The items that a
-    user takes depend on popularity, on the user's taste, which drifts over time, and on the series
-    that the user has begun: factor models learn the tastes, neighbour models the series.
+    A tenth of the items have nearly half of the interactions, as in MovieLens 1M. Which items a
+    user takes depends on their popularity, on the user's taste, which changes over time, and on the
+    series that the user has begun. Factor models learn the tastes; neighbour models learn the
+    series.
     """
     rng = np.random.default_rng(checks.integer("seed", seed, low=0))
     popularity = rng.normal(scale=_SKEW, size=_ITEMS)
     kind = rng.normal(size=(_ITEMS, _TASTES))
     series = rng.integers(0, _SERIES, _ITEMS)
-    part = rng.random(_ITEMS) < _IN_SERIES  # whether an item belongs to its series
+    # Only these items become more probable for a user who has begun their series.
+    part = rng.random(_ITEMS) < _IN_SERIES
     taste, drift = rng.normal(size=(2, _USERS, _TASTES))
     sizes = np.minimum(_FEWEST + rng.exponential(_MORE, _USERS).astype(int), _MOST)
     begun, taken = (np.zeros((_USERS, many), dtype=bool) for many in (_SERIES, _ITEMS))
@@ -211,7 +220,8 @@ def synthetic(seed: int = 0) -> Interactions:
     for stage in range(_STAGES):
         fit = (_TASTE * taste + _DRIFT * drift * stage / (_STAGES - 1)) @ kind.T
         chance = popularity + fit + _BEGUN * part * begun[:, series]
-        # Gumbel trick: the largest sums are draws without replacement, with weights exp(chance).
+        # Gumbel trick: the items with the largest sums of ``chance`` and Gumbel noise are a sample
+        # without replacement, with weights exp(chance).
         chance += rng.gumbel(size=chance.shape)
         chance[taken] = -np.inf
         many = (sizes * (stage + 1)) // _STAGES - (sizes * stage) // _STAGES

@@ -1,4 +1,4 @@
-"""Trained models, which score every item for a block of users, and the progress of training."""
+"""Trained models, which score all items for a block of users, and the progress of training."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sampledash import checks
 from sampledash.types import Floats
 
-#: Scores in single or double precision.
+#: Array of scores or factors, in single or double precision.
 Scores = NDArray[Any]
 T = TypeVar("T")
 
 
 class TrainingProgress(NamedTuple):
-    """Progress of a training: the share done, 0 to 1, and the loss where one is minimised."""
+    """Progress of a training: the share done, in 0..1, and the loss; None if none is minimised."""
 
     share: float
     loss: float | None = None
@@ -28,11 +28,11 @@ class Model(Protocol):
     """A trained recommender."""
 
     def scores(self, start: int, stop: int) -> Scores:
-        """Scores (stop - start, n_items) of all items for the users ``start`` to ``stop``."""
+        """Return scores of all items for users start..stop - 1: (stop - start, n_items)."""
 
 
-#: A computation as a generator: it can be abandoned after any step, which takes a few hundredths
-#: of a second, and returns its result at the end.
+#: A computation as a generator. It yields its progress every few hundredths of a second, so that it
+#: can be abandoned, and returns its result at the end.
 Part = Generator[TrainingProgress, None, T]
 Training = Part[Model]
 
@@ -50,7 +50,10 @@ def finish(part: Part[T]) -> T:
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run a part and map its shares to ``low``..``high``; yield ``loss`` where it yields none."""
+    """Run a part of a computation, with its progress mapped to the shares ``low``..``high``.
+
+    ``loss`` is yielded wherever the part yields no loss.
+    """
     while True:
         try:
             share, part_loss = next(part)
@@ -68,23 +71,23 @@ class Factors:
     items: Scores
 
     def scores(self, start: int, stop: int) -> Scores:
-        """Scores (stop - start, n_items) of all items for the users ``start`` to ``stop``."""
+        """Return scores of all items for users start..stop - 1: (stop - start, n_items)."""
         return np.asarray(self.users[start:stop] @ self.items.T)
 
 
 @dataclass(frozen=True, eq=False)
 class ItemWeights:
-    """Model whose score is the sum of the candidate's weights over the items that the user took.
+    """Model in which a candidate's score is the sum of its weights for the items the user took.
 
-    ``history`` is the matrix of users × items (CSR). The weights, items × candidates, are split
-    into ``blocks`` of columns, dense or sparse, in order.
+    ``history`` is the matrix of users × items (CSR). The matrix of weights, items × candidates, is
+    split into consecutive ``blocks`` of columns, dense or sparse.
     """
 
     history: Any
     blocks: Sequence[Any]
 
     def scores(self, start: int, stop: int) -> Scores:
-        """Scores (stop - start, n_items) of all items for the users ``start`` to ``stop``."""
+        """Return scores of all items for users start..stop - 1: (stop - start, n_items)."""
         history = self.history[start:stop]
         parts = [history @ block for block in self.blocks]
         dense = [part if isinstance(part, np.ndarray) else part.toarray() for part in parts]
@@ -98,18 +101,18 @@ class OneList:
     values: Floats
 
     def scores(self, start: int, stop: int) -> Scores:
-        """Scores (stop - start, n_items) of all items for the users ``start`` to ``stop``."""
+        """Return scores of all items for users start..stop - 1: (stop - start, n_items)."""
         return np.broadcast_to(self.values, (stop - start, len(self.values)))
 
 
 @dataclass(frozen=True)
 class Chance:
-    """Model with uniform random scores of ``n_items``, reproducible for each user and seed."""
+    """Model with uniform random scores of ``n_items`` items, fixed by the user and the seed."""
 
     n_items: int
     seed: int
 
     def scores(self, start: int, stop: int) -> Scores:
-        """Scores (stop - start, n_items) of all items for the users ``start`` to ``stop``."""
+        """Return scores of all items for users start..stop - 1: (stop - start, n_items)."""
         rngs = (np.random.default_rng((self.seed, user)) for user in range(start, stop))
         return np.array([rng.random(self.n_items) for rng in rngs])

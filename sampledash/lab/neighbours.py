@@ -1,4 +1,4 @@
-"""Item-based recommenders: items that a user took vote for items that other users took with them.
+"""Item-based recommenders, learned from how many users took the same two items.
 
 References
 ----------
@@ -17,14 +17,15 @@ from scipy.sparse import csr_array, vstack
 from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Pairs of interactions that are counted for a block of co-occurrences: some hundredths of a
-#: second of work.
+#: Largest number of pairs of interactions that are counted for a block of co-occurrences, which
+#: takes some hundredths of a second.
 PAIRS = 2**22
-#: Most numbers in a block of co-occurrences, if it is dense.
+#: Largest size of a block of co-occurrences: number of elements as a dense matrix.
 BLOCK = 2**21
-#: Rows of a dense matrix that are updated at once.
+#: Number of rows of a dense matrix that are updated between two reports of progress.
 STRIPE = 1024
-#: Columns in a block of weights: a block that fits the cache halves the time of scoring.
+#: Number of columns in a block of weights. Scoring takes half the time if a block fits into the
+#: processor's cache.
 WIDTH = 512
 #: Largest size in bytes of the weights between items.
 LARGEST = 2**30
@@ -45,9 +46,10 @@ def _check_size(n: int, size: int, remedy: str = "") -> None:
 
 
 def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
-    """Yield how many users took both of two items, by blocks of rows (CSR, float32, exact).
+    """Count for each pair of items how many users took both, and yield blocks of rows.
 
-    ``taken`` is the CSR of users × items of ones. A step yields a slice of rows, counts, the share.
+    ``taken`` is a CSR matrix of users × items, 1 where a user took an item. Each step yields a
+    slice of rows (items), their counts with all items (CSR, float32, exact) and the share done.
     """
     by_item = taken.T.tocsr()
     work = np.cumsum(by_item @ np.diff(taken.indptr).astype(np.float64))
@@ -60,27 +62,29 @@ def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
 
 
 def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
-    r"""Sharpened cosine between items (Krichene & Rendle, eq. 27-30).
+    r"""Train a recommender by powers of the cosine between items (Krichene & Rendle, eq. 27-30).
 
-    :math:`s_{ij} = (C_{ij} / \sqrt{n_i n_j})^q`, where :math:`C_{ij}` users took both items and
-    :math:`n_i` took i. A candidate i gets the score :math:`\sum_j s''_{ij}` over the items j that
-    the user took, where each row of s'' is s scaled to the Euclidean length 1.
+    The similarity of items is :math:`s_{ij} = (C_{ij} / \sqrt{n_i n_j})^q`, where :math:`C_{ij}` is
+    the number of users who took both items and :math:`n_i` the number who took i. The score of a
+    candidate i is :math:`\sum_j s''_{ij}` over the items j that the user took, where s'' is s with
+    each row scaled to the Euclidean length 1.
 
     Parameters
     ----------
     history
         Interactions, CSR of users × items; the values are ignored.
     q
-        Exponent.
+        Exponent of the cosine.
     k
-        Number of nearest neighbours that an item votes for; infinite means every item.
+        Number of nearest neighbours of an item j whose scores the item increases. If infinite, an
+        item increases the scores of all items.
 
     Notes
     -----
-    These choices reproduce the ranks of the paper: the denominator of eq. 30 is not applied;
-    without a limit k, s_ii counts in the length of row i; with a limit, an item is not its own
-    neighbour, and s_ij is kept where i is one of the k nearest neighbours of j. Neighbours are
-    compared exactly, by :math:`C_{ij}^2 / n_i`; among equal neighbours the smaller index wins.
+    These choices reproduce the ranks of the paper. The denominator of eq. 30 is not applied. If k
+    is infinite, s_ii is included in the length of row i. If k is finite, an item is not its own
+    neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j. Neighbours are
+    compared exactly, by :math:`C_{ij}^2 / n_i`; of equal neighbours, the smaller index is taken.
     """
     taken = _ones(history)
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
@@ -88,7 +92,8 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
     whole: list[Any] = [np.empty((n, part.stop - part.start)) for part in _columns(n) if dense]
     for rows, block, share in cooccurrence(taken):
-        # s is symmetric: row j holds the votes of item j for each candidate.
+        # Row j of the block becomes s_ij for all candidates i, because s is symmetric before
+        # neighbours are selected.
         if np.isfinite(k):
             block = _nearest(block, counts, rows.start, int(k))
         voter = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
@@ -118,10 +123,11 @@ def _columns(n: int) -> list[slice]:
 
 
 def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
-    """Keep the k largest C_ji² / n_i, i ≠ j, in each row j of counts C; rows begin at ``first``.
+    """Return counts C with all but the k nearest neighbours i ≠ j of each row j set to 0.
 
-    In double precision, two fractions compare as equal only if the true fractions are equal, up to
-    some 10⁵ users of one item.
+    The nearest neighbours have the largest C_ji² / n_i. The block's first row is item ``first``. In
+    double precision, two quotients are equal only if the exact fractions are equal, as long as an
+    item has at most about 10⁵ users.
     """
     near = block.toarray().astype(np.float64)
     near **= 2
@@ -139,8 +145,9 @@ def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
 def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
     r"""Learn item weights that predict each item of a history from the others (Steck, WWW 2019).
 
-    They minimise :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a zero diagonal of B:
-    :math:`B_{ij} = -P_{ij} / P_{jj}` for i ≠ j, :math:`P = (X^T X + \lambda I)^{-1}` (eq. 8).
+    The weights B minimise :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a diagonal of zeros, X being
+    the matrix of users × items: :math:`B_{ij} = -P_{ij} / P_{jj}` for i ≠ j with
+    :math:`P = (X^T X + \lambda I)^{-1}` (eq. 8).
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Full ranking: the rank of every relevant item among all its candidates, from blocks of scores.
 
-Nothing is sorted. For an item with score t, 1 + #(score > t) is its best rank and #(score = t) − 1
-other items are tied with it. Items that the user has seen are counted in the same way and
-subtracted.
+Ranks are counted, without sorting. If a relevant item has the score t, its best rank is 1 plus the
+number of scores above t, and the number of other items with the score t is its number of ties.
+Items that are excluded because the user has seen them are counted separately and subtracted.
 """
 
 from __future__ import annotations
@@ -22,18 +22,22 @@ from sampledash.lab.splits import Split
 from sampledash.rank_sets import RankSet, draw_shared_ties
 from sampledash.types import Ints
 
-#: Scores of the users start..stop for all items, shape (stop - start, n_items).
+#: Function of start and stop: scores of the users start..stop - 1, shape (stop - start, n_items).
 ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
 
-_BLOCK = 4 * 2**20  # bytes of scores in a block: some hundredths of a second for most models
-_FEWEST = 16  # fewest users in a block, also where rows are long: models then multiply matrices
-_LARGEST = 64 * 2**20  # most bytes of a block: with very long rows it has fewer users than 16
-_COMPARED = 2**18  # scores compared at a time, which fit the cache of a processor
+# Bytes of scores in a block of users. Most models compute a block in some hundredths of a second.
+_BLOCK = 4 * 2**20
+# With many items a block has at least this many users, because scoring several users at once, with
+# products of matrices, is efficient.
+_FEWEST = 16
+# Largest number of bytes of a block. With very many items, a block has fewer than _FEWEST users.
+_LARGEST = 64 * 2**20
+_COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
 
 class _Counted(NamedTuple):
-    """User, best rank, ties and number of candidates of each relevant item, sorted by user."""
+    """User, best rank, number of ties and of candidates of each relevant item, sorted by user."""
 
     user: Ints
     rank: Ints
@@ -56,25 +60,27 @@ def rank(
     Parameters
     ----------
     scores_of
-        Scores of the users ``start..stop`` for all items, shape (stop - start, n_items).
+        Function of ``start`` and ``stop`` that returns the scores of the users start..stop - 1 for
+        all items, shape (stop - start, n_items).
     split
         Training and held-out interactions, and whether seen items are candidates.
     system
         Name of the recommender.
     part
-        Which held-out part is ranked.
+        The held-out part to rank, ``"test"`` or ``"validation"``.
     least_rating
-        Lowest rating of a relevant interaction; ``None``: all are relevant.
+        Lowest rating of a relevant interaction. If None, all held-out interactions are relevant.
     recommender, seed
-        Text of the recommender and the seed it was trained with, for the provenance.
+        Text of the recommender and seed of its training, which are recorded in the provenance.
 
     Yields
     ------
-    The progress, ten times a second or more often with most models.
+    The progress, with most models ten times a second or more often.
 
     Returns
     -------
-    One instance for each user with relevant items, with the label of the user and ``provenance``.
+    A rank set with one instance for each user with relevant items, labelled by the user, and with
+    the ``provenance``.
 
     Raises
     ------
@@ -117,7 +123,7 @@ def rank(
 
 
 def require_candidates(split: Split, held: Interactions) -> None:
-    """Raise a ValueError if a held-out item of the split has no other candidate."""
+    """Raise a ValueError if a held-out item has no other candidate to be ranked against."""
     if not split.exclude_seen:
         return
     taken = np.diff(_without(split.training.matrix, held.matrix).indptr)
@@ -144,15 +150,15 @@ def ranks_from_scores(
     ----------
     scores
         Array or sparse array of shape (n_users, n_items), or a function of ``start`` and ``stop``
-        that returns the scores of these users, shape (stop - start, n_items). An entry missing from
-        a sparse array is the score 0.
+        that returns the scores of the users start..stop - 1, shape (stop - start, n_items). An
+        entry missing from a sparse array is the score 0.
     relevant
         The relevant items: an array of one item for each user, shape (n_users,); or for each user a
         sequence of items, which may be empty; or a boolean or sparse array (n_users, n_items) that
-        is true or nonzero at relevant items. Items are columns of the scores, from 0.
+        is true or nonzero at relevant items. Items are column numbers of the scores, from 0.
     seen
-        Items that are not candidates of the user, in the same forms; a relevant item stays a
-        candidate. ``None``: all items are candidates except those with the score −inf, with which
+        Items that are not candidates of the user, in any of these forms; a relevant item is always
+        a candidate. If None, all items are candidates except those with the score −inf, by which
         frameworks mark items that are not candidates.
     system
         Name of the recommender.
@@ -161,12 +167,12 @@ def ranks_from_scores(
 
     Returns
     -------
-    One instance for each user with relevant items.
+    A rank set with one instance for each user with relevant items.
 
     Raises
     ------
     ValueError
-        Naming the parameter, the user and the value.
+        The message names the parameter, the user and the value.
 
     Examples
     --------
@@ -205,7 +211,7 @@ def ranks_from_scores(
 def _count(
     scores_of: ScoresOf, relevant: csr_array, seen: csr_array | None, n_items: int
 ) -> Part[_Counted]:
-    """Count best rank, ties and candidates of each relevant item, by blocks of users."""
+    """Return best rank, ties and candidates of each relevant item, counted by blocks of users."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
@@ -233,7 +239,7 @@ def _count(
             row, theirs = _seen_scores(scores, others, user[first:last], start)
             rank[first:last] -= np.bincount(row[theirs > threshold[row]], minlength=last - first)
             ties[first:last] -= np.bincount(row[theirs == threshold[row]], minlength=last - first)
-            if masked:  # seen items with −inf were subtracted twice
+            if masked:  # seen items with the score −inf were subtracted twice: add them once
                 n[first:last] += np.bincount(row[theirs == -np.inf], minlength=last - first)
         yield TrainingProgress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
@@ -242,7 +248,10 @@ def _count(
 
 
 def _users_at_once(n_items: int) -> int:
-    """Return the number of users per block: from n_items only, so that rounding is reproducible."""
+    """Return the number of users in a block.
+
+    It depends on ``n_items`` only, so that rounding errors of scores are reproducible.
+    """
     row = 4 * n_items
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
 
@@ -250,7 +259,7 @@ def _users_at_once(n_items: int) -> int:
 def _checked(
     scores: object, shape: tuple[int, int] | None, start: int
 ) -> tuple[NDArray[Any], bool]:
-    """Return a block of scores and whether any is −inf; refuse a wrong shape or NaN."""
+    """Return a block of scores, and whether any is −inf; raise on a wrong shape or NaN."""
     block = np.asarray(scores)
     if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
@@ -281,12 +290,12 @@ def _refuse_masked(threshold: NDArray[Any], user: Ints, item: Ints) -> None:
 
 
 def _users_of(pairs: csr_array) -> Ints:
-    """Return the row (user) of each stored entry."""
+    """Return the row number (user) of each stored entry of a matrix of users × items."""
     return np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
 
 
 def _without(seen: csr_array, relevant: csr_array) -> csr_array:
-    """Return the seen items that are not relevant; both arrays have sorted indices."""
+    """Return the seen items that are not relevant; both matrices have sorted indices."""
     keys, wanted = (_users_of(pairs) * pairs.shape[1] + pairs.indices for pairs in (seen, relevant))
     at = np.searchsorted(keys, wanted)
     at = at[np.append(keys, -1)[at] == wanted]
@@ -301,7 +310,10 @@ def _without(seen: csr_array, relevant: csr_array) -> csr_array:
 def _seen_scores(
     scores: NDArray[Any], seen: csr_array, user: Ints, start: int
 ) -> tuple[Ints, NDArray[Any]]:
-    """Return, for each seen item of each relevant item's user, the relevant index and the score."""
+    """Return the scores of the seen items of each relevant item's user.
+
+    The first array holds, for each of these scores, the index of the relevant item in ``user``.
+    """
     begin, size = seen.indptr[user].astype(np.int64), np.diff(seen.indptr)[user]
     row = np.repeat(np.arange(len(user)), size)
     at = np.arange(len(row)) + np.repeat(begin - (np.cumsum(size) - size), size)
@@ -314,7 +326,7 @@ def _is_matrix(given: object) -> bool:
 
 
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
-    """Return users' items, in any accepted form, as a sparse matrix of ones with sorted indices."""
+    """Return items of users, given in any accepted form, as a sparse matrix with sorted indices."""
     if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")

@@ -1,4 +1,4 @@
-"""Files of interactions: MovieLens, NCF, RecBole, or any table with users and items."""
+"""Reading of interactions from files: MovieLens, NCF, RecBole, or any table of users and items."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]
 Role = Literal["user", "item", "rating", "time"]
-Chosen = dict[Role, str | None]  # names of columns; None: the usual names, "": no such column
+# The column of each role: its name, or None for a column with a usual name, or "" for no column.
+Chosen = dict[Role, str | None]
 
 
 class _Meaning(NamedTuple):
-    """A role of a column: its kind of values, its description, its remedy and its usual names."""
+    """A role of a column: what the column holds, and the words that describe it in messages."""
 
-    holds: Holds
-    means: str
-    write: str
-    names: str  # in the normal form of :func:`~sampledash.readers.columns.bare`
+    holds: Holds  # kind of the values
+    means: str  # description of the column
+    write: str  # what to write in a cell, for error messages
+    names: str  # usual names, in the form that :func:`~sampledash.readers.columns.bare` returns
 
 
 _MEANINGS: dict[Role, _Meaning] = {
@@ -49,8 +50,10 @@ _MEANINGS: dict[Role, _Meaning] = {
 }  # fmt: skip
 _LABELLED: tuple[Role, Role] = ("user", "item")
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
-_TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")  # a typed header of RecBole
-#: How many of each unit make a second. Dates in 1973..2128 are _FROM to _TO seconds after 1970.
+# A header of RecBole, which names the type of the column, such as user_id:token.
+_TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")
+#: Number of each unit in a second. A number from _FROM to _TO is a date in 1973..2128 if it counts
+#: seconds after 1970; these ranges identify the unit of a time.
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FROM, _TO = 1e8, 5e9
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
@@ -58,15 +61,15 @@ _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep s
 
 @dataclass(frozen=True, eq=False)
 class OpenedInteractions:
-    """A parsed file, from which interactions are selected with different options.
+    """A parsed file, from which interactions can be selected with different options.
 
-    Parsing is most of the work: a page keeps this object while the user changes the options.
-    ``columns`` are the names of all columns, ``chosen`` the names of those that were read, by role.
+    Parsing takes most of the time, so a dashboard page stores this object while the user changes
+    the options.
     """
 
     facts: Facts
-    columns: tuple[str, ...]
-    chosen: Mapping[Role, str]
+    columns: tuple[str, ...]  # names of all columns of the file
+    chosen: Mapping[Role, str]  # names of the columns that were read, by role
     interactions: Interactions  # all interactions of the file
 
     def read(
@@ -78,7 +81,10 @@ class OpenedInteractions:
         per_user: int = 1,
         per_item: int = 1,
     ) -> tuple[Interactions, Facts]:
-        """Select interactions, with notes in the facts; options as in :func:`read_interactions`."""
+        """Return the selected interactions, and the facts with notes about the selection.
+
+        The options are those of :func:`read_interactions`.
+        """
         checks.choice("duplicates", duplicates, get_args(Duplicates))
         chosen, notes = self.interactions, []
         again = _repeats(chosen, keep_first=duplicates == "first")
@@ -144,34 +150,35 @@ def read_interactions(
     Parameters
     ----------
     source
-        Path or binary buffer: MovieLens (``.dat``, ``u.data``, ``ratings.csv``), NCF (``.rating``),
-        RecBole (``.inter``), or any CSV, TSV, semicolon-separated or Parquet table with a row for
-        each interaction; text in UTF-8, compressed with gzip or not. At most 256 MiB uncompressed
-        and ten million rows.
+        Path or binary buffer of a file: MovieLens (``.dat``, ``u.data``, ``ratings.csv``), NCF
+        (``.rating``), RecBole (``.inter``), or any CSV, TSV, semicolon-separated or Parquet table
+        with a row for each interaction. Text must be in UTF-8 and may be compressed with gzip. At
+        most 256 MiB uncompressed and ten million rows.
     name
         Name of the file in messages; by default its own name.
     user, item, rating, time
-        Names of the columns; by default the usual names. ``""``: there is no such column. Without a
-        header line the columns are called user, item, rating and timestamp, in the order that
-        MovieLens uses.
+        Names of the columns; by default their usual names. ``""`` means that there is no such
+        column. In a file without a header line, the columns are called user, item, rating and
+        timestamp, in the order that MovieLens uses.
     duplicates
-        Which of several interactions of one user with one item count: the ``"last"`` or
-        ``"first"`` in time (in the file, where there are no times), or ``"all"``.
+        Which interactions to use if a user has several with the same item: the ``"last"`` or
+        ``"first"`` in time (in the order of the file if there are no times), or ``"all"``.
     implicit
-        Leave out the ratings: only the fact of an interaction counts.
+        If true, ratings are ignored: only the fact of an interaction counts.
     least_rating
         Leave out interactions with a lower rating.
     per_user, per_item
-        Leave out users and items with fewer interactions, repeatedly until none is left (k-core).
+        Leave out users and items with fewer interactions; repeat until there are no more of them
+        (k-core).
 
     Returns
     -------
-    Interactions in the order of the file; labels are whole numbers if all are written as such.
+    Interactions in the order of the file. Labels are whole numbers if all of them are written so.
 
     Raises
     ------
     ReadError
-        A ``ValueError`` of one sentence with file, row, column, value and remedy.
+        A ``ValueError`` whose message names file, row, column, value and remedy in one sentence.
     """
     opened = open_interactions(source, name=name, user=user, item=item, rating=rating, time=time)
     return opened.read(
@@ -192,7 +199,7 @@ def open_interactions(
     rating: str | None = None,
     time: str | None = None,
 ) -> OpenedInteractions:
-    """Parse a file without selecting interactions; arguments as in :func:`read_interactions`."""
+    """Parse a file without selecting interactions; :func:`read_interactions` has the arguments."""
     data, called = limits.load(source, name, _BYTES)
     columns: Chosen = {"user": user, "item": item, "rating": rating, "time": time}
     chosen: Chosen = {x: y if y is None else checks.text(x, y) for x, y in columns.items()}
@@ -236,7 +243,7 @@ def open_interactions(
 def _source_of(
     name: str, kind: str, headers: Sequence[str], *, chosen: Chosen, **text: Any
 ) -> Layout:
-    """Find the column of each role: the chosen column, else the first with a usual name."""
+    """Return the layout of a file: each role has the chosen column, or one with a usual name."""
     cells_of.refuse_repeated(headers, name)
     known = [cells_of.bare(header) for header in headers]
     roles: list[Any] = [None] * len(headers)
@@ -245,7 +252,7 @@ def _source_of(
         if wanted is None:
             usual = (known.index(n) for n in meaning.names.split() if n in known)
             column = next((i for i in usual if roles[i] is None), None)
-            if column is not None:  # refuse, for example, both rating and Rating
+            if column is not None:  # raise an error if, for example, rating and Rating both exist
                 cells_of.refuse_repeated([x for x in known if x == known[column]], name)
         elif wanted == "":
             column = None
@@ -278,7 +285,10 @@ def _listed(headers: Sequence[str]) -> str:
 
 
 def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame, list[str]]:
-    """Parse separated text, with a header line or, as in MovieLens, without."""
+    """Parse text with separated columns and an optional header line (MovieLens has none).
+
+    Return its layout, the cells, and notes about how it was read.
+    """
     limits.check_utf8(data, name)
     limits.check_lines(data, name)
     start = next(line for line in cells_of.stream(data) if line.strip())
@@ -304,7 +314,11 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
 
 
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
-    """Return the names of the columns, and whether the first line is a header (has no numbers)."""
+    """Return the names of the columns, and whether the first line is a header line.
+
+    It is one if no cell is a number, or if a cell is the name of a chosen column. Otherwise columns
+    are named by their order, and a large number is recognised as a timestamp.
+    """
     numeric = [checks.is_numeral(cell) for cell in cells]
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
         typed = [_TYPED.fullmatch(cell) for cell in cells]
@@ -322,7 +336,7 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
 
 
 def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Return numbers or dates as whole numbers that increase with time; refuse mixed units."""
+    """Convert numbers or dates to whole numbers that increase with time; raise on mixed units."""
     numeric = pd.api.types.is_numeric_dtype(cells.dtype)
     if not numeric and len(cells) and np.isnan(cells_of.parsed(cells)).all():
         codes, distinct = pd.factorize(cells)
@@ -348,7 +362,7 @@ def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
             f"{times[before]:.0f} before it one in {other}; write all in one unit"
         )
     if times.dtype.kind == "f" and np.any(times != np.floor(times)):
-        times = np.round(times * 1e6)  # the factor keeps the order of fractions of a second
+        times = np.round(times * 1e6)  # fractional times become whole numbers of millionths
     if (i := first(np.abs(times) >= checks.TOO_LARGE)) is not None:
         raise ReadError(f"{place(cells.index[i])}: {times[i]:.3g} is too large; write {what}")
     return times.astype(np.int64)
@@ -381,7 +395,7 @@ def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return which interactions do not count because another one has the same user and item."""
+    """Return a mask of the interactions to drop because another has the same user and item."""
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item
     counts = np.zeros(interactions.size, dtype=bool)
@@ -390,7 +404,10 @@ def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
 
 
 def _core(interactions: Interactions, per_user: int, per_item: int) -> Flags:
-    """Return which interactions are left after repeatedly removing rare users and items: k-core."""
+    """Return a mask of the k-core: what is left after rare users and items are removed repeatedly.
+
+    A user is rare with fewer than ``per_user`` interactions, an item with fewer than ``per_item``.
+    """
     current = np.ones(interactions.size, dtype=bool)
     while True:
         users = np.bincount(interactions.user[current], minlength=interactions.n_users) >= per_user
@@ -402,7 +419,7 @@ def _core(interactions: Interactions, per_user: int, per_item: int) -> Flags:
 
 
 def _occurring(interactions: Interactions) -> Interactions:
-    """Return the interactions with only the labels that occur."""
+    """Return the same interactions without labels of users and items that do not occur in them."""
     tables_, codes = [], []
     for labels, code in (
         (interactions.users, interactions.user),

@@ -1,4 +1,4 @@
-"""Recommenders as data: a name with hyperparameters ("knobs"), its text, a training function."""
+"""Recommenders: each has a name, hyperparameters ("knobs"), a text form and a training function."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Knob:
     Attributes
     ----------
     name, default, about
-        Name in the recommender's text; the paper's value; a short description.
+        Name in the recommender's text; value in the paper; short description.
     low, high
-        Smallest and largest value.
+        Smallest and largest allowed value.
     whole
         Whether the value is a whole number.
     unlimited
@@ -46,20 +46,20 @@ class Knob:
     unlimited: bool = False
 
     def read(self, text: str) -> float:
-        """Return the value that a text gives, or raise a ValueError that names the knob."""
+        """Return the value that a text stands for; raise a ValueError if it is invalid."""
         if self.unlimited and text.lower() == "all":
             return np.inf
         return self.check(float(text) if checks.is_numeral(text) else text)
 
     def check(self, value: Any) -> float:
-        """Return the value if it is valid, or raise a ValueError that names the knob."""
+        """Return the value if it is valid; otherwise raise a ValueError that names the knob."""
         if self.unlimited and value == np.inf:
             return np.inf
         number = checks.real(self.name, value, low=self.low, high=self.high)
         return checks.integer(self.name, number, low=int(self.low)) if self.whole else number
 
     def write(self, value: float) -> str:
-        """Return the text of a value."""
+        """Return a value as text, which :meth:`read` can read."""
         return "all" if value == np.inf else checks.exact(value)
 
 
@@ -70,7 +70,7 @@ class Family:
     name: str
     about: str
     source: str
-    train: Callable[..., Training]  # takes interactions, the seed, and the knobs by name
+    train: Callable[..., Training]  # arguments: interactions, seed, and the knobs by name
     knobs: tuple[Knob, ...] = ()
     rated: bool = False  # whether the family learns from the values of ratings
 
@@ -79,7 +79,7 @@ class Family:
 class Recommender:
     """An untrained recommender: the name of its family, and a value for each knob.
 
-    Make one with :func:`recommender` or with :func:`parse_recommender`, the inverse of ``str``.
+    Make a recommender with :func:`recommender`, or from its ``str`` with :func:`parse_recommender`.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Recommender:
 
     @property
     def knobs(self) -> Mapping[str, float]:
-        """The values of the knobs by name."""
+        """The value of each knob, by the name of the knob."""
         return {k.name: x for k, x in zip(self.kind.knobs, self.values, strict=True)}
 
     def train(self, interactions: Interactions, seed: int = 0) -> Training:
@@ -105,13 +105,13 @@ class Recommender:
         Parameters
         ----------
         interactions
-            Training data; items and users without an interaction get scores too.
+            Training data. Items and users without an interaction get scores too.
         seed
             Seed of all random numbers: the same seed gives the same model.
 
         Yields
         ------
-        :class:`~sampledash.lab.models.TrainingProgress`, some ten times a second or more often.
+        :class:`~sampledash.lab.models.TrainingProgress`, about ten times a second or more often.
 
         Returns
         -------
@@ -120,8 +120,8 @@ class Recommender:
         Raises
         ------
         ValueError
-            At once if the recommender learns from ratings and there are none; during training if
-            the weights between all items do not fit into memory.
+            Immediately if the recommender learns from ratings and there are none; during training
+            if the weights between all items do not fit into memory.
         """
         require_interactions(interactions)
         seed = checks.integer("seed", seed, low=0)
@@ -134,12 +134,12 @@ class Recommender:
 
 
 def recommender(name: str, **knobs: float) -> Recommender:
-    """Return a recommender; knobs that are not given have the paper's value.
+    """Return a recommender by its name; knobs that are not given have their values in the paper.
 
     Raises
     ------
     ValueError
-        If the name or a knob is unknown, or a value out of range.
+        If the name or a knob is unknown, or a value is out of range.
 
     Examples
     --------
@@ -162,12 +162,12 @@ def recommender(name: str, **knobs: float) -> Recommender:
 
 
 def parse_recommender(text: str) -> Recommender:
-    """Read a recommender from its text, the inverse of ``str``.
+    """Return the recommender that a text describes, as ``str`` writes it or without some knobs.
 
     Raises
     ------
     ValueError
-        Naming the part of the text that is wrong.
+        The message names the part of the text that is wrong.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def parse_recommender(text: str) -> Recommender:
 
 
 def _with(matrix: Any, data: Any) -> Any:
-    """Return the sparse matrix with other values at the same pairs."""
+    """Return a sparse matrix with the stored entries of ``matrix`` but with the values ``data``."""
     return csr_array((np.asarray(data, np.float32), matrix.indices, matrix.indptr), matrix.shape)
 
 
@@ -206,7 +206,8 @@ def _least_squares(
 def _ials(
     data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
 ) -> Training:
-    # Loss of an observed pair: (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
+    # iALS adds α ŷ² for every pair, so the loss of an observed pair is
+    # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
     matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
     return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
 
@@ -221,13 +222,13 @@ def regression(
     wm: float = 0.0,
     start: Factors | None = None,
 ) -> Part[Factors]:
-    """Train AllRank-Regression, optionally from given factors; the prediction is rm + score."""
+    """Train AllRank-Regression, optionally from given factors; it predicts ratings rm + score."""
     matrix = _with(data.matrix, data.matrix.data - rm)
     return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps, start)
 
 
 def _relevant(data: Interactions) -> Any:
-    """Return the pairs with the highest rating, or all if there are no ratings, as ones (CSR)."""
+    """Return a CSR matrix of ones at pairs with the highest rating, or at all pairs if unrated."""
     if data.rating is None:
         return _with(data.matrix, np.ones(data.matrix.nnz))
     pairs = data.matrix.tocoo()
@@ -267,7 +268,7 @@ def _count(data: Interactions) -> Floats:
 def _mean(data: Interactions) -> Floats:
     count = _count(data)
     mean = np.bincount(data.item, data.rating, data.n_items) / np.maximum(count, 1)
-    mean[count == 0] = mean[count > 0].min() - 1  # unrated items come last
+    mean[count == 0] = mean[count > 0].min() - 1  # unrated items are ranked last
     return mean
 
 
@@ -300,7 +301,7 @@ def _sweeps(default: int) -> Knob:
     return Knob("sweeps", default, "times that both sides are solved", 1, 1000, whole=True)
 
 
-#: Every family of recommenders by its name.
+#: All families of recommenders, by name.
 FAMILIES = {
     kind.name: kind
     for kind in (

@@ -1,4 +1,4 @@
-"""Splits of interactions into training, validation and test parts, by rules that texts give."""
+"""Splits of interactions into training, validation and test parts, by rules written as text."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ _FORM = re.compile(
 
 @dataclass(frozen=True)
 class SplitRule:
-    """A rule by which interactions are split; :func:`parse_split` reads its text.
+    """A rule by which interactions are split; :func:`parse_split` reads it from text.
 
     Attributes
     ----------
     how
-        ``"last"`` or ``"random"``: some interactions of each user are held out, the last in time or
-        random ones. ``"latest"``: a percentage of all interactions is held out, the last in time.
+        ``"last"``: the last interactions in time of each user are held out. ``"random"``: random
+        interactions of each user are held out. ``"latest"``: the last interactions in time of all
+        users together are held out.
     amount
-        The number of held-out interactions of each user, or the percentage.
+        The number of held-out interactions of each user; for ``"latest"``, the percentage of all
+        interactions that is held out.
     halved
         Whether held-out interactions are divided at random into halves, for validation and test.
     seed
-        Seed of the random choices; ``None`` where there are none.
+        Seed of the random choices. It is None if the rule makes no random choices.
     exclude_seen
-        Whether a user's training items are left out of the user's candidates.
+        Whether a user's training items are excluded from the user's candidates.
     """
 
     how: How
@@ -73,13 +75,13 @@ class Split:
     Attributes
     ----------
     training, validation, test
-        Interactions to learn from, to choose parameters with (``None``: no such part), and to test
-        on.
+        Interactions for training, for the choice of parameters, and for the test. ``validation`` is
+        None if there is no such part.
     text
         Text of the rule with its seed, such as ``"last 1"``.
     exclude_seen
-        Whether a user's training items are left out of the user's candidates (Krichene & Rendle,
-        section 9) or stay among them (Steck, section 6).
+        Whether a user's training items are excluded from the user's candidates (Krichene & Rendle,
+        section 9) or not (Steck, section 6).
     data
         Digest of the interactions that were split.
     """
@@ -98,13 +100,13 @@ def parse_split(text: str) -> SplitRule:
     Parameters
     ----------
     text
-        ``"last 1"``, ``"random 1 seed=0"``, ``"last 5 halved seed=0"`` or ``"latest 10%"``; with
-        ``seen=kept`` at the end a user's training items stay among the candidates.
+        A rule such as ``"last 1"``, ``"random 1 seed=0"``, ``"last 5 halved seed=0"`` or
+        ``"latest 10%"``. With ``seen=kept`` at the end, a user's training items are candidates too.
 
     Raises
     ------
     ValueError
-        If the text is not a rule.
+        If the text does not describe a rule.
 
     Examples
     --------
@@ -133,24 +135,25 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
     interactions
         The interactions to split.
     rule
-        A rule or its text, as :func:`parse_split` takes it.
+        A rule, or its text in the form that :func:`parse_split` reads.
 
     Returns
     -------
-    The parts, each in the order of the file.
+    The parts, each with its interactions in the order of the file.
 
     Raises
     ------
     ValueError
-        If the rule is invalid, or leaves nothing to learn from or to test.
+        If the rule is invalid, or holds out no interactions that can be tested.
 
     Notes
     -----
-    A user with no more interactions than the number held out stays in training and is not tested.
-    With ``latest``, users without an earlier interaction are not tested, since nothing is known
-    about them. Interactions at equal times keep the order of the file, also where ``latest`` cuts
-    between them. ``halved`` divides the held-out interactions of all users together, as in section
-    6.1 of Steck (2010), so that not every user is tested.
+    If a user has no more interactions than the number to be held out, all of them are for training,
+    and the user is not tested. With ``latest``, a user without an earlier interaction is not
+    tested, because nothing is known about this user. Interactions at equal times are in the order
+    of the file, even if ``latest`` holds out only some of them. ``halved`` divides the held-out
+    interactions of all users together, as in section 6.1 of Steck (2010), so that some users may
+    have no test interactions.
     """
     require_interactions(interactions)
     rule = rule if isinstance(rule, SplitRule) else parse_split(rule)
@@ -183,17 +186,18 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
 
 def _kept(size: int, percent: float) -> int:
-    """Return how many interactions come before the last ``percent``, at least one."""
+    """Return how many interactions come before the last ``percent`` of them; at least 1."""
     return max(size - max(round(size * percent / 100), 1), 1)
 
 
 def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Generator) -> Flags:
-    """Return for each interaction whether it is held out."""
+    """Return a mask of the interactions that a ``last`` or ``random`` rule holds out."""
     order: Ints = interactions.in_time if rule.how == "last" else rng.permutation(interactions.size)
     user = interactions.user[order]
     by_user = np.argsort(user, kind="stable")
     sizes = np.bincount(user, minlength=interactions.n_users)
-    # For each interaction, how many of its user's are left, itself included: 1 for the last.
+    # For each interaction, the number of the same user's interactions from this one to the user's
+    # last: 1 for the last.
     left = np.repeat(np.cumsum(sizes), sizes) - np.arange(interactions.size)
     held = np.zeros(interactions.size, dtype=bool)
     held[order[by_user]] = (left <= rule.amount) & np.repeat(sizes > rule.amount, sizes)
@@ -201,7 +205,7 @@ def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Genera
 
 
 def _why(interactions: Interactions, rule: SplitRule) -> str:
-    """Return why nothing is left to test, and what to do."""
+    """Return a text that explains why there is nothing to test, and what to change."""
     if rule.how == "latest":
         return "nobody in it has an earlier interaction; take a larger share, or last 1"
     most = int(np.bincount(interactions.user).max())

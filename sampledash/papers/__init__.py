@@ -1,1 +1,1 @@
-"""The printed numbers of two papers, as data, compared with what the package computes."""
+"""The printed numbers of two papers, and their comparison with what the package computes."""

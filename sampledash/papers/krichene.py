@@ -1,8 +1,9 @@
-"""The printed results of Krichene & Rendle: the cells of Tables 1-4 and statements of the text.
+"""The printed results of Krichene & Rendle: the cells of Tables 1-4 and statements in the text.
 
 Each cell is compared with an exactly computed value, not with a simulation. The mean, the standard
 deviation and the probability of the right order follow from the distributions of the sampled ranks.
-The printed numbers have the sampling error of 1,000 or 100 runs, which a difference may not exceed.
+The printed numbers come from 1,000 or 100 simulated runs, so a cell matches if the difference is
+within their sampling error.
 
 References
 ----------
@@ -38,19 +39,20 @@ Load = Callable[[str], Sequence[RankSet]]
 
 _HERE = Path(__file__).parent
 METRICS_34 = ("Recall@10", "NDCG@10", "AP", "AUC")
-#: Columns of Tables 3 and 4, in Table 3 after "exact": texts of corrections.
+#: The columns of Tables 3 and 4, apart from the column "exact" of Table 3: texts of corrections.
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01", "BV 0.001")
-#: X, Y and Z with the ties of Z kept: they are redrawn in every run, as in the paper.
+#: Bundled rank sets of recommenders X, Y and Z. Ties of Z are not broken in the data: the order of
+#: tied items is drawn again in every run, as in the paper.
 MOVIELENS = "movielens-xyz-ties"
-#: The scheme that the equations of the paper assume.
+#: The sampling scheme that the equations of the paper assume.
 WITH: Scheme = "with-replacement"
 _WITHOUT: Scheme = "without-replacement"
-_N = 10_000  # candidates in Figures 1, 3 and 4
+_N = 10_000  # number of candidates in Figures 1, 3 and 4
 _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
-_DRAWN = 99  # negatives in section 4.2
-_CLOSE = 0.005  # a difference that a reader of Figure 2 cannot see
+_DRAWN = 99  # number of sampled negatives in section 4.2
+_CLOSE = 0.005  # differences below this are too small to be seen in Figure 2
 
-#: A number matches if it differs by at most this many standard errors plus the rounding in print.
+#: A number matches if the difference is at most this many standard errors plus the rounding error.
 ERRORS = 2.0
 
 RERUN = (
@@ -69,10 +71,10 @@ SCALED_AND_TIED = f"{RANK_ESTIMATE}; and {TIES_OF_Z}"
 
 
 class Reproduction(NamedTuple):
-    """The settings that reproduce a table, and its number of decimals.
+    """The settings that reproduce a table, and the number of decimals that the table prints.
 
-    ``scheme`` draws the ``m`` negatives of each of the ``runs``; corrections are fitted to sampling
-    with replacement, at the mean n of the ranks in ``example``.
+    Each of the ``runs`` draws ``m`` negatives by the ``scheme``. ``example`` names the bundled rank
+    sets. Corrections are fitted to sampling with replacement and to the mean n of these sets.
     """
 
     example: str
@@ -91,11 +93,12 @@ SETTINGS = {
 
 
 def cells(table: int) -> pd.DataFrame:
-    """Return the cells of a table in the printed order.
+    """Return the cells of a table in the printed order, one row for each cell.
 
-    A ``cell`` has a name such as ``"Table 3, AP, X, BV 0.1"``; its ``row`` is a system ``"X"`` or a
-    pair ``"XY"``, its ``column`` is ``"exact"`` or a correction. ``printed`` and ``printed_std``
-    (NaN where there is none) are the numbers in its ``text``.
+    Columns: ``cell``, a name such as ``"Table 3, AP, X, BV 0.1"``; ``metric``; ``row``, a system
+    ``"X"`` or a pair ``"XY"``; ``column``, ``"exact"`` or a correction; ``text``, the printed text;
+    ``printed`` and ``printed_std``, the number in the text and its standard deviation (NaN if none
+    is printed).
     """
     if table not in SETTINGS:
         raise ValueError(f"table must be 1, 2, 3 or 4, got {table!r}")
@@ -112,12 +115,14 @@ def cells(table: int) -> pd.DataFrame:
 def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFrame:
     """Compute every cell of a table exactly and compare it with the printed number.
 
-    ``load`` gives the bundled rank sets by name: :func:`sampledash.example`. The result has the
-    columns of :func:`cells` and ``ours`` and ``our_std`` (exact standard deviation of one run) in
-    the units of the cell; the ``difference`` from the printed number and the largest difference
-    ``allowed``: rounding plus two standard errors (of the mean over runs, of the number of runs in
-    the right order or, for an exact mean, of one random order of the ties); whether every number of
-    the cell ``matched``; and, if not, the ``reason``.
+    ``load`` returns the bundled rank sets by name: :func:`sampledash.example`. The result has the
+    columns of :func:`cells` and these: ``ours`` and ``our_std``, the computed value and the exact
+    standard deviation of one run, in the units of the cell; ``difference``, ours minus the printed
+    number; ``allowed``, the largest difference that matches; ``matched``, whether all numbers of
+    the cell match; ``reason``, a text that explains a cell that does not match.
+
+    The allowed difference is the rounding error plus two standard errors: of the mean over runs, of
+    the number of runs in the right order or, for an exact mean, of one random order of the ties.
     """
     frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
@@ -136,7 +141,8 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
         else:
             at = [systems.index(x) for x in cell["row"]], [names.index(x) for x in cell["metric"]]
             if column == "exact":
-                # With more draws than negatives, only the order of the ties is random.
+                # If more negatives are drawn than there are, all of them are drawn, and only the
+                # order of tied items is random.
                 beyond, error = max(ranks.max_negatives for ranks in sets) + 1, np.zeros(len(cell))
                 if any(ranks.has_ties for ranks in sets):
                     error = np.sqrt(moments_of_means(metrics, sets, beyond, protocol)[1])[at]
@@ -146,7 +152,8 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
                 ours, std = scale * means[at], scale * np.sqrt(variances)[at]
                 error = cell["printed_std"].to_numpy() / np.sqrt(runs)
         difference, allowed = ours - cell["printed"], half + ERRORS * error + 1e-9
-        # The printed standard deviation of a nearly normal mean has a sampling error too.
+        # The printed standard deviation has a sampling error too: for nearly normal means, its
+        # standard error is std / sqrt(2 (runs - 1)).
         spread = half + ERRORS * std / np.sqrt(2 * (runs - 1))
         matched = (difference.abs() <= allowed) & ~((std - cell["printed_std"]).abs() > spread)
         held = {"difference": difference, "allowed": allowed, "matched": matched}
@@ -159,7 +166,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
 
 
 def _reason(table: int, cell: Any) -> str:
-    """Return why a cell may not match."""
+    """Return the known reason why this cell may not match; empty if none is known."""
     if table == 3 and cell.column == "exact" and cell.row == "X":
         return RERUN
     if table == 3 and cell.metric == "AUC":
@@ -168,16 +175,18 @@ def _reason(table: int, cell: Any) -> str:
     return ""
 
 
-#: By name: our number and whether a statement holds, or another value that the text file names.
+#: For the name of each statement, our number and whether the statement holds; for other names, the
+#: value that replaces ``$name`` in the text file.
 Values = Mapping[str, Any]
 
 
 def statements(paper: str, values: Values) -> pd.DataFrame:
-    """Return a table of the statements of a paper with our numbers, given by name.
+    """Return a table of the statements of a paper, each with our number from ``values``.
 
-    The text file beside this module holds blocks ``[name] where: quote``. After ``ours:`` follows
-    what our number is, and after an optional ``note:`` under which reading the statement holds or
-    why it does not. Wrapped lines are indented, and ``$x`` is replaced by the number x.
+    The text file beside this module holds a block ``[name] where: quote`` for each statement. The
+    text after ``ours:`` describes our number. The text after ``note:``, which is optional, explains
+    in which sense the statement holds or why it does not. Wrapped lines are indented, and ``$x`` is
+    replaced by the value x.
     """
     rows, text = [], (_HERE / f"{paper}.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n(?=\[)", text.strip()):
@@ -193,10 +202,10 @@ def statements(paper: str, values: Values) -> pd.DataFrame:
 def check_text(
     load: Load, tables: Mapping[int, pd.DataFrame] | None = None, progress: Progress | None = None
 ) -> pd.DataFrame:
-    """Check the statements about the figures, the toy example and the experiment.
+    """Check the paper's statements about the figures, the toy example and the experiment.
 
-    ``load`` is as for :func:`match`; ``tables`` may hold Tables 3 and 4 if :func:`match` has
-    already computed them.
+    ``load`` is the same as for :func:`match`. ``tables`` may hold the results of :func:`match` for
+    Tables 3 and 4, if they have already been computed.
     """
     report = progress or (lambda share: None)
     known = dict(tables or {})
@@ -219,7 +228,7 @@ def _most(values: Floats) -> float:
 
 
 def _metrics() -> Values:
-    """Check section 3.1 and Figure 1."""
+    """Check the statements in section 3.1 and about Figure 1."""
     ap, ndcg, auc, recall = map(parse_metric, ("AP", "NDCG", "AUC", "Recall@10"))
     first, step = (float(np.ptp(auc([r, r + 1], _N))) for r in (1, 100))
     ranks = np.arange(1, 101)
@@ -238,12 +247,13 @@ def _metrics() -> Values:
 
 
 def _sampled() -> Values:
-    """Check Figure 3, zoomed into the top 1,000 ranks as printed."""
+    """Check the statements about Figure 3, at ranks 1..1,000 like the zoomed plots in print."""
     ranks, auc = np.arange(1, 1001), parse_metric("AUC")
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        for scheme in (WITH, _WITHOUT):  # sums over sampled ranks: the closed form assumes no bias
+        # Sum over sampled ranks, because the closed form of the expected AUC assumes no bias.
+        for scheme in (WITH, _WITHOUT):
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
     return {
@@ -260,10 +270,10 @@ def _largest_bias(m: int) -> float:
 
 
 def _one_negative() -> Values:
-    """Check section 4.4.4: m = 1."""
+    """Check the statements in section 4.4.4 about sampling one negative, m = 1."""
     ranks, sampling = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
     lines = [expected(name, ranks, sampling) for name in ("AP", "NDCG", "AUC", "Recall@1")]
-    # Differences of AP and NDCG from the straight line through their ends.
+    # Differences of expected sampled AP and NDCG from the straight line through their end points.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
     return {
         "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
@@ -273,7 +283,7 @@ def _one_negative() -> Values:
 
 
 def _corrections() -> Values:
-    """Check sections 5.1 to 5.4 with AP, n = 10,000 and m = 100 as in Figure 4."""
+    """Check the statements in sections 5.1 to 5.4, with AP, n = 10,000 and m = 100 of Figure 4."""
     sampling, ranks = Sampling(_N, 100, WITH), np.arange(1, _N + 1)
     fits = {
         gamma: correction("bias-variance", gamma=gamma).fit("AP", sampling)
@@ -306,14 +316,14 @@ def _corrections() -> Values:
 
 
 def _turns(values: Floats) -> int:
-    """Return how often values, in the order of ranks, change between decreasing and increasing."""
+    """Return how often a sequence of values changes between decreasing and increasing."""
     steps = np.diff(values)
     steps = steps[np.abs(steps) > 1e-12]
     return int(np.sum(steps[1:] * steps[:-1] < 0))
 
 
 def _sizes() -> Values:
-    """Check section 5.5: how the least squared bias (eq. 21) depends on m and on n."""
+    """Check section 5.5: how the smallest squared bias (eq. 21) depends on m and on n."""
     by_m = [_least_bias(1000, m) for m in (2, 4, 8, 16)]
     by_n = [_least_bias(n, 8) for n in (250, 500, 1000, 2000)]
     raw = [_largest_bias(m) for m in (10, 100, 1000)]
@@ -325,14 +335,14 @@ def _sizes() -> Values:
 
 
 def _least_bias(n: int, m: int) -> float:
-    """Return the least mean squared bias of AP over ranks 1..n, relative to its mean square."""
+    """Return the smallest mean squared bias of AP over ranks 1..n, relative to AP's mean square."""
     exact = parse_metric("AP")(np.arange(1, n + 1), n)
     bias, _ = correction("least-squares").fit("AP", Sampling(n, m, WITH)).risk()
     return bias / float(np.mean(exact**2))
 
 
 def _toy(abc: Sequence[RankSet]) -> Values:
-    """Check section 4.2 and Figure 2: recommenders A, B and C."""
+    """Check the statements in section 4.2 and about Figure 2, with recommenders A, B and C."""
     names, protocol = ("AUC", "AP", "NDCG", "Recall@10"), Protocol.of({"scheme": WITH})
     metrics, (auc, ap, ndcg, recall) = [parse_metric(name) for name in names], range(4)
     exact = exact_means(metrics, abc, protocol)
@@ -345,7 +355,8 @@ def _toy(abc: Sequence[RankSet]) -> Values:
     unmoved = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
     orders, ndcg_orders = ([order(row) for row in means[:, :, x]] for x in (ap, ndcg))
     lines = means[:, :, recall]
-    # A sampled order is right if C is ahead and A and B, whose exact metrics are equal, look equal.
+    # The sampled order by Recall is right if C is first, and A and B, whose exact values are equal,
+    # differ too little to be seen.
     apart = np.abs(lines[:, 0] - lines[:, 1]) >= _CLOSE
     wrong = (lines[:, 2] <= lines[:, :2].max(axis=1)) | apart
     same = {order(means[0, :, x]) for x in (auc, ap, ndcg)}
@@ -375,9 +386,10 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 
 
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
-    """Check section 6.1 and Figure 5."""
+    """Check the statements in section 6.1 and about Figure 5."""
     x, z = by["X"], by["Z"]
-    # With pessimistic ties the worst of 10, 20 or 100 buckets of ranks holds this number of users.
+    # The number of users of Z in the worst 1 % of ranks, if tied items get their worst rank.
+    # Histograms of 10, 20 and 100 buckets have this same number in the last bucket.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]
@@ -399,7 +411,7 @@ def _best_first(means: pd.Series[float]) -> str:
 
 
 def _experiment(table: pd.DataFrame) -> Values:
-    """Check sections 6.2 and 6.3 up to Figure 6."""
+    """Check the statements in section 6.2, and in section 6.3 up to Figure 6."""
     ours, printed = _by_column(table), _by_column(table, "printed")
     exact, raw, fitted = ours["exact"], ours["uncorrected"], list(CORRECTIONS[1:])
     orders = ours.groupby("metric").agg(_best_first)

@@ -1,12 +1,12 @@
-"""The numbers and formulas of Steck (KDD 2010), as far as they need no ratings.
+"""Checks of the numbers and formulas of Steck (KDD 2010) that can be checked without ratings.
 
-In the paper rank N is the best; here ranks count from 1, the best, as in the whole package. The
-paper's measures depend on the share x = (r - 1) / (N - 1) of the other items that are ranked above
-a relevant item: TOPK and ATOP are metrics like the others, :class:`sampledash.Metric`.
+In the paper rank N is the best; here rank 1 is the best, as in the whole package. The paper's
+measures TOPK and ATOP depend on the share x = (r - 1) / (N - 1) of the other items that are ranked
+above a relevant item. They are metrics of the package like any other, :class:`sampledash.Metric`.
 
-Ranked among m = Ñ - 1 sampled others, an item counts in TOPK(j/m) if at most j of them are above
-it. This is so if T, the (j+1)-th smallest of m positions drawn from 1..N-1, is at least r: the
-sampled TOPK is Recall@T, with E[T] = (j + 1) N / Ñ.
+If an item is ranked among m = Ñ - 1 sampled other items, it counts in TOPK(j/m) if at most j of
+them are above it. This is the case if T >= r, where T is the (j+1)-th smallest of m positions drawn
+from 1..N-1. So the sampled TOPK is Recall@T, with E[T] = (j + 1) N / Ñ.
 
 References
 ----------
@@ -32,13 +32,16 @@ from sampledash.schemes import Scheme
 from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"
-#: Table 3, models of Netflix: TOPK at 0 %, 0.2 % and 2 % (in %), from 1,000 sampled others. No
-#: cell is recomputed, because that needs ratings and trained models.
+#: Two rows of Table 3, on Netflix data: TOPK at 0 %, 0.2 % and 2 %, in percent, with 1,000 sampled
+#: items. These numbers are not recomputed, because that needs ratings and trained models.
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
 
 
 class Trained(NamedTuple):
-    """A row of Table 2: the objective, its recommender here, and the printed ATOP of each half."""
+    """A row of Table 2: the objective, its recommender here, and the printed values of ATOP.
+
+    ``validation`` and ``test`` are ATOP on the two halves of the held-out ratings.
+    """
 
     objective: str
     system: str
@@ -47,23 +50,25 @@ class Trained(NamedTuple):
     test: float
 
 
-#: Table 2, MovieLens 1M: ATOP on the two held-out halves. The paper's λ tuned for RMSE is 0.06.
+#: Table 2, on MovieLens 1M. The paper's λ that is tuned for RMSE is 0.06.
 TABLE_2 = tuple(
     Trained(*row)
     for row in pd.read_csv(Path(__file__).with_suffix(".csv")).itertuples(index=False, name=None)
 )
 
-#: A cell of Table 2 may differ by its rounding plus two standard deviations, each below 0.005.
+#: Largest difference of a cell of Table 2 that counts as a match: the rounding error plus two
+#: standard deviations of 0.005. The actual standard deviations are smaller.
 ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the printed ATOP on the test half with that of the bundled ranks.
+    """Compare the printed ATOP on the test half with the ATOP of the bundled ranks.
 
     Returns
     -------
-    A row for each training: ``objective``, ``recommender`` (its text), the paper's ``validation``
-    and ``printed`` (test) ATOP, ``ours``, and whether it ``matched`` within :data:`ALLOWED`.
+    A row for each recommender: ``objective``; ``recommender``, its text; ``validation`` and
+    ``printed``, the paper's ATOP on the validation and test halves; ``ours``, our ATOP on the test
+    half; ``matched``, whether ours and printed differ by at most :data:`ALLOWED`.
     """
     sets = {ranks.system: ranks for ranks in load("movielens-steck")}
     table = pd.DataFrame(TABLE_2).rename(columns={"test": "printed"})
@@ -74,14 +79,15 @@ def match_table_2(load: Load) -> pd.DataFrame:
 def observed_means(
     values: Floats, chance: ArrayLike, repeats: int, rng: np.random.Generator
 ) -> Floats:
-    """Return means of a user's measures over relevant items that are randomly observed.
+    """Return means of a user's measures over those relevant items that are randomly observed.
 
-    ``values`` are the measures of each relevant item, shape (measures, items). The rating of an
-    item is observed with probability ``chance``, above 0. The means have shape (repeats, measures),
-    NaN where nothing was observed: such a user is not in the test set.
+    ``values`` are the measures of each relevant item, shape (measures, items). The rating of each
+    item is observed with probability ``chance``, above 0. The means have shape (repeats, measures).
+    They are NaN where nothing was observed: such a user is not in the test set.
 
-    It does not matter whether irrelevant ratings are observed, because ranks are among all items.
-    So the paper's second assumption, that they are missing more often, is not needed.
+    It does not matter whether ratings of irrelevant items are observed, because ranks are among all
+    items. So the paper's second assumption, that these ratings are missing more often, is not
+    needed.
     """
     seen = (rng.random((repeats, values.shape[1])) < np.asarray(chance)).astype(np.float64)
     number = seen.sum(axis=1, keepdims=True)
@@ -91,15 +97,18 @@ def observed_means(
 def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> pd.DataFrame:
     """Simulate a user to check eq. 6-7, or to show what happens if their assumption is violated.
 
-    If the relevant ratings are missing at random, the measures of the observed relevant items,
-    ranked among *all* items, estimate those of all relevant items without bias. A user's relevant
-    items have the ranks 1, 3, 7, 13, ... of 1,000. On average a third is observed, the best-ranked
-    item ``times`` as often as the worst, with even steps in between; at random if ``times`` = 1.
+    If ratings of relevant items are missing at random, the means of the measures over the observed
+    relevant items, ranked among *all* items, are unbiased estimates of the means over all relevant
+    items. The simulated user's 20 relevant items have the ranks 1, 3, 7, 13, ... of 1,000. On
+    average a third of them is observed. The probability decreases in equal steps from the item with
+    the best rank to the item with the worst rank; their ratio is ``times``. Ratings are missing at
+    random if ``times`` = 1.
 
     Returns
     -------
-    A row for TOPK and one for ATOP: ``measure``, its ``complete`` mean over all relevant items, its
-    ``observed`` mean over the repetitions, and the difference in standard errors, ``off``.
+    A row for TOPK and a row for ATOP: ``measure``; ``complete``, its mean over all relevant items;
+    ``observed``, its mean over observed items, averaged over the repetitions; ``off``, the
+    difference of the two in standard errors.
     """
     ranks, measures = [1 + i + i**2 for i in range(20)], ["TOPK@0.05", "ATOP"]
     worst = 2 / 3 / (1 + times)
@@ -112,18 +121,22 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Check the statements; ``load`` is as for :func:`~sampledash.papers.krichene.match`."""
+    """Check the statements of the paper.
+
+    ``load`` is the same as for :func:`~sampledash.papers.krichene.match`.
+    """
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
     return statements("steck", values)
 
 
 def _measures() -> Values:
-    # Table 1: four horror and four romance movies; the four movies relevant to a user tie.
+    # Table 1 has four horror and four romance movies. A recommender that knows the genre gives the
+    # four movies that are relevant to a user equal scores, so each is tied with three others.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # TOPK is constant between the shares 0, 1/(N-1), 2/(N-1), ...
+    # The TOPK curve is constant between the shares 0, 1/(N-1), 2/(N-1), ..., so its area is a mean.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     atop, recall, precision = (
         parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")
@@ -148,17 +161,19 @@ def _missing() -> Values:
 
 
 def _sampled(x: RankSet) -> Values:
-    """Check section 2.3, with the ranks of recommender X where ranks are needed."""
+    """Check the statements in section 2.3, with the ranks of recommender X if ranks are needed."""
     exact = mean("TOPK@0", x)
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    off = [  # sums over sampled ranks, because the closed form assumes no bias
+    # Sum over sampled ranks, because the closed form of the expected ATOP assumes no bias.
+    off = [
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    at = 1 + 2 * (n - 1) // m  # Krichene & Rendle, eq. 20: the rank if 2 sampled items are above
+    # The rank that eq. 20 of Krichene & Rendle estimates if 2 sampled items are above.
+    at = 1 + 2 * (n - 1) // m
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
         "unbiased": (y := np.max(np.abs(off)), y < 1e-12),
@@ -171,12 +186,16 @@ def _sampled(x: RankSet) -> Values:
 
 
 def _areas() -> Values:
-    """Check eq. 8-9, in the paper's ranks n + 1 - r; a perfect list of 4 relevant has AUC 1."""
+    """Check eq. 8-9, in the paper's ranks n + 1 - r.
+
+    A perfect list of 30 items with 4 relevant items first must have the AUC 1.
+    """
     n = 30
     his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
     printed, right = (his + 10) / pairs, (his - 10) / pairs
     auc = float(parse_metric("AUC")(7, n))
-    printed_9 = auc + 4 / (2 * (n - 1))  # for one relevant item ATOP is equal to AUC
+    # For one relevant item ATOP is equal to AUC.
+    printed_9 = auc + 4 / (2 * (n - 1))
     # The corrected eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻).
     extra = 2 / 3_880
     little = extra * 0.9 - extra / 2
@@ -190,11 +209,12 @@ def _areas() -> Values:
 
 
 def _numbers() -> Values:
-    """Check section 6: conclusions from printed numbers."""
-    t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))  # E[T]: N = 17,770, Ñ = 1,001
+    """Check conclusions that section 6 draws from printed numbers."""
+    # E[T] (see the module's docstring) with N = 17,770, Ñ = 1,001 and j = 0, 2 and 20.
+    t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
-    low = 100 * (best[2] / 43.5 - 1)  # the printed 43 % may be 43.5 %, rounded
+    low = 100 * (best[2] / 43.5 - 1)  # the printed 43 % may be a rounded value of up to 43.5 %
     netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
     weight = 0.05 * (1 - movielens) / movielens
     half = netflix / (0.005 * (1 - netflix))

@@ -1,1 +1,1 @@
-"""Read files into rank sets; every error names file, row and column."""
+"""Readers of files and pasted text, which return rank sets; errors name file, row and column."""

@@ -1,6 +1,6 @@
 """Turn parsed tables into rank sets: choose and name the systems, find n, check the instances.
 
-Also summarize what was read, in one line and in detail, so that a person can check it.
+The module also summarizes what was read, in one line and in detail, so that a user can check it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from sampledash.readers.upload_limits import DifferentInstances, ReadError
 
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
-_FEW = 20  # with fewer instances, all ranks can be small by chance
-_SAMPLE = 1010  # ranks in samples of usual size, up to 1,000 negatives, are not larger
+# Limits for warnings that ranks may not be true ranks among all candidates.
+_FEW = 20  # with fewer instances there is no warning, because all ranks may be small by chance
+_SAMPLE = 1010  # a largest rank up to this is usual for sampled ranks with up to 1,000 negatives
 _MANY = 5  # n is suspicious if it is at least this many times the largest rank
-_PILE = 0.2  # a list looks cut off if this share of ranks equals the largest rank
+_PILE = 0.2  # a list looks cut off if at least this share of ranks equals the largest rank
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
-    """Return the system names of each file; append the file to a name used before: "X (b.csv)"."""
+    """Return the system names of each file; a name X that was used before becomes "X (b.csv)"."""
     known: set[str] = set()
     result = []
     for names_of_file, file in zip(names, files, strict=True):
@@ -50,7 +51,10 @@ def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list
 
 
 def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
-    """Give all systems distinct names, then keep and rename those in ``systems`` (None: all)."""
+    """Return the systems that ``systems`` names, renamed if ``systems`` is a mapping to new names.
+
+    Before, all names are made distinct. If ``systems`` is None, all systems are returned.
+    """
     called = distinct_names([part.systems for part in parts], [part.name for part in parts])
     known = [name for names in called for name in names]
     given = known if systems is None else systems
@@ -93,10 +97,10 @@ class Summary:
 
     systems: tuple[str, ...]
     rows: int  # number of ranks that were read
-    instances: tuple[int, ...]  # number of instances of each system; counts are added up
+    instances: tuple[int, ...]  # number of instances, or sum of counts, of each system
     n_low: int
     n_high: int
-    smallest_rank: int  # counted from 1, even if the file counts from 0
+    smallest_rank: int  # counted from 1, even if the ranks in the file count from 0
     largest_rank: int
     max_relevant: int  # largest number of relevant items of an instance
     has_ties: bool
@@ -105,10 +109,10 @@ class Summary:
     zero_based: bool = False  # whether 1 was added to each rank
     censored: int = 0  # number of relevant items that TREC runs or lists lack
     relevant: int = 0  # number of relevant items that TREC runs or lists should contain
-    beyond: int = 0  # number of ranks that are only known to lie beyond a list
-    largest_cutoff: int | None = None  # metrics up to it are exact; None if every rank is known
+    beyond: int = 0  # number of ranks that are only known to lie beyond the end of a list
+    largest_cutoff: int | None = None  # metrics are exact up to this; None if all ranks are known
     files: tuple[Facts, ...] = ()
-    doubts: tuple[str, ...] = ()  # sentences about what may be wrong, for a person to check
+    doubts: tuple[str, ...] = ()  # sentences about what may be wrong, for a user to check
 
     def __str__(self) -> str:
         shown = ", ".join(self.systems[:5]) + (", ..." if len(self.systems) > 5 else "")
@@ -135,7 +139,7 @@ def _span(low: int, high: int) -> str:
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
-    """Return the summary of rank sets; ``read`` holds fields that the sets do not tell."""
+    """Return the summary of rank sets; ``read`` gives fields that do not follow from the sets."""
     cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
     return Summary(
         systems=tuple(s.system for s in sets),
@@ -158,8 +162,9 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
-    """Return sentences on signs that the ranks are cut off or sampled, not true ranks."""
-    if any(s.largest_cutoff is not None for s in sets):  # the file says that lists end early
+    """Return warnings that the ranks look cut off or sampled, and so may not be true ranks."""
+    # No warning is needed if the file marks ranks that lie beyond the end of a list.
+    if any(s.largest_cutoff is not None for s in sets):
         return ()
     largest = max(int((s.ranks + s.ties).max()) for s in sets)
     n = min(int(s.n.min()) for s in sets)
@@ -190,24 +195,24 @@ class Reading:
 class Opened:
     """Parsed files, from which :meth:`read` makes rank sets with different options.
 
-    Parsing is most of the work: a page keeps the parsed files while a person changes the options.
+    Parsing takes most of the time, so a page stores the parsed files while a user changes options.
     """
 
     parts: tuple[Ranks, ...]
 
     @property
     def tables(self) -> list[Ranks]:
-        """The parts whose ranks come from the file itself, and so may count from 0."""
+        """The parts whose ranks are written in the file, and may count from 0."""
         return [part for part in self.parts if "depth" not in part.frame]
 
     @property
     def runs(self) -> list[Ranks]:
-        """The parts made from a TREC run or a list, which hold the rank of each relevant item."""
+        """The parts whose ranks were computed from a TREC run or a list of recommendations."""
         return [part for part in self.parts if "depth" in part.frame]
 
     @property
     def repeated(self) -> bool:
-        """Whether there are repetitions to average or keep apart."""
+        """Whether some part has repetitions, which are averaged or read as separate systems."""
         return any("repetition" in part.frame for part in self.parts)
 
     @property
@@ -237,7 +242,7 @@ class Opened:
         censored: Censored = "refuse",
         systems: Systems | None = None,
     ) -> Reading:
-        """Check the ranks and return the rank sets; options as in :func:`read_rank_sets`."""
+        """Return checked rank sets and their summary; :func:`read_rank_sets` explains options."""
         checks.choice("censored", censored, get_args(Censored))
         checks.choice("runs", runs, ("averaged", "apart"))
         if part := next((part for part in self.tables if part.source.sampled), None):
@@ -285,7 +290,7 @@ def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
 
 
 def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
-    """Return the ranks counted from 1: add 1 if ``zero_based``; refuse ranks that are too small."""
+    """Return ranks that count from 1: add 1 if ``zero_based``; refuse ranks that are too small."""
     zero_based = checks.flag("zero_based", zero_based)
     if not ranks.shifts:
         return ranks
@@ -321,7 +326,7 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
-    """Give every rank its n: from its own file, from the argument, or from the other files."""
+    """Return the parts with n for every rank, from its file, the argument ``n``, or other files."""
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
@@ -346,7 +351,7 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
 
 
 def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
-    """Return the only n of the other files, or their n for each instance; None if unclear."""
+    """Return n for ``part`` from other files: a single n, or an n for each row; None if unclear."""
     if not known:
         return None
     others = pd.concat([other.frame for other in known])
@@ -386,17 +391,18 @@ def _check_range(ranks: Ranks, shift: bool) -> None:
 
 
 def _check_repeats(ranks: Ranks, shift: bool) -> None:
-    """Refuse an instance with two equal ranks; name the first by system, instance and rank."""
+    """Refuse two equal ranks of one system and instance; the message names the first such pair."""
     keys = ["system", "instance", "rank"]
     if "instance" not in ranks.frame:
         return
     system, instance = (ranks.frame[key].cat for key in keys[:2])
     lists = np.sort(system.codes.astype(np.int64) * len(instance.categories) + instance.codes)
-    # Usually, no pair of system and instance repeats; checking only these pairs is faster.
+    # Usually, no pair of system and instance repeats, and this fast check is sufficient.
     if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
         return
     rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
-    if "beyond" in ranks.frame:  # an instance may have several items beyond the end of its list
+    if "beyond" in ranks.frame:
+        # Ignore relevant items beyond the end of a list: several such items have equal ranks.
         known = np.flatnonzero(~ranks.values("beyond"))
         rows = known[ranks.frame[keys].iloc[known].duplicated(keep=False)]
         if not len(rows):
@@ -421,7 +427,7 @@ def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
     counted = any("count" in frame for frame in frames.values())
     if instances != "any" and len(frames) > 1:
         frames = _aligned(frames, name, counted, instances == "shared")
-    # pop frees the memory of each frame once its rank set is made.
+    # With pop, the memory of each frame is freed once its rank set is made.
     return [_rank_set(system, frames.pop(system), name, counted) for system in list(frames)]
 
 
@@ -436,10 +442,14 @@ def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
 def _aligned(
     frames: dict[str, pd.DataFrame], name: str, counted: bool, shared_only: bool
 ) -> dict[str, pd.DataFrame]:
-    """Return the frames if they cover the same instances; with ``shared_only``, the shared rows."""
+    """Return the frames if they cover the same instances, and raise an error otherwise.
+
+    If ``shared_only`` is true, return the rows of the instances that all frames share instead.
+    """
     first_frame = next(iter(frames.values()))
     if "instance" not in first_frame or counted:
-        # Rows cannot be paired without labels; histograms may even have different numbers of rows.
+        # Rows without labels, and rows of histograms, cannot be paired between systems. Compare
+        # only their totals.
         _check_totals(frames, name, counted)
         return frames
     fewest = most = _items(first_frame)
@@ -461,13 +471,14 @@ def _items(frame: pd.DataFrame) -> NDArray[Any]:
 
 
 def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> None:
-    """Refuse systems with different totals: without labels, totals are all that can be compared."""
+    """Refuse systems with different numbers of ranks, or of instances if there are counts."""
     what, remedy = "ranks", "give each one rank per instance, add an instance column"
     if counted:
         what, remedy = "instances by its counts", "complete the counts"
     sizes = {}
     for system, frame in frames.items():
-        if "instance" in frame:  # rows with one label are relevant items of the same instances
+        if "instance" in frame:
+            # Rows with the same label are relevant items of the same instances: count them once.
             frame = frame.drop_duplicates("instance")
         sizes[system] = float(frame["count"].sum()) if "count" in frame else float(len(frame))
     (first_system, size), *others = sizes.items()
@@ -484,11 +495,16 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
 def _different(
     frames: dict[str, pd.DataFrame], name: str, fewest: NDArray[Any], most: NDArray[Any]
 ) -> DifferentInstances:
-    """Return the error; over the systems, an instance has ``fewest`` to ``most`` relevant items."""
+    """Return the error that systems cover different instances.
+
+    ``fewest`` and ``most`` hold, for each instance, the smallest and the largest number of relevant
+    items that a system has.
+    """
     labels = next(iter(frames.values()))["instance"].cat.categories
     parts: list[str] = []
     for system, frame in frames.items():
-        lacking = labels[(most > 0) & (_items(frame) == 0)]  # most = 0: no system has it
+        # An instance with most = 0 occurs in no system, so no system lacks it.
+        lacking = labels[(most > 0) & (_items(frame) == 0)]
         if len(lacking):
             parts.append(f"{system!r} lacks {few(map(repr, map(str, lacking)), 3)}")
     if parts:
@@ -526,8 +542,8 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
         return RankSet(
             system,
             given["rank"],
-            n[0] if n.min() == n.max() else n,  # a single number takes less memory
-            # Rows of a histogram are not instances: without labels, systems cannot be paired.
+            n[0] if n.min() == n.max() else n,  # a single n takes less memory than an array
+            # Rows of a histogram are not instances, so they get no numbers as labels.
             instances=given.get("instance", None if counted else np.arange(1, len(frame) + 1)),
             ties=given.get("ties"),
             mass_above=given.get("mass_above"),

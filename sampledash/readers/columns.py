@@ -1,4 +1,4 @@
-"""Names and roles of the columns of a file, and parsers of their cells into numbers or labels."""
+"""Find the role of each column by its header, and parse its cells into numbers or labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sampledash.readers.upload_limits import ReadError
 from sampledash.types import Flags, Floats, Ints
 
 SAMPLED = "sampled_rank"  # name of a column of ranks among sampled negatives
-TRUE = ("true_rank", "best_rank", "worst_rank")  # names of columns of true ranks only
+TRUE = ("true_rank", "best_rank", "worst_rank")  # names of columns that never hold sampled ranks
 TYPED_RANKS = "typed ranks"
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 # Blank or invisible characters at the ends of a header.
@@ -35,38 +35,39 @@ ITEMS = (
     "artistid artist bookid book isbn businessid newsid articleid docid sku"
 )
 TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
-_CHEAP = (None, "system", "rank", "n_candidates", "count")
-_SHORT = 2**30  # the sum of two whole numbers below it fits in 32 bits
+_CHEAP = (None, "system", "rank", "n_candidates", "count")  # roles that take little memory
+_SHORT = 2**30  # the sum of two whole numbers below this limit fits in 32 bits
 
 
 def bare(name: str) -> str:
     """Return a header in the form in which headers are compared.
 
-    It is in lower case, without spaces, underscores, hyphens, quotation marks, square brackets,
-    number signs (NumPy writes one before a header) and invisible characters (byte order marks ...).
+    The result is in lower case, without spaces, underscores, hyphens, quotation marks, square
+    brackets, number signs (NumPy writes a number sign before the headers) and invisible characters
+    such as a byte order mark.
     """
     letters = filter(str.isprintable, unicodedata.normalize("NFKC", name))
     return re.sub(r"[\s_\-\"'`#[\]]", "", "".join(letters)).lower()
 
 
 def role_of(header: str) -> str | None:
-    """Return the role of a column with this header, ``None`` if the header is unknown."""
+    """Return the role of a column with this header, or None if the header is unknown."""
     return _ROLE_OF.get(bare(header))
 
 
 def is_true_rank(header: str) -> bool:
-    """Whether a column of this name holds ranks among all candidates, never sampled ones."""
+    """Return whether a column with this header always holds true ranks, and never sampled ranks."""
     return bare(header) in map(bare, TRUE)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The name of a file, its headers, and the role of each column (or None), for messages.
+    """The name of a file, its headers, and the role of each column (or None).
 
-    ``kind`` names the format. ``data`` is the text, kept to find line numbers; None where rows have
-    no lines (Parquet, arrays). For typed ranks, the headers are the names of the systems.
-    ``headed``: the first record holds the headers. ``index``: headers that the metadata of the file
-    declare to be an index of its rows.
+    ``kind`` names the format. ``data`` is the text, in which messages count lines; it is None if
+    the file has no lines (Parquet, arrays). For typed ranks, the headers are the names of the
+    systems. ``headed`` tells whether the first record holds the headers. ``index`` holds the
+    headers that the metadata of the file declare to be a row index.
     """
 
     name: str
@@ -79,7 +80,10 @@ class Layout:
     index: Container[str] = ()
 
     def find(self, role: str) -> int | None:
-        """Return the index of the first column with this role; only repetitions have several."""
+        """Return the index of the first column with this role, or None.
+
+        Only the role of repetitions can belong to several columns.
+        """
         return next((i for i, x in enumerate(self.roles) if x == role), None)
 
     @property
@@ -96,10 +100,10 @@ class Layout:
         return f"{self.name}, {self.line(record)}{f', column {header}' if header else ''}"
 
     def line(self, record: int) -> str:
-        """Return ``line 7``, counted as in an editor; ``row 3`` if the file is not text."""
+        """Return text such as ``line 7``, or such as ``row 3`` if the file is not text."""
         if self.data is None:
             return f"row {record + 1}"
-        # Lines are counted only for a message: the fast parser does not keep line numbers.
+        # Lines are counted only for a message, because the fast parser does not keep line numbers.
         place = record + self.headed
         rest = itertools.islice(records(self.data, self.delimiter), place, None)
         return f"line {next(rest, (place + 1, []))[0]}"
@@ -122,25 +126,28 @@ def refuse_repeated(headers: Sequence[str], where: str) -> None:
 def source_of(
     name: str, kind: str, headers: Sequence[str], line: int | None = None, **text: Any
 ) -> Layout:
-    """Give every header its role; refuse repeated names, and numbers in place of names."""
+    """Return the layout of the headers; refuse repeated headers, or a first line of numbers."""
     headers = [_EDGES.sub("", header) for header in headers]
     where = name if line is None else f"{name}, line {line}"
     limits.COLUMNS.check(len(headers), where)
     for header in headers:
         limits.check_name(header, where)
-    # SQL writes headers as a.system and a.rank: the prefix is dropped.
+    # SQL may write headers with the name of a table, such as a.system and a.rank: drop that name.
     tails = {header: header.rpartition(".")[2] for header in headers if "." in header}
     tails = {header: tail for header, tail in tails.items() if role_of(tail)}
     if len({*map(role_of, tails.values())}) > 1:
         headers = [tails.get(header, header) for header in headers]
     refuse_repeated(headers, where)
     roles = [role_of(header) for header in headers]
-    if roles.count("system") > 1:  # beside another column of systems, run means repetition
+    if roles.count("system") > 1:
+        # If there is another column of systems, a column "run" holds repetitions.
         runs = [bare(header) == "run" for header in headers]
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
-    if "rank" not in roles:  # one column per system: a system may be called m
+    if "rank" not in roles:
+        # The file has one column per system, and the name of a system may be m.
         roles = [None if role in ("negatives", "adaptive") else role for role in roles]
-    if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):  # the ranks are true
+    if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):
+        # The ranks are true ranks, for which a column "adaptive" has no meaning.
         roles = [None if role == "adaptive" else role for role in roles]
     for role, column in ROLES.items():
         same = [header for header, x in zip(headers, roles, strict=True) if x == role]
@@ -159,12 +166,12 @@ def source_of(
 
 
 def stream(data: bytes) -> io.TextIOWrapper:
-    """Return the text as a stream, without a byte order mark; the bytes are not copied."""
+    """Return a stream of the text without its byte order mark; the bytes are not copied."""
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
 
 
 def records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and cells of each record; blank lines are skipped, as pandas does.
+    """Yield the line number and the cells of each record; skip blank lines, as pandas does.
 
     A record has no cells if one of its cells exceeds the length limit of the csv module.
     """
@@ -182,11 +189,11 @@ def records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         line = reader.line_num + 1
 
 
-Place = Callable[[int], str]  # number of a record -> text that tells where its cell is
+Place = Callable[[int], str]  # maps the number of a record to text that tells where its cell is
 
 
 def first(bad: ArrayLike) -> int | None:
-    """Return the index of the first true element, None if there is none."""
+    """Return the index of the first true element, or None if no element is true."""
     flags = np.asarray(bad)
     return int(np.argmax(flags)) if flags.any() else None
 
@@ -194,8 +201,8 @@ def first(bad: ArrayLike) -> int | None:
 def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Join pieces of a numeric column into an array that takes little memory.
 
-    Files have millions of rows. A constant column is a view of one value; whole numbers take 32
-    bits if the sum of any two fits.
+    Files may have millions of rows, so a constant column becomes a view of one value, and whole
+    numbers take 32 bits each if the sum of any two of them fits in 32 bits.
     """
     filled = [piece for piece in pieces if piece.size]
     if not filled:
@@ -212,7 +219,7 @@ def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
-    """Return cells as an integer or float array; refuse text and blanks, with their place."""
+    """Return cells as an integer or float array; refuse text and blank cells, with their place."""
     if pd.api.types.is_bool_dtype(cells.dtype):
         raise ReadError(f"{place(cells.index[0])}: {not_a_number(cells.iloc[0])}; write {what}")
     values = cells.to_numpy() if cells.dtype.kind in "iu" else parsed(cells)
@@ -225,14 +232,15 @@ def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
 
 
 def parsed(cells: pd.Series[Any]) -> Floats:
-    """Return cells as floats: NaN for blanks, true/false, and text such as "x", "nan" or "inf"."""
+    """Return cells as floats; blanks, booleans, and text such as "x", "nan" or "inf" become NaN."""
     if pd.api.types.is_bool_dtype(cells.dtype):
         return np.full(len(cells), np.nan)
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return cells.to_numpy(dtype=np.float64, na_value=np.nan)
     codes, distinct = pd.factorize(cells)
     known = [float(x) if is_numeral(x) else np.nan for x in map(str, distinct.tolist())]
-    return np.append(known, np.nan)[codes]  # a blank has code -1, which selects the NaN at the end
+    # A blank cell has code -1, which selects the NaN at the end.
+    return np.append(known, np.nan)[codes]
 
 
 def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
@@ -248,7 +256,7 @@ def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
 
 
 def beyond(cells: pd.Series[Any]) -> Flags | None:
-    """Return which ranks are only known to exceed a number, as in >10; None if no rank is."""
+    """Return which ranks are only known to exceed a number, as in >10; None if all are known."""
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return None
     flags = cells.astype(str).str.strip().str.startswith(">").to_numpy(dtype=bool)
@@ -256,7 +264,7 @@ def beyond(cells: pd.Series[Any]) -> Flags | None:
 
 
 def places(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Return ranks as integers; >10 becomes 11, the smallest rank that it can be."""
+    """Return ranks as integers; >10 becomes 11, the smallest rank beyond 10."""
     flags = beyond(cells)
     if flags is None:
         return whole(cells, place, what)
@@ -280,7 +288,8 @@ def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
     text = np.array([str(label).strip() for label in distinct.tolist()], dtype=object)
     if (i := first([len(label) > limits.LONGEST_NAME for label in text])) is not None:
         limits.check_name(text[i], place(cells.index[int(np.argmax(codes == i))]))
-    blank = np.append(text == "", True)  # a missing cell has code -1, which selects the True
+    # A missing cell has code -1, which selects the True at the end.
+    blank = np.append(text == "", True)
     if (i := first(blank[codes])) is not None:
         raise ReadError(f"{place(cells.index[i])}: the cell is blank; write {what}")
     return categories(codes, text)
@@ -292,7 +301,7 @@ def texts(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
 
 
 def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
-    """Return how many instances each row stands for (also fractions); None if all are 1."""
+    """Return how many instances each row stands for (also fractions); None if all counts are 1."""
     values = compact([numbers(cells, place, what)]).astype(np.float64, copy=False)
     if (i := first(~((values >= 0) & (values <= MOST_INSTANCES)))) is not None:
         wrong = "is below 0" if values[i] < 0 else "is too large"
@@ -301,7 +310,7 @@ def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
 
 
 def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool_]:
-    """Return cells such as yes, no, true, 0 as booleans."""
+    """Return cells such as yes, no, true or 0 as booleans."""
     words = labels(cells, place, what)
     meant = [_YES.get(str(word).strip().lower()) for word in words.categories]
     if None in meant:
@@ -312,7 +321,7 @@ def yes_or_no(cells: pd.Series[Any], place: Place, what: str) -> NDArray[np.bool
 
 
 def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
-    """Return the categories ``names[codes]``; equal names become one category."""
+    """Return a categorical array with values ``names[codes]``; equal names become one category."""
     merged, distinct = pd.factorize(np.asarray(names))
     unique = plain_integers(pa.array(distinct)) if distinct.dtype == object else None
     unique = distinct if unique is None else unique.astype(np.int64)
@@ -320,7 +329,7 @@ def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
 
 
 def plain_integers(text: Any) -> NDArray[Any] | None:
-    """Return labels as integers if all are plain; None otherwise, as for 007, which is not 7."""
+    """Return labels as integers, or None if some label is no plain integer, such as x or 007."""
     try:
         compute.cast(text[:1], pa.int64())  # this fails fast if the first label is text
         integers = compute.cast(text, pa.int64())
@@ -330,7 +339,8 @@ def plain_integers(text: Any) -> NDArray[Any] | None:
     return compact([integers.to_numpy()]) if same else None
 
 
-#: What a column holds: numbers; text with few or many different values; text of unknown use.
+#: What a column holds: whole or real numbers; text with few or many different values; or text whose
+#: meaning is not known.
 Holds = Literal["whole", "real", "few", "many", "unknown"]
 
 
@@ -340,16 +350,16 @@ class Role(NamedTuple):
     read: Callable[..., Any]
     holds: Holds
     means: str
-    write: str  # what users put in a cell
-    written: str  # names of the column, separated by spaces; sampledash writes the first
+    write: str  # what error messages ask users to write in a cell
+    written: str  # accepted headers, separated by spaces; sampledash writes the first header
 
     @property
     def names(self) -> list[str]:
-        """The names that the column may have, before :func:`bare` unifies their spelling."""
+        """The accepted headers of the column, before :func:`bare` unifies their spelling."""
         return self.written.split()
 
 
-# The order decides which error is reported first.
+# The order of the roles decides which of several errors is reported.
 ROLES: dict[str, Role] = {
     "system": Role(labels, "few", "system", "the name of the system",
                    "system model run tag recommender algorithm method"),

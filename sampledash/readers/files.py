@@ -35,7 +35,7 @@ def open_sources(
     name: str | Sequence[str] | None = None,
     qrels: PathOrBuffer | None = None,
 ) -> Opened:
-    """Return parsed files, to which options apply later; arguments as in :func:`read_rank_sets`."""
+    """Return parsed files before options are applied; :func:`read_rank_sets` explains arguments."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
     if not many and not isinstance(name, str | None):
         raise ValueError(f"name must be text for one file, got {name!r}")
@@ -62,7 +62,7 @@ def open_sources(
         lines = trec.trec_kind(data, called) if kind == "text" else None
         listed = None if lines else trec.list_kind(data, kind)
         if number == len(sources):
-            if listed == "list":  # a list given as qrels holds test items
+            if listed == "list":  # a table given as qrels holds test items, even if it has scores
                 listed = "items"
             if lines != "qrels" and listed != "items":
                 raise ReadError(
@@ -89,7 +89,7 @@ def open_sources(
 
 
 def _most(part: Ranks | Trec) -> int:
-    """Return the limit on the rows of all files together that this part implies."""
+    """Return the largest total number of rows of all files that this part allows."""
     if isinstance(part, Trec):
         return limits.LINES.most
     if "instance" not in part.frame:
@@ -99,7 +99,7 @@ def _most(part: Ranks | Trec) -> int:
 
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
-    """Rank the relevant items of every run or list by its qrels or test items; keep other parts."""
+    """Return the parts, with each run or list replaced by the ranks of its relevant items."""
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     what = [(part, "qrels" if part.facts is None else "test items") for part in truths]
@@ -151,83 +151,89 @@ def read_rank_sets(
     Parameters
     ----------
     source
-        One path or binary buffer (read from its beginning), or several. A file is CSV, TSV or
-        semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), a TREC run, or lists of
-        recommendations, and may be packed with gzip. A path may also be a folder of Parquet files,
-        perhaps partitioned (``system=iALS d=16/part-0.parquet``): reading it requires
-        ``sampledash[warehouse]``, and ranks with too many rows are reduced to counts. All files
-        together may have 256 MiB unpacked and ten million rows; only three million rows with other
-        columns than system, rank, n and count; two million rows with text labels, in TREC files and
-        in lists; and two million cells if each system has a column. If several files name the same
-        system, the later one gets the name of its file: ``"X (b.csv)"``.
+        One path or binary buffer (read from its beginning), or a sequence of them. A file is CSV,
+        TSV or semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), a TREC run, or a
+        list of recommendations, and may be compressed with gzip. A path may also be a folder of
+        Parquet files, which may be partitioned (``system=iALS d=16/part-0.parquet``); this requires
+        ``sampledash[warehouse]``, and a folder with too many ranks is reduced to counts. All files
+        together may have 256 MiB unpacked and ten million rows. They may have only three million
+        rows if they have known columns other than system, rank, n and count; two million rows if
+        labels are text, or in TREC files and lists; and two million cells if each system has a
+        column. If several files name the same system X, the later system is ``"X (b.csv)"``.
     name
-        Name of the file in messages; by default that of the path or buffer. With several sources,
-        one name for each.
+        Name of the file in messages; by default, the name of the path or buffer. For several
+        sources, a sequence with one name for each.
     n
-        Number of candidates per instance, relevant items included, for files without such a column.
-        If n is not given, it is taken from other files with the same instances or a single n.
+        Number of candidates per instance, relevant items included, for files without a column of n.
+        If None, n is taken from other files with the same instances or a single n.
     zero_based
-        Whether the best rank is written as 0 (in every file).
+        Whether ranks count from 0 in every file, so that the best rank is 0.
     instances
-        What to do when systems cover different instances: ``"same"`` refuses, ``"shared"`` keeps
-        the instances that all systems have, ``"any"`` keeps everything.
+        What to do when systems cover different instances: ``"same"`` raises an error, ``"shared"``
+        uses only the instances that all systems have, and ``"any"`` uses all instances.
     qrels
-        Judgements for TREC runs, or the test items of lists; they may also stand among the sources.
+        Relevance judgements for TREC runs, or test items for lists of recommendations; this file
+        may also be one of the sources.
     runs
-        With a column of repetitions (``fold``, ``seed``, ``split``, ``repetition``, or ``run``
-        beside a system column): ``"averaged"`` counts every instance of every repetition as an
-        instance of its own, ``"apart"`` makes every repetition a system, ``"X (seed 1)"``.
+        How to read a column of repetitions (``fold``, ``seed``, ``split``, ``repetition``, or
+        ``run`` beside a system column): ``"averaged"`` makes every instance of every repetition a
+        separate instance, ``"apart"`` makes every repetition a separate system, ``"X (seed 1)"``.
     censored
         What to do if a TREC run or a list lacks a relevant item, whose rank then lies beyond the
-        end: ``"refuse"`` raises an error; ``"beyond"`` keeps the rank as unknown, so that metrics
-        with a cutoff before the end of every list are exact; ``"tied"`` ties the item with all
-        unranked candidates; ``"left-out"`` drops the queries that lack an item, in all systems.
+        end of the list: ``"refuse"`` raises an error; ``"beyond"`` treats the rank as unknown, so
+        that metrics with a cutoff before the end of every list are exact; ``"tied"`` ties the item
+        with all unranked candidates; ``"left-out"`` drops, in all systems, each query for which
+        some system lacks an item.
     systems
-        Names of the systems to keep, or a mapping from their names to new ones; default all.
+        Names of the systems to return, or a mapping from these names to new names. If None, all
+        systems are returned.
 
     Returns
     -------
-    One rank set per system, in order of appearance. Instances are labelled as in the file, or
-    1, 2, 3 ... in the order of the rows.
+    One rank set per system, in order of appearance. Instances have the labels of the file, or the
+    labels 1, 2, 3 ... in the order of the rows.
 
     Raises
     ------
     ReadError
-        A ``ValueError`` of one sentence with file, row, column, value and remedy. Its subclasses
-        ``MissingCandidates``, ``ZeroBasedRanks``, ``DifferentInstances`` and ``CensoredItems`` name
-        the argument to pass.
+        A ``ValueError`` whose message is one sentence that names file, row, column, value and
+        remedy. The subclasses ``MissingCandidates``, ``ZeroBasedRanks``, ``DifferentInstances`` and
+        ``CensoredItems`` name the argument to pass.
 
     Notes
     -----
-    *Long*: one row per rank, columns ``system, rank`` and optionally ``instance, n_candidates,
-    ties, mass_above`` under these or other usual names (user, qid, model, run, n_items ...);
-    further columns are ignored. A file without a system column is one system, named after the file.
-    The rows of one system and instance are relevant items. A rank written ``>10`` is only known to
-    lie beyond a list of 10: metrics with a cutoff up to 10 are exact. *Counts*: with a column
-    ``count`` (or counts, frequency), a row stands for that many instances. Fractions are allowed
-    (but simulations and exact distributions need whole numbers), and rows with count 0 are left
-    out. Systems need equal totals, but not equal rows. *Wide*: one column per system, named by its
-    header, and optionally instance and n_candidates. A blank cell means that the system lacks the
-    instance. Columns of text and an index of the rows are ignored; text meant as a number (``5%``)
-    and a column that may be an index are refused. A file with a rank column is long, any other file
-    is wide: no system of a wide file can be called "rank" or "n". A text column with an unknown
-    header that may name systems is refused, because all systems would be read as one.
+    A *long* file has one row per rank, columns ``system, rank`` and optionally ``instance,
+    n_candidates, ties, mass_above`` under these or other usual names (user, qid, model, run,
+    n_items ...); further columns are ignored. A file without a system column is one system, named
+    after the file. The rows of one system and instance are relevant items. A rank written ``>10``
+    is only known to lie beyond a list of 10, so metrics with a cutoff up to 10 are exact. A column
+    ``count`` (or counts, frequency) gives the number of instances that a row stands for. Fractions
+    are allowed (but simulations and exact distributions need whole numbers), and rows with count 0
+    are left out. The counts of all systems need equal totals, but their rows may differ. A *wide*
+    file has one column per system, named by its header, and optionally instance and n_candidates. A
+    blank cell means that the system lacks the instance. Columns of text and a row index are
+    ignored; text meant as a number (``5%``) and a column that may be an index are refused. A file
+    with a rank column is long, and any other file is wide, so no system of a wide file can be
+    called "rank" or "n". A text column with an unknown header that may name systems is refused,
+    because all systems would be read as one.
 
-    *Arrays*: one dimension holds the ranks of one system, two are wide, named fields are columns.
-    Pickles are never read. *TREC*: a run has lines ``qid Q0 docid rank score tag``, qrels have
-    ``qid 0 docid rel``. Documents are ranked by decreasing score in single precision, and those of
-    equal score by decreasing document id, as in trec_eval and pytrec_eval; the rank column is
-    ignored, and a grade of 1 or more is relevant. Documents without a judgement are irrelevant
-    candidates; queries without a relevant document are no instances. If a query lacks several
-    relevant items, ``censored="tied"`` draws their places once, with a fixed seed.
+    A one-dimensional *array* holds the ranks of one system, a two-dimensional array is read like a
+    wide file, and named fields are read like columns. Pickles are never read. A *TREC* run has
+    lines ``qid Q0 docid rank score tag``, and qrels have lines ``qid 0 docid rel``. Documents are
+    ranked by decreasing score in single precision, and documents of equal score by decreasing
+    document id, as in trec_eval and pytrec_eval; the rank column is ignored, and a grade of 1 or
+    more is relevant. Documents without a judgement are irrelevant candidates; queries without a
+    relevant document are no instances. If a query lacks several relevant items,
+    ``censored="tied"`` draws their places once, with a fixed seed.
 
-    *Lists* as frameworks save them: a table with one row per recommended item and columns for user,
-    item and score (or rank) under the usual names, and a table of test items with columns user and
-    item, among the sources or as ``qrels``. Lists are read like runs, but equal scores are ties,
-    and rows with score -inf are left out: frameworks mark items that are no candidates this way.
+    A *list of recommendations*, as frameworks save it, is a table with one row per recommended item
+    and columns for user, item and score (or rank) under the usual names. It needs a table of test
+    items with columns user and item, among the sources or as ``qrels``. Lists are read like runs,
+    but equal scores are ties, and rows with score -inf are left out, because frameworks mark items
+    that are no candidates with this score.
 
-    Ranks must come from ranking *all* candidates. Ranks among sampled negatives can be read just as
-    well, but everything computed from them is then wrong.
+    Ranks must come from ranking *all* candidates. Ranks among sampled negatives can also be read,
+    but everything computed from them is then wrong.
     """
     reading = open_sources(source, name=name, qrels=qrels).read(
         n=n,
@@ -264,10 +270,10 @@ def read_sampled_ranks(
     scheme
         How the negatives were drawn, ``"without-replacement"`` or ``"with-replacement"``.
     zero_based
-        Whether the best sampled rank is written as 0.
+        Whether sampled ranks count from 0, so that the best sampled rank is 0.
     adaptive
-        Whether the drawn negatives decided m; overrides a column ``adaptive``. ``None`` uses that
-        column or, if there is none, a test (:class:`~sampledash.SampledRankSet`).
+        Whether the drawn negatives decided m; overrides a column ``adaptive``. If None, that column
+        or, without such a column, a test decides (see :class:`~sampledash.SampledRankSet`).
 
     Returns
     -------
@@ -276,7 +282,8 @@ def read_sampled_ranks(
     Raises
     ------
     ReadError
-        A ``ValueError`` of one sentence with file, row, column, value and remedy.
+        A ``ValueError`` whose message is one sentence that names file, row, column, value and
+        remedy.
     """
     return sampled_sets(
         open_sources(source, name=name),
@@ -301,7 +308,7 @@ def sampled_sets(
     systems: Systems | None = None,
     adaptive: bool | None = None,
 ) -> list[SampledRankSet]:
-    """Return the sampled ranks of parsed files; options as in :func:`read_sampled_ranks`."""
+    """Return the sampled ranks of parsed files; :func:`read_sampled_ranks` explains the options."""
     parts = []
     for part in opened.parts:
         if "depth" in part.frame:
@@ -325,7 +332,8 @@ def sampled_sets(
         for (role, (symbol, what, *_)), given, other in zip(
             limits.NUMBERS.items(), (n, m), lack, strict=True
         ):
-            # If some file lacks the number, the argument may be meant only for that file.
+            # If some file lacks n or m, the argument may be meant only for this file, so other
+            # files may contradict it.
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
                 kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives
@@ -374,7 +382,7 @@ def lacks(opened: Opened) -> tuple[bool, bool]:
 
 
 def _adaptive(part: Ranks, frame: pd.DataFrame) -> bool | None:
-    """Return whether the drawn negatives decided m, by the column ``adaptive`` of one system."""
+    """Return what the column ``adaptive`` says about one system; None without such a column."""
     if "adaptive" not in frame:
         return None
     values = frame["adaptive"].to_numpy()
@@ -395,7 +403,7 @@ class Example(NamedTuple):
     file: str
 
 
-#: ``sampledash/data/README.md`` tells the sources of the examples and what to cite.
+#: The bundled examples; ``sampledash/data/README.md`` gives their sources and what to cite.
 EXAMPLES = {
     "paper-abc": Example(
         "Three toy recommenders", "A, B and C rank one relevant item in each of five instances.",
@@ -431,7 +439,7 @@ def example(name: str) -> list[RankSet]:
     ----------
     name
         ``"paper-abc"``, ``"movielens-xyz"``, ``"movielens-xyz-ties"`` or ``"movielens-steck"``;
-        ``sampledash/data/README.md`` tells what they are and what to cite.
+        ``sampledash/data/README.md`` describes them and says what to cite.
 
     Raises
     ------
@@ -449,7 +457,7 @@ def example(name: str) -> list[RankSet]:
         return list(_example(name))
 
 
-_READING = Lock()  # concurrent requests for an example read its file once
+_READING = Lock()  # because of this lock, concurrent requests read the file of an example once
 
 
 @cache

@@ -1,6 +1,7 @@
-"""The common form of all formats: a frame with one row per rank; its index is the record number.
+"""Turn tables of every format into a common form: a frame with one row per rank.
 
-Ranks are written in two ways: one row per rank (long), or one column per system (wide).
+The index of the frame is the number of the record in the file. Files hold ranks in one of two
+forms: one row per rank (long), or one column per system (wide).
 """
 
 from __future__ import annotations
@@ -43,34 +44,34 @@ _WIDE_RANK = (
 
 @dataclass(frozen=True)
 class Facts:
-    """How one file was understood, for a person to check."""
+    """How one file was understood, for a user to check."""
 
     file: str
     kind: str  # "CSV", "Parquet", "a TREC run" ...
     columns: tuple[tuple[str, str], ...] = ()  # header and meaning of each used column
     ignored: tuple[str, ...] = ()  # headers of the columns that were not used
-    notes: tuple[str, ...] = ()  # sentences about how it was read
-    doubts: tuple[str, ...] = ()  # sentences about what may be wrong
+    notes: tuple[str, ...] = ()  # sentences about how the file was read
+    doubts: tuple[str, ...] = ()  # sentences about what may be wrong in the file
 
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranks of all systems of one file, not yet checked for range.
+    """Ranks of all systems of one file, before it is checked that they lie in 1..n.
 
     The frame has one row per rank, and its index is the number of the record. Columns are named by
     role: ``system``, ``rank``, and the other roles in the source. Systems, instances and
     repetitions are categories; without labels, instances are numbered within each system. For a
-    wide file, ``column`` is the index of the column that holds the rank.
+    wide file, ``column`` is the index of the column of the file that holds the rank.
     """
 
     source: Layout
     frame: pd.DataFrame
     facts: Facts
-    shifts: bool = True  # ranks may count from 0; False for ranks computed from scores
+    shifts: bool = True  # whether ranks may count from 0; False for ranks computed from scores
 
     @property
     def name(self) -> str:
-        """Name of the source in messages."""
+        """Name of the file in messages."""
         return self.source.name
 
     @property
@@ -79,7 +80,7 @@ class Ranks:
         return [str(name) for name in self.frame["system"].cat.categories]
 
     def values(self, role: str) -> Any:
-        """Return a column as an array, None if the source has no such column."""
+        """Return the column of a role as an array; None if the file has no such column."""
         return self.frame[role].to_numpy() if role in self.frame else None
 
     def with_columns(self, **columns: Any) -> Ranks:
@@ -93,7 +94,7 @@ class Ranks:
         return replace(self, frame=pd.DataFrame(table, index=self.frame.index, copy=False))
 
     def only(self, keep: Flags) -> Ranks:
-        """Return the rows to keep; constant columns stay views of one value, to save memory."""
+        """Return the rows where ``keep`` is true; constant columns stay views of one value."""
         frame, size = self.frame, int(np.count_nonzero(keep))
         table = {
             role: column.array[keep]
@@ -113,16 +114,17 @@ class Ranks:
         return replace(self, facts=facts)
 
     def place(self, row: int, role: str) -> str:
-        """Return a text that tells where the cell of a row is in the source."""
+        """Return text for messages that tells where in the file the cell of a row and role is."""
         column = self.source.find(role)
         if "column" in self.frame and (role == "rank" or self.source.kind == TYPED_RANKS):
             column = int(self.frame["column"].iloc[row])
         return self.source.place(int(self.frame.index[row]), column)
 
     def with_number(self, role: str, given: int | None, *, agree: bool = False) -> Ranks:
-        """Return the ranks with n or m in every row: from the source, else the number given.
+        """Return the ranks with n or m in every row, from the file or otherwise from ``given``.
 
-        With ``agree``, a source that contradicts the number given is refused.
+        ``role`` is that of n or m. If ``agree`` is true, a file that contradicts ``given`` is
+        refused.
         """
         (symbol, _, low, high), values = limits.NUMBERS[role], self.values(role)
         if given is not None:
@@ -144,7 +146,7 @@ class Ranks:
 
 
 def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
-    """Read a table as long if it has a rank column, otherwise as wide."""
+    """Return the ranks of a table, which is long if it has a rank column and otherwise wide."""
     if "rank" in source.roles:
         return _without_total(_long(source, cells))
     if "system" in source.roles:
@@ -157,7 +159,7 @@ def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
 
 
 def _without_total(ranks: Ranks) -> Ranks:
-    """Return the ranks; refuse a last row whose label says sum or mean, such as "Total"."""
+    """Return the ranks unchanged; refuse a last row that is labelled as a sum, such as "Total"."""
     frame = ranks.frame
     for role in {"system", "instance"} & {*frame}:
         label = frame[role].iloc[-1]
@@ -181,7 +183,7 @@ def _no_rank(source: Layout, why: str) -> ReadError:
 
 
 def _column(source: Layout, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
-    """Return a column, by default the first with this role, parsed and checked; None if absent."""
+    """Return column ``i`` or the first with this role, parsed and checked; None if it is absent."""
     i = source.find(role) if i is None else i
     if i is None:
         return None
@@ -228,7 +230,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
-    """Return the repetition of each row, from one or several columns; None if all are equal."""
+    """Return the repetition of each row, from one or several columns; None if there is only one."""
     joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":
@@ -245,7 +247,7 @@ def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
 
 
 def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categorical:
-    """Return each row's pair of labels, joined by ``form``, as categories in the order of rows."""
+    """Return categories that join both labels of each row by ``form``, in order of appearance."""
     size = len(other.categories)
     code, distinct = pd.factorize(column.codes.astype(np.int64) * size + other.codes)
     pairs = (divmod(pair, size) for pair in distinct.tolist())
@@ -287,7 +289,8 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     repetition = _repetition(source, cells)
     by_role = {role: _column(source, cells, role) for role in ("instance", "n_candidates")}
     unknown.refuse_merged(source, cells, by_role["instance"])
-    if by_role["instance"] is None:  # number the rows of each repetition
+    if by_role["instance"] is None:
+        # Without labels, the instances of each repetition are numbered by row.
         codes = np.zeros(len(cells)) if repetition is None else repetition.codes
         number = pd.Series(codes).groupby(codes).cumcount()
         by_role["instance"] = categories(number.to_numpy(), np.arange(1, len(cells) + 1))
@@ -326,9 +329,9 @@ def _blank(cells: pd.Series[Any]) -> NDArray[np.bool_]:
 
 
 def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
-    """Turn repetitions into instances of their own ("averaged") or systems of their own ("apart").
+    """Turn repetitions into separate instances ("averaged") or into separate systems ("apart").
 
-    Without instance labels, rows are numbered within each system and repetition.
+    If instances have no labels, they are numbered by row within each system and repetition.
     """
     checks.choice("runs", runs, ("averaged", "apart"))
     frame = ranks.frame
@@ -356,7 +359,7 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
 
 
 def few(items: Iterable[str], most: int = 5) -> str:
-    """Return the first names as text for a sentence, and the number of further names."""
+    """Return text with the first ``most`` names and the number of further names."""
     names = list(items)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

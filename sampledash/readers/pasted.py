@@ -1,4 +1,4 @@
-"""Parse typed or pasted ranks, settings in the text such as m = 100, and weights of the ranks."""
+"""Parse typed or pasted ranks, settings such as m = 100 in the same text, and weights of ranks."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from sampledash.types import Floats
 
 _NAME = "pasted text"
 _NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
-# A setting (a line, or between semicolons), such as "n = 3706", "# m: 100" or "m = 100, n = 3706".
+# Settings such as "n = 3706", "# m: 100" or "m = 100, n = 3706", on a line or between semicolons.
 _SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{_NAMES})[ \t]*[=:][^\n;]*)")
 _NEXT = re.compile(rf"(?i)[,;.\s]+(?:and\s+)?(?=(?:{_NAMES})\s*[=:])")
 _COUNTED = re.compile(r"(?i)(\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?\s*[,;.]?\s*$")
 _WHOLE = re.compile(r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+")
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
-_LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")  # only semicolons are left of a line that set n and m
-_RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*(>[ \t]*|[+-])?\d[^:]*$")  # such as "A: 3"
+# A line with only semicolons, which remains when the settings of n and m are removed.
+_LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")
+# A line with the name and the ranks of a system, such as "A: 3".
+_RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*(>[ \t]*|[+-])?\d[^:]*$")
 
 
 def parse_rank_text(
@@ -46,23 +48,24 @@ def parse_rank_text(
     Parameters
     ----------
     text
-        ``NAME: ranks`` for each system, on lines of their own or separated by semicolons; or bare
-        ranks of one system; or a table as in :func:`read_rank_sets`, header included. ``n = ...``
-        may stand anywhere between; a line with ``#`` in front may also say ``# n: ...``.
+        ``NAME: ranks`` for each system, on separate lines or separated by semicolons; or only the
+        ranks of one system; or a table with a header, as in :func:`read_rank_sets`. A separate line
+        or a part between semicolons may set ``n = ...``; a line with ``#`` in front may also be
+        ``# n: ...``.
     n
-        Number of candidates per instance. Used only if the text does not say n.
+        Number of candidates per instance, used only if the text does not give n.
     zero_based, instances, runs, systems
         As in :func:`read_rank_sets`.
 
     Returns
     -------
-    One rank set per system. The i-th ranks of all systems belong to instance i.
+    One rank set per system. Without a table, the i-th rank of every system belongs to instance i.
 
     Raises
     ------
     ReadError
-        A ``ValueError`` that names the system and the value; subclasses as in
-        :func:`read_rank_sets`.
+        A ``ValueError`` that names the system and the value; :func:`read_rank_sets` describes its
+        subclasses.
 
     Examples
     --------
@@ -76,7 +79,7 @@ def parse_rank_text(
 
 
 def open_text(text: str) -> Opened:
-    """Parse pasted text before the options are applied, as :func:`open_sources` does with files."""
+    """Return parsed text; :meth:`Opened.read` applies the options later, as it does for files."""
     text = checks.text("text", text)
     limits.TYPED.check(len(text), f"the {_NAME}")
     settings: list[tuple[str, str]] = []
@@ -102,7 +105,8 @@ def open_text(text: str) -> Opened:
         ranks = ranks_of(*text_table(data, _NAME))
     else:
         ranks = _ranks(_systems(text))
-    if m is not None:  # true ranks do not use m: their summary shows this doubt
+    if m is not None:
+        # True ranks do not use m, so their summary warns that it was given.
         doubt = f"m = {m} is not used: true ranks are those among all candidates"
         ranks = ranks.noted(doubts=[doubt])
     for role, value in zip(NUMBERS, (n, m), strict=True):
@@ -111,14 +115,17 @@ def open_text(text: str) -> Opened:
 
 
 def _said(part: str) -> Iterator[tuple[str, str, str]]:
-    """Yield role, sign (= or :) and value of each setting in text such as ``m = 100, n: 3706``."""
+    """Yield the role, the sign (= or :) and the value of each setting in ``m = 100, n: 3706``."""
     for setting in _NEXT.split(part):
         name, sign, value = re.split("([=:])", setting, maxsplit=1)
         yield str(role_of(name)), sign, _COUNTED.sub("", value.strip())
 
 
 def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
-    """Return the settings of n and m in a part of the text; none if a system is named n or m."""
+    """Return the role and the value of each setting of n or m in ``part``.
+
+    The list is empty if ``part`` gives the ranks of a system named n or m, as in ``m: 3 17``.
+    """
     settings: list[tuple[str, str]] = []
     for role, sign, value in _said(part):
         symbol, what, *_ = NUMBERS[role]
@@ -139,12 +146,13 @@ def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
 
 
 def _is_table(text: str) -> bool:
-    """Whether the first line is a header: it names a known column, or holds no number."""
+    """Return whether the text is a table: its first line names a known column or has no number."""
     lines = [line for line in text.splitlines() if line.strip()]
     separated = re.search(r"[,;\t]", lines[0]) is not None
     ranks_follow = re.search(r":([\s\->]*\d|\s*$|\s*[,;])", lines[0]) is not None
     if all(map(_RANK_LINE.search, lines)) or (ranks_follow and not separated):
-        return False  # even if a system has the name of a column, as in "run 1: 5 6"
+        # Lines of ranks are no table, even if a system has a column's name, as in "run 1: 5 6".
+        return False
     header = re.split(r"[,;\t]" if separated else r"\s+", lines[0])
     if any(map(role_of, header)):
         return True
@@ -172,7 +180,7 @@ def _systems(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _nameless(segments: list[str]) -> tuple[str, list[str]]:
-    """Return unnamed ranks, all on one line or one per line, as one system."""
+    """Return ranks without a name, all on one line or one per line, as a system named "ranks"."""
     words = [segment.split(",") if "," in segment else segment.split() for segment in segments]
     several = [
         s for s, ranks in zip(segments, words, strict=True) if len(ranks) > 1 < len(segments)
@@ -221,7 +229,7 @@ def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
 
 
 def _n_and_m(settings: list[tuple[str, str]], where: str) -> list[int | None]:
-    """Return n and m from the settings, None where absent; refuse two values of one number."""
+    """Return n and m, None where not set; refuse two different values of the same number."""
     numbers: list[int | None] = []
     for role, (symbol, _, least, most) in NUMBERS.items():
         given = [value for of, value in settings if of == role]
@@ -240,7 +248,7 @@ def _n_and_m(settings: list[tuple[str, str]], where: str) -> list[int | None]:
 
 
 def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
-    r"""Return the text, n and m; lines that only set n and m are blank in the text.
+    r"""Return the text, n and m; each line that only sets n or m is blank in the returned text.
 
     Examples
     --------
@@ -260,14 +268,14 @@ def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
 
 # --------------------------------------------------------------------------- weights of the ranks
 
-_LONGEST_WEIGHTS = 10_000_000  # characters: a hundred for each of at most 100,000 ranks
-_MOST_WEIGHTS = 200_000  # numbers: a rank and a weight for each of at most 100,000 ranks
+_LONGEST_WEIGHTS = 10_000_000  # characters: 100 per rank for up to 100,000 ranks
+_MOST_WEIGHTS = 200_000  # numbers: a rank and its weight for up to 100,000 ranks
 _APART = re.compile(r"[,;\s]+")
 _HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probability", "count"}
 
 
 def weights_of_file(source: bytes, n: int, name: str) -> Floats:
-    """Return the weights of the ranks 1..n from a file: text, or a one-dimensional numpy array."""
+    """Return the weights of the ranks 1..n from a text file or a one-dimensional numpy array."""
     data, _ = limits.load(BytesIO(source), name)
     kind = limits.kind_of(data, name)
     if kind == "text":
@@ -284,8 +292,8 @@ def weights_of_file(source: bytes, n: int, name: str) -> Floats:
 def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     r"""Return the weights of the ranks 1..n, scaled to a maximum of 1: shape (n,).
 
-    The text holds one number per rank, in order, separated by commas, semicolons, spaces or lines;
-    or a line ``rank,weight`` for each rank with a weight, and the other ranks have weight 0. A
+    The text holds one number per rank, in order of rank, separated by commas, semicolons, spaces or
+    line breaks. Or it holds lines ``rank,weight``; then ranks without a line have weight 0. A
     header line is skipped. A :class:`ReadError` names the line, the value and the remedy.
 
     Examples
@@ -323,7 +331,10 @@ def _weight(cell: str, place: str) -> float:
 def _by_rank(
     ranks: Floats | None, values: Floats, n: int, name: str, place: Callable[[int], str]
 ) -> Floats:
-    """Return the checked weights of 1..n; if ``ranks`` is None, ``values`` has all n."""
+    """Return the checked weights of the ranks 1..n, scaled to a maximum of 1.
+
+    ``values`` are the weights of ``ranks``. If ``ranks`` is None, they are those of all ranks 1..n.
+    """
     if ranks is not None:
         off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
         if np.any(off):
@@ -350,5 +361,5 @@ def _by_rank(
     weights[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
     if not weights.any():
         raise ReadError(f"{name} holds only zeros: give weight to the ranks that occur")
-    weights /= weights.max()  # so that no sum of weights overflows or vanishes
+    weights /= weights.max()  # then no sum of weights overflows or underflows to 0
     return weights

@@ -1,4 +1,4 @@
-"""Read a pasted table as a paper prints it: LaTeX, Markdown, CSV, or columns of a PDF."""
+"""Read a table of results pasted from a paper: LaTeX, Markdown, CSV, or columns of a PDF."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sampledash.readers.upload_limits import PRINTED, ReadError
 # Patterns that turn typeset rows into plain text without LaTeX commands.
 _GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 _OPTION = r"(?:\[[^]]*\])?"
-_ENDS = re.compile(rf"\\\\{_OPTION}")  # the end of a row
+_ENDS = re.compile(rf"\\\\{_OPTION}")  # the end of a row in LaTeX
 _COMMENT = re.compile(r"(?<!\\)%.*")
-# Commands that are removed together with their arguments.
+# LaTeX commands that are removed together with their arguments.
 _NOTHING = re.compile(
     rf"\\(?:begin|end)\{{[^}}]*\}}{_OPTION}(?:{_GROUP})*"
     rf"|\\(?:caption|label|cite\w*|ref|footnote\w*|rowcolor|cellcolor|vspace|hspace|cline|cmidrule"
@@ -37,14 +37,16 @@ _SIGNS = {
     r"\ ": " ",
     r"\Delta": "Δ",
 }
-_AND = "\uff06"  # replaces an escaped ampersand, which does not separate cells
+_AND = "\uff06"  # temporarily replaces an escaped ampersand, which does not separate cells
 # Patterns of column names.
 _ARROWS = re.compile(r"\(\s*[↑↓⬆⬇]\s*\)|[↑↓⬆⬇]\ufe0f?")
 _PERCENT = re.compile(r"(?i)\s*[(\[]\s*(?:in\s+)?(?:%|percent)\s*[)\]]")
 _AT = re.compile(r"\s*@\s*")
-# Short forms and full names of metrics: H@10, N@10, and HR10 for HR@10.
+# Patterns of short names of metrics, with their full names: H@10 is HR@10, N@10 is NDCG@10, and
+# HR10 is HR@10.
 _ALSO = ((r"(?i)^h@", "HR@"), (r"(?i)^n@", "NDCG@"), (r"^([A-Za-z]{2,})(\d+)$", r"\1@\2"))
-# Rows computed from others: "Improv.", "Rel. Imp. (%)", "Gain over SASRec", "Δ", "p-value".
+# Names of rows that are computed from other rows, such as "Improv.", "Rel. Imp. (%)", "Gain over
+# SASRec", "Δ" and "p-value".
 _COMPARED = re.compile(
     r"""(?ix) [%\s(]*
     (?: (?:rel|abs|avg|relative|absolute|average|max|min|maximum|minimum|overall)\b\.?\s* )* %?\s*
@@ -61,26 +63,28 @@ _DIGITS = r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)\s*%?"
 _AROUND = r"[*†‡§^_]*"
 _VALUE = re.compile(rf"(?i){_AROUND}(?:{_MISSING}|{_DIGITS}){_AROUND}(?:\([^)]*\))?{_AROUND}")
 _FRACTION = re.compile(rf"{_AROUND}[+-]?\d*[.,]\d+%?{_AROUND}")
-# _BEHIND is a standard deviation after a value; _APART, the space before its % or footnote mark.
+# _BEHIND matches a standard deviation after a value. _APART matches the space between a value and
+# its percent sign or footnote mark.
 _BEHIND = re.compile(r"(?<=[\d%])\s*(?:\([^)a-zA-Z]*\d[^)a-zA-Z]*\)|(?:±|\+/-|\\pm)\s*[\d.,]+)")
 _APART = re.compile(r"(?<=[\d%])\s+(?=%|[*†‡§]+(?:\s|$))")
-# What may surround a name or a value: footnote marks, emphasis, a standard deviation, parentheses.
+# Footnote marks, emphasis, standard deviations and parentheses around a name or a value.
 _MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^↑↓]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
 _NUMBER = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]+))?\s*%?")
-_HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")  # a value has a point or %, a cutoff has neither
+# The value of a metric, which has a decimal point or a percent sign, unlike a cutoff such as 10.
+_HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")
 _ASIDE = re.compile(r"\([^)]*\)")
-_RULE = re.compile(r"[\s|:+=-]*")  # a line between header and body
-_ABOVE = 4  # the line of names must be among this many first lines
-_MOST_DECIMALS = 12  # papers print fewer decimals; further ones are rounding errors
+_RULE = re.compile(r"[\s|:+=-]*")  # a line between header and body, such as |---|---|
+_ABOVE = 4  # the line of column names must be one of this many first lines
+_MOST_DECIMALS = 12  # papers print fewer decimals; further decimals are floating-point errors
 
 
 @dataclass(frozen=True)
 class PrintedRow:
     """One system of a printed table.
 
-    ``values`` lie in 0..1; the keys are the printed names of the metrics, with short forms
-    spelled out: ``"NDCG@10"`` for N@10. If a value is printed in percent, its ``decimals`` are two
-    more than printed.
+    ``values`` maps the name of each metric to a value in 0..1; short names are replaced by full
+    names, such as ``"NDCG@10"`` for N@10. ``decimals`` gives the number of decimals of each value
+    in 0..1; if the value is printed in percent, that is two more than are printed.
     """
 
     system: str
@@ -90,7 +94,7 @@ class PrintedRow:
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A printed table, notes on how it was read, and n and m if a line gives them."""
+    """A printed table, notes on how it was read, and n and m if a line of the text gives them."""
 
     rows: list[PrintedRow]
     notes: list[str]
@@ -104,10 +108,11 @@ def read_printed(text: str) -> PrintedTable:
     Parameters
     ----------
     text
-        Cells separated by ``&``, ``|``, tabs, semicolons, commas or spaces. Values are as printed:
-        their digits tell how they were rounded. Bold, daggers and ``± ...`` are dropped; columns
-        that are no metric, and lines that are no system (Improv., p-value), are left out. A cell
-        without a value is blank, a dash or N/A. A separate line may say ``m = 99, n = 1000``.
+        A table whose cells are separated by ``&``, ``|``, tabs, semicolons, commas or spaces. Give
+        values as printed, because their digits tell how they were rounded. Bold, daggers and
+        ``± ...`` are dropped. Columns that are no known metric, and lines that are not a system
+        (Improv., p-value), are left out. A cell without a value is blank, a dash or N/A. A separate
+        line may set ``m = 99, n = 1000``.
 
     Raises
     ------
@@ -116,10 +121,10 @@ def read_printed(text: str) -> PrintedTable:
 
     Notes
     -----
-    A column is in percent if its name says ``(%)``, or if one of its values has a percent sign or
-    is above 1. A value in 0..1 without a percent sign may be a fraction or percent: it is refused
-    in a column in percent whose name lacks ``(%)``, and in any other column if some values are
-    above 1 but nothing in the table says percent.
+    A column is in percent if its name has ``(%)``, or if one of its values has a percent sign or is
+    above 1. A positive value up to 1 without a percent sign may be a fraction or percent. It is
+    refused in a column in percent whose name lacks ``(%)``. It is also refused in other columns if
+    some value in the table is above 1, but no name or value in the table has a percent sign.
 
     Examples
     --------
@@ -149,7 +154,7 @@ def read_printed(text: str) -> PrintedTable:
         of_column = list(zip(parts.names, row, strict=True))[1:]
         cells = {x: cell for x, cell in of_column if x.metric is not None}
         if not name and not any(map(_HELD.search, cells.values())):
-            # Refuse a second line of names: without its words, the first line may be incomplete.
+            # Refuse a second line of names, because it may complete the names in the first line.
             if words := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
                 raise ReadError(
                     f"line {place} of the table has no name and no value of a metric, but "
@@ -270,7 +275,7 @@ def _plain(line: str) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column: its name as printed and in full, its metric or None, and whether it has ``(%)``."""
+    """A column's name as printed and in full, its metric or None, and whether it has ``(%)``."""
 
     printed: str
     name: str
@@ -279,7 +284,7 @@ class Heading:
 
 
 def heading(printed: str) -> Heading:
-    """Return the heading that a printed name of a column means."""
+    """Return the heading of a column with this printed name."""
     plain = _AT.sub("@", _ARROWS.sub(" ", printed)).strip()
     name, signs = _PERCENT.subn("", plain)
     name = name.strip()
@@ -292,15 +297,16 @@ def heading(printed: str) -> Heading:
 
 
 def compares(name: str) -> bool:
-    """Whether a line with this name, such as Improv., compares systems and is no system itself."""
+    """Return whether a line with this name, such as Improv., compares systems and is no system."""
     return _COMPARED.fullmatch(name.strip()) is not None
 
 
 @dataclass(frozen=True)
 class Parting:
-    """How lines split into cells: the headings of the columns, systems first, and the separator.
+    """The headings of all columns and the separator of cells, by which lines are split into cells.
 
-    An empty ``mark`` means spaces. ``place`` is the number of the line of names.
+    The first column holds the names of the systems. ``mark`` is the separator; an empty ``mark``
+    stands for spaces. ``place`` is the number of the line of column names.
     """
 
     names: list[Heading]
@@ -309,11 +315,11 @@ class Parting:
 
     @property
     def metrics(self) -> list[Heading]:
-        """The columns that hold values."""
+        """The headings of the columns that hold values of a metric."""
         return [x for x in self.names[1:] if x.metric is not None]
 
     def cells(self, line: str, place: int) -> list[str]:
-        """Return the cells of a line; refuse a line with more or fewer cells than names."""
+        """Return the cells of a line; refuse a line that does not have one cell per column."""
         width = len(self.names)
         if self.mark:
             cells = _marked(line, self.mark)
@@ -338,7 +344,7 @@ class Parting:
         )
 
     def leading(self, line: str) -> list[str]:
-        """Return the cells before the values of a line, however many values the line has."""
+        """Return the cells of a line before its values; the line may have any number of values."""
         if self.mark:
             first = next(i for i, x in enumerate(self.names) if i and x.metric is not None)
             return _marked(line, self.mark)[:first]
@@ -349,7 +355,7 @@ class Parting:
 
 
 def parting(line: str, place: int) -> Parting:
-    """Return how the table splits into columns, judged by its line of names."""
+    """Return how lines split into cells, judged by the line of column names."""
     mark = max("&|\t;", key=line.count)
     if not line.count(mark):
         mark = "," if "," in line else ""
@@ -357,7 +363,7 @@ def parting(line: str, place: int) -> Parting:
         return Parting([heading(cell) for cell in _marked(line, mark)], mark, place)
     words = _PERCENT.sub("(%)", _AT.sub("@", _ARROWS.sub(" ", line))).split()
     names = [heading(word) for word in words]
-    # All words before the first metric are the name of one column.
+    # All words before the first metric form the name of the first column.
     before = next((i for i, x in enumerate(names) if x.metric is not None), 1)
     name = " ".join(x.printed for x in names[:before])
     return Parting([Heading(name, name, None), *names[before:]], mark, place)
@@ -374,7 +380,7 @@ def _words(line: str) -> list[str]:
 
 
 class Cell(NamedTuple):
-    """A value and its decimals as printed, whether it has a percent sign, and its line."""
+    """A printed value, its number of decimals, whether it has a percent sign, and its line."""
 
     value: float
     decimals: int

@@ -23,22 +23,22 @@ from sampledash.types import Flags, Ints
 
 KEYS = ["system", "instance", "item"]
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
-_NAMED = 3  # number of items that a message about repeated scores names
-_STEPS = 2**24  # number of values of the digest that places tied items
+_NAMED = 3  # most items that an error about repeated items names
+_STEPS = 2**24  # number of possible values of :func:`digest_of`
 
 
 class LeftOut(NamedTuple):
     """How many instances and relevant items of a system cannot be ranked, and the totals."""
 
-    instances: int  # instances that the system scores
-    bare: int  # instances without a relevant item that has a score
-    full: int  # instances where every candidate is relevant
-    relevant: int  # relevant items
-    unscored: int  # relevant items without a score
+    instances: int  # number of instances for which the system scores items
+    bare: int  # number of instances without a relevant item that has a score
+    full: int  # number of instances where every candidate is relevant
+    relevant: int  # number of relevant items
+    unscored: int  # number of relevant items without a score
 
 
 def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[str, str]:
-    """Return the header of each role; refuse a table without one of the wanted roles."""
+    """Return the header of each role; refuse a table in which a wanted role is missing."""
     columns: dict[str, str] = {}
     for header in headers:
         role = bare(header)
@@ -57,7 +57,10 @@ def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[s
 
 
 def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
-    """Refuse NaN scores, blank labels and marks other than 1 or 0, given how many there are."""
+    """Raise an error if the number of NaN scores, blank labels or invalid marks is not 0.
+
+    A mark is invalid (``odd``) if it says neither that an item is relevant nor that it is not.
+    """
     if nan:
         raise ReadError(
             f"{name}: {nan:,} of the scores are NaN; give each item a number, nothing to a "
@@ -70,7 +73,7 @@ def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
 
 
 def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> None:
-    """Refuse a table if ``again`` > 0 rows repeat an item of an instance; name ``some`` items."""
+    """Raise an error that names ``some`` items if ``again`` rows repeat an item of an instance."""
     if again:
         items = (f"item {str(x['item'])!r} of instance {str(x['instance'])!r}" for x in some)
         raise ReadError(
@@ -80,7 +83,7 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
 
 
 def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
-    """Return sentences on what is left out; refuse a system without anything to rank."""
+    """Return sentences on what is left out; refuse a system for which no item can be ranked."""
     if not facts:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")
     sentences = []
@@ -115,10 +118,11 @@ def digest_of(instance: Any, rank: int) -> int:
 
 
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
-    """Return the place, from 0, of the relevant item ``index`` among ``block`` tied items.
+    """Return the place, counted from 0, of a relevant item among ``block`` tied items.
 
-    The relevant items, ``relevant`` in number, are spread evenly from a start that ``digest``
-    decides. Every place is equally likely, so that means over instances have no bias.
+    ``relevant`` is the number of relevant items among them, and ``index`` is the number of this
+    relevant item. The relevant items are evenly spread from a start that ``digest`` decides. Every
+    place is equally likely, so that means over instances are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -133,9 +137,10 @@ def pairs_table(data: bytes, name: str) -> pd.DataFrame:
 
 
 def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
-    """Return the columns of a table of scores; None for a file that is no such table.
+    """Return the columns of a table of scores, or None if the file is no table of scores.
 
-    ``marked``: a column ``relevant`` marks the relevant items; otherwise another table lists them.
+    If ``marked`` is true, a column ``relevant`` marks the relevant items; otherwise, another table
+    lists the relevant items.
     """
     wanted = ("score", "relevant") if marked else ("score",)
     if (table := _table(data, name, wanted)) is None:
@@ -156,7 +161,7 @@ def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
 
 
 def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
-    """Parse a table; None if it has none of the wanted columns."""
+    """Return a parsed table; None if the file is an array or has none of the wanted columns."""
     kind = kind_of(data, name)
     if kind == "array":
         return None
@@ -171,9 +176,9 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
             table = pd.read_csv(io.BytesIO(data), keep_default_na=False, **options)
     except ReadError:
         raise
-    except Exception:  # None lets the readers of ranks report the error
+    except Exception:
         if wanted is not None:
-            return None
+            return None  # the readers of ranks will report the error
         raise ReadError(
             f"{name} cannot be read: it is damaged or cut off; write it again"
         ) from None
@@ -198,10 +203,10 @@ def ranks_of_scores(
     name
         Name of the table in messages.
     relevant
-        Columns ``instance`` and ``item`` of the relevant items; ``None`` if the table has a column
+        Columns ``instance`` and ``item`` of the relevant items. If None, ``table`` has a column
         ``relevant`` (1 or 0).
     seen
-        Columns ``instance`` and ``item`` of items that are no candidates, unless relevant.
+        Columns ``instance`` and ``item`` of items that are candidates only if they are relevant.
 
     Raises
     ------
@@ -271,19 +276,23 @@ def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
         named = column.str.strip().str.lower().isin(["nan", "-nan"]).to_numpy(bool)
         column = pd.to_numeric(column, errors="coerce")
         wrong = column.isna().to_numpy(bool) & ~empty & ~named
-    if column.dtype.kind != "f":  # floats would tie whole numbers beyond 2^53
+    if column.dtype.kind != "f":
+        # Replace scores by their ranks: as floats, some whole numbers beyond 2^53 would be tied.
         column = column.rank(method="dense")
     return column.to_numpy(np.float64, na_value=np.nan).copy(), empty, wrong
 
 
 def _among(table: pd.DataFrame, pairs: pd.DataFrame) -> Flags:
-    """Return which rows have a pair of instance and item in ``pairs``, compared as text."""
+    """Return which rows of ``table`` have an instance and item in ``pairs``, compared as text."""
     both = [frame[["instance", "item"]].astype(str) for frame in (table, pairs)]
     return pd.MultiIndex.from_frame(both[0]).isin(pd.MultiIndex.from_frame(both[1]))
 
 
 def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
-    """Return each row's best rank, number of others tied, and n; rows come by user and score."""
+    """Return each row's best rank, the number of other items that are tied with it, and n.
+
+    Rows must be sorted by user and, for each user, by increasing score.
+    """
     size = np.arange(len(user))
     fresh = np.r_[True, user[1:] != user[:-1]]
     other = fresh | np.r_[True, score[1:] != score[:-1]]
@@ -296,7 +305,7 @@ def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
 
 
 def _apart(instance: Any, item: Any, rank: Ints, ties: Ints) -> tuple[Ints, Ints]:
-    """Give different ranks to relevant items of one instance that are tied with each other."""
+    """Return ranks and ties in which no relevant items of an instance are tied with each other."""
     block = pd.DataFrame({"instance": instance, "rank": rank, "item": item}).sort_values("item")
     groups = block.groupby(["instance", "rank"])
     index = groups.cumcount().sort_index().to_numpy()

@@ -1,7 +1,7 @@
 """Parse the bytes of a file into a table of named columns.
 
-Text is read by pyarrow if it is large and plain, otherwise by pandas; Parquet by pyarrow; numpy
-arrays by numpy.
+Text is parsed by pyarrow if it is large and plain, and otherwise by pandas. Parquet is parsed by
+pyarrow, and numpy arrays are loaded by numpy.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from sampledash.readers.columns import (
 )
 from sampledash.readers.upload_limits import FileKind, ReadError, check_utf8, stem_of
 
-SMALL = 2**20  # bytes; below this size pyarrow is not faster
-_BLOCK = 4 * 2**20  # bytes parsed at a time
+SMALL = 2**20  # bytes; below this size, pyarrow is not faster than pandas
+_BLOCK = 4 * 2**20  # number of bytes that pyarrow parses at a time
 FORMAT = {",": "CSV", ";": "semicolon-separated text", "\t": "TSV"}
 
 _ARROW = {
@@ -48,19 +48,20 @@ _ARROW = {
     "many": pa.string(),
     "unknown": pa.dictionary(pa.int32(), pa.string()),
 }
-# pandas reads these roles as text: labels stay as written, and some versions misround fractions.
+# Roles of columns that pandas reads as text: labels must stay as written, and some versions of
+# pandas misround fractions.
 _EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
 _LABELS = {role for role, column in ROLES.items() if column.read in (labels, texts)}
-_BROKEN = re.compile(r"[\n\r]")  # line breaks in a header
-# If semicolons separate cells, commas may be decimal commas, and dots may separate thousands.
+_BROKEN = re.compile(r"[\n\r]")  # a line break in a header
+# A number such as 1.000 between semicolons: in such files, a dot may separate thousands.
 _THOUSANDS = re.compile(rb'[;\n]"?([1-9]\d{0,2}(?:\.000)+)"?(?=[;\r\n]|$)')
-_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # how pandas names an index
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # pandas gives this name to an unnamed index
 
 
 def read_table(data: bytes, name: str, kind: FileKind) -> tuple[Layout, pd.DataFrame]:
-    """Parse CSV, TSV, semicolon-separated text, Parquet or a numpy array.
+    """Return the layout and the cells of CSV, TSV, other separated text, Parquet or a numpy array.
 
-    The columns of the frame are named 0, 1, 2 ...; columns without a role may be missing.
+    The columns of the frame of cells are named 0, 1, 2 ...; columns without a role may be missing.
     """
     read = {"text": text_table, "columns": parquet_table, "array": _array_table}
     return read[kind](data, name)
@@ -114,9 +115,10 @@ def rows_of_text(
     quoted: bool = True,
     fast: bool = True,
 ) -> pd.DataFrame:
-    """Parse the records after ``skip`` lines; with ``fast``, try pyarrow first.
+    """Parse the records after the first ``skip`` lines of a text; if ``fast``, try pyarrow first.
 
-    ``holds`` tells for each role what its column holds; others are as in :func:`careful_frame`.
+    ``holds`` tells for each role what its column holds; :func:`careful_frame` and
+    :func:`arrow_frame` explain the other parameters.
     """
     data, merged = source.data or b"", "rank" in source.roles and "system" not in source.roles
     kinds: dict[Any, Holds | None] = {
@@ -140,21 +142,22 @@ def arrow_frame(
     skip: int = 0,
     quoted: bool = True,
 ) -> pd.DataFrame | None:
-    """Parse text by pyarrow, several times as fast as pandas, if nothing is blank or unusual.
+    """Parse text with pyarrow, several times as fast as pandas, if no cell is blank or unusual.
 
-    Return None unless the result is exactly that of :func:`careful_frame`, which then parses the
-    text instead and reports errors.
+    Return None unless the result is exactly that of :func:`careful_frame`; the caller must then use
+    that function, which also reports errors.
 
-    ``holds`` tells what each column holds, None for a column to skip. The header is the last of
-    ``skip`` lines; without ``quoted``, quotation marks are ordinary characters. Numbers are
-    returned as :func:`compact` arrays, text as categories, plain integer labels as integers.
+    ``holds`` tells what each column holds, or None for a column to skip. The first ``skip`` lines,
+    of which the last is the header, are not parsed. If ``quoted`` is false, quotation marks are
+    ordinary characters. Numbers are returned as :func:`compact` arrays, text as categories, and
+    plain integer labels as integers.
     """
     wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
     numeric = {name for name, kind in wanted.items() if kind in (pa.int64(), pa.float64())}
     full = [str(name) for name, kind in holds.items() if kind not in (None, "unknown")]
-    # A single byte is found much faster than two, so search for it first.
+    # Search for one byte first, which is much faster than a search for two bytes.
     if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
-        return None  # pyarrow would read hexadecimal numbers
+        return None  # pyarrow would accept hexadecimal numbers such as 0x1F
     quotes = quoted and b'"' in data
     read = arrow_csv.ReadOptions(
         column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
@@ -168,12 +171,12 @@ def arrow_frame(
         null_values=[""],
         strings_can_be_null=True,
     )
-    pool = pa.system_memory_pool()  # this pool returns freed memory to the system
+    pool = pa.system_memory_pool()  # this pool returns freed memory to the operating system
     text: dict[str, list[Any]] = {name: [] for name in set(wanted) - numeric}
     known: dict[str, NDArray[Any]] = dict.fromkeys(numeric, np.empty(0))
     rows, most = 0, data.count(b"\n") + data.count(b"\r") + 1
     try:
-        # Read block by block: reading all at once is faster, but takes three times the memory.
+        # Read block by block: reading all text at once is faster, but takes three times the memory.
         with arrow_csv.open_csv(pa.BufferReader(data), read, parse, convert, pool) as reader:
             for block in reader:
                 if any(block[name].null_count for name in full):
@@ -190,7 +193,7 @@ def arrow_frame(
         if str(name) in numeric:
             columns[name] = compact([known.pop(str(name))[:rows]])
             if kind == "real" and np.isnan(columns[name]).any():
-                return None  # a cell says "nan"
+                return None  # a cell holds the text "nan"
         elif kind is not None:
             column = pa.chunked_array(text.pop(str(name)))
             if kind == "many":
@@ -204,9 +207,10 @@ def arrow_frame(
 
 
 def _filled(into: NDArray[Any], most: int, start: int, piece: NDArray[Any]) -> NDArray[Any]:
-    """Write one more piece into a column's array, which has room for ``most`` rows from the start.
+    """Write one more piece of a column into its array, at row ``start``, and return the array.
 
-    Joining pieces at the end would take twice the memory, which is not returned to the system.
+    The first call allocates an array for ``most`` rows. Joining all pieces at the end instead would
+    take twice the memory, which would not be returned to the operating system.
     """
     kind = compact([piece]).dtype
     if not start:
@@ -223,9 +227,10 @@ def careful_frame(
     rest: Iterator[tuple[int, list[str]]],
     exact: Container[str | None],
 ) -> pd.DataFrame:
-    """Parse text by pandas, with ``exact`` roles as text; errors name the line.
+    """Parse text with pandas; columns whose role is in ``exact`` remain text. Errors name the line.
 
-    ``second`` is the first record after the header, and ``rest`` are the following records.
+    ``second`` is the first record after the header, and ``rest`` are the following records. Both
+    are used only to report errors.
     """
     try:
         return pd.read_csv(
@@ -268,9 +273,9 @@ def parquet_table(
 ) -> tuple[Layout, pd.DataFrame]:
     """Parse the columns of a Parquet file that have a role; refuse types that cannot be used.
 
-    Columns of numbers are read as numbers, NaN where null, and columns of labels as numbers or
-    categories. In a table of ranks without a column of ranks, all columns of numbers or text are
-    read.
+    Columns of numbers are read as numbers, with NaN for null, and columns of labels as numbers or
+    categories. If no column has the role rank or user, all columns of numbers or text are read,
+    because each may hold the ranks of a system.
     """
     try:
         return _parquet_columns(data, name, source_of, label_roles)
@@ -298,10 +303,12 @@ def _parquet_columns(
     source.check_rows(rows)
     if rows == 0:
         raise ReadError(f"{name} has columns but no rows: add at least one")
-    pairs = zip(fields, source.roles, strict=True)  # a date without a role is text
+    pairs = zip(fields, source.roles, strict=True)
+    # Dates in a column without a role are read as labels.
     label = [role in label_roles or (role is None and _is_dated(f.type)) for f, role in pairs]
     wide = not {"rank", "user"} & set(source.roles)
-    merged = "rank" in source.roles and "system" not in source.roles  # text may name systems
+    # Without a system column, text columns are read too, because they may name systems.
+    merged = "rank" in source.roles and "system" not in source.roles
     wanted: list[int] = []
     for i, role in enumerate(source.roles):
         odd = _odd(fields[i].type, label=label[i])
@@ -316,15 +323,17 @@ def _parquet_columns(
     names = [fields[i].name for i in wanted]
     groups = [head.row_group(i) for i in range(head.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
-    if size > limits.BYTES.most:  # sum columns only if needed: Arrow aborts on a damaged one
+    if size > limits.BYTES.most:
+        # Sum the sizes of the wanted columns only if needed: Arrow aborts if a column is damaged.
         chunks = [i for i in range(head.num_columns) if head.schema.column(i).path in names]
         size = sum(group.column(i).total_uncompressed_size for group in groups for i in chunks)
     limits.check_size(size, name)
-    # Repeated text is kept once, as a dictionary: expanded, a small file could fill the memory.
+    # Read text as a dictionary, which holds repeated text once: without a dictionary, the text of
+    # a small file could fill the memory.
     text = [fields[i].name for i in wanted if _is_text(fields[i].type)]
     file = parquet.ParquetFile(io.BytesIO(data), metadata=head, read_dictionary=text)
     columns: dict[int, pd.Series[Any]] = {}
-    for i, field_name in zip(wanted, names, strict=True):  # one by one, to save memory
+    for i, field_name in zip(wanted, names, strict=True):  # one column at a time, to save memory
         column = file.read(columns=[field_name])
         if column.column_names != [field_name] or len(column) != rows:
             raise ValueError("not what its footer says")
@@ -335,7 +344,7 @@ def _parquet_columns(
 
 
 def _odd(kind: Any, *, label: bool) -> str:
-    """Return the name of a column's type if it cannot be used, otherwise an empty text."""
+    """Return the name of a column's type if it cannot be used, otherwise an empty string."""
     if types.is_dictionary(kind):
         kind = kind.value_type
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
@@ -353,7 +362,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _series(column: Any, *, label: bool) -> pd.Series[Any]:
-    """Return a column as numbers or categories."""
+    """Return a column of pyarrow as a series of numbers or categories."""
     kind = column.type
     if types.is_dictionary(kind) and not _is_text(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
@@ -372,8 +381,8 @@ def _series(column: Any, *, label: bool) -> pd.Series[Any]:
 def _array_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     """Parse a .npy file.
 
-    Named fields are columns. A 1-D array is one system named after the file; a 2-D array has an
-    instance in each row and a system in each column.
+    Named fields become columns. A 1-D array holds the ranks of one system, named after the file; a
+    2-D array has an instance in each row and a system in each column.
     """
     array = load_array(data, name)
     shape = _shape(array.shape)
@@ -404,11 +413,11 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     stream = io.BytesIO(data)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # numpy warns of old spellings in the header
+            warnings.simplefilter("ignore")  # numpy warns about old spellings in the file's header
             array: NDArray[Any] = np.load(stream, allow_pickle=False)
         if stream.tell() < len(data):
             raise ValueError("something behind it")
-    except Exception as error:  # numpy parses the header as Python: many types of errors
+    except Exception as error:  # numpy parses the header as Python, with many types of errors
         raise ReadError(
             f"{name} cannot be read as a numpy array: it is damaged or cut off, or holds Python "
             "objects (a pickle), which could run code and are never read; write numbers again with "
@@ -455,7 +464,7 @@ def _field(values: NDArray[Any], field: str, name: str) -> Any:
 
 
 def _is_number(dtype: np.dtype[Any]) -> bool:
-    """Whether a type is a number of at most 8 bytes, which every machine supports."""
+    """Return whether a type is a number of at most 8 bytes, a size that every machine supports."""
     return dtype.kind in "iuf" and dtype.itemsize <= 8
 
 

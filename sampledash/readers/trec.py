@@ -1,8 +1,9 @@
 """Read TREC files: runs (``qid Q0 docid rank score tag``) and qrels (``qid 0 docid rel``).
 
-A run and its qrels give true ranks; options decide about relevant items that a truncated run lacks.
-Lists of recommendations (user, item, score) and test items, as frameworks save them, hold the same
-fields under other names.
+A run ranks documents for queries, and qrels say which documents are relevant; together, they give
+true ranks. An option decides what happens to relevant items that a truncated run lacks. Frameworks
+for recommenders save the same fields under other names, as lists of recommendations (user, item,
+score) and test items (user, item).
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ FIELDS: dict[TrecKind, list[str]] = {
     "run": ["query", "Q0", "document", "rank", "score", "tag"],
     "qrels": ["query", "iteration", "document", "relevance"],
 }
-# The parser of each field, its content, and what messages ask for; other fields are not read.
+# For each field that is read: its parser, its kind of content, and what error messages ask for.
 _READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
     "tag": (labels, "few", "the tag of the system"),
     "query": (labels, "few", "the query"),
@@ -61,7 +62,7 @@ _READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
     "score": (numbers, "real", "a number"),
     "relevance": (whole, "whole", "a whole number"),
 }
-# Indices of the fields that are numbers in a TREC line, but names in the header of a table.
+# Indices of the fields that hold numbers in a TREC line, but column names in a table's header.
 _NUMBERS: dict[TrecKind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
 _INTEGER = r"[+-]?[0-9]+"
 _LINE: dict[TrecKind, re.Pattern[str]] = {
@@ -87,10 +88,11 @@ _MEANS = (
 
 @dataclass(frozen=True)
 class Trec:
-    """A parsed run or qrels: one row per line, with the names of the fields as columns.
+    """A parsed run or qrels: a frame with one row per line, whose columns are named by field.
 
-    Query, document and tag are categories, the others numbers. A list of recommendations is kept as
-    a run and test items as qrels, but with ``facts``; equal scores in a list are ties.
+    Query, document and tag are categories, and the other fields are numbers. A list of
+    recommendations is stored as a run, and test items are stored as qrels; in both cases, ``facts``
+    is not None. Equal scores in a list of recommendations are ties.
     """
 
     name: str
@@ -100,7 +102,7 @@ class Trec:
 
 
 def trec_kind(data: bytes, name: str) -> TrecKind | None:
-    """Return whether text is a run or qrels, judged by the fields of most of its first lines."""
+    """Return the kind of TREC file if most of the first lines have its fields, otherwise None."""
     limits.check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
     full = (line.strip() for line in stream if not line.isspace())
@@ -140,7 +142,7 @@ def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
                 f"{place(i, 'score')}: {shown(score[i])} is beyond single precision, in which "
                 "trec_eval compares scores; scale the scores of the run"
             )
-        columns["score"] = score.astype(np.float32)  # as trec_eval stores scores
+        columns["score"] = score.astype(np.float32)  # trec_eval also stores scores as float32
     frame = pd.DataFrame(columns, copy=False)
     keys = [field for field in ("tag", "query", "document") if field in frame]
     if (i := first(frame.duplicated(keys))) is not None:
@@ -153,7 +155,7 @@ def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
 
 
 def _cells(data: bytes, name: str, kind: TrecKind) -> pd.DataFrame:
-    """Return the fields of all lines by name; spaces or tabs separate fields, without quotes."""
+    """Return a frame with a column per field; spaces or tabs separate fields, without quoting."""
     check_utf8(data, name)
     fields = FIELDS[kind]
     holds = {field: _READ[field][1] if field in _READ else None for field in fields}
@@ -183,11 +185,11 @@ def _cells(data: bytes, name: str, kind: TrecKind) -> pd.DataFrame:
 
 
 def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
-    """Return the ranks of all relevant items of the qrels in the run, as trec_eval orders it.
+    """Return the rank of every relevant item in the run, ordered as trec_eval orders documents.
 
     Rows are sorted by system, query and document; the rank is 0 if the run lacks the item.
-    ``depth`` is the number of documents that the system ranks for the query, and ``lacks`` the
-    number of relevant documents that it does not rank.
+    ``depth`` is the number of documents that the system ranks for the query, and ``lacks`` is the
+    number of relevant documents of the query that it does not rank.
     """
     good = qrels.frame[qrels.frame["relevance"] >= 1].sort_values(["query", "document"])
     if not len(good):
@@ -215,7 +217,8 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     item, of_list = ["tag", "query", "document"], ["tag", "query"]
     size = len(good["document"].cat.categories)
     pairs, judged = (rows["query"] * size + rows["document"] for rows in (ranked, wanted))
-    hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]  # merge only judged documents
+    # Merge only the relevant documents of the run, which are few.
+    hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]
     items = items.merge(hits, how="left", on=item)
     lists = ranked.loc[ranked["place"] == 1, [*of_list, "depth"]].drop_duplicates()
     items = items.merge(lists, how="left", on=of_list).fillna(0).astype(np.int64)
@@ -233,15 +236,17 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
 
 
 def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
-    """Return the position of each label in ``index``, -1 if absent; labels compare as text."""
+    """Return the position of each label in ``index``, or -1; labels are compared as text."""
     known = index.astype(str).get_indexer(labels.cat.categories.astype(str))
     return known.astype(np.int64)[labels.cat.codes]
 
 
 def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
-    """Return a run in the order of trec_eval, with each document's rank and its list's length.
+    """Return the run sorted as by trec_eval, with new columns ``place``, ``ties`` and ``depth``.
 
-    With ``tied``, documents of equal score share their best rank, and ``ties`` counts the others.
+    They hold the rank of each document, the number of other documents that are tied with it, and
+    the length of its list. Documents of equal score are tied, and share the best of their ranks,
+    only if ``tied`` is true.
     """
     codes = (run[column].cat.codes.to_numpy() for column in ("document", "query", "tag"))
     document, *of_list = codes
@@ -281,11 +286,12 @@ def _facts(
     if run.facts is not None:
         return replace(run.facts, notes=(_TIED, *notes))
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
-    same = (place[1:] > 1) & (score[1:] == score[:-1])  # equals the score before it
+    # Whether the score of a document equals that of the document before it in the same list.
+    same = (place[1:] > 1) & (score[1:] == score[:-1])
     tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     note = f"{counted(tied, 'document')} tied in score with another of the same query."
     notes = [_RULE, *[note] * bool(tied), *notes]
-    # Among documents of equal score, any order of the rank column is accepted.
+    # The rank column may order documents of equal score in any way.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
     doubt = (
@@ -300,7 +306,7 @@ def _queries(size: int) -> str:
 
 
 def missing(runs: list[Ranks]) -> CensoredItems | None:
-    """Return the error about relevant items that some run lacks, None if no run lacks any."""
+    """Return the error about relevant items that a run lacks; None if no run lacks an item."""
     censored = sum(int((run.frame["rank"] == 0).sum()) for run in runs)
     if not censored:
         return None
@@ -327,13 +333,13 @@ def missing(runs: list[Ranks]) -> CensoredItems | None:
 
 
 def _lacking(runs: list[Ranks]) -> NDArray[np.bool_]:
-    """Return for each query whether some run lacks a relevant item."""
+    """Return, for each query, whether some run lacks a relevant item."""
     missed = ((run.frame["rank"] == 0).groupby(run.frame["instance"]) for run in runs)
     return np.asarray(np.any([x.any() for x in missed], axis=0))
 
 
 def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
-    """Return the true ranks of all runs; missing items are treated the same way in all runs."""
+    """Return the true ranks of all runs; ``censored`` tells how to treat missing relevant items."""
     complaint = missing(runs)
     if complaint is not None and censored == "refuse":
         raise complaint
@@ -376,7 +382,11 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
 
 
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
-    """Return ranks, with missing items behind the ranked ones, and how many places were drawn."""
+    """Return the ranks of a run, and the number of missing items whose places were drawn.
+
+    Missing items are placed behind the ranked items of their list. If ``beyond`` is true, they are
+    marked as beyond its end, and no places are drawn.
+    """
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
         row = items.iloc[i]
@@ -399,23 +409,25 @@ def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.Da
     return frame, 0 if beyond else int((missed & (lacks > 1)).sum())
 
 
-# --------------------------------------------------------------- lists, as frameworks save them
+# ------------------------------------------- lists of recommendations, as frameworks save them
 
 _SCORES = ["score", "rating", "prediction", "relevance"]
-_OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}  # lists lack these roles
+# Roles of columns that occur only in tables of ranks, not in lists of recommendations.
+_OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}
 
-#: A file of test items; a list; or a list if test items are given, and otherwise ranks.
+#: What a file holds: test items, lists of recommendations, or "list or ranks" if its header fits
+#: both. Such a file is read as lists if test items are also given, and otherwise as ranks.
 ListKind = Literal["items", "list", "list or ranks"]
 
 
 def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
-    """Return whether a file is a list or test items, judged by its header; None if neither."""
+    """Return the :data:`ListKind` of a file by its header; None if it is no list or test items."""
     if kind == "array":
         return None
     if kind == "columns":
         try:
             headers = parquet.read_schema(io.BytesIO(data)).names
-        except Exception:  # pyarrow raises many types; the reader of tables reports the error
+        except Exception:  # pyarrow raises many types of errors; read_table will report them
             return None
     else:
         try:
@@ -428,14 +440,15 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
     if "rank" in roles:
         return "list or ranks"
     scored = next((name for name in _SCORES if name in names), None)
-    # Test items of data sets have a rating and a time; lists of RePlay and WarpRec only a rating.
+    # A file with ratings and times holds test items of a data set. In lists of recommendations that
+    # RePlay and WarpRec save, scores are called ratings, and there is no column of times.
     if scored is None or (scored == "rating" and set(names) & set(TIMES.split())):
         return "items"
     return "list"
 
 
 def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", "list"]) -> Trec:
-    """Parse a list or test items; refuse missing or invalid cells and repeated items."""
+    """Parse a list of recommendations or test items; refuse invalid cells and repeated items."""
     source_of = partial(_columns_of_list, content=content)
     if kind == "columns":
         source, cells = tables.parquet_table(data, name, source_of, _LABELLED)
@@ -451,7 +464,8 @@ def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", 
         tables.check_width(source, second)
         holds = {role: row[2] for role, row in _LISTED.items()}
         cells = tables.rows_of_text(source, holds, _LABELLED, second, rest, skip=line)
-    if (i := source.find("score")) is not None:  # -inf marks items that are no candidates
+    # Leave out rows with the score -inf, which marks items that are no candidates.
+    if (i := source.find("score")) is not None:
         written = cells[i]
         text = not pd.api.types.is_numeric_dtype(written.dtype)
         masked = written.astype(str).str.strip().eq("-inf") if text else written.eq(-np.inf)
@@ -488,7 +502,8 @@ def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", 
     return Trec(name, "run" if content == "list" else "qrels", frame, facts)
 
 
-# For each role: the field of a run, the parser, the content, and what messages ask for.
+# For each role of a column in a list: the field of a run that it corresponds to, its parser, its
+# kind of content, and what error messages ask for.
 _LISTED: dict[str, tuple[str, Callable[..., Any], Holds, str]] = {
     "system": ("tag", labels, "few", "the name of the system"),
     "user": ("query", labels, "many", "the label of the user"),
@@ -502,7 +517,7 @@ _LABELLED = ("system", "user", "item")
 def _columns_of_list(
     name: str, kind: str, headers: Sequence[str], *, content: Literal["items", "list"], **text: Any
 ) -> Layout:
-    """Return the layout of a list: each role goes to the first column with such a header."""
+    """Return the layout of a list; each role is that of the first column whose header matches."""
     headers, roles = [header.strip() for header in headers], []
     refuse_repeated(headers, name)
     score = next((x for x in _SCORES if x in map(bare, headers)), None)
@@ -514,6 +529,6 @@ def _columns_of_list(
             role = "score"
         wanted = ("user", "item") if content == "items" else _LISTED
         roles.append(role if role in wanted and role not in roles else None)
-    if "score" in roles and "rank" in roles:  # scores decide the order
+    if "score" in roles and "rank" in roles:  # items are ordered by score, so ranks are not needed
         roles[roles.index("rank")] = None
     return Layout(name, kind, tuple(headers), tuple(roles), **text)

@@ -1,4 +1,4 @@
-"""Columns with unknown headers: tell whether they hold an index, ranks, dates or system names."""
+"""Decide whether columns with unknown headers hold a row index, ranks, dates or system names."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ import pandas as pd
 from sampledash.readers.columns import ITEMS, TIMES, Layout, bare, parsed
 from sampledash.readers.upload_limits import ReadError
 
-# Headers that programs give to an index of the rows, in lower case and without spaces.
+# Headers that programs give to a row index, in lower case and without spaces. The empty header is
+# one of them.
 _INDEX = re.compile(
     r"|(unnamed:|level_|__index_level_|\.\.\.)\d+_*|index|idx|#|id|rows?[_.]?(id|names?|number)?"
 )
-_PERHAPS_INDEX = {"x", "v1", "c0", "column1"}  # R names an index so; a system may be called X too
-_FEW = 5  # rows: with fewer rows, 1, 2, 3, ... may well be ranks
-_MANY = 10  # rows: with so many rows, 1, 2, 3, ... cannot be ranks
-# A number with something around it or among its digits, such as 5%, #5, 5th or 1,234.
+# Programs such as R give these headers to a row index, but a system may also be called X.
+_PERHAPS_INDEX = {"x", "v1", "c0", "column1"}
+_FEW = 5  # with fewer rows than this, a column 1, 2, 3, ... may well hold ranks
+_MANY = 10  # with at least this many rows, a column 1, 2, 3, ... cannot hold ranks
+# Text that is meant as a number, with other characters around or between its digits, such as 5%,
+# #5, 5th or 1,234.
 _MEANT_AS_NUMBER = re.compile(r"\W*\d[\d\W_]*[^\W\d_]{0,2}[\d\W_]*")
 _DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4}|\d\d?:\d\d)(?!\d)")
-NO_SYSTEMS = {*ITEMS.split(), *TIMES.split()}  # headers of columns that never name systems
+NO_SYSTEMS = {*ITEMS.split(), *TIMES.split()}  # headers of columns that never hold system names
 
 
 def is_text(cells: pd.Series[Any]) -> bool:
-    """Whether some cells are filled, and none of them with a number."""
+    """Return whether some cells are filled and no filled cell is a number."""
     numeric = pd.api.types.is_numeric_dtype(cells.dtype)
     return not numeric and bool(cells.notna().any() and np.isnan(parsed(cells)).all())
 
 
 def holds_numbers(cells: pd.Series[Any]) -> bool:
-    """Whether some cell is a number, or text that is meant as a number and is no date."""
+    """Return whether some cell is a number, or text that is meant as a number and is not a date."""
     if not is_text(cells):
         return not np.isnan(parsed(cells)).all()
     some = (normalize("NFKC", str(x)) for x in cells.dropna().unique().tolist())
@@ -40,7 +43,7 @@ def holds_numbers(cells: pd.Series[Any]) -> bool:
 
 
 def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
-    """Whether a column of numbers is an index of the rows; refuse a column that is unclear."""
+    """Return whether a column of numbers is a row index; raise an error if that is unclear."""
     header, values = source.headers[i], parsed(cells)
     steps = np.diff(values)
     running = values[0] in (0, 1) and bool(np.all(steps == 1))
@@ -57,7 +60,10 @@ def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
 
 
 def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> bool:
-    """Whether nothing suggests that columns of numbers are ranks, as in a file ``date,price``."""
+    """Return whether columns of numbers are probably not ranks, as in a file ``date,price``.
+
+    ``ranks`` holds the indices of these columns.
+    """
     if any(source.roles):
         return False
     rest = [i for i, header in enumerate(source.headers) if header and i not in ranks]
@@ -68,10 +74,11 @@ def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> boo
 
 
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
-    """Refuse a column of text that may name systems: all systems would be read as one.
+    """Refuse a column of text that may name systems, because they would be read as one system.
 
-    Systems share most instances: a column is refused if over half of all pairs of its values and
-    instances occur. Without instance labels, a column is refused if its values repeat.
+    Systems usually share most instances, so a column is refused if more than half of all possible
+    pairs of a value and an instance occur. Without instance labels, a column with several values is
+    refused if a value repeats.
     """
     for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True)):
         if role is None and i in cells and bare(header) not in NO_SYSTEMS and is_text(cells[i]):
@@ -86,7 +93,7 @@ def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical 
 
 
 def merged(name: str, header: str) -> ReadError:
-    """Return the error about a column that may name systems."""
+    """Return the error for a column that may name systems."""
     return ReadError(
         f"{name}, column {header!r}: it may name systems, which would be read as one; name it "
         "system if it does, instance if it holds users or queries, or remove it"

@@ -1,7 +1,7 @@
 """Limits of uploads: sizes, formats, ranges of n and m, and the errors about them.
 
-:func:`load` turns a path or a buffer into unpacked bytes. Every file is read or refused within
-seconds and a gibibyte of memory.
+:func:`load` turns a path or a buffer into unpacked bytes. Because of the limits, every file is read
+or refused within seconds and with a gibibyte of memory.
 """
 
 from __future__ import annotations
@@ -30,18 +30,22 @@ class Format:
 
     magic: bytes
     kind: FileKind
-    to_parquet: Callable[[bytes], bytes] = bytes  # bytes keeps the data as they are
+    to_parquet: Callable[[bytes], bytes] = bytes  # by default, the data are not converted
 
 
-#: Every binary format by its name; a new format is a row here. The readers read Parquet and .npy.
+#: Every binary format by its name. The readers can read Parquet and .npy. A further format needs
+#: only a row here, with a function that converts the data to Parquet.
 FORMATS = {"Parquet": Format(b"PAR1", "columns"), "a numpy array": Format(b"\x93NUMPY", "array")}
 _GZIP = b"\x1f\x8b"
-_RATIO = 100  # gzip shrinks ranks about 3 to 20 times, but a gzip bomb a thousand times
-_MOST_MEMBERS = 100_000  # gzip members; programs that write many make them 64 KiB or larger
-_PLAIN = 16 * 2**20  # unpacked bytes; up to this size any ratio is allowed
-_PIECE = 2**20
+# Largest ratio of unpacked to packed size. Ranks have a ratio of about 3 to 20, and a gzip bomb has
+# a ratio of a thousand.
+_RATIO = 100
+# Largest number of gzip members. Programs that write many members write at least 64 KiB in each.
+_MOST_MEMBERS = 100_000
+_PLAIN = 16 * 2**20  # bytes; unpacked data up to this size may have any ratio
+_PIECE = 2**20  # number of bytes that are unpacked at a time
 
-# First bytes of the files that people upload by mistake, what they are, and the remedy.
+# Kinds of files that people upload by mistake: their first bytes, a description, and the remedy.
 _CONVERT = "save the table as CSV"
 _SIGNATURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     (
@@ -67,7 +71,7 @@ _SIGNATURES: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     ((b'{"', b"[{", b"[["), "JSON", _CONVERT),
 )  # fmt: skip
 
-#: Role of a number of each instance -> its symbol, what it counts, the smallest and largest value.
+#: For the roles of n and m: the symbol, what the number counts, and its smallest and largest value.
 NUMBERS: dict[str, tuple[str, str, int, int]] = {
     "n_candidates": ("n", "candidates", 2, LARGEST_N),
     "negatives": ("m", "sampled negatives", 1, MOST_PLACES - 1),
@@ -77,7 +81,7 @@ NUMBERS: dict[str, tuple[str, str, int, int]] = {
 class ReadError(Refusal):
     """The ranks cannot be used as they are. The message names file, row, column and remedy.
 
-    ``ways`` maps the text of a button on a page to the options with which to read again.
+    ``ways`` maps the text of a button on a page to the options with which the page reads again.
     """
 
     ways: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -92,13 +96,13 @@ class MissingNegatives(ReadError):
 
 
 class ZeroBasedRanks(ReadError):
-    """The smallest rank is 0 and none is negative: the ranks seem to count from 0."""
+    """The smallest rank is 0 and no rank is negative, so the ranks seem to count from 0."""
 
 
 class CensoredItems(ReadError):
     """A truncated run lacks relevant items: their ranks are only known to lie beyond its end."""
 
-    censored: int  # relevant items that are missing, over all systems
+    censored: int  # number of missing relevant items, summed over all systems
 
 
 class DifferentInstances(ReadError):
@@ -107,14 +111,14 @@ class DifferentInstances(ReadError):
 
 @dataclass
 class Limit:
-    """The largest accepted amount of something, and what to do about more."""
+    """The largest accepted number of something, and a remedy for larger numbers."""
 
     most: int
     what: str
     remedy: str
 
     def check(self, size: int, where: str, **words: str) -> None:
-        """Refuse a larger size; ``words`` fill the placeholders in ``what``."""
+        """Refuse a size above the limit; ``words`` fill the placeholders in ``what``."""
         if size > self.most:
             what = self.what.format(**words)
             raise ReadError(
@@ -128,23 +132,25 @@ _NUMBER = "number them"
 _INSTANCE = "is the column really the instance? Rename it"
 
 FILES = Limit(1_000, "files", "give fewer")
-BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # of all files together, unpacked
-TYPED = Limit(20 * 2**20, "characters", _PASTE)  # in typed or pasted ranks
-PRINTED = Limit(100_000, "characters", _PASTE)  # in a table pasted from a paper
-ROWS = Limit(10_000_000, "rows", _COUNTS)  # if all columns take little memory
-LABELLED = Limit(  # if a table has other columns, or labels that are whole numbers
+BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # unpacked size of all files together
+TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
+PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
+ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables whose columns all take little memory
+# For tables with a column that takes much memory, such as instance labels that are whole numbers.
+LABELLED = Limit(
     3_000_000,
     "rows with a column {column}",
     f"leave that column out (up to {ROWS.most:,} rows), or split the file by instances",
 )
-CAREFUL = Limit(  # if only the slow parser can read some cells
+# For text with cells that only the slow parser can read.
+CAREFUL = Limit(
     2_000_000,
     "rows, some of them with a cell that is blank or no plain number",
     "complete it, or split it into files that small, in which the odd ones are found",
 )
 TEXTS = Limit(2_000_000, "rows with labels that are no whole numbers", _NUMBER)
 LABELS = Limit(1_000_000, "different labels that are no whole numbers", _NUMBER)
-LINES = Limit(2_000_000, "lines", _COUNTS)  # in a run or qrels
+LINES = Limit(2_000_000, "lines", _COUNTS)  # for a TREC run or qrels
 RANKS = Limit(2_000_000, "cells in columns of systems", "split it by systems or by instances")
 COLUMNS = Limit(
     2_000,
@@ -155,11 +161,11 @@ SYSTEMS = Limit(1_000, "systems", _INSTANCE)
 REPETITIONS = Limit(10_000, "different repetitions", _INSTANCE)
 GROUPS = Limit(5_000, "row groups", "write it again")
 _LONGEST_LINE = 2**20  # bytes
-LONGEST_NAME = 200  # characters in the name of a system, an instance or a column
+LONGEST_NAME = 200  # most characters in the name of a system, an instance or a column
 
 
 def check_size(size: int, where: str, verb: str = "holds", limit: Limit = BYTES) -> None:
-    """Refuse more bytes than are read at once."""
+    """Refuse a size in bytes above the limit."""
     if size > limit.most:
         raise ReadError(f"{where} {verb} more than {limit.most >> 20} MiB; {limit.remedy}")
 
@@ -170,7 +176,7 @@ def lines_of(data: bytes) -> int:
 
 
 def check_lines(data: bytes, name: str) -> None:
-    """Refuse text with too many lines, or with a line that is too long for a line of ranks."""
+    """Refuse text with too many lines, or with a line that is too long."""
     ROWS.check(lines_of(data) - 1, name)
     start = 0
     while start + _LONGEST_LINE < len(data):
@@ -185,7 +191,7 @@ def check_lines(data: bytes, name: str) -> None:
 
 
 def check_name(text: str, where: str) -> None:
-    """Refuse a name that is too long (perhaps an unclosed quotation mark) or no valid text."""
+    """Refuse a name that is invalid text or too long (perhaps a quotation mark is not closed)."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -217,7 +223,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
         if name is None:
             file_name = getattr(source, "name", None)
             name = Path(file_name).name if isinstance(file_name, str) else "ranks"
-        # A page reads the same buffer again after a person has set a missing option.
+        # A page reads the same buffer again after a user has set a missing option.
         if hasattr(source, "seekable") and source.seekable():
             source.seek(0, io.SEEK_SET)
         read = source.read(limit.most + 1)
@@ -233,7 +239,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
         if data.startswith(row.magic):
             try:
                 return row.to_parquet(data), name
-            except Exception as error:  # each library raises its own types
+            except Exception as error:  # each library raises its own types of errors
                 raise ReadError(
                     f"{name} cannot be read as {label}: it is damaged or cut off; write it again"
                 ) from error
@@ -241,7 +247,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
 
 
 def unpacked(data: bytes, name: str, limit: Limit = BYTES) -> bytes:
-    """Return the contents of a gzip file, its members joined; stop a gzip bomb while unpacking."""
+    """Return the contents of a gzip file, with its members joined; refuse a gzip bomb early."""
     if data.count(_GZIP + b"\x08") > _MOST_MEMBERS:
         raise ReadError(
             f"{name} is compressed with gzip in more than {_MOST_MEMBERS:,} pieces; "
@@ -275,20 +281,20 @@ def plain(name: str) -> str:
 
 
 def stem_of(name: str) -> str:
-    """Return the name of a file's only system: the file name without folders and endings."""
+    """Return the file name without folders and endings, as the name of a file's only system."""
     last = plain(name).replace("\\", "/").rsplit("/", 1)[-1]
     stem, dot, _ = last.rpartition(".")
     return stem if dot and stem else last
 
 
 def kind_of(data: bytes, name: str) -> FileKind:
-    """Return the kind of a file by its content, whatever its name; refuse unusable kinds."""
+    """Return the kind of a file, judged only by its content; refuse kinds that cannot be read."""
     if not data[:4096].strip() and not data.strip():
         raise ReadError(f"{name} is empty: give a header line and one line for each row")
     for row in FORMATS.values():
         if data.startswith(row.magic):
             return row.kind
-    head = b"".join(data[:64].lower().split())  # JSON may be indented
+    head = b"".join(data[:64].lower().split())  # without white space: JSON may be indented
     for beginnings, what, remedy in _SIGNATURES:
         if data.startswith(beginnings) or head.startswith(beginnings):
             raise ReadError(f"{name} is {what}; {remedy}")

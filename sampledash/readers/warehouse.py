@@ -1,12 +1,12 @@
-"""Rank and count tables too large for memory, as Ibis expressions that an engine runs.
+"""Rank or count tables too large for memory, with Ibis expressions that a database engine runs.
 
-An engine is named by its URL in the form of Ibis: ``duckdb://`` (embedded; the default),
+An engine is given by its Ibis URL: ``duckdb://`` (embedded; the default),
 ``duckdb://lake.db?memory_limit=1GiB``, ``pyspark://?spark.master=spark://host:7077``, ... A table
-is a Parquet file, a folder of Parquet files, perhaps partitioned (``system=A/part-0.parquet``), or
-the name of a table in the engine.
+is given as a Parquet file, a folder of Parquet files, which may be partitioned
+(``system=A/part-0.parquet``), or the name of a table in the engine.
 
-Nothing is sorted: one join finds the score of each relevant item; one join and one aggregation
-count the candidates with a better score and with an equal score.
+Ranks are found without sorting by score: one join finds the score of each relevant item; a second
+join and an aggregation count the candidates with a better score and with an equal score.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ from sampledash.types import Progress
 DUCKDB = "duckdb://"
 _EXTRA = "this needs Ibis and DuckDB: pip install 'sampledash[warehouse]'"
 _SPARK = "Spark needs its client: pip install 'sampledash[spark]'"
-_NAMED = 3  # number of items that a message about repeated scores names
-_AT_ONCE = 12_500_000  # rows that are searched for repeated items at a time
+_NAMED = 3  # most items that an error about repeated items names
+_AT_ONCE = 12_500_000  # number of rows that are searched for repeated items at a time
 _HEX = "0123456789abcdef"
 _HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
-_FILE = "sampledash_file"  # the column in which DuckDB writes the file of each row
-_NULL = "__HIVE_DEFAULT_PARTITION__"  # stands for a missing value in the name of a folder
+_FILE = "sampledash_file"  # column that DuckDB adds with the path of each row's file
+_NULL = "__HIVE_DEFAULT_PARTITION__"  # replaces a missing value in the name of a folder
 
-Table = Any  # an Ibis table; a plain installation does not include Ibis
+Table = Any  # an Ibis table; its type is not imported, because Ibis is an optional dependency
 
 
 def connect(url: str = DUCKDB) -> Any:
-    """Return the engine of a URL."""
+    """Return a connection to the database engine at an Ibis URL."""
     try:
         import ibis
     except ImportError:
@@ -65,14 +65,15 @@ def connect(url: str = DUCKDB) -> Any:
     try:
         engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
         if engine.name == "duckdb":
-            # DuckDB writes there what exceeds memory; processes in one folder would collide.
+            # DuckDB writes data that exceed the memory to this folder. Every connection needs a
+            # folder of its own, because processes with the same folder would collide.
             engine.scratch = Scratch()
             engine.raw_sql(f"SET temp_directory = '{engine.scratch.name}'")
     except ImportError as error:
         kind = url.partition("://")[0]
         extra = _SPARK if "spark" in kind else f"pip install 'ibis-framework[{kind}]'"
         raise ValueError(f"engine '{url}': {_first_line(error)}; {extra}") from None
-    except Exception as error:  # every engine raises its own types
+    except Exception as error:  # every engine raises its own types of errors
         raise ValueError(
             f"engine '{url}' cannot be reached ({_first_line(error)}); give a URL of Ibis, such as "
             f"{DUCKDB}"
@@ -81,24 +82,25 @@ def connect(url: str = DUCKDB) -> Any:
 
 
 def _spark(url: str) -> Any:
-    """Start Spark with the settings of a URL: Ibis sets them after the start, too late for most."""
+    """Start Spark with the settings in a URL; Ibis would set most of them too late to apply."""
     import ibis
     from pyspark.sql import SparkSession
 
     settings: dict[str, bool | float | int | str | None] = {
         "spark.log.level": "OFF",
-        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # keep 007 as text
+        # Read the values in folder names as text, because 007 is not 7.
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     }
     settings |= dict(parse_qsl(urlsplit(url).query))
     interrupt = signal.getsignal(signal.SIGINT)
     session = SparkSession.builder.config(map=settings).getOrCreate()
-    signal.signal(signal.SIGINT, interrupt)  # undo the handler that Spark has set
+    signal.signal(signal.SIGINT, interrupt)  # restore the handler that Spark has replaced
     return ibis.pyspark.connect(session)
 
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip(": \t") for line in str(error).splitlines()]
-    py4j = "An error occurred while calling"  # the message of Java follows
+    py4j = "An error occurred while calling"  # the next line has the error message of Java
     line = next((x for x in lines if x and not x.startswith(py4j)), type(error).__name__)
     return line[:200].rstrip(".; ")
 
@@ -118,7 +120,10 @@ def _told(name: str) -> Iterator[None]:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """Return a file, or all Parquet files below a folder, except names that begin with _ or ."""
+    """Return the Parquet files below a folder, or a list of only ``path`` if it is a file.
+
+    Files and folders whose names begin with ``_`` or ``.`` are skipped.
+    """
     if not path.is_dir():
         return [path]
     if path.samefile("/"):
@@ -133,7 +138,10 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def opened(engine: Any, source: str) -> Table:
-    """Return the table of a Parquet file or folder (all parts checked), or of the engine."""
+    """Return the table of a Parquet file, of a folder of Parquet files, or of the engine.
+
+    All files of a folder must be readable and have the same headers of columns with a role.
+    """
     path = Path(source)
     with _told(source):
         if not path.exists():
@@ -172,8 +180,9 @@ def opened(engine: Any, source: str) -> Table:
 
 
 def _parts(engine: Any, files: list[Path], path: Path) -> Table:
-    """Return the table of the files; names that look like patterns (``*``) are escaped."""
-    if engine.name == "duckdb":  # DuckDB unifies a column's types without loss
+    """Return one table of all files; characters of search patterns (``*``) in names are escaped."""
+    if engine.name == "duckdb":
+        # With union_by_name, DuckDB unifies the types of a column in several files without loss.
         names = [re.sub(r"[*?[]", r"[\g<0>]", str(file)) for file in files]
         options = {"union_by_name": True, "hive_partitioning": False, "filename": _FILE}
         table = engine.read_parquet(names, **options)
@@ -188,15 +197,15 @@ def _parts(engine: Any, files: list[Path], path: Path) -> Table:
 
 
 def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
-    """Return the table with a column for each key of its folders, such as system of ``system=A``.
+    """Return the table with a column per key in folder names, such as system in ``system=A``.
 
-    A value is all text after the first ``=``, and may be percent-encoded. DuckDB's own parser would
-    read 007 as 7, and cannot read values with ``=``.
+    The value is all text after the first ``=``, and may be percent-encoded. DuckDB's own parser is
+    not used, because it would read 007 as 7 and cannot read values with ``=``.
     """
     by_file = _FILE in table.columns
     for key, values in partitions.items():
         column = table[_FILE].re_extract(rf"/\Q{key}\E=([^/]*)/", 1) if by_file else table[key]
-        # Spark decodes the percent-encoding, but each byte as one character.
+        # Spark has already decoded the percent-encoding, but each byte as one Latin-1 character.
         texts = {x if by_file else unquote(x, "latin-1"): unquote(x) for x in values}
         column = column.nullif(_NULL).substitute({a: b for a, b in texts.items() if a != b})
         whole = (role := ROLES.get(role_of(key) or "")) is not None and role.holds == "whole"
@@ -229,7 +238,7 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
     if marked:
         mark = columns["relevant"]
         mark = mark.cast("int8") if mark.type().is_boolean() else mark
-        # strip would not do: in Spark it also removes letters, such as the f of \f.
+        # Do not use strip: in Spark, it would also remove letters, such as the f in \f.
         text = not mark.type().is_numeric()
         columns["relevant"] = _text(mark).re_replace(r"\s", "").lower() if text else mark
         columns["relevant"] = columns["relevant"].fill_null("" if text else 0)
@@ -237,14 +246,14 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:
-    """Return whether a mark means ``words`` (YES or NO), as a number or as one of the words."""
+    """Return whether a mark is one of ``words``, or the number 1 for YES and 0 for NO."""
     return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
 
 
 def candidates(scores: Table, relevant: Table | None = None, seen: Table | None = None) -> Table:
-    """Return all rows except seen irrelevant items, with a column ``relevant`` of booleans.
+    """Return the scores except those of seen irrelevant items, with a boolean column ``relevant``.
 
-    ``relevant`` and ``seen`` hold pairs of instance and item; without ``relevant``, a column of
+    ``relevant`` and ``seen`` hold pairs of instance and item. If ``relevant`` is None, a column of
     ``scores`` marks the relevant items.
     """
     if relevant is None:
@@ -258,7 +267,10 @@ def candidates(scores: Table, relevant: Table | None = None, seen: Table | None 
 
 
 def _flagged(table: Table, pairs: Table, name: str) -> Table:
-    """Add column ``name``: is a row's pair in ``pairs``? Labels of unlike types compare as text."""
+    """Add a boolean column ``name``: whether the instance and item of a row are in ``pairs``.
+
+    Labels are compared as text if only one of the two tables has integers.
+    """
     pairs = pairs.distinct().mutate(flag=True)
     keys = []
     for key in KEYS[1:]:
@@ -270,19 +282,21 @@ def _flagged(table: Table, pairs: Table, name: str) -> Table:
 
 
 def _real(score: Any) -> Any:
-    """Whether a row is a candidate; a score of -inf marks an item that is no candidate."""
+    """Return whether a row is a candidate; the score -inf marks items that are no candidates."""
     return score.fill_null(0) != float("-inf")
 
 
 def rank(candidates: Table) -> Table:
     """Return system, instance, rank, n and ties of every relevant item with a score.
 
-    Rank = 1 + candidates with a better score; a missing score is never better. Relevant items of an
-    instance that are tied with each other get places by :func:`~sampledash.readers.scores.placed`.
+    The rank is 1 + the number of candidates with a better score; a missing score is never better.
+    :func:`~sampledash.readers.scores.placed` breaks ties between relevant items of an instance.
     """
     import ibis
 
-    score = candidates["score"]  # not filtered: engines would join in the wrong order
+    # Items that are no candidates are not removed from this table first: after a filter, engines
+    # would join in an inefficient order.
+    score = candidates["score"]
     relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
     relevant = relevant.select(*KEYS, wanted=relevant["score"])
     others = candidates.select("system", "instance", "score")
@@ -312,9 +326,10 @@ def rank(candidates: Table) -> Table:
 
 
 def count(ranks: Table) -> Table:
-    """Return a histogram of ranks: how many instances have each system, n, rank and ties.
+    """Return a histogram: how many instances have each combination of system, n, rank and ties.
 
-    Instances with several relevant items keep their own rows, with count 1 if none is given.
+    Rows of instances with several relevant items are not combined; each has the count that
+    ``ranks`` gives, or 1 if ``ranks`` has no counts.
     """
     import ibis
 
@@ -346,7 +361,7 @@ def rank_scores(
     *,
     progress: Progress = lambda _: None,
 ) -> tuple[Table, list[str]]:
-    """Return the ranks of a table of scores as an expression, and sentences on what is left out."""
+    """Return an expression for the ranks of scored items, and sentences on what is left out."""
     name = Path(source).name
     scores = score_table(opened(engine, source), name, marked=relevant is None)
     pairs = [
@@ -361,7 +376,7 @@ def rank_scores(
 
 
 def _refuse(scores: Table, name: str, progress: Progress) -> None:
-    """Refuse rows that cannot be ranked, and say how many there are."""
+    """Raise an error if some rows cannot be ranked; its message gives their number."""
     blank = [_blank(scores[key]) for key in KEYS]
     bad = {"blank": blank[0] | blank[1] | blank[2]}
     if scores["score"].type().is_floating():
@@ -372,7 +387,8 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
     refuse_cells(name, totals.get("nan", 0), totals["blank"], totals.get("odd", 0))
     slices = totals["rows"] // _AT_ONCE + 1
-    for number in range(slices):  # each row is a group: too many fill the memory
+    # Search slice by slice: usually, each row is a group, and too many groups fill the memory.
+    for number in range(slices):
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
         again = part.group_by(KEYS).agg(times=part.count())
         again = again.filter(again["times"] > 1)
@@ -387,13 +403,13 @@ def _blank(label: Any) -> Any:
 
 
 def _slice(scores: Table, slices: int) -> Any:
-    """Return the slice, 0 to ``slices`` - 1, of each row, which its instance decides."""
+    """Return each row's slice, from 0 to ``slices`` - 1; rows of an instance share a slice."""
     instance = scores["instance"]
     return ((instance if instance.type().is_integer() else instance.hash()) % slices).abs()
 
 
 def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, LeftOut]:
-    """Count what is left out of each system."""
+    """Return, for each system, how many instances and relevant items are left out, and totals."""
     score = every["score"]
     real, wanted = _real(score), every["relevant"] & score.notnull() & _real(score)
     keys = ["system", "instance"]
@@ -418,7 +434,7 @@ def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, Lef
 
 
 def ranks_table(table: Table, name: str) -> Table:
-    """Return the columns of a table of ranks that a histogram keeps, named by their roles."""
+    """Return the columns of a table of ranks that a histogram needs, named by their roles."""
     roles = roles_of(table.columns, ("rank",), name)
     if not (kind := table[roles["rank"]].type()).is_integer():
         wants = ROLES["rank"].write
@@ -437,14 +453,15 @@ def ranks_table(table: Table, name: str) -> Table:
 def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
     """Write a table as one Parquet file."""
     with _told(name):
-        if engine.name == "pyspark":  # Spark itself would write a folder, on its workers
+        if engine.name == "pyspark":
+            # Spark's own writer would write a folder of files, on the machines of its workers.
             parquet.write_table(table.to_pyarrow(), path)
         else:
             table.to_parquet(path)
 
 
 def _refuse_ranks(ranks: Table, name: str) -> None:
-    """Refuse ranks that are missing or not among the candidates, and blank names of systems."""
+    """Refuse ranks that are missing or not in 1..n, and blank names of systems."""
     most = ranks["n_candidates"] if "n_candidates" in ranks.columns else ranks["rank"]
     good = ((ranks["rank"] >= 1) & (ranks["rank"] <= most)).fill_null(False)
     refuse_cells(name, 0, int(ranks.count(where=_blank(ranks["system"])).to_pyarrow().as_py()), 0)
@@ -453,7 +470,10 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
 
 
 def _refuse_merged(table: Table, name: str) -> None:
-    """Refuse text that may name systems if no column is named system: systems would be merged."""
+    """Refuse a table without a system column if a text column may name systems.
+
+    Without this check, the ranks of all systems would be counted as those of one system.
+    """
     roles = {header: role_of(header) for header in table.columns}
     for header, kind in table.schema().items() if "system" not in roles.values() else ():
         if roles[header] is None and kind.is_string() and bare(header) not in NO_SYSTEMS:
@@ -464,7 +484,7 @@ def _refuse_merged(table: Table, name: str) -> None:
 
 
 def count_ranks(engine: Any, source: str) -> Table:
-    """Return a table of ranks as a histogram, with labels if instances have several ranks."""
+    """Return a table of ranks as a histogram; it has labels if some instance has several ranks."""
     name = Path(source).name
     table = opened(engine, source)
     ranks = ranks_table(table, name)
@@ -480,7 +500,7 @@ def count_ranks(engine: Any, source: str) -> Table:
 
 
 def fetched(table: Table, name: str, most: int) -> Any:
-    """Return a table of an engine as a data frame; refuse more than ``most`` rows."""
+    """Return a table of the engine as a data frame; refuse a table of more than ``most`` rows."""
     with _told(name):
         if table.limit(most + 1).count().to_pyarrow().as_py() > most:
             raise ReadError(f"{name} are more than {most:,} rows: write them, -o {name}.parquet")
@@ -488,8 +508,11 @@ def fetched(table: Table, name: str, most: int) -> Any:
 
 
 def folder(path: Path) -> bytes:
-    """Return a folder of Parquet as the bytes of one file; too many ranks are reduced to counts."""
-    parts_of(path)  # refuse a wrong folder before an engine is needed
+    """Return a folder of Parquet files as the bytes of one file.
+
+    If a table of ranks has too many rows, they are reduced to counts.
+    """
+    parts_of(path)  # raises an error for a folder without a table before an engine is started
     engine = connect()
     table = opened(engine, str(path))
     with _told(path.name):

@@ -11,11 +11,11 @@ _TEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}",
-    # A double quote is a command in German and other languages of babel; a bracket or star after
-    # the end of a row would be read as an argument of the row's end.
+    # For German and some other languages, the package babel makes a double quote a command. A
+    # bracket or star after \\, the end of a row, would be read as an argument of \\.
     '"': r"\symbol{34}", "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip
-_JOINERS = "\u200c\u200d"  # invisible, but parts of words in some scripts and of emoji
+_JOINERS = "\u200c\u200d"  # invisible, but needed in words of some scripts and in emoji
 _LIGATURES = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)")
 # In some Markdown, a colon, a dot after www or an at sign begins a link, a mention or an emoji.
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]#|~$^:]|(?<!\w)@|@(?=[\w-]+\.)|(?<=www)\.", re.IGNORECASE)
@@ -34,12 +34,12 @@ def one_line(text: str) -> str:
 
 
 def _hidden(character: str) -> bool:
-    # Control characters, format characters (such as direction marks), and lone surrogates.
+    # These are control characters, format characters (such as direction marks) and lone surrogates.
     return unicodedata.category(character) in ("Cc", "Cf", "Cs")
 
 
 def tex(text: str) -> str:
-    r"""Return text escaped for LaTeX, with any class and font encoding.
+    r"""Return text escaped for LaTeX, for use with any document class and font encoding.
 
     Examples
     --------
@@ -57,12 +57,13 @@ def markdown(text: str) -> str:
     >>> print(markdown("<b>A|B</b>, Recall@10"))
     &lt;b>A\|B&lt;/b>, Recall@10
     """
-    # A > has no meaning within a cell; unescaped, "better > worse" is readable before rendering.
+    # In a cell, > has no special meaning. It is not escaped, so that "better > worse" is also
+    # readable in the source of the table.
     return _MARKDOWN.sub(r"\\\g<0>", html.escape(one_line(text), quote=False).replace("&gt;", ">"))
 
 
 def html_text(text: str) -> str:
-    """Return text escaped for HTML, between tags and in quoted attributes; line breaks stay.
+    """Return text escaped for HTML, between tags or in quoted attributes; keep line breaks.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def html_text(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text that a page shows as it is, even if it looks like Markdown or an address."""
+    """Return text escaped so that a page shows it unchanged, even Markdown and web addresses."""
     text = text.replace("://", ":\u2060//").replace("www.", "www\u2060.")
     for sign in "\\`*_{}[]<>#|~$:":
         text = text.replace(sign, "\\" + sign)
@@ -82,7 +83,7 @@ def escaped(text: str) -> str:
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a long name without its middle, because names often differ at their ends.
+    """Return a name; a long name loses its middle, because names often differ at their ends.
 
     Examples
     --------
@@ -101,5 +102,5 @@ def system_name(name: str) -> str:
 
 
 def plain(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return the short form of a system's name for a picture; Plotly would interpret tags."""
+    """Return the short form of a system's name, escaped because Plotly interprets HTML tags."""
     return short_name(name, longest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

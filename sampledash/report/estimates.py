@@ -1,4 +1,4 @@
-"""Sentences about what sampled ranks tell of the real metric, from ``estimates.jinja``."""
+"""Sentences on what sampled ranks tell about the exact metric, from ``estimates.jinja``."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from sampledash.report.templates import Sentences
 from sampledash.sampled_rank_sets import READINGS
 
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-# Verdict of the headline -> icon, colour.
+# For each verdict of the headline: its icon and its colour.
 VERDICTS = {
     "decided": (":material/check_circle:", "green"),
     "if falling": (":material/rule:", "orange"),
     "cannot tell": (":material/help:", "gray"),
 }
-Reason = Literal["contradicted", "n", "m", "range", "adaptive"]  # why another estimator is shown
+# Why the page shows another estimator than the chosen estimator.
+Reason = Literal["contradicted", "n", "m", "range", "adaptive"]
 
 
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
-    """Return a sentence on systems whose m depends on the rank, and on what follows.
+    """Return sentences on systems whose m depends on the rank, and on the consequences.
 
-    ``chance``: probability of such a strong dependence if m is independent of the rank; None if the
-    data say that the drawn negatives decided m.
+    ``chance`` is the probability that the dependence seems at least as strong if m is independent
+    of the rank; it is None if the data say that the drawn negatives decided m.
     """
     if chance is None:
         return say.drawn_decided_m(systems)
@@ -37,13 +38,19 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
 
 
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
-    """Return the estimates of each system under both explanations of an m that depends on rank."""
+    """Return a sentence with the estimates of each system under each of :data:`READINGS`.
+
+    These are the possible explanations of an m that depends on the rank.
+    """
     named = [(short_name(name), estimates) for name, estimates in values.items()]
     return say.by_reading(named, READINGS, method)
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:
-    """Yield a warning if the candidates ``n`` or the negatives ``m`` differ between systems."""
+    """Yield a warning for each of n and m that differs between systems.
+
+    The numbers of candidates ``n`` and of negatives ``m`` are given by system.
+    """
     for symbol, sizes in {"n": n, "m": m}.items():
         low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         if sizes[low] != sizes[high]:
@@ -51,7 +58,11 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 
 
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
-    """Return a word of :data:`VERDICTS`: do ranges decide every pair, or only if ranks fall off?"""
+    """Return the key of :data:`VERDICTS` that tells whether ranges decide the order of every pair.
+
+    ``free`` holds the range of the difference of each pair without an assumption, and ``falling``
+    under the assumption that no rank is more frequent than a better rank.
+    """
     if decided(free) == len(free):
         return "decided"
     return "if falling" if decided(falling) == len(falling) else "cannot tell"
@@ -65,7 +76,10 @@ def sentence(
     method: str,
     range_of_first: tuple[float, float],
 ) -> str:
-    """Return the headline of a page in at most 25 words; names and values in order of the data."""
+    """Return the headline of a page in at most 25 words.
+
+    ``word`` is a key of :data:`VERDICTS`, and ``values`` are the estimates by ``method``.
+    """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
         return f"{alone(metric, systems[0], range_of_first)} {estimate}"
@@ -74,7 +88,7 @@ def sentence(
 
 
 def alone(metric: str, system: str, ends: tuple[float, float]) -> str:
-    """Return a sentence on the range of the metric of one system."""
+    """Return a sentence on the range of the metric of a single system."""
     return say.alone(metric, system, *map(percent, ends))
 
 
@@ -84,10 +98,10 @@ def span(low: float, high: float) -> str:
 
 
 def best_gamma(table: pd.DataFrame, metric: str) -> str:
-    """Return a sentence that compares the γ of smallest error with γ = 1/|D|, the first row."""
+    """Return a sentence that compares the γ of smallest error with γ = 1/|D| in the first row."""
     return say.best_gamma(metric, table.iloc[int(table["mse"].argmin())], table.iloc[0])
 
 
 def price_of_gamma(table: pd.DataFrame) -> str:
-    """Return a sentence on the price of the smallest γ: largest entry and condition number."""
+    """Return a sentence on the drawbacks of the smallest γ: large entries and condition number."""
     return say.price_of_gamma(table.iloc[int(table["gamma"].argmin())])

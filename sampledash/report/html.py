@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML file for screen, phone and paper."""
+"""Write a report as one self-contained HTML file for screen, phone and paper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sampledash.report.sentences import beware
 from sampledash.report.tables import printed
 from sampledash.schemes import SCHEMES
 
-MOST_ROWS = 200  # in a table: nobody reads all pairs of a hundred systems on paper
+MOST_ROWS = 200  # most rows of a table, because longer tables are hard to read on paper
 _STATES = ("right", "wrong", "undecided", "tied")
 _TIES = {
     "expected": "in random order",
@@ -29,7 +29,7 @@ _TIES = {
 }
 _WEIGHTS = {"instances": "the same for all", "relevant-items": "its number of relevant items"}
 
-# The file may not load anything, whatever a browser or a name in the data asks for.
+# This policy forbids the file to load anything, even if a name in the data contains HTML code.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:"
@@ -50,15 +50,15 @@ def html_report(
     *,
     legend: str = "",
 ) -> str:
-    """Write a report that opens anywhere, without a network; the same input gives the same report.
+    """Return the HTML of a report that needs no network; the same input gives the same report.
 
     Figures are Plotly figures for a light background, each with its title; the script of Plotly is
-    included once. Without ``tables``, the report shows the means and the verdict; long tables end
-    after 200 rows. The ``legend`` is HTML that explains the lines of the pictures. Names are always
-    written as plain text, and a policy in the file forbids every request.
+    included once. If ``tables`` is None, the report shows the means and the verdict; long tables
+    end after 200 rows. The ``legend`` is HTML that explains the lines of the pictures. Names are
+    always written as plain text, and a policy in the file forbids every request.
     """
     if tables is None:
-        # The report has one correction, which is among its settings.
+        # A report is about one correction, which is listed in the settings, not in each row.
         verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
@@ -131,7 +131,7 @@ def _document(title: str, parts: Sequence[str]) -> str:
 
 
 def _headline(findings: Pairs) -> str:
-    """Return a sentence on how many comparisons are right, wrong, undecided and tied."""
+    """Return a sentence with the numbers of right, wrong, undecided and tied comparisons."""
     states = findings.verdict["state"]
     numbers = {state: int((states == state).sum()) for state in _STATES}
     parts = [f"{count(number)} {state}" for state, number in numbers.items() if number]
@@ -198,7 +198,7 @@ def _settings(findings: Pairs) -> pd.DataFrame:
 
 
 def _systems(sets: Sequence[RankSet]) -> pd.DataFrame:
-    """Return a table of the rank sets; equal digests mean that two files hold the same ranks."""
+    """Return a table of the rank sets; two rank sets with equal digests hold the same ranks."""
     rows = [
         (x.system, count(x.n_instances), count(len(x)), span(x.n.min(), x.n.max()), x.digest[:12])
         for x in sets

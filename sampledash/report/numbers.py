@@ -9,13 +9,13 @@ import numpy as np
 
 from sampledash import checks
 
-_NOISE = 1e-12  # a computed 1 is off by at most this rounding error
-SAME = 1e-9  # values closer than this are written as equal
+_NOISE = 1e-12  # largest rounding error of a computed value whose exact value is 1
+SAME = 1e-9  # values that differ by less than this are written as equal
 MOST_NAMED = 3  # largest number of systems that a sentence names one by one
 
 
 def count(value: float) -> str:
-    """Write a whole number with thousands separated.
+    """Write a whole number with commas between thousands.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
 
 
 def first_named(names: Sequence[str]) -> str:
-    """Join the first names, three at most, as in a sentence."""
+    """Join the first three names as in a sentence; an ellipsis stands for further names."""
     return listed([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
 
 
@@ -47,7 +47,7 @@ def span(low: float, high: float) -> str:
 
 
 def short_count(value: float) -> str:
-    """Write a whole number for an axis, in millions (M) or billions (B) if it is that large.
+    """Write a whole number for an axis, with M for round millions and B for round billions.
 
     Examples
     --------
@@ -66,9 +66,10 @@ def unbroken(text: str) -> str:
 
 
 def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:
-    """Return a share in percent with two decimals, after ``<`` or ``>`` if rounding would mislead.
+    """Return a sign and a share in percent with two decimals.
 
-    A share other than 0 is never written as 0, and a share other than 1 never as 1; a probability
+    The sign is ``<`` or ``>`` if rounding would mislead, and otherwise empty. A share other than 0
+    is never written as 0, and a share other than 1 is never written as 1; a probability
     (``chance``) is written neither as 0 nor as 1.
 
     Examples
@@ -141,7 +142,7 @@ def p_value(value: float) -> str:
 
 
 def decimal(value: float) -> str:
-    """Write a number that is not a share: two decimals, thousands separated."""
+    """Write a number that is not a share, with two decimals and commas between thousands."""
     return f"{value:,.2f}"
 
 
@@ -157,10 +158,10 @@ def gamma(value: float) -> str:
 
 
 def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lambda _: "") -> str:
-    """Turn an error into a sentence for the screen: capital, full stop, separated thousands.
+    """Turn an error into a sentence with a capital letter, a full stop and commas in large numbers.
 
-    Quotations and dates stay as they are. By default the text of remedies is left out, because a
-    page has buttons for them.
+    Quotations and dates do not change. ``remedy`` returns the text of a remedy; by default, this
+    text is left out, because a page has buttons for remedies.
     """
     message = error.worded(remedy) if isinstance(error, checks.Refusal) else str(error)
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())
@@ -170,12 +171,12 @@ def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lamb
     text = "".join(parts)
     text = re.sub(r"\bgamma\b", "γ", text)
     text = text if text.endswith((".", "!", "?")) else text + "."
-    # A leading symbol (n, m, k) or file name stays as it is written.
+    # A symbol (n, m, k) or a file name at the beginning gets no capital letter.
     return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}\s", text) else text
 
 
 def tex_count(value: float) -> str:
-    """Write a whole number in TeX, with braces around commas, after which TeX would add a space."""
+    """Write a whole number in TeX, with commas in braces, so that TeX adds no space after them."""
     return count(value).replace(",", "{,}")
 
 

@@ -30,17 +30,18 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 #: Titles of the bundled examples of MovieLens.
 _MOVIELENS = {EXAMPLES[name].title for name in EXAMPLES if name.startswith("movielens")}
-# The paragraph names all systems with their values if there are at most so many systems, and values
-# in all; it names all pairs if there are at most so many. The last number is the longest name.
+# The paragraph gives the values of all systems if there are at most _SYSTEMS systems and _VALUES
+# values, and names all pairs if there are at most _PAIRS pairs. Names longer than _LONGEST
+# characters are cut.
 _SYSTEMS, _VALUES, _PAIRS, _LONGEST = 4, 6, 3, 60
 
 
 def paragraph(findings: Pairs, *, latex: bool = False) -> str:
-    r"""Write four or five sentences for a paper's evaluation section.
+    r"""Return four or five sentences for a paper's evaluation section.
 
     They give the setting with the values of the full ranking, the expected values of the sampled
     metric, the m from which the order is right, the probability that one run shows the true order,
-    and the limits of these numbers. Every number is one of the findings. In LaTeX, names are
+    and the limits of these numbers. All numbers come from ``findings``. In LaTeX, names are
     escaped, and citations use the keys of :func:`bibtex`.
     """
     return " ".join(_template(latex).render(_facts(findings), latex=latex).split())
@@ -60,13 +61,13 @@ def _template(latex: bool) -> Template:
     """Return the template of the paragraph, with filters for plain text or for LaTeX."""
 
     def name(text: str) -> str:
-        """Return a text of the user on one line, shortened if it is too long."""
+        """Return a text of the user as a single line, shortened if it is too long."""
         line = one_line(text) or "(no name)"
         line = line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
         return tex(line).replace("…", r"\dots{}") if latex else line
 
     def share(value: float, *, chance: bool = False) -> str:
-        """Write a share in percent, where :func:`rounded` says "<" or ">" in words."""
+        """Write a share in percent; the signs < and > of :func:`rounded` become words."""
         sign, number = rounded(value, chance=chance)
         if sign == ">" and value < 0:
             sign, number = "just below ", "0.00"
@@ -132,7 +133,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "sampled": _means(f, f.sampled),
         "differ": bool((f.verdict["sampled"].abs() > TIED).any()),
         "equal_pairs": len(f.verdict) - len(rows),
-        # Metrics that reverse pairs come first, and metrics that keep all pairs come last.
+        # Metrics that reverse pairs come first; metrics that keep the order of all pairs come last.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),
         "turned": _few_pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
         "m_max": f.m_max,
@@ -143,7 +144,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "wrong_pairs": _few_pairs(wrong, "better", "worse") if one_metric else [],
         "comparisons": len(rows),
         "kind": "pairs" if one_metric else "comparisons",
-        # How probably a run orders each pair right: all if few pairs, else the lowest.
+        # The probability that one run shows the true order: of every pair if there are few pairs,
+        # and otherwise only of the pair with the lowest probability.
         "runs": list(runs),
         "low": f"{100 * (1 - CONFIDENT):g}",
         "high": f"{100 * CONFIDENT:g}",
@@ -154,7 +156,10 @@ def _facts(f: Pairs) -> dict[str, Any]:
 
 
 def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], int]]:
-    """Return, for each metric, its values with their systems, best first, and how many are best."""
+    """Return, for each metric, its name, the (value, system) pairs, and the number of best systems.
+
+    The pairs are sorted by decreasing value.
+    """
     table = []
     for metric, column in zip(f.metrics, means.T, strict=True):
         values = [(column[i], f.systems[i]) for i in np.argsort(-column, kind="stable")]
@@ -163,12 +168,12 @@ def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], 
 
 
 def _few_pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
-    """Return the names of pairs, or nothing if there are too many pairs to name."""
+    """Return the names of the systems of each pair, or an empty list if there are many pairs."""
     return list(zip(rows[first], rows[second], strict=True)) if len(rows) <= _PAIRS else []
 
 
 def _grouped(pairs: Iterable[tuple[Any, str]]) -> list[tuple[Any, list[str]]]:
-    """Group the metrics with equal values, in the order of their first occurrence."""
+    """Return each distinct value with the metrics that have it, in order of first occurrence."""
     groups: dict[Any, list[str]] = {}
     for value, metric in pairs:
         groups.setdefault(value, []).append(metric)

@@ -27,8 +27,8 @@ def python_script(findings: Pairs) -> str:
     """Write a Python script that prints the numbers of these findings.
 
     The script prints exact means, expected sampled means with their standard deviation in one run,
-    and the verdict. It reads files from the folder in which it runs. Only ``findings.python`` puts
-    names of systems into the code, and it quotes them.
+    and the verdict. It reads files from the folder in which it runs. Names of systems occur in the
+    code only in ``findings.python``, where they are quoted.
     """
     options = _options(findings.protocol)
     reading = {name: options[name] for name in ("ties", "weighting") if name in options}
@@ -76,7 +76,7 @@ def _correction(recipe: Correction) -> str:
 
 
 def _m_values(findings: Pairs) -> list[str]:
-    """Return the evaluated values of m as lines of code; nothing if they are the default."""
+    """Return the evaluated values of m as lines of code, or no lines if they are the default."""
     values, protocol = findings.orders.m_values, findings.protocol
     default = findings.every_m and (findings.m_max <= EVERY or not protocol.anew)
     if default or not (protocol.correction.by_rank or protocol.anew):
@@ -84,7 +84,8 @@ def _m_values(findings: Pairs) -> list[str]:
     parts = []
     for run in np.split(values, np.flatnonzero(np.diff(values) > 1) + 1):
         if len(run) > 2:
-            parts.append(f"*range({run[0]},\xa0{run[-1] + 1})")  # wrap must not break a range
+            # The non-breaking space prevents a line break within a range.
+            parts.append(f"*range({run[0]},\xa0{run[-1] + 1})")
         else:
             parts += [str(m) for m in run]
     lines = textwrap.wrap(", ".join(parts), 72, break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""The verdict in a sentence: the order that sampling shows, the true order, and a sufficient m."""
+"""Write a verdict as a sentence: the order that sampling shows, the true order, a sufficient m."""
 
 from __future__ import annotations
 
@@ -87,10 +87,11 @@ def sentence_of_many(
     right_from: int | None,
     m_max: int,
 ) -> str:
-    """Return the verdict on a metric and many pairs in at most 25 words: worst pair and a count.
+    """Return the verdict on a metric and many pairs of systems, in at most 25 words.
 
-    ``worst`` is the row of the worst pair; ``states`` counts the pairs in each state;
-    ``right_from`` is None if some pair is not in its true order at the largest m considered.
+    It tells the verdict on the worst pair, and how many pairs are in the same state. ``worst`` is
+    the row of the worst pair; ``states`` counts the pairs in each state; ``right_from`` is None if
+    some pair is not in its true order at the largest m considered.
     """
     if worst["state"] == "tied":
         return NOTHING
@@ -107,7 +108,7 @@ def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
 
 
 def drawn_negatives(findings: Pairs) -> str:
-    """Return ``100 negatives``, or ``all 3,686 negatives`` if every candidate is ranked."""
+    """Return text such as ``100 negatives``, or ``all 3,686 negatives`` if all are drawn."""
     high = max(ranks.max_negatives for ranks in findings.sets)
     if not findings.protocol.design.distinct or findings.m < high:
         return negatives(findings.m)
@@ -116,7 +117,7 @@ def drawn_negatives(findings: Pairs) -> str:
 
 
 def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
-    """Return the verdict on the metric with index x; ``name`` formats a system's name."""
+    """Return the verdict on the metric with index ``x``; ``name`` formats the name of a system."""
     metric = metric_name(str(findings.metrics[x]), str(findings.protocol.correction))
     few, drawn = len(findings.systems) <= MOST_NAMED, drawn_negatives(findings)
     pairs = range(findings.pairs) if few else [findings.worst_pair(x)]
@@ -135,7 +136,10 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def other_metrics(findings: Pairs, x: int) -> str:
-    """Return the worst state of every metric other than x, such as ``Also wrong: NDCG.``."""
+    """Return sentences on the metrics other than metric ``x``, such as ``Also wrong: NDCG.``.
+
+    Metrics are grouped by the worst state of their pairs.
+    """
     worst, sentences = findings.states.min(axis=1), []
     for code, state in enumerate(CODES):
         names = [str(findings.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]
@@ -145,7 +149,7 @@ def other_metrics(findings: Pairs, x: int) -> str:
 
 
 def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
-    """Return warnings about the data at this m, and about the cutoffs."""
+    """Return warnings about the data, about too few negatives for m, and about cutoffs."""
     first, *others = findings.sets
     notes, atoms = list[str](), first.counted()
     for other in others:
@@ -186,9 +190,9 @@ def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
 
 
 def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:
-    """Return a sentence on why estimates lie outside 0 to 100 %; none if all lie inside.
+    """Return a sentence on why estimates lie outside 0 to 100 %; an empty list if all lie inside.
 
-    ``values`` are keyed by system (then give ``method``) or by estimator.
+    The keys of ``values`` are estimators, or systems; for systems, ``method`` is the estimator.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Write tables as CSV with all digits, and as Markdown and LaTeX rounded as papers print them.
+"""Write tables as CSV with all digits, and as Markdown and LaTeX, rounded as papers print them.
 
-Also write and read corrected metric vectors as files, with their settings.
+The module also writes and reads files of corrected metrics with their settings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ CellKind = Literal[
     "text", "flips", "count", "share", "points", "chance", "p", "number", "digits", "any"
 ]
 
-# Columns of sampledash's own tables by kind of content; for "any", the values decide the kind.
+# Names of the columns in sampledash's own tables, grouped by their kind of content. For the kind
+# "any", the values decide which of the other kinds it is.
 _HOLD: dict[CellKind, str] = {
     "text": "metric correction system better worse first second state paired assumption design "
     "scheme shape minus adaptive provenance cell reason matched objective recommender where quote "
@@ -47,7 +48,7 @@ _HOLD: dict[CellKind, str] = {
     "printed_std validation ours our_std",
     "any": "rank instance count",
 }
-# Name of a column in code = header in print, if the header is not just the words of the name.
+# Pairs name=header, for columns whose printed header is not simply the words of the column's name.
 _WORDS = (
     "m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
     "largest=Largest entry|condition=Condition number|"
@@ -69,15 +70,17 @@ _COLUMNS: dict[str, tuple[str, CellKind]] = {
 }
 _UNIT: dict[str, str] = {"share": " (%)", "points": " (pp)", "chance": " (%)"}
 MISSING_TEX = "--"
-_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # a spreadsheet runs text that begins so
+# A spreadsheet runs text as a formula if it begins with one of these characters.
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 _SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 
 
 class Column(NamedTuple):
     """A column as a paper prints it, not yet escaped for Markdown, LaTeX or HTML.
 
-    ``header`` includes the unit; ``ours`` tells whether sampledash or a user wrote the header;
-    ``cells`` hold numbers with a plain minus sign, ``""`` for a missing value.
+    ``header`` includes the unit. ``ours`` is true if sampledash, and not a user, wrote the header.
+    ``number`` is true if the column holds numbers. In ``cells``, numbers have a plain minus sign,
+    and a missing value is an empty string.
     """
 
     name: str
@@ -88,9 +91,9 @@ class Column(NamedTuple):
 
 
 def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
-    """Return the columns with their values; an index other than row numbers comes first.
+    """Return the names and values of the columns; an index other than row numbers comes first.
 
-    A column of intervals becomes two, ``_low`` and ``_high``.
+    A column of intervals becomes two columns, whose names end in ``_low`` and ``_high``.
     """
     if not isinstance(table.index, pd.RangeIndex):
         named = ["" if name is None else str(name) for name in table.index.names]
@@ -108,17 +111,20 @@ def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
 
 
 def as_csv(table: pd.DataFrame) -> str:
-    """Write a table as CSV that reads back without loss.
+    """Write a table as CSV that can be read back without loss.
 
-    Floats have all their digits, and missing values are empty. A text that a spreadsheet would run
-    as a formula is preceded by an apostrophe.
+    Floats have all their digits, and missing values are empty. Text that a spreadsheet would run as
+    a formula is preceded by an apostrophe.
     """
     columns = [[_guarded(value) for value in (name, *values)] for name, values in columns_of(table)]
     return "".join(",".join(map(_field, line)) + "\n" for line in zip(*columns, strict=True))
 
 
 def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
-    """Return ranks as a table for the readers: one row per rank, without columns of defaults."""
+    """Return ranks as a table that :func:`read_rank_sets` can read, with one row per rank.
+
+    Columns that hold only default values are left out.
+    """
     parts = []
     for ranks in sets:
         pairs = zip(ranks.ranks.tolist(), ranks.beyond.tolist(), strict=True)
@@ -149,16 +155,17 @@ def _guarded(value: Any) -> str:
 
 
 def _field(text: str) -> str:
-    # In some versions of Python, the csv module leaves a lone carriage return unquoted.
+    # The csv module is not used: in some versions of Python, it leaves a lone carriage return
+    # unquoted.
     plain = text == text.strip() and not any(c in text for c in ',"\n\r')
     return text if plain else '"' + text.replace('"', '""') + '"'
 
 
 def printed(table: pd.DataFrame) -> list[Column]:
-    """Round a table for print: shares in percent with two decimals, whole numbers plain.
+    """Return the columns of a table for print, such as shares in percent with two decimals.
 
-    Known columns are recognized by name. An unknown column of numbers holds shares if no absolute
-    value exceeds 1, otherwise whole numbers or numbers with two decimals.
+    Known columns are recognized by name. Numbers in an unknown column are printed as shares if no
+    absolute value exceeds 1, otherwise as whole numbers or with two decimals.
     """
     columns = columns_of(table)
     names, made = {name for name, _ in columns}, []
@@ -178,15 +185,17 @@ def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
     """Return the header and the kind of a column, which may depend on the other columns."""
     header, kind = _COLUMNS.get(name, (name, "any"))
     paired = {"better", "worse"} <= names
-    if paired and name in ("exact", "sampled", "difference"):  # values are better - worse
+    if paired and name in ("exact", "sampled", "difference"):
+        # The values are differences: the value of the better system minus that of the worse system.
         return f"{header} difference" if name != "difference" else header, "points"
     if paired and name == "probability" and "state" not in names:
         return "Probability", kind
-    if "design" in names and " > " in name:  # one column per pair
+    if "design" in names and " > " in name:  # a column for a pair of systems, such as "A > B"
         return f"Shows {name}", "chance"
     if name in ("low", "high") and "probability" in names:
         return f"Shared negatives, {header.lower()}", "chance"
-    if "second" in names and name.startswith(("low", "high")):  # values are first - second
+    if "second" in names and name.startswith(("low", "high")):
+        # The values are differences: the value of the first system minus that of the second system.
         return header, "points"
     return header, kind
 
@@ -229,10 +238,10 @@ def _missing(value: Any) -> bool:
 
 
 def as_markdown(table: pd.DataFrame) -> str:
-    """Write a table as Markdown (pipes), rounded for print; missing values are an en dash."""
+    """Write a table as a Markdown pipe table, rounded for print; missing values are en dashes."""
     columns = []
     for column in printed(table):
-        # A number contains no text of a user, and an escaped < in it would be hard to read.
+        # Numbers are not escaped: they contain no text of a user, and an escaped < is hard to read.
         cells = column.cells if column.number else map(escape.markdown, column.cells)
         head, cells = escape.markdown(column.header), [cell or "–" for cell in cells]
         width = max(3, *map(len, (head, *cells)))
@@ -245,8 +254,8 @@ def as_markdown(table: pd.DataFrame) -> str:
 def as_latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
     r"""Write a table as LaTeX with the rules of the booktabs package, rounded for print.
 
-    With a caption (plain text) or a label (only letters, digits and ``: - _`` are kept), the
-    ``tabular`` stands in a ``table``. Missing values are ``--``.
+    If there is a caption (plain text) or a label (from which only letters, digits and ``: - _`` are
+    used), the ``tabular`` is put into a ``table``. Missing values are ``--``.
     """
     columns = printed(table)
     heads = [(column.ours, escape.tex(column.header)) for column in columns]
@@ -288,7 +297,7 @@ def _tex_number(cell: str) -> str:
 def vector_csv(fit: Fit) -> str:
     """Write a corrected metric as CSV: a comment with the settings, then ``sampled_rank,value``.
 
-    Values have 17 significant digits, so that reading them gives back the same numbers.
+    Values have 17 significant digits, so that a reader gets exactly the same numbers.
     """
     recipe, sampling = fit.correction, fit.sampling
     head = f"# metric = {fit.metric}, {sampling}, correction = {recipe}"
@@ -301,8 +310,8 @@ def vector_json(fit: Fit) -> str:
 
     Returns
     -------
-    An object with ``metric n m scheme odds correction gamma prior values``; ``values[t - 1]`` is
-    the value to report for sampled rank t; ``prior`` is ``null`` for the uniform prior.
+    An object with the keys ``metric n m scheme odds correction gamma prior values``. For sampled
+    rank t, ``values[t - 1]`` is the value to report. For a uniform prior, ``prior`` is ``null``.
     """
     checks.of_kind("fit", fit, Fit, "Fit", "make one with sampledash.correction(name).fit(...)")
     recipe, sampling = fit.correction, fit.sampling
@@ -320,7 +329,7 @@ def read_vector_json(text: str) -> Fit:
     Raises
     ------
     ValueError
-        If the text is no such JSON, or does not have m + 1 values.
+        If :func:`vector_json` did not write the text, or the number of values is not m + 1.
     """
     try:
         content = json.loads(text)

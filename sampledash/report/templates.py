@@ -1,4 +1,4 @@
-"""Load texts from files beside the modules that use them: templates of sentences, or named texts.
+"""Load templates of sentences, or named texts, from files beside the modules that use them.
 
 The templates are written for Jinja2, which is installed with Streamlit.
 """
@@ -18,7 +18,8 @@ from sampledash.report import numbers
 if TYPE_CHECKING:
     from jinja2 import Template
 
-# Every function of the module numbers is a filter; the filter ``span`` takes a pair (low, high).
+# Filters for templates: every function in the module ``numbers`` is a filter of the same name. The
+# filter ``span`` takes a pair (low, high).
 _FILTERS: dict[str, Callable[..., Any]] = {
     **{name: value for name, value in vars(numbers).items() if isinstance(value, FunctionType)},
     "counted": counted,
@@ -28,7 +29,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 
 
 class Sentences:
-    """The sentences of a file: one function per macro, which returns the macro's text on one line.
+    """The sentences of a template file: one function per macro, which returns text on one line.
 
     Lines of the file may break between any two words.
     """
@@ -42,12 +43,15 @@ class Sentences:
 
 
 def on_one_line(text: str) -> str:
-    """Return a text without its line breaks; non-breaking spaces stay."""
+    """Return text without line breaks; non-breaking spaces are not removed."""
     return re.sub(r" *\n[ \n]*", " ", text.strip(" \n"))
 
 
 def texts(file: Path) -> Mapping[str, str]:
-    """Return texts by name from blocks ``[name] text`` of a file; wrapped lines are indented."""
+    """Return the texts in a file by name.
+
+    The file consists of blocks ``[name] text``, in which all lines but the first are indented.
+    """
     blocks = re.split(r"\n(?=\[)", file.read_text(encoding="utf-8").strip())
     lines = (re.sub(r"\n +", " ", block.removeprefix("[")).split("] ", 1) for block in blocks)
     return {name: text for name, text in lines}
@@ -60,7 +64,10 @@ def template(file: Path, **names: Any) -> Template:
 
 @cache
 def inline(text: str, **names: Any) -> Template:
-    """Return the template of a text, with filters and constants. Undefined names raise an error."""
+    """Return the template of ``text``; ``names`` are further filters and constants for it.
+
+    Undefined names in the template raise an error.
+    """
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)

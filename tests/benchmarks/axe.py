@@ -1,6 +1,6 @@
 """axe-core on every page, mode and lesson: ``python -m tests.benchmarks.axe [--only learn]``.
 
-At a desk and on a phone, light and dark; what Streamlit breaks by itself counts as nothing.
+Pages are wide or narrow, light or dark. Faults of Streamlit itself do not count.
 """
 
 from urllib.parse import quote_plus
@@ -14,7 +14,7 @@ from tests.benchmarks.servers import chromium, served
 from tests.browser.test_axe import STREAMLIT, faults
 
 LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
-#: Page: modes after ?, then what is opened by a button.
+#: Page: modes, and after another colon the buttons that open something.
 TABLE = """
 explore: why=true tab=Law&turn=true tab=Family view=top+100&metrics=TOPK m=0: Copy link
 consistency: why=true curve=Values curve=Order source=Upload+a+file m=0 answers=Repeat+it
@@ -43,13 +43,13 @@ def main() -> int:
     with served() as (start, _), chromium() as browser:
         page = browser.new_context(reduced_motion="reduce").new_page()
         page.set_default_timeout(60_000)
-        expect.set_options(timeout=180_000)  # plans of bundled data take long on a busy machine
+        expect.set_options(timeout=180_000)  # plans of the bundled data take long on a busy machine
         modes = [(f"{name}?{mode}", "") for name in chosen for mode in ("", *MODES.get(name, ()))]
         buttons = ((name, OPENED.get(name, "")) for name in chosen)
         opened = [(name, x) for name, row in buttons for x in filter(None, row.split(", "))]
         for address, button in modes + opened:
             broken = {}
-            for width, scheme in LOOKS:  # a page that is open takes a moment to change its look
+            for width, scheme in LOOKS:  # an open page would change its look with a delay
                 page.emulate_media(color_scheme=scheme)
                 page.set_viewport_size({"width": width, "height": 3000})
                 page.goto(f"{start}/{address}")

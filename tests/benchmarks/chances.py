@@ -1,10 +1,9 @@
 """The chance that a run shows the true order, against the share of simulated runs that do.
 
-Pairs of systems are drawn so that the chance lies inside 0.02..0.98 for most metrics: the ranks of
-both follow a power law of a uniform number, and the powers differ by a normal factor of about one
-standard error, 1 / sqrt(instances). A pair drawn without that would be decided at 5,000 instances.
-Half of the pairs rank the same instances alike (the second system is the first one, perturbed), the
-other half do not, and so differ in skewness too.
+Pairs of systems are drawn so that the chance is in 0.02..0.98 for most metrics: the ranks of both
+are powers of uniform numbers, and the exponents differ by a normal factor of about one standard
+error, 1 / sqrt(instances). Otherwise, 5,000 instances would decide every pair. For half of the
+pairs, the second system is the first one, perturbed; the others are independent.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,22 +24,22 @@ from sampledash.types import Floats, Ints
 from tests.benchmarks.frame import Result, timed
 from tests.oracles import POPULARITY, UNIFORM, WITH, WITHOUT
 
-MASS = "mass above"  # popularity with the weight above each item given
+MASS = "mass above"  # popularity with a given mass_above
 SCHEMES = (WITH, WITHOUT, POPULARITY, MASS)
 METRICS = ("Recall@10", "Precision@5", "NDCG@10", "AP", "AUC", "RR", "HitRate@5")
 CORRECTIONS = (None, "rank estimate", "CLS", "BV 0.1")
-#: Rare: ranks so deep that a run has few hits; all that is not normal shows there.
+#: Rare: ranks are so deep that a run has few hits, which are far from normal.
 KINDS = ("plain", "own n", "ties", "several", "several with ties", "counts", "micro")
 KINDS += ("rare", "rare several")
 RUNS = 2000
-SEEDED = 20_000  # runs behind the chances of few instances with several relevant items
+SEEDED = 20_000  # simulated runs for few instances with several relevant items
 SIZES = (30, 100, 400, 1500, 5000)
 LOW, HIGH = 0.02, 0.98
 
 
 @dataclass(frozen=True)
 class Case:
-    """One pair of systems and how it is sampled."""
+    """A pair of systems, and how they are sampled."""
 
     kind: str
     scheme: str
@@ -50,7 +49,7 @@ class Case:
 
     @property
     def possible(self) -> bool:
-        """With the weight above given, that of the tied items is not known."""
+        """Ties have no known popularity if mass_above is given."""
         weighed = (MASS, POPULARITY) if self.kind == "several with ties" else (MASS,)
         return not ("ties" in self.kind and self.scheme in weighed)
 
@@ -62,7 +61,7 @@ class Case:
 
     @property
     def corrections(self) -> tuple[str | None, ...]:
-        """Where the rank does not determine the law there are no corrections."""
+        """There are no corrections if the rank does not determine the distribution."""
         return (None,) if self.scheme == MASS else CORRECTIONS
 
     def sets(self) -> list[sd.RankSet]:
@@ -70,7 +69,7 @@ class Case:
         rng = np.random.default_rng([size, KINDS.index(kind), scheme, self.seed])
         n = np.full(size, 3000 if "rare" in kind else 400)
         if kind in ("own n", "several", "several with ties", "micro"):
-            n = rng.integers(40, 400, size)  # m = 50 is all that some instances have
+            n = rng.integers(40, 400, size)  # some instances have fewer negatives than m
         several = kind == "micro" or "several" in kind
         relevant = 1 + rng.binomial(4, 0.35, size) if several else np.ones(size, int)
         instance = np.repeat(np.arange(size), relevant)
@@ -94,11 +93,11 @@ class Case:
 
 
 def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
-    """Ranks of each instance, moved down and up until they differ; places before the next one."""
+    """Return ranks, moved until they differ within an instance, and the free ranks after each."""
     ranks, room = [], []
     for each, size in zip(np.split(above, np.cumsum(relevant)[:-1]), n, strict=True):
         step = np.arange(len(each))
-        place = np.maximum.accumulate(np.sort(each) - step)  # of other items above
+        place = np.maximum.accumulate(np.sort(each) - step)  # number of irrelevant items above
         ranks.append(1 + step + np.minimum(place, size - len(each)))
         room.append(np.diff([*ranks[-1], size + 1]) - 1)
     return np.concatenate(ranks), np.concatenate(room)
@@ -106,7 +105,7 @@ def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True)
 class Cell:
-    """One metric of one case: the chance, and the share of runs."""
+    """One metric of one case: the computed chance, and the share of simulated runs."""
 
     case: Case
     correction: str | None
@@ -121,7 +120,7 @@ class Cell:
 
 
 def cells(case: Case, correction: str | None, runs: int = RUNS) -> Iterator[Cell]:
-    """All metrics of one case; those that the exact metric ties are left out."""
+    """Yield all metrics of one case except those for which the systems are tied."""
     protocol = Protocol.of(case.options(correction))
     sets, metrics = case.sets(), [sd.parse_metric(text) for text in METRICS]
     pairs = [true_order(metric, sets, protocol) for metric in metrics]
@@ -139,18 +138,18 @@ def cells(case: Case, correction: str | None, runs: int = RUNS) -> Iterator[Cell
 
 
 def of_size(size: int, quick: bool) -> Iterator[Cell]:
-    """Of every kind and scheme."""
+    """Yield the cells of every kind and scheme."""
     grid = [Case(kind, scheme, size) for kind in KINDS for scheme in SCHEMES]
     for x, case in enumerate([case for case in grid if case.possible][:: 6 if quick else 1]):
         chosen = case.corrections
-        if quick or size > 1000:  # uncorrected, and one of the others in turn
+        if quick or size > 1000:  # uncorrected, and one other correction in turn
             chosen = chosen[:1] + chosen[1:][x % 3 :][:1]
         for correction in chosen:
             yield from cells(case, correction)
 
 
 def simulated_chances(quick: bool) -> Iterator[Result]:
-    """Worst distance in standard errors of 2,000 runs: at most 4."""
+    """Report the largest distance, in standard errors of 2,000 runs; at most 4 is allowed."""
     for size in (30,) if quick else SIZES:
         seconds, every = timed(lambda size=size: list(of_size(size, quick)))
         inside = [cell for cell in every if cell.inside]
@@ -161,19 +160,19 @@ def simulated_chances(quick: bool) -> Iterator[Result]:
         yield Result(name, seconds, None, abs(worst.z), 4, note=note)
 
 
-# Means that take few values: ties count, and so does skewness.
-# For shared negatives the items above under both systems are as many as can be, as few, or between.
+# Means with few values are often tied and skewed. For shared negatives, the items above under both
+# systems are as many as possible, as few as possible, or between.
 FEW_VALUES = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
 FEW_RARE = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
 RECIPES = ("uncorrected", "CLS", "BV 0.1", "rank estimate")
-OVERLAPS = (1.0, 0.0, 0.7, None)  # share of the range of what both may have above; None: random
+OVERLAPS = (1.0, 0.0, 0.7, None)  # common items above, as a share of their range; None: random
 DRAWS = 5_000
 CASES, QUICK = 300, 8
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems, ranks of the same instances; the first one is named P."""
+    """Ranks of the same instances by two systems, P and Q."""
 
     metric: str
     correction: str
@@ -195,7 +194,7 @@ class Pair:
 
     @classmethod
     def rare(cls, seed: int) -> Self:
-        """Mostly corrected, of deep ranks: few sampled counts are worth nearly everything."""
+        """Draw a pair of deep ranks, mostly corrected: a few sampled counts dominate the mean."""
         rng = np.random.default_rng([9, seed])
         sizes = [30, 40, 60, 100], [67, 400, 3000], [10, 20, 50]
         size, n, m, power = (rng.choice(some).item() for some in (*sizes, [1.0, 1.15, 1.5]))
@@ -218,11 +217,11 @@ class Pair:
 
     @property
     def vector(self) -> Floats:
-        """What is reported for each sampled count above."""
+        """The reported value for each number of sampled items above."""
         return sd.parse_correction(self.correction).fit(self.metric, self.sampling).values
 
     def redrawn(self, rng: np.random.Generator, runs: int, paired: bool = True) -> Floats:
-        """Differences P - Q of runs on redrawn instances, the same for both or of their own."""
+        """Return differences P - Q for redrawn instances, common to both systems or independent."""
         at, size = [], self.ranks.shape[1]
         for _ in "PQ":
             at.append(at[0] if at and paired else rng.integers(0, size, (runs, size)))
@@ -231,7 +230,7 @@ class Pair:
         return np.asarray(first - second)
 
     def shared(self, runs: int) -> Floats:
-        """Differences P - Q of runs in which both systems rank the same negatives."""
+        """Return differences P - Q of runs in which both systems rank the same negatives."""
         rng = np.random.default_rng([5, self.seed])
         others, vector = self.n - 1, self.vector
         total = np.zeros(runs)
@@ -249,7 +248,7 @@ class Pair:
 
 
 def _alike_or_not(rng, size: int, n: int, off: float, power_of: Callable[[], float]) -> Ints:
-    """Ranks of two systems: those of the second near those of the first, or independent."""
+    """Return ranks of two systems, which are either similar or independent."""
     first = rng.random(size)
     alike = np.clip(first + rng.normal(0, off, size), 0, 0.9999)
     second = alike if rng.random() < 0.6 else rng.random(size)
@@ -259,7 +258,7 @@ def _alike_or_not(rng, size: int, n: int, off: float, power_of: Callable[[], flo
 
 
 def _off(row: Any, low: float, high: float, differences: Floats) -> float:
-    """How far the share of runs is outside, in standard errors; 0 for equal systems."""
+    """Return how far the share of runs is outside, in standard errors; 0 for equal systems."""
     share = float(np.mean((differences if row.better == "P" else -differences) > 1e-12))
     error = np.sqrt(max(share * (1 - share), 0.02) / len(differences))
     return 0.0 if np.isnan(low) else max(low - share, share - high, 0.0) / error
@@ -276,7 +275,7 @@ def off_shared(case: Pair, runs: int = DRAWS) -> float:
 
 
 def against_runs(quick: bool) -> Iterator[Result]:
-    """Largest distance over random cases: at most 4 standard errors."""
+    """Report the largest distance over random cases; at most 4 standard errors are allowed."""
     every = [("redrawn instances", Pair.of, off_redrawn), ("shared negatives", Pair.of, off_shared)]
     for what, make, off in (*every, ("redrawn instances, rare values", Pair.rare, off_redrawn)):
         some = [make(seed) for seed in range(QUICK if quick else CASES)]

@@ -1,8 +1,8 @@
 """What a first visit costs: ``python -m tests.benchmarks.cold [--visits 5] [--quick]``.
 
-A fresh server and a fresh browser open Explore, in turn with a blank Streamlit page of one Plotly
-chart of 200 points, until the first picture stands: at most 1.4 times as long. Then readers without
-a browser open Consistency: 10 may take 1.5 times the memory of one.
+A new server and a new browser open Explore and, in turn, a Streamlit page with one Plotly chart of
+200 points. Explore's first picture may take 1.4 times as long. Then readers without a browser open
+Consistency: 10 may take 1.5 times the memory of one.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ DRAWN = ".js-plotly-plot .main-svg .trace"
 
 
 def visit(script: str, page: str) -> tuple[float, float]:
-    """Seconds from the address to the first picture, and processor seconds of the server."""
+    """Return the seconds until the first picture, and the processor seconds of the server."""
     with served(script) as (address, pid), chromium() as browser:
         tab, start = browser.new_page(viewport={"width": 1280, "height": 900}), time.perf_counter()
         tab.goto(f"{address}/{page}")
@@ -31,7 +31,7 @@ def visit(script: str, page: str) -> tuple[float, float]:
 
 
 async def memory(address: str, pid: int, sessions: int) -> list[float]:
-    """MiB of the server with one open session after the other."""
+    """Return the server's MiB as sessions are opened one after another."""
     held = []
     async with AsyncExitStack() as stack:
         for _ in range(sessions):

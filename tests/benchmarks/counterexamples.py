@@ -1,8 +1,8 @@
-"""Counterexamples against all pairs of rank sets, in whole numbers, for every n up to 40.
+"""Counterexamples against all pairs of rank sets, in integers, for every n up to 40.
 
-The law of the sampled rank times a common denominator is a whole number, and so is every metric
-times another one (NDCG to 60 digits). So whether a pair is a counterexample, and whether there can
-be one at all, is decided without rounding.
+Probabilities of sampled ranks are multiplied by a common denominator, and metrics by a common
+number (NDCG is rounded to 60 digits). So there are no rounding errors in deciding whether a pair is
+a counterexample, and whether one exists.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from tests.oracles import UNIFORM, exact_law
 Values = list[int]
 
 LARGEST, QUICK = 40, 7
-UNIT = lcm(*range(1, LARGEST + 1))  # every 1 / rank and 1 / k is a whole number of these
+UNIT = lcm(*range(1, LARGEST + 1))  # multiples of 1 / UNIT include every 1 / rank and 1 / k
 DIGITS = 10**60
 CUTOFFS = (1, 2, 3, 5, 10, 20, 39)
 SHARES = (0.02, 0.1, 0.25, 0.5, 0.9)
@@ -35,15 +35,15 @@ METRICS += [sd.metric("topk", k=share) for share in SHARES]
 
 @lru_cache
 def _discount(place: int) -> int:
-    """1 / log2(place + 1) in units of 10^-60."""
+    """Return 1 / log2(place + 1) in units of 10^-60."""
     with localcontext() as context:
         context.prec = 80
         return int(Decimal(2).ln() / Decimal(place + 1).ln() * DIGITS)
 
 
 def whole_values(metric: sd.Metric, others: int) -> Values:
-    """The metric of one relevant item with 0..others items above, times a common number."""
-    if metric.linear:  # in units of 1 / others: only differences within one list matter
+    """Return the metric with 0..others items above a relevant item, times a common number."""
+    if metric.linear:  # in units of 1 / others, as only differences within the list matter
         return list(range(others, -1, -1))
     if metric.share is not None:
         return [int(above / others <= metric.share) for above in range(others + 1)]
@@ -54,16 +54,16 @@ def whole_values(metric: sd.Metric, others: int) -> Values:
 
 
 def whole_law(n: int, m: int, scheme: str, odds: Fraction) -> NDArray[np.object_]:
-    """Law of the sampled count above of the ranks 1..n, times a common number: (n, m + 1)."""
+    """Return P(number above) for ranks 1..n, times a common number: (n, m + 1)."""
     rows = [exact_law(n, r, m, scheme, odds) for r in range(1, n + 1)]
     unit = lcm(*(p.denominator for row in rows for p in row))
     return np.array([[int(p * unit) for p in row] for row in rows], dtype=object)
 
 
 def possible(f: Values, g: Values) -> bool:
-    """Whether there is any counterexample: unless g is an affine function of f (or f constant).
+    """Return whether a counterexample exists: g is not affine in f, and f is not constant.
 
-    See the module of :func:`sampledash.counterexample`; both fall. NDCG is known to 60 digits.
+    The module of :func:`sampledash.counterexample` has the proof. NDCG has 60 digits.
     """
     width = f[0] - f[-1], g[0] - g[-1]
     if not all(width):
@@ -73,9 +73,9 @@ def possible(f: Values, g: Values) -> bool:
 
 
 def smallest(f: Values, g: Values, most: int) -> int | None:
-    """Fewest instances of any counterexample, by trying all pairs of rank sets.
+    """Return the fewest instances of any counterexample among all pairs, or None.
 
-    What differs by up to 10^-40 of the largest is equal.
+    Values are equal if they differ by up to 10^-40 of the largest value.
     """
     exact, sampled = (np.array(values, dtype=object) for values in (f, g))
     for size in range(1, most + 1):
@@ -83,7 +83,7 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
         sets = np.array(list(combinations_with_replacement(range(len(f)), size)))
         sums = np.array([exact[sets].sum(axis=1), sampled[sets].sum(axis=1)])
         first, second = sums[:, np.argsort(sums[0], kind="stable")]
-        largest = np.maximum.accumulate(second)  # of all sets that are not better
+        largest = np.maximum.accumulate(second)  # largest of all sets that are not better
         below = np.searchsorted(first, first - least[0], side="left")
         if np.any((largest[below - 1] - second > least[1])[below > 0]):
             return size
@@ -91,9 +91,9 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
 
 
 def check(n, m, scheme, metrics, sizes, odds=Fraction(1), most=2):
-    """What is wrong at one setting; ``sizes`` counts the instances of what is found, 0 if none.
+    """Yield faults for one setting; ``sizes`` counts instances of counterexamples (0 if none).
 
-    Smaller ones are looked for up to ``most`` instances.
+    Smaller counterexamples are searched for up to ``most`` instances.
     """
     law = whole_law(n, m, scheme, odds)
     for metric in metrics:
@@ -117,7 +117,7 @@ def check(n, m, scheme, metrics, sizes, odds=Fraction(1), most=2):
 
 
 def every_setting(quick: bool) -> Iterator[Result]:
-    """All metrics, both uniform schemes, every n up to 40 and m < n; the difference counts."""
+    """Check all metrics and both uniform schemes for n up to 40 and m < n; count the faults."""
     sizes: Counter[int] = Counter()
     top, metrics = (QUICK, METRICS[::4]) if quick else (LARGEST, METRICS)
     every = [(n, m, scheme) for n in range(2, top + 1) for m in range(1, n) for scheme in UNIFORM]

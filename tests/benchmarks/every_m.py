@@ -1,6 +1,6 @@
-"""Flips, the m from which an order is right, and verdicts against evaluation at every m.
+"""Flips, the m from which an order is right, and verdicts, against evaluation at every m.
 
-Random rank sets with n <= 400; their curves, which have tests of their own, are read m by m.
+Random rank sets have n <= 400; their curves, which have separate tests, are read at every m.
 """
 
 from collections import Counter, defaultdict
@@ -17,18 +17,18 @@ from tests.benchmarks.frame import Result, timed
 from tests.comparison.made import options_of, rank_set
 from tests.oracles import POPULARITY, SCHEMES, WITHOUT
 
-Row = tuple[int, tuple[int, ...]]  # n and the ranks of the relevant items
+Row = tuple[int, tuple[int, ...]]  # n, ranks of the relevant items
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "LS")
 EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
 METRICS = [sd.parse_metric(text) for text in EVERY.split()]
-TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # differences so near a tie are left to rounding
+TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # UNSURE differences are tied or not by rounding
 QUICK, ALL = 16, 200
 
 
 @dataclass(frozen=True)
 class Case:
-    """Systems to compare: rows of one instance each, per system."""
+    """Systems to compare, each a list of instances."""
 
     systems: list[list[Row]]
     scheme: str
@@ -54,12 +54,12 @@ class Case:
 
 
 def random_case(rng: np.random.Generator, n_max: int, most: int, several: bool) -> Case:
-    """2-4 systems that rank the same instances; ``most`` is the largest number of them."""
+    """Return 2-4 systems that rank the same instances, at most ``most`` of them."""
     scheme = str(rng.choice(SCHEMES))
     odds = float(rng.choice([0.5, 2.0, 5.0])) if scheme == POPULARITY else 1.0
     size = int(rng.integers(1, most + 1))
     n = np.full(size, rng.integers(6, n_max + 1))
-    if rng.random() < 0.5:  # every instance has its own
+    if rng.random() < 0.5:  # n differs between instances
         n = rng.integers(max(6, n_max // 4), n_max + 1, size)
     relevant = rng.integers(1, 4, size) if several else np.ones(size, dtype=np.int64)
 
@@ -85,12 +85,12 @@ def flips_of(signs: dict[int, int]) -> list[int]:
 
 
 def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> list[str]:
-    """What differs in flips, right_from and verdicts of one case; ``count`` is added to.
+    """Return the faults in flips, right_from and verdicts of one case; ``count`` is increased.
 
-    The verdict tells right_from of all metrics; the function of that name is asked for one.
+    The verdict contains right_from for all metrics; the function right_from runs for one.
     """
     sets, wrong = case.sets, []
-    top = case.m_max if correction != "LS" else min(case.m_max, 8)  # it explodes
+    top = case.m_max if correction != "LS" else min(case.m_max, 8)  # LS has huge entries
     options = case.options | {"correction": correction}
     m_max, middle = None if correction != "LS" else top, max(1, top // 3)
     judged = sd.verdict(METRICS, sets, middle, (correction,), m_max=m_max, **case.options)
@@ -114,7 +114,7 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
             line, ahead = lines.iloc[row], truth or 1
             last = max((m for m, sign in signs.items() if sign != truth), default=0)
             wanted = min((m for m in signs if m > last and truth), default=None)
-            # The probability itself is checked against simulated runs.
+            # The probability itself is checked against simulated runs elsewhere.
             sure = {1: line.probability >= 0.95, -1: line.probability <= 0.05}
             side = signs[middle] * ahead
             state = {1: "right", -1: "wrong"}[side] if sure.get(side) else "undecided"
@@ -142,7 +142,7 @@ def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
         n_max = int(rng.choice([12, 25, 40])) if quick else int(rng.choice([20, 60, 150, 400]))
         most = 6 if quick or n_max > 100 or number % 5 else 60
         case = random_case(rng, n_max, most, number % 4 == 3)
-        # A fit at every m of a large n takes most of the time: then one of three in turn.
+        # Fits at every m take most of the time for large n, so one of three corrections is used.
         one = slice(number % 3, number % 3 + 1) if quick or n_max > 150 else slice(None)
         yield number, case, (*CORRECTIONS[:2], *CORRECTIONS[2:][one])
 

@@ -1,10 +1,10 @@
-"""First touches: is a change lost that comes without a hover before it?
+"""First touches: is a change lost if it comes without a hover before it?
 
-``python -m tests.benchmarks.first_touch [--tries 400] [--only explore]`` opens a fresh page for
-each try and changes a number at once: by a click on the track, a drag, a tap, the first key after
-the focus, or a typed value; as it is, with the processor slowed four times, and behind a line of
-10 Mbit/s with 60 ms. A change is late unless field, thumb, sentence, picture and address hold it
-within three seconds, as on a page that computes for longer, and lost if they never do.
+``python -m tests.benchmarks.first_touch [--tries 400] [--only explore]`` opens a new page for each
+try and changes a number at once: by a click on the track, a drag, a tap, the first key after the
+focus, or a typed value; unchanged, with the processor slowed four times, and with a connection of
+10 Mbit/s and 60 ms. A change is late if field, thumb, sentence, picture and address do not all show
+the new number within three seconds, and lost if they never do.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ from tests.benchmarks.frame import options
 from tests.benchmarks.servers import chromium, served
 from tests.browser.reader import headline, rest
 
-LIMIT, PATIENCE = 3.0, 90.0  # seconds after which a change is late, and lost
-RATE, DELAY = 10e6 / 8, 0.030  # bytes a second, and seconds one way
+LIMIT, PATIENCE = 3.0, 90.0  # seconds until a change is late, and until it is lost
+RATE, DELAY = 10e6 / 8, 0.030  # bytes per second, and seconds in one direction
 
 
 @dataclass(frozen=True)
 class Place:
-    """A number on a page: the address, its key, the picture that shows it, and its words."""
+    """A number on a page: address, key of the number, its picture, and the sentence with it."""
 
     address: str
     key: str
     picture: str
-    says: str = "{}"  # what of the sentence holds the number as written
+    says: str = "{}"  # part of the sentence that contains the number
 
 
 PLACES = {
@@ -48,7 +48,7 @@ PLACES = {
     "sampled": Place("correct?what=Sampled+ranks", "m", "given_picture", "users {} negatives"),
     "table": Place("correct?what=A+printed+table", "m", "given_picture", "with {} of"),
 }
-# All that a reader can see of the picture: lines, points and letters.
+# All visible parts of the picture: lines, points and letters.
 SEEN = """(key) => [...document.querySelectorAll(`.st-key-${key} .js-plotly-plot .main-svg`)]
   .map((svg) => svg.innerHTML).join("")"""
 
@@ -62,13 +62,13 @@ def field(tab: Page, key: str) -> Any:
 
 
 def at(tab: Page, key: str, share: float) -> tuple[float, float]:
-    """The middle of the rail after a share of its width."""
+    """Return the pixel in the middle of the rail at a share of its width."""
     box = rail(tab, key).bounding_box()
     return box["x"] + box["width"] * share, box["y"] + box["height"] / 2
 
 
 def thumb(tab: Page, key: str) -> tuple[float, float]:
-    """Where it stands: its middle is never nearer to an end of the rail than 8 pixels."""
+    """Return the pixel of the thumb, whose middle is at least 8 pixels from the rail's ends."""
     place = float(rail(tab, key).input_value()) / float(rail(tab, key).get_attribute("max"))
     x, y = at(tab, key, place)
     return x + 8 - 16 * place, y
@@ -103,16 +103,16 @@ GESTURES: tuple[Callable[[Page, str], None], ...] = (click, drag, tap, press, ty
 
 
 def in_address(url: str, key: str) -> float | None:
-    """The number that the address gives for a key, if any."""
+    """Return the number that the address contains for a key, or None."""
     given = parse_qs(urlsplit(url).query).get(key)
     return float(given[0]) if given else None
 
 
 def lacking(tab: Page, place: Place, before: str) -> str:
-    """What does not hold the change yet, "" where all does."""
+    """Return the parts of the page that do not show the change yet; "" if all do."""
     number = field(tab, place.key).input_value().replace(",", "")
     shown = gamma(float(number)) if place.key == "gamma" else count(int(number))
-    said = f"{float(number):g}" if place.key == "gamma" else shown  # as BV 1e-05 is written
+    said = f"{float(number):g}" if place.key == "gamma" else shown  # γ is written like 1e-05
     page = tab.get_by_test_id("stMain").inner_text()
     holders = {
         "thumb": rail(tab, place.key).get_attribute("aria-valuetext") == shown,
@@ -124,7 +124,7 @@ def lacking(tab: Page, place: Place, before: str) -> str:
 
 
 def opened(context: Any, address: str, place: Place) -> Page:
-    """A fresh page at rest, its picture drawn."""
+    """Return a new page that has settled, with its picture drawn."""
     tab = context.new_page()
     tab.set_default_timeout(60_000)
     tab.goto(f"{address}/{place.address}")
@@ -135,7 +135,7 @@ def opened(context: Any, address: str, place: Place) -> Page:
 
 
 def first_touch(tab: Page, place: Place, gesture: Callable[[Page, str], None]) -> tuple[float, str]:
-    """Seconds until all hold the change, and what never did."""
+    """Return the seconds until all parts show the change, and the parts that never did."""
     before, number = tab.evaluate(SEEN, place.picture), field(tab, place.key).input_value()
     gesture(tab, place.key)
     began = time.monotonic()
@@ -149,7 +149,7 @@ def first_touch(tab: Page, place: Place, gesture: Callable[[Page, str], None]) -
 
 @contextmanager
 def line(address: str) -> Iterator[str]:
-    """The same server behind a line of limited rate, with a delay each way."""
+    """Yield the address of the same server, with limited rate and a delay in each direction."""
     target, loop = urlsplit(address), asyncio.new_event_loop()
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -170,7 +170,7 @@ def line(address: str) -> Iterator[str]:
 
 def main() -> int:
     args = options(__doc__, PLACES, tries=400)
-    expect.set_options(timeout=60_000)  # of a page that opens
+    expect.set_options(timeout=60_000)  # pages may open slowly
     lost, late, waits = 0, 0, dict[str, list[float]]()
     with served() as (address, _), line(address) as slow, chromium() as browser:
         ways = {"as it is": (address, 1), "processor / 4": (address, 4), "10 Mbit/s": (slow, 1)}

@@ -1,4 +1,4 @@
-"""What benchmarks share: options, a result and its line, the clock, a process of its own."""
+"""Shared parts of benchmarks: options, results, timing, and separate processes."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ HEAD = f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10
 
 
 def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespace:
-    """Of a command: what a flag says, and the number that is taken unless one is given."""
+    """Parse options; a string is the help of a flag, a number is the default of a number."""
     parser = argparse.ArgumentParser(description=doc)
     if only:
         parser.add_argument("--only", nargs="+", choices=[*only], default=[*only])
@@ -29,10 +29,10 @@ def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespa
 
 @dataclass(frozen=True)
 class Result:
-    """One comparison; ``difference`` is relative to the largest entry unless the name says else.
+    """One comparison; ``difference`` is relative to the largest entry unless the name differs.
 
-    ``obvious`` is in seconds, scaled up where only a sample of the rows was run; ``ratio`` and
-    ``ours`` may have limits.
+    ``obvious`` is in seconds, extrapolated if only some rows were run; ``ratio`` and ``ours`` may
+    have limits.
     """
 
     name: str
@@ -74,7 +74,7 @@ def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
     return best, result
 
 
-#: Builds the data of a job, then times its work, which may tell its progress.
+#: This program builds the data of a job, then times its work, which may report progress.
 SCRIPT = """
 import importlib, json, sys, time
 module, job, *arguments = json.loads(sys.argv[1])
@@ -93,7 +93,7 @@ print(json.dumps([spent, peak, len(seen), longest, rising, result]))
 
 
 class Run(NamedTuple):
-    """Seconds, peak MiB, progress calls, longest silence, whether they rise, and the result."""
+    """Seconds, peak MiB, progress calls, longest time without one, whether they rise, result."""
 
     seconds: float
     peak: float
@@ -103,7 +103,7 @@ class Run(NamedTuple):
     result: Any
 
     def told(self, most: float = np.inf, longest: float = np.inf) -> str:
-        """Of its memory and its silence, and whether they are too much."""
+        """Describe memory and progress, and whether they exceed the limits."""
         silence = f", longest silence {self.longest:.2f} s" if self.calls else ""
         good = self.peak <= most and self.longest <= longest and self.rising
         return f"peak {self.peak:.0f} MiB{silence}" + ("" if good else " - TOO MUCH")

@@ -1,6 +1,6 @@
 """Hostile files and addresses: ``python -m tests.benchmarks.hostile [--small | --addresses]``.
 
-Each file is read in a process of its own, which is measured: seconds, and peak memory.
+Each file is read in a separate process, whose time and peak memory are measured.
 """
 
 import logging
@@ -22,7 +22,7 @@ MOST_SECONDS, MOST_MIB = 10.0, 1024.0
 
 
 def judged(case: Case, data: bytes) -> tuple[str, str, float]:
-    """What is wrong, what was said, seconds."""
+    """Return the fault, the error message, and the seconds."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
@@ -40,7 +40,7 @@ every = cache(corpus)  # made once, before processes are forked
 
 
 def peak() -> float:
-    """MiB of this process at most."""
+    """Return the peak memory of this process in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -54,7 +54,7 @@ def _judge(number: int, path: Path) -> tuple[str, str, float, float]:
 
 
 def measured(pool: Any, number: int, path: Path) -> tuple[str, str, float, float]:
-    """What is wrong, what was said, seconds, MiB; each step in a process of its own."""
+    """Return fault, message, seconds and MiB; writing and reading use separate processes."""
     try:
         pool.apply(_write, (number, path))
         wrong, said, seconds, most = pool.apply_async(_judge, (number, path)).get(120)
@@ -87,7 +87,7 @@ def files(small: bool, kinds: list[str]) -> int:
 
 
 def pages() -> int:
-    logging.disable(logging.CRITICAL)  # Streamlit misses its server at every run
+    logging.disable(logging.CRITICAL)  # else Streamlit logs at every run that there is no server
     tried, bad, slow = addresses(), 0, 0.0
     for address in tried:
         seconds, said = timed(partial(wrong_page, address))

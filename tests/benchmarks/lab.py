@@ -1,6 +1,6 @@
-"""The Lab: what the papers print, time, memory, silence, files.
+"""The Lab against printed values, and its time, memory, progress and files.
 
-Without the ratings of MovieLens, which are not part of the repository, only what is synthetic runs.
+MovieLens ratings are not part of the repository; without them only synthetic data are used.
 """
 
 import io
@@ -20,13 +20,13 @@ from tests.benchmarks.frame import Result, alone, timed
 from tests.lab.movielens import DATA, movielens, with_unrated
 
 X = EXPERIMENTS["krichene"].recommenders["X"]
-#: X, Y, Z, today's linear baseline and a bestseller list; and Steck's nine.
+#: X, Y, Z, a linear model (EASE) and a bestseller list; Steck's nine are run separately.
 BASELINES = {"E": "EASE", "B": "bestsellers-count"}
 WITH_BASELINES = Experiment("last 1", EXPERIMENTS["krichene"].recommenders | BASELINES)
 
 
 def there(name: str) -> bool:
-    """Whether the ratings are; says so if they are not."""
+    """Return whether the ratings exist; print a message if they do not."""
     if (DATA / f"{name}.csv.gz").is_file():
         return True
     print(f"the ratings of MovieLens ({name}) are not here: left out")
@@ -34,7 +34,7 @@ def there(name: str) -> bool:
 
 
 def every_recommender(name: str) -> Callable[[Any], Any]:
-    """Train and rank all, one after the other; the data are read before."""
+    """Return a job that trains and ranks all recommenders in turn, on data read before."""
     data = movielens(name)
     candidates = with_unrated(data) if name == "ml1m" else data
 
@@ -48,7 +48,7 @@ def every_recommender(name: str) -> Callable[[Any], Any]:
 
 
 def half(part: Part[Any], progress: Callable[[float], None], low: float) -> Any:
-    """Do a half of a work, telling the share done."""
+    """Run one half of a job and report its progress."""
     work = within(part, low, low + 0.5)
     while True:
         try:
@@ -58,7 +58,7 @@ def half(part: Part[Any], progress: Callable[[float], None], low: float) -> Any:
 
 
 def time_and_memory(quick: bool) -> Iterator[Result]:
-    """All on ML-1M within 45 s and 600 MiB, on ML-100K within 8 s; silent for 1 s at most."""
+    """All take up to 45 s and 600 MiB on ML-1M, 8 s on ML-100K; progress pauses up to 1 s."""
     for name, limit in (("ml1m", 45.0), ("ml100k", 8.0)):
         if not quick and there(name):
             run = alone(every_recommender, name)
@@ -67,7 +67,7 @@ def time_and_memory(quick: bool) -> Iterator[Result]:
 
 
 def papers(quick: bool) -> Iterator[Result]:
-    """X over five seeds, Steck's Table 2; Y and Z have a test."""
+    """Compare X over five seeds, and Steck's Table 2, with printed values; Y and Z have a test."""
     if quick or not there("ml1m"):
         return
     start, parts = time.perf_counter(), sd.split(movielens(), "last 1")
@@ -83,7 +83,7 @@ def papers(quick: bool) -> Iterator[Result]:
     for row, value in zip(TABLE_2, ours, strict=True):
         name = f"Steck's Table 2, {row.objective}: ATOP {value:.4f}, printed {row.test}"
         yield Result(name, spent, None, abs(value - row.test), 0.011)
-    # What is printed further apart than both may differ is in the printed order.
+    # Pairs whose printed values differ by more than both tolerances must have the same order.
     pairs = itertools.combinations(zip(ours, [row.test for row in TABLE_2], strict=True), 2)
     gaps = (np.subtract(*pair) for pair in pairs)
     wrong = sum(mine * printed < 0 for mine, printed in gaps if abs(printed) > 0.022)
@@ -91,7 +91,7 @@ def papers(quick: bool) -> Iterator[Result]:
 
 
 def ten_million_interactions() -> Callable[[Any], Any]:
-    """100,000 users, 20,000 items, popularity as of a power of the place."""
+    """Return a job on 100,000 users and 20,000 items whose popularity is a power of their index."""
     rng, popularity = np.random.default_rng(0), np.cumsum(np.arange(10, 20_010) ** -0.8)
     item = np.searchsorted(popularity, popularity[-1] * rng.random(10**7)).astype(np.int32)
     user = rng.integers(0, 100_000, 10**7, dtype=np.int32)
@@ -107,7 +107,7 @@ def ten_million_interactions() -> Callable[[Any], Any]:
 
 
 def large_lab(quick: bool) -> Iterator[Result]:
-    """Ten million interactions: X trains and ranks within 2 GiB."""
+    """X is trained on ten million interactions and ranked within 2 GiB."""
     if not quick:
         run = alone(ten_million_interactions)
         note = "trained {:.1f} s, ranked {:.1f} s, ".format(*run.result) + run.told(2048, 1)
@@ -115,7 +115,7 @@ def large_lab(quick: bool) -> Iterator[Result]:
 
 
 def files_are_understood(quick: bool) -> Iterator[Result]:
-    """A million interactions against the columns that were written."""
+    """A million interactions are read as they were written."""
     rng = np.random.default_rng(0)
     user, item = np.divmod(rng.choice(6_040 * 3_706, 10**6, replace=False), 3_706)
     time = 978_300_000 + rng.permutation(10**6)

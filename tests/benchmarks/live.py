@@ -1,10 +1,10 @@
-"""Pictures that follow the hand: ours in a browser beside plain Streamlit pages.
+"""Pictures that follow a slider: ours in a browser beside plain Streamlit pages.
 
-``python -m tests.benchmarks.live [--changes 30] [--quick] [--only explore]`` starts a page with
-one line of text, a page with one picture of 200 points, and sampledash, and changes a number on
-each of them in turn. A change counts from the key that sends it until the first picture of the
-page moves no more; the longest task is the browser's, Python is the server's processor time. Then
-the sliders whose pictures follow the hand are dragged, and the time between frames is taken.
+``python -m tests.benchmarks.live [--changes 30] [--quick] [--only explore]`` starts a page with one
+line of text, a page with one picture of 200 points, and sampledash, and changes a number on each
+page in turn. A change lasts from its key press until the first picture of the page no longer moves.
+Printed are also the browser's longest task and the server's processor time. Then the sliders whose
+pictures follow are dragged, and the time between frames is measured.
 """
 
 import tempfile
@@ -30,10 +30,10 @@ import numpy as np, plotly.graph_objects as go
 x = np.arange(200)
 st.plotly_chart(go.Figure(go.Scatter(x=x, y=x**(m / 1000))), key="picture")
 """
-# Sliders of our pages that are dragged; the number of the first one is changed too, in turn to:
+# Sliders that are dragged; the first slider's number is also typed, in turn as:
 OURS = {"explore": ("m", "rank"), "consistency": ("m",), "correct": ("gamma", "m")}
 VALUES = {"m": (50, 200), "gamma": (0.3, 0.05)}
-# Keeps when a change was sent and when the page moved last, long tasks, and time between frames.
+# Records when a change was sent, the last movement, long tasks, and the times between frames.
 WATCH = """() => {
   const seen = window.seen = {began: 0, moved: 0, tasks: [], frames: []};
   const all = {childList: true, subtree: true, attributes: true, characterData: true};
@@ -59,17 +59,17 @@ RESTS = "() => seen.moved > seen.began && performance.now() - seen.moved > 300"
 
 @dataclass
 class Place:
-    """One page in a tab, and what its changes took."""
+    """One page in a tab, and the times of its changes."""
 
     name: str
     tab: Page
-    server: int  # process
+    server: int  # process id
     key: str
-    #: Of each change: seconds, those of Python, and of the longest task.
+    #: For each change: seconds, processor seconds of Python, seconds of the longest task.
     took: list[tuple[float, float, float]] = field(default_factory=list)
 
     def change(self, turn: int) -> None:
-        """Type the next value and wait until the page rests."""
+        """Type the next value and wait until the page has settled."""
         self.tab.bring_to_front()
         self.tab.evaluate("() => { seen.moved = seen.began = 0; seen.tasks.length = 0; }")
         spent = processor_seconds(self.server)
@@ -90,9 +90,9 @@ class Place:
 
 
 def dragged(tab: Page, name: str) -> str:
-    """Drag a slider over most of its rail, a move every sixtieth of a second."""
+    """Drag a slider over most of its rail, with a move every sixtieth of a second."""
     (x, y), (left, _), (right, _) = thumb(tab, name), at(tab, name, 0), at(tab, name, 0.75)
-    for step in range(600):  # a hand that comes near moves on
+    for step in range(600):  # frames are sent when the pointer is near and moves
         tab.mouse.move(x + step % 2, y)
         if tab.evaluate("([name]) => Boolean(window.sampledashTold?.get(name)?.frames)", [name]):
             break
@@ -109,7 +109,7 @@ def dragged(tab: Page, name: str) -> str:
 
 
 def opened(context: Any, address: str, name: str, server: int, key: str) -> Place:
-    """A page in a tab of its own, at rest."""
+    """Open a page in a new tab and wait until it has settled."""
     tab = context.new_page()
     tab.set_default_timeout(60_000)
     tab.goto(address)
@@ -132,7 +132,7 @@ def main() -> int:
         address, pid = stack.enter_context(served())
         for name in args.only:
             places.append(opened(context, f"{address}/{name}", name, pid, OURS[name][0]))
-        for place in places:  # in a tab that is not looked at, pictures wait
+        for place in places:  # pictures in background tabs are not drawn
             place.change(1)
             place.took.clear()
         for turn in range(4 if args.quick else args.changes):

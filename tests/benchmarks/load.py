@@ -1,9 +1,9 @@
-"""Thirty readers at once: sessions without a browser that move m on ranks of their own.
+"""Thirty readers at once: sessions without a browser that move m on different ranks.
 
 ``python -m tests.benchmarks.load [--sessions 30] [--changes 15] [--every 2] [--quick]`` starts a
-server of its own, opens one session on the bundled ranks, one that pastes, then all at the same
-moment. Every session pastes ranks nobody else has, under names nobody else has; each number it is
-shown is compared with the core, and everything it is sent is searched for the names of the others.
+server and opens one session on the bundled ranks, one that pastes, then all together. All sessions
+paste different ranks under different names; their numbers are compared with the core, and all
+messages are searched for the names of other sessions.
 """
 
 import asyncio
@@ -21,19 +21,19 @@ from tests.benchmarks.servers import processor_seconds, served
 from tests.session import Session, texts, widget
 
 N = 1000
-METRICS = ("Recall@10", "NDCG", "AP")  # the chips that are on at the start
-STARTS_AT, STEP = 40, 7  # of m; every session moves through values of its own
+METRICS = ("Recall@10", "NDCG", "AP")  # metrics that are selected at first
+STARTS_AT, STEP = 40, 7  # values of m, different in every session
 NAME = re.compile(rb"[ABC]reader\d{3}")
 
 
 @dataclass
 class Reader:
-    """One session: what it pastes, and what it has been shown."""
+    """One session: the ranks that it pastes, and what the page has shown."""
 
-    number: int  # of one that pastes; 0 reads the bundled ranks
+    number: int  # 0 reads the bundled ranks, others paste ranks
     opening: float = 0.0  # seconds
-    waits: list[float] = field(default_factory=list)  # seconds a change took
-    seen: list[tuple[list[Any], int]] = field(default_factory=list)  # what was shown at which m
+    waits: list[float] = field(default_factory=list)  # seconds per change
+    seen: list[tuple[list[Any], int]] = field(default_factory=list)  # shown elements and m
     names_sent: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -45,7 +45,7 @@ class Reader:
             self.sets = sd.example("movielens-xyz")
 
     async def read(self, address: str, changes: int, every: float, begin: float) -> None:
-        """Open the page, then change m every so often."""
+        """Open the page, then change m at regular intervals."""
         query: dict[str, object] = {"m": STARTS_AT}
         if self.number:
             rows = [f"{one.system}: {', '.join(map(str, one.ranks))}" for one in self.sets]
@@ -68,7 +68,7 @@ class Reader:
             self.names_sent = {x.decode() for data in session.sent for x in NAME.findall(data)}
 
     def wrong(self) -> list[str]:
-        """What was shown that the core does not say."""
+        """Return what was shown that differs from the core."""
         found, sets = [], self.sets
         for shown, m in self.seen:
             strip = {x.label: x.body for x in shown if type(x).__name__ == "Metric"}
@@ -81,7 +81,7 @@ class Reader:
 
 
 def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
-    """The strip of numbers of one metric, by the core alone."""
+    """Return the strip of numbers of one metric, by the core alone."""
     rows = sd.verdict([metric], sets, m, scheme="without-replacement")
     ordered = rows[rows["state"] != "tied"]
     right = ordered["right_from"]
@@ -94,7 +94,7 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
 
 
 def measured(address: str, pid: int, readers: list[Reader], changes: int, every: float):
-    """Let them open at once, then move m; the 95th percentile, and whether all is right."""
+    """Let all readers open at once, then move m; return the 95th percentile, and if all is well."""
 
     async def go() -> Any:
         begin, spent = time.perf_counter() + 0.5 + 0.3 * len(readers), [processor_seconds(pid)]
@@ -123,7 +123,7 @@ def main() -> int:
     if args.quick:
         args.sessions, args.changes, args.every = 3, 2, 0.5
     with served() as (address, pid):
-        # What is loaded once per process belongs to no reader.
+        # Start-up costs of the process are left out.
         asyncio.run(Reader(900).read(address, 2, 0.1, 0))
         crowds = [Reader(0)], [Reader(901)], [Reader(1 + number) for number in range(args.sessions)]
         each = [measured(address, pid, readers, args.changes, args.every) for readers in crowds]

@@ -1,8 +1,8 @@
-"""What the server holds once readers have left: ``python -m tests.benchmarks.memory [--quick]``.
+"""The server's memory after readers have left: ``python -m tests.benchmarks.memory [--quick]``.
 
-A reader uploads a file of some 130 MiB and closes the tab: two minutes later the server may hold
-60 MiB more than before. Then rounds of 40 readers come and go; what is held after the last may be
-20 MiB more than after the second, by when the shared results are there.
+A reader uploads a file of some 130 MiB and closes the tab: two minutes later the server may use 60
+MiB more than before. Then 40 readers come and go several times; after the last round the server may
+use 20 MiB more than after the second, when shared results are in memory.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ PATIENCE = 120  # seconds
 
 
 def table(rows: int) -> bytes:
-    """Ranks of two systems, a row each."""
+    """Return a file with the ranks of two systems, one rank per row."""
     shares = np.random.default_rng(1).random((2, rows // 2)) ** [[2], [3]]
     both = zip("AB", (1 + shares * 99_999).astype(int), strict=True)
     lines = (f"{system},{rank},100000" for system, ranks in both for rank in ranks)
@@ -28,7 +28,7 @@ def table(rows: int) -> bytes:
 
 
 async def uploaded(address: str, data: bytes, pid: int) -> float:
-    """Let a reader upload a file and leave; MiB of the server while the page is open."""
+    """Upload a file and leave; return the server's MiB while the page is open."""
     async with Session(address, "consistency", source="Upload a file") as session:
         await session.run()
         await session.upload("ranks_file", "ranks.csv", data)
@@ -46,7 +46,7 @@ def main() -> int:
     data = table(100_000 if quick else 9_900_000)
     rounds, size = (2, 3) if quick else (5, 40)
     with served() as (address, pid):
-        for number in (0, 901):  # what is loaded once per process belongs to no reader
+        for number in (0, 901):  # first visits, whose start-up costs do not count
             asyncio.run(visited(address, number))
         base = resident(pid)
         most = asyncio.run(uploaded(address, data, pid)) - base

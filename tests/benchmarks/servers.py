@@ -1,4 +1,4 @@
-"""What benchmarks of the dashboard share: a server, what it takes, and a browser."""
+"""Shared parts of dashboard benchmarks: a server, its time and memory, and a browser."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ def chromium_path() -> str | None:
 
 @contextmanager
 def served(script: str | Path = "app.py") -> Iterator[tuple[str, int]]:
-    """Address and process of a server that is stopped at the end."""
+    """Yield address and process id of a server, which is stopped at the end."""
     process, address = serve(script)
     try:
         yield address, process.pid
@@ -34,7 +34,7 @@ def processor_seconds(pid: int) -> float:
 
 
 def resident(pid: int) -> float:
-    """MiB of a process."""
+    """Return the MiB of a process."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 

@@ -1,4 +1,4 @@
-"""Stop when decided: plans of millions, the evaluator's own time, and 2,000 budgeted runs."""
+"""Stop when decided: plans for millions, the evaluator's overhead, and 2,000 budgeted runs."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,19 +13,19 @@ from tests.benchmarks.frame import Result, timed
 
 
 def budgeted(rng: np.random.Generator, ranks: sd.RankSet, k: int, budget: float) -> np.ndarray:
-    """Instances that a budget lasts for, looked at in random order: by the law of the cost."""
+    """Return the instances that a budget covers in random order, with simulated costs."""
     order = rng.permutation(len(ranks))
     r, n = ranks.ranks[order], ranks.n[order]
     cost = np.asarray(n - 1.0)
     beyond = np.flatnonzero(r > k)
-    # The k-th smallest of K among N in random order: thinned by binomials of a beta fraction.
+    # The k-th smallest of K among N in random order is a binomial of a beta-distributed fraction.
     marks, others = r[beyond] - 1, n[beyond] - r[beyond]
     cost[beyond] = k + rng.binomial(others, rng.beta(k, marks - k + 1))
     return order[: int(np.searchsorted(np.cumsum(cost), budget, side="right"))]
 
 
 def plan(quick: bool) -> Iterator[Result]:
-    """The cost of 1,000,000 users with 10,000 candidates each, below one second."""
+    """The cost of 1,000,000 users with 10,000 candidates each is computed within one second."""
     users = 10_000 if quick else 1_000_000
     ranks = np.random.default_rng(1).integers(1, 10_001, users)
     ours, sets = timed(partial(sd.RankSet, "X", ranks, 10_000))
@@ -36,7 +36,7 @@ def plan(quick: bool) -> Iterator[Result]:
 
 
 def table(quick: bool) -> Iterator[Result]:
-    """All designs at 100 scores a user: 1 s without corrections, 5 s with them."""
+    """All designs at 100 scores a user take 1 s without corrections, 5 s with corrections."""
     sets, every = sd.example("movielens-xyz"), ["uncorrected", "CLS", "BV", "BV 0.01"]
     for size, limit in ((1, 1.0), (4, 5.0)):
         options = {"corrections": every[:size], "scheme": "without-replacement"}
@@ -47,11 +47,11 @@ def table(quick: bool) -> Iterator[Result]:
 
 
 def overhead(quick: bool) -> Iterator[Result]:
-    """The evaluator's own time beside that of the matrix products it asks for.
+    """Measure the evaluator's overhead relative to the matrix products for the scores.
 
-    Scores are stored and handed out, so that their noise does not hide what little is measured.
-    Users whose item is within the cutoff are scored to the end; of the others most take one chunk,
-    and there what is done once for a user weighs more. 512 factors are a chunk of 0.1 ms.
+    Scores are computed beforehand, since their timing noise would hide the overhead. Users with the
+    item within the cutoff need all scores; most others need one chunk, for which the overhead per
+    user matters most. With 512 factors, a chunk takes 0.1 ms.
     """
     for factors, within in product((64, 512), (True, False)):
         yield overhead_of(np.random.default_rng(0), factors, within, 3 if quick else 15)
@@ -87,9 +87,9 @@ def overhead_of(rng, factors: int, within: bool, repeats: int, n: int = 10_000, 
 
 
 def budgets(quick: bool) -> Iterator[Result]:
-    """2,000 runs at 100 scores a user: unbiased within 4 standard errors, 93 to 97 % covered.
+    """2,000 runs at 100 scores a user are unbiased within 4 standard errors, with coverage 93-97 %.
 
-    With five scores a user, some 44 of them, hits are few: intervals may then be too wide.
+    With five scores a user, for some 44 users, hits are rare, and intervals may be too wide.
     """
     runs, sets = 20 if quick else 2_000, sd.example("movielens-xyz")
 

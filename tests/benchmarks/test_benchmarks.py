@@ -1,10 +1,10 @@
-"""The benchmarks run, and what they compare agrees."""
+"""The benchmarks run without differences."""
 
 import pytest
 
 from tests.benchmarks import core, estimators, stopping, verdict
 
-# What only times is left out, and what has its tests in tests/comparison and tests/estimation.
+# Left out are benchmarks of time alone, and those tested in comparison and estimation.
 COMPARED = [
     *(core.laws, core.bias_variance, stopping.plan, stopping.budgets, estimators.large),
     *(verdict.budget, verdict.ten_million, verdict.upload),

@@ -1,4 +1,4 @@
-"""100,000,000 scores in Parquet to ranks and counts on DuckDB, within 1 GiB, beside SQL by hand."""
+"""Ranks and counts of 100,000,000 scores in Parquet on DuckDB within 1 GiB, beside plain SQL."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,9 +13,9 @@ from pyarrow import parquet
 from tests.benchmarks.frame import Result, alone
 
 ENGINE = "duckdb://?memory_limit=1GiB&threads=2"
-_CANDIDATES, _PART = 1_000, 1_000_000  # of an instance; rows of a part
+_CANDIDATES, _PART = 1_000, 1_000_000  # candidates per instance, rows per file
 
-#: What a hand writes for the same answers: what is refused, what is left out, ranks, counts.
+#: SQL for the same results: refused rows, omitted items, ranks and counts.
 REFUSED = """
 SELECT count(*) FILTER (isnan(score)), count(*) FILTER (instance IS NULL OR item IS NULL),
        count(*) FILTER (relevant NOT IN (0, 1)) FROM scores;
@@ -41,7 +41,7 @@ COPY (SELECT system, n_candidates, rank, ties, count(*) AS count FROM '{folder}/
 
 
 def write_scores(folder: Path, rows: int) -> None:
-    """Two systems in parts; scores of 24 bits have some ties."""
+    """Write files with two systems, whose scores have 20 bits and some ties."""
     rng, places = np.random.default_rng(17), np.arange(_PART)
     item = (places % _CANDIDATES).astype(np.int32)
     for part in range(rows // _PART):
@@ -54,7 +54,7 @@ def write_scores(folder: Path, rows: int) -> None:
 
 
 def ours(folder: str, rows: int) -> Callable[[Any], Any]:
-    """Ranks and counts by the expressions."""
+    """Return a job that computes ranks and counts with our expressions."""
     from sampledash.readers import warehouse
 
     def work(_: Any) -> Any:
@@ -69,14 +69,14 @@ def ours(folder: str, rows: int) -> Callable[[Any], Any]:
 
 
 def by_hand(folder: str, rows: int) -> Callable[[Any], Any]:
-    """The same by SQL."""
+    """Return a job that computes the same with SQL."""
     import duckdb
 
     def work(_: Any) -> Any:
         engine = duckdb.connect(config={"memory_limit": "1GiB", "threads": 2})
         engine.execute(f"SET temp_directory = '{folder}/spilled'")
         engine.execute(f"CREATE VIEW scores AS FROM '{folder}/scores/*.parquet'")
-        slices = rows // 12_500_000 + 1  # in one go it runs out of memory
+        slices = rows // 12_500_000 + 1  # all at once would exceed the memory
         twice = [TWICE.format(slices=slices, number=number) for number in range(slices)]
         for query in [*REFUSED.split(";")[:2], *twice, RANKS, COUNTS]:
             engine.execute(query.format(folder=folder)).fetchall()
@@ -86,14 +86,14 @@ def by_hand(folder: str, rows: int) -> Callable[[Any], Any]:
 
 
 def checked(folder: str) -> list[float]:
-    """What both must find alike."""
+    """Return the totals that must agree."""
     found = parquet.read_table(f"{folder}/counts.parquet").to_pydict()
     size = np.asarray(found["count"])
     return [float(size @ np.asarray(found[name])) for name in ("rank", "ties", "n_candidates")]
 
 
 def scores_to_counts(quick: bool) -> Iterator[Result]:
-    """Time, peak memory, and the ratio to SQL by hand."""
+    """Report time, peak memory, and the ratio to SQL."""
     rows = 1_000_000 if quick else 100_000_000
     if find_spec("ibis") is None:
         yield Result("scores to counts: sampledash[warehouse] is not installed", 0, None, None, 0)

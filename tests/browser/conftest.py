@@ -11,28 +11,28 @@ REQUIRED = os.environ.get("SAMPLEDASH_BROWSER") == "required"
 
 @pytest.fixture(scope="session")
 def server():
-    """Address of a server started as the README says, on a free port."""
+    """Return the address of a server, started as in the README on a free port."""
     with served() as (address, _):
         yield address
 
 
 @pytest.fixture(scope="session")
 def browser():
-    """Chromium, if it is installed; .ci/run requires it."""
+    """Start Chromium if it is installed; .ci/run requires Chromium."""
     if chromium_path() is None:
         if REQUIRED:
             pytest.fail("chromium is not installed: apt-get install chromium")
         pytest.skip("chromium is not installed")
     from playwright.sync_api import expect
 
-    expect.set_options(timeout=30_000)  # on a busy machine a rerun takes its time
+    expect.set_options(timeout=30_000)  # a rerun takes long on a busy machine
     with chromium() as started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """What the tabs share: the scripts of the pages are loaded once."""
+    """Return a browser context that all tabs share, so that scripts of pages are loaded once."""
     context = browser.new_context(reduced_motion="reduce")
     context.set_default_timeout(60_000)
     yield context
@@ -41,11 +41,11 @@ def window(browser):
 
 @pytest.fixture
 def page(window, server):
-    """A tab at a desk; a console error or an exception in it fails the test."""
+    """Return a tab of desktop size; a console error or an exception in the tab fails the test."""
     tab = window.new_page()
     tab.set_viewport_size({"width": 1280, "height": 900})
     complaints = []
-    # Streamlit looks for its server below a page's own path first: a 404 that means nothing.
+    # Streamlit first looks for its server below the path of the page: this 404 is harmless.
     probe = ("_stcore/health", "_stcore/host-config")
 
     def note(message):

@@ -1,4 +1,4 @@
-"""Draw the pictures of the README: ``python -m tests.browser.pictures ADDRESS`` of the app."""
+"""Save the pictures of the README: ``python -m tests.browser.pictures ADDRESS`` of the app."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ PICTURES |= {"correct": ("correct", 785), "estimate": ("correct?what=Sampled+ran
 
 
 def main(address: str) -> None:
-    """Open each page at 1280 px, wait until it is still, and save the top of it."""
+    """Open each page at 1280 px, wait until the page has settled, and save its top."""
     with chromium() as browser:
         for name, (path, height) in PICTURES.items():
             page = browser.new_page(viewport={"width": 1280, "height": height})

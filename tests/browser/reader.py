@@ -1,8 +1,8 @@
-"""What a reader does on a page: go there, look, wait until it rests, hand it a file."""
+"""Actions of a reader in a browser: go to a page, wait until it has settled, upload a file."""
 
 from playwright.sync_api import expect
 
-# Nothing has changed for a third of a second, and all letters are there.
+# Wait until nothing has changed for 0.3 seconds and all fonts are loaded.
 STILL = """() => new Promise((done) => {
   const seen = new MutationObserver(() => again()), about = { subtree: true, childList: true };
   const rest = () => { seen.disconnect(); document.fonts.ready.then(() => done()); };
@@ -20,7 +20,7 @@ def visit(page, path):
 
 
 def rest(page):
-    """Wait until the page has run to its end and stands still: a hand would miss what moves."""
+    """Wait until the run of the page has ended and its layout is stable, so that clicks hit."""
     finished(page)
     page.evaluate(STILL)
     finished(page)
@@ -41,7 +41,7 @@ def headline(page):
 
 
 def says(page, text):
-    # While a page runs, what it showed before may still stand beside what it shows now.
+    # While a page runs, its old elements may still be there beside the new elements.
     expect(headline(page).filter(has_text=text).first).to_be_visible()
     finished(page)
 

@@ -1,4 +1,4 @@
-"""axe-core finds no fault but one that every uploader of Streamlit has."""
+"""axe-core finds no fault except one that is in every uploader of Streamlit."""
 
 from itertools import cycle
 
@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 
 from tests.browser.reader import rest
 
-# What Streamlit breaks by itself: where a file is dropped there is a role and a tabindex.
+# Streamlit's file drop area has both a role and a tabindex, which this rule forbids.
 STREAMLIT = {"presentation-role-conflict"}
 LOOKS = ((1280, "light"), (390, "dark"))
-# What is long, folded, typed or drawn; ``python -m tests.benchmarks.axe`` goes everywhere.
+# Pages with long, folded, typed and drawn content; ``python -m tests.benchmarks.axe`` has all.
 SAMPLE = (
     "explore?why=true&tab=Family",
     "consistency?why=true&curve=Order&answers=Numbers",
@@ -20,7 +20,7 @@ SAMPLE = (
 
 
 def faults(page, looks, known=frozenset()):
-    """Of every broken rule one element that breaks it."""
+    """Return, for every broken rule, the first element that breaks the rule."""
     found = {}
     for width, scheme in looks:
         page.set_viewport_size({"width": width, "height": 3000})
@@ -36,7 +36,7 @@ def faults(page, looks, known=frozenset()):
 
 
 def levels(page):
-    """Of the headings, as they are heard."""
+    """Return the levels of the headings in the order in which a screen reader reads them."""
     names = page.locator("h1, h2, h3, h4, h5, h6").evaluate_all("all => all.map((x) => x.tagName)")
     return [int(name[1]) for name in names]
 

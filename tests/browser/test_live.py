@@ -1,4 +1,4 @@
-"""What a hand does is never lost, and what is drawn while it drags is what the core says."""
+"""No action of a reader is lost, and pictures drawn during a drag show the numbers of the core."""
 
 import os
 import re
@@ -17,9 +17,9 @@ from tests.browser.reader import headline, rest, strip, visit
 from tests.dashboard.driver import worst_states
 
 SCHEME = "without-replacement"
-# Of every slider that is dragged; SAMPLEDASH_PLACES=20 goes to nearly all there are.
+# Number of stops of every dragged slider; SAMPLEDASH_PLACES=20 stops at nearly all steps.
 STOPS = int(os.environ.get("SAMPLEDASH_PLACES", "5"))
-# Value under the last point of a picture that belongs to the metric, as its axis reads the pixel.
+# JavaScript for the coordinates of a point of a picture, in the units of the axes.
 POINT = """([key, place, panel]) => {
   const graph = document.querySelector(`.st-key-${key} .js-plotly-plot`);
   const point = graph.querySelectorAll(".points .point")[place];
@@ -30,12 +30,12 @@ POINT = """([key, place, panel]) => {
 
 
 def dragged(page, name, end):
-    """Drag the slider of a number over a part of its rail; yields what it says at each stop."""
+    """Drag the slider of a number along a part of its rail; yield the slider's text per stop."""
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    rest(page)  # where things are now they stay
+    rest(page)  # wait until the layout no longer changes
     slider, live = rail(page, name), "([name]) => window.sampledashTold?.get(name)"
     page.wait_for_function(live, arg=[name])
-    slider.hover()  # a hand comes near
+    slider.hover()  # the frames are sent when the pointer is near
     page.wait_for_function(f"{live}?.frames", arg=[name])
     rest(page)
     page.mouse.move(*touches.thumb(page, name))
@@ -65,7 +65,6 @@ def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
             assert x == pytest.approx(where["rank"], rel=1e-3)
             expected = 100 * float(sd.expected(metric, where["rank"], sampling))
             assert y == pytest.approx(expected, abs=0.01)
-    # Let go, the page holds what the hand chose.
     expect(page).to_have_url(re.compile(f"{name}={where[name]}"))
     expect(shown).to_contain_text(percent(mean))
 
@@ -98,7 +97,7 @@ def test_an_exact_number_reaches_every_panel_and_the_picture_that_is_taken_away(
     written = [percent(float(sd.expected(x, 100, sampling))) for x in ("Recall@10", "NDCG", "AP")]
     for value in written:
         expect(picture).to_contain_text(value)
-    # What moved in the picture as it was drawn, Plotly draws when a hand comes near.
+    # Plotly draws what has moved only when the pointer is near.
     late = "document.querySelector('.js-plotly-plot').sampledash.late"
     assert page.evaluate(f"Boolean({late})")
     moved = [page.evaluate(POINT, ["explore_curves", place, ""]) for place in (0, 1)]
@@ -110,7 +109,6 @@ def test_an_exact_number_reaches_every_panel_and_the_picture_that_is_taken_away(
     mean = 100 * float(sd.expected("Recall@10", 100, sampling))
     assert drawn[0] == pytest.approx((100, mean), rel=1e-3)
     expect(page.locator(".hoverlayer").first).to_contain_text("m = 37")
-    # Taken away, it holds its setting.
     for kind, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         picture.hover()
         with page.expect_download() as held:
@@ -158,9 +156,9 @@ def test_the_tile_map_follows_m(page):
         rows = sd.verdict(metrics, sets, m, scheme="without-replacement")
         expect(headline(page)).to_contain_text(f"With {m:,} negative")
         said = headline(page).inner_text()
-        assert " Recall@10 " in said  # at every m: the first chip, until another is chosen
+        assert " Recall@10 " in said  # the first chip stays until another is chosen
         own = rows[rows["metric"] == "Recall@10"]
-        right = (own["sampled"] > 1e-12).sum()  # what differs by rounding alone is tied
+        right = (own["sampled"] > 1e-12).sum()  # smaller differences are rounding errors
         expect(shown).to_contain_text(f"{right} of 3")
         worst = worst_states(rows)["AP"]
         told = re.compile(f"{worst}: [^.]*AP", re.IGNORECASE)
@@ -168,7 +166,7 @@ def test_the_tile_map_follows_m(page):
         for state, sign in (("right", "✓"), ("wrong", "⇅"), ("undecided", "?")):
             shown_so = tiles.locator(".annotation").filter(has_text=f"{sign} {state}")
             expect(shown_so).to_have_count(int((rows["state"] == state).sum()))
-    # Let go, the page stays at what the hand showed last.
+    # After the drag, the page stays as the reader saw it last.
     expect(page).to_have_url(re.compile(f"m={m}"))
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
     assert headline(page).inner_text() == said
@@ -200,13 +198,13 @@ def test_a_first_touch_is_in_field_sentence_picture_and_address(browser, server,
     for name in names:
         context = browser.new_context(reduced_motion="reduce", has_touch=True)
         tab = touches.opened(context, server, PLACES[name])
-        # How fast it is, is for the benchmark: here the machine may be busy.
+        # The benchmark measures the speed, since the machine may be busy here.
         assert touches.first_touch(tab, PLACES[name], gesture)[1] == ""
         context.close()
 
 
 def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(page):
-    # Before the server has answered the one change, the other is on its way.
+    # The second change is made before the server has answered the first.
     visit(page, "explore")
     for key in ("m", "rank"):
         rail(page, key).focus()
@@ -217,7 +215,7 @@ def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(pag
     expect(strip(page, "Recall@10, sampled")).to_contain_text(mean)
     rest(page)
     assert [field(page, key).input_value() for key in ("m", "rank")] == ["200", "200"]
-    # What cannot be is said at the field, and the last answer stays.
+    # An impossible value gets an error at the field, and the last answer stays.
     said = headline(page).inner_text()
     field(page, "m").fill("20000")
     page.keyboard.press("Enter")
@@ -232,7 +230,7 @@ def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(pag
     visit(page, "explore?m=333&n=1500")
     place = float(rail(page, "m").input_value())
     assert rail(page, "m").get_attribute("aria-valuetext") == "333"
-    assert place % 1  # between 200 and 500
+    assert place % 1  # the value is between the steps 200 and 500
     rail(page, "m").focus()
     page.keyboard.press("ArrowLeft")
     expect(field(page, "m")).to_have_value("200")
@@ -242,5 +240,5 @@ def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(pag
         expect(field(page, key)).to_have_value(value)
         rest(page)
         assert not page.get_by_test_id("stAlert").count()
-    # All 1,499 others: the sampled metric is the exact one.
+    # With all 1,499 other items, the sampled metric is the exact metric.
     expect(headline(page)).to_contain_text("With 1,499 of 1,499 negatives, rank 1,500 scores")

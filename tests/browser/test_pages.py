@@ -1,6 +1,6 @@
-"""The real server in a real browser: each page is opened once, at a desk and then as on a phone.
+"""The real server in a real browser: each page at desktop size, then at the size of a phone.
 
-Then the report as a file, readers at once, and a session that a restarted server does not know.
+Then the report, several readers at once, and a session that a new server does not know.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ def test_from_page_to_page_and_back_with_undo(page):
     for name in ("Explore", "Consistency", "Explore", "Correct"):
         expect(slider).to_have_attribute("aria-valuetext", "100")
         go(page, name)
-        # A page that is left before it has begun is no step of Back.
+        # A page that is left before its run begins must not add a step to the history.
         expect(page).to_have_url(re.compile(f"/{name.lower()}"))
     says(page, "With 100 negatives, BV 0.1")
     expect(slider).to_have_attribute("aria-valuetext", "100")
@@ -72,7 +72,7 @@ def test_a_click_on_a_tile_chooses_its_metric_and_pair(page):
     # Section 6.2 and Figure 6 of the paper: Recall@10 needs about m = 1000.
     first = "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
     says(page, f"With 100 negatives {first}")
-    # Away from the middle of a tile: a row for each pair, a column for each metric.
+    # Click away from the middle of a tile: there is a row for each pair, a column for each metric.
     tiles = (0.6, 0.22, "NDCG", "Y and X", "1,988"), (0.93, 0.75, "AP", "Z and Y", "55")
     for x, y, metric, pair, m in tiles:
         picture = page.locator(".st-key-consistency_tiles .nsewdrag").first
@@ -95,7 +95,7 @@ def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
     for _ in range(2):
         page.get_by_role("button", name="For your paper").click()
         dialog = page.get_by_role("dialog")
-        # AP of one item is 1 / rank: (1/3 + 1/40) / 2 = 17.92 %.
+        # AP of one relevant item is 1 / rank: (1/3 + 1/40) / 2 = 17.92 %.
         expect(dialog.get_by_test_id("stCode").first).to_contain_text("17.92")
         with page.expect_download() as held:
             page.get_by_role("button", name="HTML report").first.click()
@@ -112,7 +112,7 @@ def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
     visit(page, "consistency?answers=Repeat+it&repeats=1%2C000&metrics=NDCG&metrics=AUC")
     page.get_by_role("button", name="Repeat it 1,000 times").click()
     expect(page.get_by_text(re.compile(r"[1-9]\d* of 1,000 runs$"))).to_be_visible(timeout=20_000)
-    # At once: a click of the mouse would wait for the page to come to rest.
+    # A mouse click would wait until the page has settled; this event does not.
     page.locator(".st-key-repeat_stop button").dispatch_event("click")
     said = page.get_by_text(re.compile(r"of [\d,]+ runs show"))
     expect(said).to_be_visible(timeout=20_000)
@@ -125,7 +125,7 @@ def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
 def test_the_slider_of_the_first_page_moves_by_keyboard_without_the_server(page):
     sent = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
-    page.emulate_media(color_scheme="dark")  # a change of it would be told
+    page.emulate_media(color_scheme="dark")  # a change of the scheme would be sent to the server
     visit(page, "")
     expect(headline(page)).to_have_text("With 100 negatives the worst of three looks best")
     slider, title = page.get_by_role("slider", name="m", exact=True), page.locator(".gtitle")
@@ -153,7 +153,7 @@ def test_arrows_lead_through_the_lessons_and_an_answer_is_kept(page):
     page.get_by_test_id("stButtonGroup").last.get_by_text("NDCG", exact=True).click()
     expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite")
     expect(page).to_have_url(re.compile("guess4=NDCG"))
-    # The script that hands the arrows on comes with the picture that now has a slider.
+    # The script that forwards the arrow keys comes with the picture that now has a slider.
     slider = page.get_by_role("slider", name="m", exact=True)
     expect(slider).to_be_visible()
     after = page.locator(".gtitle").filter(has_text="AP on all items")
@@ -168,7 +168,7 @@ def test_arrows_lead_through_the_lessons_and_an_answer_is_kept(page):
         page.keyboard.press("ArrowLeft")
         says(page, "4. ")
         expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite")
-        # The picture of the other lesson stays until the new one is complete.
+        # The picture of the previous lesson stays until the new picture is complete.
         expect(after).to_have_count(0)
         expect(page.locator(".js-plotly-plot")).to_have_count(1)
         slider.focus()
@@ -179,7 +179,7 @@ def test_arrows_lead_through_the_lessons_and_an_answer_is_kept(page):
 
 def test_presenting_embedded_is_one_picture_without_menu(page):
     visit(page, "learn?lesson=5&guess5=A&present=true&embed=true")
-    for least in (24, 20):  # px of the headline
+    for least in (24, 20):  # least font size of the headline, in px
         says(page, "5. ")
         expect(page.locator(".js-plotly-plot")).to_have_count(1)
         expect(page.get_by_test_id("stSidebar")).to_be_hidden()
@@ -187,13 +187,13 @@ def test_presenting_embedded_is_one_picture_without_menu(page):
         size = "e => parseFloat(getComputedStyle(e).fontSize)"
         assert headline(page).evaluate(size) > least
         assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-        # A clicker sends PageUp and PageDown.
+        # A presenter's remote control sends PageUp and PageDown.
         page.keyboard.press("PageDown")
         says(page, "6. ")
         guess = page.get_by_label("Your guess")
         guess.fill("")
         guess.press_sequentially("1")
-        guess.press("PageDown")  # not while somebody types
+        guess.press("PageDown")  # while the guess is typed, PageDown must not change the lesson
         guess.press_sequentially("2")
         guess.press("Enter")
         expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite. 8 too few.")

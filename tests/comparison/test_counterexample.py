@@ -1,4 +1,4 @@
-"""Counterexamples: they are ones, none is smaller, and there is none where there is none."""
+"""Counterexamples are valid, none is smaller, and none is returned where none exists."""
 
 from collections import Counter
 from fractions import Fraction
@@ -14,12 +14,12 @@ from tests.benchmarks.counterexamples import METRICS, check, whole_law, whole_va
 from tests.comparison.made import options_of
 from tests.oracles import POPULARITY, SCHEMES, WITHOUT
 
-FEW = [metric for metric in METRICS if (metric.k or 0) <= 10]  # more is the whole of a short list
+FEW = [metric for metric in METRICS if (metric.k or 0) <= 10]
 BIG = "AUC Precision@3 Recall@1 Recall@10 AP AP@5 NDCG NDCG@10 RR HitRate@2"
 
 
 def gaps(metric: str, n: int, m: int, options: dict) -> tuple[sd.RankSet, float, float] | None:
-    """The better one of a counterexample, and both means of it less those of the other."""
+    """Return the system with the better exact mean, and the exact and sampled gaps A - B."""
     found = counterexample(metric, sd.Sampling(n, m, **options))
     if found is None:
         return None
@@ -40,7 +40,7 @@ def test_of_the_usual_size(metric: str, scheme: str) -> None:
     a, exact, sampled = found
     assert a.n_instances == 2
     best = float(sd.parse_metric(metric)(1, 10_000))
-    assert exact > 0.1 * best / 2  # both gaps can be seen
+    assert exact > 0.1 * best / 2  # both gaps are large enough to be visible
     assert -sampled > 0.1 / (2 if metric != "Precision@3" else 6)
 
 
@@ -55,7 +55,7 @@ def test_no_smaller_one_exists(n: int, m: int, scheme: str) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(("n", "m"), [(5, 2), (5, 3), (7, 3)])
 def test_no_other_one_is_clearer(n: int, m: int, scheme: str) -> None:
-    """The smaller of both differences, as shares of the largest possible, over all pairs."""
+    """No pair of as many instances has a larger smallest gap, as a share of the largest gap."""
     odds, sizes = Fraction(5, 2) if scheme == POPULARITY else Fraction(1), set()
     law = whole_law(n, m, scheme, odds)
     for metric in FEW:
@@ -110,10 +110,10 @@ NONE = [
     ("AUC", sd.Sampling(50, 7)),
     ("NDCG@3", sd.Sampling(50, 49, WITHOUT)),  # all negatives are drawn
     ("AP", sd.Sampling(10_000, 9_999, WITHOUT)),
-    ("Recall@8", sd.Sampling(50, 7)),  # everything is within the cutoff
+    ("Recall@8", sd.Sampling(50, 7)),  # a sampled list has 8 items, so all are within the cutoff
     ("HitRate@60", sd.Sampling(50, 10)),
-    ("NDCG", sd.Sampling(2, 5, "with-replacement")),  # two ranks only
-    ("AUC", sd.Sampling(10_000, 100, POPULARITY, 1 + 1e-11)),  # too nearly affine to be seen
+    ("NDCG", sd.Sampling(2, 5, "with-replacement")),  # there are only two ranks
+    ("AUC", sd.Sampling(10_000, 100, POPULARITY, 1 + 1e-11)),  # too nearly affine for visible gaps
 ]
 
 
@@ -124,9 +124,9 @@ def test_there_is_none(metric: str, sampling: sd.Sampling) -> None:
 
 def test_extreme_settings():
     for metric, n, m, options, least, instances in (
-        # One negative is left out: the rank drops by one with chance 10 / 9,999 at rank 11.
+        # One negative is left out: rank 11 becomes sampled rank 10 with probability 10 / 9,999.
         ("Recall@10", 10_000, 9_998, {"scheme": WITHOUT}, 0, 1000),
-        # Nearly affine: some multiples of two gaps differ by next to nothing in both means.
+        # Nearly affine metrics: for some multiples of two gaps, both means are nearly equal.
         ("AP", 160, 158, {"scheme": WITHOUT}, 1e-11, None),
         ("RR", 483, 481, {"scheme": WITHOUT}, 1e-11, None),
         ("AP", 3000, 2998, {"scheme": WITHOUT}, 1e-11, None),

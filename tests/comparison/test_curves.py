@@ -1,4 +1,4 @@
-"""Curves over m against exact laws, one row and one m at a time; orders against plain loops."""
+"""Curves over m against the distribution at each m; orders of systems against plain loops."""
 
 from itertools import combinations, count
 from typing import Any
@@ -20,7 +20,7 @@ from tests.oracles import METRICS, SCHEMES, WITH, WITHOUT, exact_law
 @settings(max_examples=12)
 @given(both=st.tuples(*(instances(4, 3, tied=True, size=30),) * 2), data=st.data())
 def test_every_m_at_once_is_each_m_alone(scheme, both, data):
-    # Each m alone: see test_enumeration and test_means. Here one law is thinned from m to m.
+    # The single m are tested elsewhere; here a distribution is thinned from each m to a smaller m.
     options = options_of(scheme, 1.5)
     sets, top = [], 40
     for name, rows in zip("PQ", both, strict=True):
@@ -30,7 +30,7 @@ def test_every_m_at_once_is_each_m_alone(scheme, both, data):
     m_values = sorted({1, min(2, top), min(3, top), max(1, top // 2), max(1, top - 1), top})
     metrics, protocol = [sd.metric(name, k=k) for name, k in METRICS], Protocol.of(options)
     alone = np.array([expected_means(metrics, sets, [m], protocol)[0] for m in m_values])
-    # What was thinned for some m is used for others, asked for in any order.
+    # Distributions thinned for some m are reused for other m, which may be requested in any order.
     several = MeansOverM(metrics, sets, top, protocol)
     for some in (m_values[::-2], m_values[1::2] * 2, m_values):
         true = alone[[m_values.index(m) for m in some]]
@@ -49,7 +49,7 @@ def test_frame_and_progress() -> None:
 
 
 def test_tails_do_not_underflow_into_wrong_means() -> None:
-    # Thinning from m = 20,000 down to 1 loses nothing, even for a rank whose law ends at 1e-300.
+    # Thinning from m = 20,000 down to 1 stays accurate, even where probabilities are 1e-300.
     rs = [sd.RankSet("P", [1, 2, 10**6], 10**6), sd.RankSet("Q", [3, 500_000, 999_999], 10**6)]
     for scheme in (WITH, WITHOUT):
         ours = sd.curve("AP", rs, [1, 50, 20_000], scheme=scheme)
@@ -65,7 +65,7 @@ def test_the_largest_m() -> None:
         (([10, 10], [10, 10]), None, 9, 9),
         (([10, 30], [10, 30]), None, 29, 29),
         (([10, 30], [40, 20]), None, 39, 39),
-        (([10, 30], [10, 10]), None, 29, 9),  # the second has no more than 9
+        (([10, 30], [10, 10]), None, 29, 9),  # the second system has at most 9 negatives
         (([10, 30], [20, 20], [10, 40]), 5, 5, 5),
         (([10, 30], [20, 20], [10, 40]), 50, 50, 19),
         (([20_000], [3]), None, 19_999, 2),
@@ -91,7 +91,7 @@ def ahead(x: float, y: float) -> int:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_orders_of_pairs_by_a_loop_over_m(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(order, "_BLOCK", 15)  # pairs at a time: two
+    monkeypatch.setattr(order, "_BLOCK", 15)  # two pairs of systems per block
     rng = np.random.default_rng(seed)
     m_values = np.cumsum(rng.integers(1, 4, 7))
     means = rng.choice([0, 1e-12, 2.5e-12, 0.5][seed % 2 :], (7, 4, 2))
@@ -129,7 +129,7 @@ def test_the_values_of_a_quick_look(top: int) -> None:
     assert len(expected) == min(top, 40)
 
 
-#: Order of Q and P, and of R and P, as functions of m; other pairs and metrics follow.
+#: Metric values of Q and R as functions of m; P is always 0.5, S is always 2.
 CHANGES = {
     "once": lambda m: (m >= 777, 1),
     "at the ends": lambda m: (m >= 404, m <= 990),

@@ -1,4 +1,4 @@
-"""Rank sets with several relevant items, ties and weights: every sample, one by one."""
+"""Rank sets with several relevant items, ties and weights, against every possible sample."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -30,7 +30,7 @@ def often(rows: list[Instance]) -> list[float]:
 
 
 def check(rows, m, laws, error=1e-12, masses=None, metrics=None, **options):
-    """Mean and scatter of metrics over all that can be drawn."""
+    """Compare the mean and standard deviation of metrics with those over all possible samples."""
     times = often(rows)
     counts = np.repeat(times, [len(ranks) for _, ranks, _ in rows])
     rs = made.rank_set(rows, mass_above=masses, counts=counts)
@@ -65,12 +65,12 @@ def test_corrections_of_several_items(scheme, rows, data):
             if fit_scheme == WITHOUT:
                 n = max(n, m + 1)
             if n < m + 1:
-                return  # with replacement from so few, a sampled rank may be impossible
+                return  # with so few negatives a sampled rank may be impossible with replacement
             law, target = oracles.dense_law(n, m, fit_scheme), oracles.dense_target(name, k, n, j)
             vectors.append(oracles.dense_bias_variance(law, target, gamma, None))
 
         def value(ranks, size, name=name, k=k, vectors=vectors, m=m):
-            if size < m + len(ranks):  # all there are: the exact metric
+            if size < m + len(ranks):  # all candidates are in the sample: the metric is exact
                 return oracles.by_definition(name, k, ranks, size)
             total = sum(vectors[j - 1][t - j] for j, t in enumerate(ranks, start=1))
             return float(total * oracles.item_scale(name, k, len(ranks)))

@@ -1,4 +1,4 @@
-"""Plans: every m looked at one by one, and the normal law solved by hand."""
+"""Plans against a search over every m, and against the normal distribution computed by hand."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -37,11 +37,11 @@ def chances_of(metric: str, sets: list[sd.RankSet], m_max: int, **options: objec
     return np.array([table.probability for table in tables])
 
 
-FEW = systems(8, 12, 60, (3.0, 1.2))  # few instances use the exact law
+FEW = systems(8, 12, 60, (3.0, 1.2))  # few instances use the exact distribution
 PLAIN = systems(1, 150, 41, (2.2, 1.9, 1.6))
-# Every user has negatives of their own; without replacement some are complete early on.
+# Every user has a different n; without replacement, the smallest lists are complete early.
 OWN_N = systems(12, 100, np.random.default_rng(12).integers(20, 46, 100), (2.4, 2.2))
-# The chance of the order falls again: from m = 10 to 17 below 0.7, and from 15 to 18 below 0.95.
+# As m grows, the chance falls again: from m = 10 to 17 below 0.7, from 15 to 18 below 0.95.
 DIP = systems(14, 60, 22, (2.3, 1.6))
 DIPS = of_ranks(21, [9, 7, 17, 9, 4, 2, 8, 12, 21, 7], [7, 13, 20, 18, 13, 21, 13, 21, 2, 16])
 
@@ -68,7 +68,7 @@ def test_negatives_at_every_m() -> None:
 
 @pytest.mark.parametrize("correction", ["BV 0.1", "rank estimate", "CLS"])
 def test_corrected_negatives(correction: str) -> None:
-    # Corrected differences jump a little from m to m: the answer is a boundary, near the last one.
+    # Corrected differences jump from m to m: the answer is near the last m where 0.9 is passed.
     sets = systems(3, 250, 61, (2.4, 2.1))
     options = {"correction": correction, "scheme": WITHOUT}
     chances = chances_of("NDCG@5", sets, 60, **options)
@@ -88,9 +88,9 @@ def test_a_boundary_is_found_from_any_guess() -> None:
 
 def test_not_reachable() -> None:
     sets, same = systems(4, 200, 81, (2.0, 1.95)), of_ranks(9, [3, 5], [3, 5])
-    wrong = of_ranks(1000, [10, 1000], [11, 11])  # P in half of the instances, Q in all sampled
-    tied = of_ranks(12, [1, 3], [1, 12])  # alike by Recall@2, not by what a sample shows of it
-    near = of_ranks(10**9, [500_000_000], [500_000_001])  # 1e-9 apart: 10^17 instances
+    wrong = of_ranks(1000, [10, 1000], [11, 11])  # P is better, but Q in all samples
+    tied = of_ranks(12, [1, 3], [1, 12])  # Recall@2 is equal, but not in samples
+    near = of_ranks(10**9, [500_000_000], [500_000_001])  # 1e-9 apart: 10^17 instances needed
     for needed, some, metric, how in (
         (negatives_needed, sets, "AP", {"probability": 0.999, "m_max": 2}),
         (negatives_needed, same, "AP", {}),
@@ -118,7 +118,7 @@ def test_instances_by_hand(metric: str, redraw: str) -> None:
     )
     values = {x.system: np.array([mean[r] for r in x.ranks.tolist()]) for x in sets}
     spread = {x.system: np.mean([std[r] ** 2 for r in x.ranks.tolist()]) for x in sets}
-    step = 0.5 if metric == "Recall@5" else 0.0  # half a hit
+    step = 0.5 if metric == "Recall@5" else 0.0  # a tie is half a hit away
     for probability in (0.7, 0.95, 0.999):
         more = {"redraw": redraw.split()[0], "progress": seen.append}
         table, needed = instances_needed(metric, sets, m, probability, **more), []

@@ -1,4 +1,4 @@
-"""Chance with redrawn instances: enumeration of everything, and evaluations run from scratch."""
+"""Chances with redrawn instances, against enumeration and evaluations simulated from scratch."""
 
 from collections import Counter
 from functools import cache, partial, reduce
@@ -58,7 +58,7 @@ def test_few_instances_by_enumeration(seed: int, paired: bool) -> None:
 
 
 def moments_of_each(rs: sd.RankSet, m: int, **options: Any) -> np.ndarray:
-    """Mean and deviation of NDCG of each instance, and how many relevant items it has."""
+    """Return the mean and standard deviation of NDCG and the number of items, per instance."""
     found = []
     for at in (rs.instances == u for u in np.unique(rs.instances)):
         one = sd.RankSet("S", rs.ranks[at], rs.n[at], ties=rs.ties[at], instances=rs.instances[at])
@@ -69,7 +69,7 @@ def moments_of_each(rs: sd.RankSet, m: int, **options: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
-    # The means are equal in up to 40 % of the runs, and skewed: some hundred more in benchmarks.
+    # The means tie in up to 40 % of the runs and are skewed; the benchmarks check 300 cases.
     assert off_redrawn(Pair.of(seed)) <= 4
 
 
@@ -79,7 +79,7 @@ def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
      (2000, "instances", "inverted"), (2001, "instances", "normal")],
 )  # fmt: skip
 def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> None:
-    # A few hits of one user each move the mean by much; users of two items weigh more.
+    # The mean depends on a few hits by much; a user with two relevant items has more weight.
     ranks = np.full((2, size), 60)
     ranks[0, : size // 6], ranks[1, -(size // 9) :] = 1, 2
     labels = np.r_[0, 0 : size - 1] if weighting == "relevant-items" else np.arange(size)
@@ -98,10 +98,10 @@ def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> 
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
-    """Where both runs have it equally often, differences a thousandth of it decide."""
+    """If both runs contain the rare value equally often, values a thousandth of it decide."""
     case, rng, runs = Pair.rare(33), np.random.default_rng(5), 20_000
     assert off_redrawn(case, runs) <= 4
-    gap = case.redrawn(rng, runs, paired=False)  # and where each system ranks instances of its own
+    gap = case.redrawn(rng, runs, paired=False)  # different instances for each system
     labels = np.arange(case.ranks.shape[1])
     apart = [case.sets[0], sd.RankSet("Q", case.ranks[1], case.n, instances=labels + 1000)]
     options = {"scheme": case.scheme, "correction": case.correction}
@@ -114,12 +114,12 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
     "options", [{"scheme": WITHOUT}, {"scheme": POPULARITY, "odds": 2.0, "ties": "pessimistic"}]
 )
 def test_many_instances_by_the_moments_of_each(options):
-    # By hand: a redrawn value scatters by its own law, ties included, and by its mean. More than
-    # 200 relevant items: fewer are simulated.
+    # A redrawn value varies by its own distribution, ties included, and by its mean. The set has
+    # more than 200 relevant items, since smaller sets are simulated.
     size = {"systems": 2, "relevant": 3 - ("ties" in options), "most": 3}
     some = users(np.random.default_rng(6), 120, **size)
     each = {x.system: moments_of_each(x, 3, **options) for x in some.sets}
-    counts = some.counts[np.argsort([f"{u}" for u in range(120)])]  # labels are in that order
+    counts = some.counts[np.argsort([f"{u}" for u in range(120)])]  # labels are sorted as text
     for paired, weighting in product((True, False), ("instances", "relevant-items")):
         some = users(np.random.default_rng(6), 120, apart=not paired, **size)
         more = {**options, "weighting": weighting}
@@ -135,12 +135,12 @@ def test_many_instances_by_the_moments_of_each(options):
 
 
 def test_few_instances_against_a_million():
-    # P is always 1; of Q's million four score 1/6, the last of six: the mean is taken as normal.
+    # AP of P is 1, Q has four 1/6 in a million instances; Q's mean is taken as normal.
     p = sd.RankSet("P", [1, 1, 1], 20)
     q = sd.RankSet("Q", [1, 20], 20, counts=[10**6 - 4, 4])
     row = probability_if_redrawn("AP", [p, q], 5, scheme=WITHOUT).iloc[0]
     assert row.better == "P"
-    chance = norm.cdf(2.0)  # below 1 by 4 (1 - 1/6), with a deviation of the root of 4 times that
+    chance = norm.cdf(2.0)  # Q's mean is 2 standard deviations below 1
     assert abs(row.probability - chance) <= 4 * np.sqrt(chance * (1 - chance) / 20_000)
 
 
@@ -151,11 +151,11 @@ def test_equal_systems_and_one_instance():
 
 @pytest.mark.parametrize("size", [12, 40])
 def test_several_items_that_are_each_ranked_among_all_others(size: int) -> None:
-    # TOPK draws for every relevant item anew: here it hits where no drawn item is above.
+    # TOPK draws new negatives for every relevant item: an item hits if no drawn item is above it.
     n, m, runs = 60, 5, 20_000
     rng = np.random.default_rng(3)
     ranks = [np.c_[np.ones(size, dtype=int), rng.integers(2, 9, size)]]
-    ranks.append(ranks[0] + rng.integers(0, 5, (size, 1)) * [0, 1])  # the first items are alike
+    ranks.append(ranks[0] + rng.integers(0, 5, (size, 1)) * [0, 1])  # first items: equal ranks
     sets = of_ranks(n, *(r.ravel() for r in ranks), instances=np.repeat(np.arange(size), 2))
     row = probability_if_redrawn("TOPK@0.05", sets, m, scheme=WITH).iloc[0]
     assert row.better == "P"
@@ -168,7 +168,7 @@ def test_several_items_that_are_each_ranked_among_all_others(size: int) -> None:
 @pytest.mark.parametrize("paired", [True, False])
 def test_thirty_users_by_the_law_of_their_sum(paired: bool) -> None:
     for metric, relevant in [("Recall@3", 2), ("Precision@2", 2), ("AP", 1), ("HitRate@1", 3)]:
-        # Values are twelfths: the law of a drawn user's difference, convolved with itself.
+        # Values are multiples of 1/12: a drawn user's distribution is convolved with itself.
         rng, m, parsed = np.random.default_rng(len(metric)), 2, sd.parse_metric(metric)
         some = users(rng, 24, systems=2, relevant=relevant, most=4, apart=not paired)
         row = probability_if_redrawn(metric, some.sets, m, scheme=WITHOUT).iloc[0]

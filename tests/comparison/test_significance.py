@@ -1,4 +1,4 @@
-"""Tests over instances: enumeration of all swaps and resamples, binomial tails, textbook laws."""
+"""Significance tests, against enumerated swaps and resamples, and textbook distributions."""
 
 from itertools import combinations, product
 from typing import Any
@@ -26,7 +26,7 @@ def near(p: float, true: float, runs: int, more: float = 0.0) -> bool:
 
 
 def whole(p: float, runs: int = 10_000) -> bool:
-    """Whether it counts hits among drawn swaps."""
+    """Return whether p counts drawn swaps, so that it is a multiple of 1 / (1 + runs)."""
     return abs(p * (1 + runs) - round(p * (1 + runs))) < 1e-8
 
 
@@ -49,14 +49,14 @@ def test_every_swap_of_every_pair_is_counted(seed: int) -> None:
         assert row.paired
         p[row.Index] = row.p
         assert row.p == pytest.approx(swapped(np.repeat(gain, some.counts)), abs=1e-12)
-    least = 0.0  # Holm (1979): ordered p times (number left), made increasing, capped at 1
+    least = 0.0  # Holm (1979): sorted p-values times the number left, made increasing, at most 1
     for left, x in zip((3, 2, 1), sorted(p, key=p.__getitem__), strict=True):
         least = max(least, min(left * p[x], 1.0))
         assert table.p_holm[x] == pytest.approx(least)
 
 
 def resampled(values: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> tuple:
-    """Mean of every resample of so many instances, and its probability."""
+    """Return the mean of every resample of as many instances, and its probability."""
     size, total = len(counts), int(counts.sum())
     bars = np.array(list(combinations(range(total + size - 1), size - 1)))
     times = np.diff(np.c_[np.full(len(bars), -1), bars, np.full(len(bars), total + size - 1)]) - 1
@@ -85,7 +85,7 @@ def test_intervals_are_those_of_all_resamples(seed: int, most: int, apart: bool)
 
 
 def of_whole(steps: np.ndarray) -> float:
-    """Two-sided p-value of random signs of whole numbers, by their exact law."""
+    """Return the exact two-sided p-value of a sum of integers with random signs."""
     law = np.ones(1)
     for size in np.abs(steps):
         law = np.convolve(law, np.r_[0.5, np.zeros(2 * size - 1), 0.5] if size else [1.0])
@@ -95,7 +95,7 @@ def of_whole(steps: np.ndarray) -> float:
 
 @pytest.mark.parametrize("kind", ["rows", "counts", "weights"])
 def test_sums_of_drawn_swaps_that_tie_with_the_observed_one_count(kind: str) -> None:
-    # More than 20 differences, too many to list: of sixths, or of hits where users weigh as many.
+    # More than 20 differences are too many to list; they are multiples of 1/6, or of one hit.
     draw, runs = rng(7), 20_000
     if kind == "weights":
         sizes = draw.integers(1, 4, 60)
@@ -121,7 +121,7 @@ def test_sums_of_drawn_swaps_that_tie_with_the_observed_one_count(kind: str) -> 
 
 
 def test_signs_are_drawn_as_often_up_as_down() -> None:
-    # Only where the eight large differences, which stand in a row, all have one sign: 2 in 256.
+    # Swaps reach the difference only if the eight large differences have one sign: 2 of 256 cases.
     ranks = np.array([[1] * 8 + [21, 22] * 6 + [23], [30] * 8 + [20] * 13])
     for sets in (of_ranks(30, *ranks), of_ranks(30, *ranks[:, ::-1])):
         assert near(outcome("AP", sets, resamples=30_000).p, 2 / 256, 30_000)
@@ -155,7 +155,7 @@ def unpaired(first: np.ndarray, second: np.ndarray, n: int) -> list[sd.RankSet]:
 
 
 def test_unpaired_hits_are_fishers_test() -> None:
-    # Two histograms of unequal size: the hits of the first are hypergeometric.
+    # Two histograms have different sizes: the hits of the first are hypergeometric.
     counts = {"P": [14, 26], "Q": [9, 51]}
     p, q = (sd.RankSet(x, [1, 30], 50, counts=own) for x, own in counts.items())
     row, hits = outcome("Recall@10", [p, q], resamples=40_000), np.arange(24)
@@ -166,7 +166,7 @@ def test_unpaired_hits_are_fishers_test() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_unpaired_instances_of_unequal_weight(seed: int) -> None:
-    """Every way to deal the instances out."""
+    """The p-value is that over all divisions of the instances into two groups."""
     (name, k), options, some, values, weights = case(seed, 5, systems=2, most=1, apart=True)
     value, weight = values.ravel(), np.r_[weights, weights]
     left = np.array([np.isin(np.arange(10), x) for x in combinations(range(10), 5)])
@@ -179,7 +179,7 @@ def test_unpaired_instances_of_unequal_weight(seed: int) -> None:
 
 def test_many_unpaired_instances_of_many_values_are_normal() -> None:
     for size, n, power in [(2500, 64, 1.97), (2500, 65, 1.85), (2499, 90, 1.95), (2500, 200, 1.9)]:
-        # From 5,000 instances and 65 values on: the variance of a part of a finite population.
+        # From 5,000 instances and 65 values on, the p-value is normal (finite population variance).
         p, q = skewed(rng(6), n, (2500, size), (1.9, power))
         first, second = (np.r_[1 : n + 1, rs.ranks[n:]] for rs in (p, q))
         values = 1 / np.r_[first, second]
@@ -200,7 +200,7 @@ def test_many_unpaired_instances_that_weigh_unequally() -> None:
     for x, size, power in (("P", 2000, 1.2), ("Q", 3000, 1.22)):
         items = np.tile([1, 2, 2], size)[:size]
         places = np.ceil(400 * draw.random((size, 2)) ** power).astype(int) * 2
-        places[:, 1] = places[:, 0] + 1  # of two relevant items the second follows at once
+        places[:, 1] = places[:, 0] + 1  # the second relevant item is ranked right below the first
         labels = np.repeat([f"{x}{i}" for i in range(size)], items)
         two = np.arange(2) < items[:, None]
         sets.append(sd.RankSet(x, places[two], 900, instances=labels))
@@ -248,10 +248,10 @@ def test_who_is_paired() -> None:
         (("abc", "cab"), None, True),
         (("abc", "abd"), None, None),
         (("abc", "abcd"), None, None),
-        ((None, None), None, True),  # without labels: in their order,
-        ((None, None), [5, 1, 1], None),  # but rows of a histogram are no instances
+        ((None, None), None, True),  # without labels, instances are paired by their order
+        ((None, None), [5, 1, 1], None),  # rows of a histogram are no instances
         (("abc", "abc"), [5, 1, 1], True),
-        (("abc", "cabb"), None, False),  # two relevant items of one: other weights
+        (("abc", "cabb"), None, False),  # in Q, b has two items: unequal weights
     ):
         sets = []
         for x, first, own in zip("PQ", (1, 4), labels, strict=True):

@@ -1,7 +1,6 @@
-"""Verdicts, flips and the m from which an order is right: by hand, and against every m.
+"""Verdicts, flips and the m from which an order stays right, computed by hand and for every m.
 
-A small sample of random sets; 200 of them, with n up to 400, run with
-``python -m tests.benchmarks``.
+This is a small sample; ``python -m tests.benchmarks`` runs 200 random sets, n up to 400.
 """
 
 from collections import Counter
@@ -27,7 +26,7 @@ COLUMNS = "metric correction better worse exact sampled state right_from probabi
 )
 def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
     rng = np.random.default_rng(8)
-    sets = [  # each with its own n, so that each has its own correction
+    sets = [
         sd.RankSet(name, rng.integers(1, 50, 40), n, ties=rng.integers(0, 9, 40))
         for name, n in zip("PQR", (60, 60, 240), strict=True)
     ]
@@ -46,7 +45,7 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
         right = sd.right_from(row.metric, both, **given).m
         assert right.equals(pd.Series([row.right_from], dtype="Int64"))
         chance = sd.probability_of_order(row.metric, both, 12, **given).probability[0]
-        # The widest pair sets the frequencies of an inversion: its errors, of 1e-8, change with it.
+        # The widest pair sets the frequencies of an inversion, which change its errors, of 1e-8.
         assert row.probability == pytest.approx(chance, abs=1e-7)
 
 
@@ -70,7 +69,7 @@ def test_equal_systems_are_tied() -> None:
     chance = sd.probability_of_order("AP", sets, 3).probability
     for column in (table.right_from, table.probability, sd.right_from("AP", sets).m, chance):
         assert column.isna().all()
-    # A tie in sampling is undecided: in a sampled list of three, Recall@4 is 1.
+    # A tie in sampling is undecided: in a sampled list of three candidates, Recall@4 is 1.
     table = sd.verdict(["Recall@4"], of_ranks(12, [3], [7]), 2)
     assert table.state.tolist() == ["undecided"]
     assert abs(table.sampled[0]) <= 1e-12
@@ -78,7 +77,7 @@ def test_equal_systems_are_tied() -> None:
 
 @pytest.mark.parametrize("correction", ["uncorrected", "BV 0.1"])
 def test_more_negatives_than_candidates_are_looked_at(correction: str) -> None:
-    # Beyond the largest n - 1 with replacement: the means are those of this m, not of the last.
+    # With replacement, m may exceed the largest n - 1: the means must be those of m = 40.
     sets, options = of_ranks(12, [9, 1], [4, 4]), {"scheme": WITH, "correction": correction}
     metric = sd.parse_metric("AP")
     found = Pairs.of([metric], sets, 40, Protocol.of(options))
@@ -125,7 +124,7 @@ def test_systems_with_different_n_and_more_negatives_than_candidates() -> None:
         found = sd.flips("AP", sets, m_max, scheme=scheme)
         assert [f.m for f in found] == flips_of(signs)
         assert {(type(f.m), type(f.first)) for f in found} <= {(int, str)}
-        if scheme == WITHOUT:  # beyond all negatives nothing changes
+        if scheme == WITHOUT:  # once all negatives are drawn, nothing changes
             assert sd.flips("AP", sets, 500, scheme=scheme) == sd.flips("AP", sets, scheme=scheme)
 
 
@@ -142,11 +141,11 @@ def test_nothing_is_missed_or_invented(number, case, corrections):
 
 @pytest.mark.parametrize("seed", range(10, 18))
 def test_pairs_tell_what_the_table_does(seed: int) -> None:
-    """The worst pair first: by state, by how many metrics say so, by how late it is, by chance."""
+    """Pairs are sorted by state, number of metrics in that state, ``right_from``, and chance."""
     rng = np.random.default_rng(seed)
     n, m = (60, 30)[seed % 2], (5, 12)[seed % 4 == 3]
     sets = of_ranks(n, *rng.integers(1, n, (4, 12)))
-    sets += [sd.RankSet("T", sets[seed % 4].ranks[::-1], n)]  # tied with one of the others
+    sets += [sd.RankSet("T", sets[seed % 4].ranks[::-1], n)]  # tied with one of the other systems
     metrics = ("AP", "Recall@3", "Recall@10", "NDCG@5")
     scheme, recipe = (WITH, WITHOUT)[seed // 2 % 2], ("uncorrected", "BV 0.1")[seed // 4 % 2]
     options = {"scheme": scheme, "correction": recipe}

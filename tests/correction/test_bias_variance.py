@@ -1,4 +1,4 @@
-"""Vectors with any prior and weight of the variance: eq. 25 in floats and in 120 digits."""
+"""Bias-variance vectors (eq. 25) for any prior and γ, against dense floats and 120 digits."""
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
@@ -34,7 +34,7 @@ def law_in_digits(n: int, m: int, scheme: str) -> np.ndarray:
 
 @cache
 def gain(name: str, k: int | None, r: int, n: int) -> Decimal:
-    """Eq. 7-13 at true rank r, for one relevant item."""
+    """Return a metric by eq. 7-13 at true rank r, for one relevant item."""
     if name == "auc":
         return Decimal(n - r) / (n - 1)
     if k is not None and r > k:
@@ -47,7 +47,7 @@ def gain(name: str, k: int | None, r: int, n: int) -> Decimal:
 
 
 def solved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Gauss elimination of a positive definite matrix."""
+    """Solve linear equations with a positive definite matrix by Gaussian elimination."""
     left, right = left.copy(), right.copy()
     for i in range(len(left)):
         factor = left[i + 1 :, i] / left[i, i]
@@ -59,7 +59,7 @@ def solved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def in_digits(sampling, prior, gammas, metrics=METRICS):
-    """((1-γ) A'A + γ diag(c)) x = A'b, rows of A and b times sqrt(p): a column for each metric."""
+    """Solve ((1-γ) A'A + γ diag(c)) x = A'b for each γ; x has a column per metric."""
     with localcontext() as context:
         context.prec = 120
         weight = np.array([Decimal(w) for w in prior])
@@ -74,7 +74,7 @@ def in_digits(sampling, prior, gammas, metrics=METRICS):
 
 
 def furthest(gamma, prior, sampling, truth, metrics):
-    """Largest error of the vectors of ``metrics``, each relative to its largest entry."""
+    """Return the largest error of the vectors of ``metrics``, relative to their largest entries."""
     recipe = sd.correction("bias-variance", gamma=float(gamma), prior=prior)
     fits = [recipe.fit(sd.metric(name, k=k), sampling) for name, k in metrics]
     assert gamma == "0" or not any(fit.note for fit in fits)
@@ -114,14 +114,14 @@ def test_small_gammas_keep_their_digits(n: int, m: int, steep: int) -> None:
     prior, metrics = [10**9 // r**steep for r in range(1, n + 1)], [("ap", None), ("recall", 10)]
     sampling, gammas = sd.Sampling(n, m, WITH), ("5e-7", "1e-8", "1e-10", "1e-12", "1e-16")
     for gamma, truth in in_digits(sampling, prior, gammas, metrics):
-        # Half of the digits that gamma costs: normal equations lose 1e-16 / gamma.
+        # Normal equations lose 1e-16 / gamma; the error allowed is about its square root.
         error = furthest(gamma, prior if steep else None, sampling, truth, metrics)
         assert error <= 2e-15 / np.sqrt(float(gamma))
 
 
 @pytest.mark.parametrize(("n", "m", "k"), [(2, 1, 1), (12, 5, 3), (40, 30, 4), (60, 45, 10)])
 def test_least_squares_without_replacement(n: int, m: int, k: int) -> None:
-    # Entries to 1e3 times the metric.
+    # The vectors have entries up to 1e3 times the metric.
     sampling, metrics = sd.Sampling(n, m, WITHOUT), [("recall", k)]
     [(_, truth)] = in_digits(sampling, [1] * n, "0", metrics)
     assert furthest("0", None, sampling, truth, metrics) <= 1e-12
@@ -130,8 +130,8 @@ def test_least_squares_without_replacement(n: int, m: int, k: int) -> None:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("position", "k"), [(3, 67), (5, 300), (40, 120)])
 def test_the_cutoff_of_a_later_item_is_nearer(position: int, k: int, scheme: str) -> None:
-    # Two items above the third are relevant: it is within k with at most k - 3 others above.
-    # So many ranks are not taken one by one: nodes meet at the cutoff.
+    # Items above a later relevant item are relevant too, so fewer irrelevant ones may be above it.
+    # With so many ranks, quadrature nodes are used, whose intervals must meet at the cutoff.
     n, m, gamma = 2000, 60, 0.01
     at = nodes(sd.metric("recall", k=k), sd.Sampling(n, m, scheme), position, gamma=gamma)
     law, target = oracles.dense_law(n, m, scheme), oracles.dense_target("recall", k, n, position)
@@ -169,14 +169,14 @@ def test_small_cases_and_their_moments(scheme: str, data: st.DataObject) -> None
     + [(n, m, WITHOUT, 1.0) for n, m in ((2, 1), (9, 4), (300, 299), (301, 250), (1200, 90))],
 )
 def test_large_sizes(n: int, m: int, scheme: str, odds: float) -> None:
-    """Beyond 1,000 ranks not all are summed; and the closed form without replacement."""
+    """Vectors are right beyond 1,000 ranks, where quadrature is used, and in closed form."""
     law, sampling = oracles.dense_law(n, m, scheme, odds), sd.Sampling(n, m, scheme, odds)
     metrics = [("auc", None), ("precision", 10), ("ap", None), ("ap", 500), ("ndcg", None)]
     metrics += [(name, k) for name in ("recall", "ndcg") for k in (1, 10, 65, 100, n // 3 + 1)]
     targets = np.stack([oracles.exact_metric(name, k, n) for name, k in metrics], axis=1)
     for gamma in (1.0, 0.1, 0.01, 0.001, 1e-5)[:: 1 if m < 400 else 2]:
         dense = oracles.dense_bias_variance(law, targets, gamma, None)
-        if scheme == WITHOUT and m == n - 1:  # all are drawn: the metric is exact as it is
+        if scheme == WITHOUT and m == n - 1:  # all negatives are drawn: the metric is exact
             dense = targets
         error = furthest(gamma, None, sampling, dense, metrics)
         assert error <= 1e-11 + 1e-12 / gamma, gamma
@@ -194,7 +194,7 @@ def test_what_counts_as_zero_says_so_and_the_two_ways_meet() -> None:
 
 
 def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
-    # All draws are the one other item, so 2 of 3 is never seen, and the metric is known exactly.
+    # Draws contain only the one other item, so the sampled rank 2 of 3 cannot occur.
     for gamma in (1.0, 0.1):
         fit = sd.correction("BV", gamma=gamma).fit("AP", sd.Sampling(2, 2, WITH))
         np.testing.assert_allclose(fit.values, [1.0, 0.75, 0.5], rtol=0, atol=1e-15)
@@ -202,11 +202,11 @@ def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
 
 
 def kkt_residual(law, target, values, nonnegative=True):
-    """Largest violation of optimality, relative to max|A'M|.
+    """Return the largest violation of optimality, relative to max|A'M|.
 
     A non-increasing vector is sum_i step_i 1[t <= i] with steps >= 0 for i < m; the last step is
-    the level, free or >= 0. At the minimum the gradient in each step is >= 0, and 0 where the
-    step is positive (always for a free level); no step is negative.
+    the level, free or >= 0. At the minimum the gradient in each step is >= 0, and 0 where the step
+    is positive (always for a free level); no step is negative.
     """
     along_steps = np.cumsum(law.T @ (law @ values - target))
     steps = np.append(values[:-1] - values[1:], values[-1])
@@ -220,7 +220,7 @@ def kkt_residual(law, target, values, nonnegative=True):
 WITH_ODDS = [(WITH, 1.0), (POPULARITY, 5.0)]
 SIZES = [(10_000, 100), (1_500, 500), (900, 850), (60, 30)]
 DRAWN = [(*size, *scheme) for size in SIZES for scheme in ((WITHOUT, 1.0), *WITH_ODDS)]
-MORE = [(38, 57), (37, 300), (5, 9), (2, 4)]  # negatives than candidates
+MORE = [(38, 57), (37, 300), (5, 9), (2, 4)]  # more negatives than candidates
 DRAWN += [(*size, *scheme) for size in MORE for scheme in WITH_ODDS]
 
 

@@ -1,4 +1,4 @@
-"""Where ranks come from, alone on a page."""
+"""A page that holds only the choice of the source of ranks."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Drive a page without a browser: open it, change it, read what it says."""
+"""Drive a page without a browser: open the page, change its fields, read its text."""
 
 import base64
 import json
@@ -13,7 +13,7 @@ APP = Path(__file__).parents[2] / "app.py"
 
 
 def changed(kind):
-    """A method that changes what has a key and runs the page."""
+    """Return a method that sets the widget with a given key and reruns the page."""
 
     def change(self, key, value):
         getattr(self, kind)(key=key).set_value(value)
@@ -23,11 +23,11 @@ def changed(kind):
 
 
 class Page(AppTest):
-    """A page by the name of its file, with settings in its address; fails on an exception."""
+    """A page opened by its file name, with settings in its address; fails on an exception."""
 
     def __init__(self, name="", /, script=APP, **query):
         super().__init__(script, default_timeout=600)
-        # Without it every page looks through all installed packages for components.
+        # Without this manager every page looks through all installed packages for components.
         self._bidi_component_manager = BidiComponentManager()
         for key, value in query.items():
             self.query_params[key] = value
@@ -52,7 +52,7 @@ class Page(AppTest):
     put, write, pick = map(changed, ("number_input", "text_area", "segmented_control"))
 
     def give_n(self, n):
-        """Type n where a page asks for the candidates that the data do not tell."""
+        """Type n into the field that asks for the number of candidates if the data lack it."""
         asked = next(x for x in self.number_input if x.label.startswith("n, candidates of"))
         asked.set_value(n)
         return self.run()
@@ -65,7 +65,7 @@ class Page(AppTest):
         return self.run()
 
     def exports(self, patch):
-        """What the buttons give, as the page makes it: by label, then with its place."""
+        """Return the content of every download: {label: data}; repeated labels get a number."""
         made = {}
 
         def keep(label, data, *rest, **look):
@@ -79,19 +79,19 @@ class Page(AppTest):
 
     @property
     def headline(self):
-        """The sentence of the page, "" where it is that of an earlier answer."""
+        """Return the headline, or "" if the headline is dimmed, as it answers earlier settings."""
         found = next((m.value for m in self.markdown if m.value.startswith("### ")), "")
         return "" if ":gray[" in found else found[4:].replace("\u00a0", " ")
 
     @property
     def last_headline(self):
-        """The sentence of an earlier answer, which stays while something is wrong."""
+        """The dimmed headline of earlier settings, which stays while the current input is wrong."""
         found = next(m.value for m in self.markdown if m.value.startswith("### "))
         return found[4:].split(":gray[")[1][:-1].replace("\u00a0", " ")
 
     @property
     def others(self):
-        """What is said of the metrics that the headline is not about."""
+        """The sentence about the metrics that the headline does not mention."""
         signs = "Also ", "Wrong: ", "Undecided: ", "Right: ", "Tied: "
         return next((m.value for m in self.markdown if m.value.startswith(signs)), "")
 
@@ -117,18 +117,18 @@ class Page(AppTest):
 
     @property
     def link(self):
-        """What the copied link holds, to open the page with."""
+        """The query of the link to copy, as a dictionary of lists."""
         self.session_state["copy_link"] = True
         found = next(c.value for c in self.run().code if "?v=" in c.value)
         return parse_qs(found.split("?", 1)[1])
 
     @property
     def pictures(self):
-        """Its pictures, as the browser is sent them."""
+        """The pictures of the page, decoded from what the browser receives."""
         return [json.loads(x.proto.bytes) for x in self.get("bidi_component") if x.proto.bytes]
 
     def slider(self, key):
-        """What the slider of a number is told."""
+        """Return the settings of the slider with a given key, as the browser receives them."""
         told = [json.loads(x.proto.json) for x in self.get("bidi_component") if x.proto.json]
         return next(x for x in told if isinstance(x, dict) and "steps" in x and x["name"] == key)
 
@@ -142,7 +142,7 @@ class Page(AppTest):
 
 
 def worst_states(verdict):
-    """Metric -> the worst state that a verdict gives any of its pairs."""
+    """Return {metric: the worst state of any pair of systems in a verdict}."""
     order, states = ["wrong", "undecided", "right"], verdict.groupby("metric")["state"]
     return {metric: next(x for x in order if x in set(own)) for metric, own in states}
 

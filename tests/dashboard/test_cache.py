@@ -1,4 +1,4 @@
-"""Results that many readers ask for at the same moment are made once."""
+"""Results that several readers request at the same moment are computed only once."""
 
 import asyncio
 import threading
@@ -23,7 +23,7 @@ LIMIT = 60  # seconds
 
 
 def begin(work, *given):
-    """Work that has begun in a thread of its own; what it raises is raised with its result."""
+    """Start a function in a thread; return a Future with its result or its exception."""
     job = Future()
 
     def run():
@@ -48,7 +48,7 @@ def test_what_many_ask_for_at_once_is_made_once_and_one_at_a_time(monkeypatch):
 
     def make(number):
         at_work.add(number)
-        time.sleep(0.02)  # lets go of the interpreter, as numpy does, for the others to come
+        time.sleep(0.02)  # releases the interpreter, as numpy does, so that other threads can run
         most.append(len(at_work))
         at_work.remove(number)
         return object()
@@ -144,7 +144,7 @@ def test_what_a_method_found_is_remembered_by_what_it_was_asked():
     assert (one.made, same.made, other.made) == ([(3, True), (4, True)], [], [(5, False)])
 
 
-#: The dashboard with less patience than a reader on a bad line needs.
+#: The dashboard with a shorter delay before it looks whether a reader has left.
 IMPATIENT = f"""
 import runpy
 from sampledash.dashboard import sessions
@@ -178,7 +178,7 @@ def test_files_go_with_the_reader(tmp_path):
 
 
 class Runtime:
-    """Of one session: whether it is connected at each look, and when it was ended."""
+    """A runtime of one session that is ``connected`` or not at each look, and can be closed."""
 
     def __init__(self, *connected):
         self.connected, self.looks, self.ended = connected, 0, asyncio.Event()
@@ -195,7 +195,7 @@ class Runtime:
         self.ended.set()
 
 
-#: At each look, of a reader who left, came back and left, or came back late and left.
+#: Whether a reader is connected at each look: gone, back and gone again, back late and gone.
 CONNECTED = [(False, False), (True, False, False), (False, True, False, False)]
 
 
@@ -210,7 +210,7 @@ def test_a_session_ends_when_its_reader_was_away_at_two_looks(connected, monkeyp
         await asyncio.wait_for(runtime.ended.wait(), 60)
         assert runtime.looks == len(connected)
 
-    finished(go())  # where an event loop may run in this thread, as that of Playwright does
-    assert len(sessions._DUE) == 1  # memory is given back once
+    finished(go())  # works even if Playwright's event loop runs in this thread
+    assert len(sessions._DUE) == 1  # freed memory is given back once
     sessions._give_back()
     assert sessions._DUE == []

@@ -1,4 +1,4 @@
-"""The Consistency page: the verdict on the screen is the core's, and the paper's."""
+"""The Consistency page shows the verdicts of the core and of the paper."""
 
 import contextlib
 import io
@@ -31,7 +31,7 @@ page = partial(Page, "consistency")
 
 def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from_970():
     at = page()
-    # Section 6.2: on the sample X > Y > Z, on all items Z > Y > X.
+    # Section 6.2: samples give X > Y > Z, all items give Z > Y > X.
     said = "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
     assert at.headline.endswith(f"With 100 negatives {said}")
     assert "wrong" in at.headline
@@ -41,14 +41,14 @@ def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from
     assert at.others == "Also wrong: NDCG and AP."
     at = page(metrics=["Recall@k"], m="969")
     assert "ranks Z > X > Y; on all items Z > Y > X" in at.headline
-    # At 970 it is right in expectation; one run may still say otherwise.
+    # From m = 970 on the expected order is right; single runs may still differ.
     assert "Recall@10 rightly ranks Z > Y > X" in at.put("m", 970).headline
     assert at.others == ""
 
 
 def test_the_sentence_stays_with_its_metric():
     at = page()
-    # From 970 on Recall@10 is in order, NDCG not before 1,988 (Y and X).
+    # Recall@10 has the true order from m = 970 on, NDCG only from 1,988 on (Y and X).
     for m in (1, 1_000, 3_000):
         at.put("m", m)
         assert f"{m:,} negative{'s' * (m > 1)} Recall@10" in at.headline
@@ -60,13 +60,13 @@ def test_the_sentence_stays_with_its_metric():
     assert "AP" not in at.others
     assert at.put("m", 100).segmented_control(key="shown").value == "AP"
     assert at.link["shown"] == ["AP"]
-    # Another cutoff is no other metric; Reset puts the first back, also where a link said another.
+    # A new cutoff keeps the metric; Reset shows the first metric, even if a link chose another.
     at.pills(key="metrics").set_value(["Recall@k", "NDCG@k"]).run()
     assert "NDCG@7 ranks" in at.pick("shown", "NDCG@10").put("k", 7).headline
     at = page(shown="AP", correction="rank estimate")
     assert "With 100 negatives AP (rank estimate)" in at.headline
     assert "With 100 negatives Recall@10" in at.click("Reset").headline
-    # A metric that is taken away, or is none, leaves the sentence to the first.
+    # If the shown metric is removed or unknown, the headline is about the first metric.
     assert "With 100 negatives Recall@10" in page(shown="Gini").headline
     at.pills(key="metrics").set_value(["Recall@k", "NDCG"]).run()
     assert "With 100 negatives Recall@10" in at.headline
@@ -77,18 +77,17 @@ def test_numbers_are_those_of_table_3_and_several_metrics_and_cutoffs_share_the_
     at = page(metrics=["Recall@k", "NDCG@k"], answers="Numbers", shown="Recall@10")
     shown, y = at.table[0].value, sd.example("movielens-xyz")[1]
     row = shown[(shown["Metric"] == "Recall@10") & (shown["System"] == "Y")].iloc[0]
-    # Table 3, Recall, Y: exact 8.84, sampled 56.51 +- 0.22.
     assert row["Exact"] == "8.84 %" == percent(sd.mean("Recall@10", y))
     mean, std = (f("Recall@10", y, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
     assert row["Sampled, m = 100"] == f"{100 * mean:.2f} ± {100 * std:.2f} %"
-    assert abs(100 * mean - 56.51) < 3 * 0.22 / 10  # 100 repetitions
+    assert abs(100 * mean - 56.51) < 3 * 0.22 / 10  # the paper averages 100 repetitions
     assert len(shown) <= 8
     at = page(metrics=["Recall@k", "AUC"], also_k=["1", "50"])
     titles = at.segmented_control(key="shown").options
     assert titles == ["Recall@1", "Recall@10", "Recall@50", "AUC"]
     for metric, right_from in (("AUC", "1"), ("Recall@1", "1,877")):
         at.pick("shown", metric)
-        # Table 4: AUC is right at every m. Flips of Recall@1: 111, 50, and 15 and 1877.
+        # Table 4: AUC is right at every m. Recall@1 flips at 15, 50, 111 and 1,877.
         assert at.numbers["All right from m"] == right_from
         assert f"With 100 negatives {metric} ranks" in at.headline
         assert f"Right from m = {right_from}." in at.headline
@@ -108,12 +107,12 @@ def test_corrections_give_the_chances_of_the_core(choice, gamma):
     if choice == "BV":
         assert "(BV 0.1) rightly ranks Z > Y > X; one run shows" in at.headline
         assert percent(core["probability"].min()) in at.headline
-    if choice == "CLS":  # beyond its largest m it is refused
+    if choice == "CLS":  # m beyond the largest value for CLS is refused
         assert "m = 2,500" in at.put("m", 2_500).complaint
         assert "CLS" in at.complaint
 
 
-# Recall of u: 1/2 and 1/1; by hand: instances (1/2 + 1)/2, relevant items (1 + 1)/3.
+# Recall of user u of A is 1/2, of v 1/1; mean (1/2 + 1)/2; by relevant items (1 + 1)/3.
 SEVERAL = b"system,user,rank,n\nA,u,1,900\nA,u,90,900\nA,v,2,900\n"
 SEVERAL += b"B,u,100,900\nB,u,90,900\nB,v,200,900\n"
 
@@ -125,7 +124,7 @@ def test_ties_and_weights_are_offered_and_sampling_weights_read_where_there_is_a
     assert offered(page(metrics=["AUC"])) == set()
     at = page(source="MovieLens 1M with ties", metrics=["AUC"], answers="Numbers")
     assert offered(at) == {"ties"}
-    # Z, exact AUC in %: expected over ties 74.80, optimistic 94.44, pessimistic 55.16.
+    # Exact AUC of Z in %: expected over ties 74.80, optimistic 94.44, pessimistic 55.16.
     for reading, exact in (("expected", 74.80), ("optimistic", 94.44), ("pessimistic", 55.16)):
         at.pick("ties", reading)
         means = at.table[0].value.set_index("System")["Exact"]
@@ -160,12 +159,11 @@ def test_wrong_files_get_one_sentence_and_too_many_negatives_a_click():
     at.upload("own.csv", others)
     assert all(fact in at.complaint for fact in ("own.csv", "u1", "u3", "share"))
     assert (len(at.error), at.headline) == (1, "")
-    # The answer of before is still there, dimmed.
     assert len(at.pictures) >= charts - 1
     assert at.last_headline.startswith("With 100 negatives Recall@10 ranks X > Y > Z")
     assert at.pick("source", "MovieLens 1M: X, Y, Z").numbers == before
     at = page(source=ABC, m="20000").click("Take m = 9,999")
-    # All negatives of 10,000 items: the sampled metric is the exact one.
+    # With all 9,999 negatives, the sampled metric is the exact metric.
     assert at.session_state["m"] == 9999
     assert not at.error
     assert "as it does on all items" in at.headline
@@ -179,9 +177,9 @@ def test_what_m_and_k_leave_out_is_said_and_why_a_corrected_mean_leaves_0_to_100
     at.put("k", 3_500).put("m", 3_600)
     some = int(np.sum(sets[0].n <= 3_500))
     assert f"{some:,} of 6,040 instances have no candidate beyond k = 3,500." in at.captions
-    # With one n for all it is said how many there are.
+    # If all instances have the same n, the sentence gives the number of negatives.
     assert "With all 9,999 negatives AP" in page(source=ABC, m="9999", metrics=["AP"]).headline
-    # Always first of 1,000: BV of Recall@100 at m = 20 is 1.1, for entries overshoot.
+    # Ranked first of 1,000: BV gives Recall@100 = 1.1 at m = 20, since entries exceed 1.
     rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
     at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
     at.upload("first.csv", f"system,user,rank,n\n{rows}".encode())
@@ -206,7 +204,7 @@ def test_n_of_a_file_is_asked_for_and_two_values_are_told_as_names_are_plain_tex
 
 
 def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
-    # Seven systems: 21 pairs, of which the map shows 10, each with a tile for each metric.
+    # Seven systems have 21 pairs; the map shows 10 of them, with a tile for each metric.
     rng, buffer = np.random.default_rng(7), io.BytesIO()
     ranks = {f"s{i}": rng.integers(1, 900, 40) for i in range(7)}
     pd.DataFrame({**ranks, "n_candidates": 900}).to_parquet(buffer)
@@ -225,7 +223,6 @@ def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
 def test_a_pinned_setting_stays_and_a_marked_pair_travels():
     at = page(metrics=["Recall@k"], curve="Values").press("pin").put("m", 1_000)
     pinned = {x.label: x.delta for x in at.metric}
-    # Section 6.2: at m = 100 all three pairs are in the wrong order.
     assert pinned["Pairs in true order"] == "0 of 3"
     assert at.numbers["Pairs in true order"] == "3 of 3"
     assert "as pinned, uncorrected, m = 100, k = 10." in at.captions
@@ -255,7 +252,7 @@ def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
     at, sets = page(metrics=["NDCG"]), sd.example("movielens-xyz")
     chances = sd.probability_of_order("NDCG", sets, 100, **HOW)
     bounds = probability_if_shared("NDCG", sets, 100, **HOW)
-    assert "if shared" not in table(at)  # bounds wait to be asked for
+    assert "if shared" not in table(at)  # bounds are computed on request
     at.press("bounds")
     shown = table(at).set_index("Pair")
     for first, second in (("X", "Y"), ("X", "Z"), ("Y", "Z")):
@@ -268,9 +265,9 @@ def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
     both = taken.merge(chances.merge(bounds, on=["better", "worse"]), on=["better", "worse"])
     for column in ("probability", "low", "high"):
         np.testing.assert_allclose(both[f"{column}_x"], both[f"{column}_y"], atol=1e-12)
-    assert "if shared" in table(at.put("m", 200))  # once asked for, they follow m
+    assert "if shared" in table(at.put("m", 200))  # once requested, the bounds follow m
     at.selectbox(key="scheme").set_value("popularity").run()
-    assert "if shared" not in table(at)  # not all else
+    assert "if shared" not in table(at)  # a change of the scheme removes the bounds
 
 
 def test_over_instances_says_whether_there_is_anything_to_order_and_what_averaged_seeds_are():
@@ -280,7 +277,6 @@ def test_over_instances_says_whether_there_is_anything_to_order_and_what_average
     again = probability_if_redrawn("Recall@10", sets, 100, **HOW)
     shown = table(at).set_index("Pair")
     row, redrawn = row_of(core, "Y", "Z"), row_of(again, "Y", "Z")
-    # Table 3, Recall: Y 8.84, Z 9.42.
     (low, high), cells = row["interval"], shown.loc["Z − Y"]
     assert cells["Difference, points"] == "0.58"
     assert cells["95 % interval"].replace("−", "-") == f"{100 * low:.2f} to {100 * high:.2f}"
@@ -323,7 +319,7 @@ def test_plan_names_negatives_and_instances_and_its_curve_crosses_there():
     for pair in ("C > A", "C > B"):
         m = row_of(needed, *pair.split(" > "))["m"]
         assert shown.loc[pair, "Negatives for 95 %"] == f"{m:,}"
-    # Table 2: 1.000 for A against 0.567 for C, the wrong way round: no number of instances helps.
+    # Table 2: A scores 1.000, C 0.567, in wrong order, so no number of instances helps.
     assert shown.loc["C > A", "Instances at m = 100"] == "not reachable"
     size = row_of(other, "C", "B")["instances"]
     assert shown.loc["C > B", "Instances at m = 100"] == f"{size:,}"
@@ -343,7 +339,7 @@ def test_plan_names_negatives_and_instances_and_its_curve_crosses_there():
         m, y = m[~np.isnan(y)], y[~np.isnan(y)]
         here = int(shown[unescape(line["name"])].replace(",", ""))
         crossed += here > 1
-        # From its last value below the line it rises to the next m: no slope hides the crossing.
+        # The points include here - 1 and here, so the curve crosses the line exactly there.
         assert (m[y < 95].max(), m[y >= 95].min()) == (here - 1, here)
         for x in (here - 1, here):
             row = sd.probability_of_order("Recall@10", sets, x, **HOW)
@@ -357,14 +353,13 @@ def test_repeating_it_gives_the_exact_law_and_draws_no_half_instance():
     at = page(metrics=["Recall@k"], answers="Repeat it", repeats="100")
     at.press("repeat_start")
     shown = table(at).set_index("System")
-    for system in "YZ":  # X is a rerun
+    for system in "YZ":  # X of the paper is a different training run
         cells_of = shown.loc[system, ["100 runs", "Exact law"]].str.removesuffix(" %")
         (mean, std), (exact, scatter) = (map(float, x.split(" ± ")) for x in cells_of)
         assert abs(mean - exact) < 4 * scatter / 10 + 0.01
         assert abs(std / scatter - 1) < 4 / np.sqrt(198) + 0.03
     assert "of 100 runs show" in at.said
     before = table(at)
-    # The runs stay until the question changes.
     assert table(at.put("seed", 2)).equals(before)
     assert "of 100 runs show" not in at.put("m", 99).said
     ranks = "n = 10000\nA: 100, 100\nB: 40, 8437\n"
@@ -381,7 +376,7 @@ def test_repeating_it_gives_the_exact_law_and_draws_no_half_instance():
 def test_flips_of_every_correction_and_the_smallest_counterexample():
     at = page(metrics=["Recall@k"], answers="Numbers", numbers_view="Flips")
     shown = table(at).set_index("Pair")
-    # Figure 2 and section 6.2: X and Y change at 11 and 970.
+    # Figure 2 and section 6.2: X and Y change order at m = 11 and m = 970.
     assert shown.loc["X, Y", "Order changes at m"] == "11 · 970"
     found = sd.flips("Recall@10", sd.example("movielens-xyz"), **HOW)
     assert [f.m for f in found if {f.first, f.second} == {"X", "Z"}] == [433]
@@ -410,7 +405,7 @@ def test_an_own_file_becomes_a_sentence_a_table_and_a_script_that_reads_it():
     at = page(metrics=["AP"]).upload("mine.csv", ranks.to_csv(index=False).encode())
     at.press("paper")
     paragraph, latex, bibtex, script = [code.value for code in at.code][-4:]
-    for name in "AB":  # AP of one item is 1 / rank: by hand
+    for name in "AB":  # AP of one relevant item is 1 / rank
         exact = (1 / ranks[name]).mean()
         assert percent(exact) in paragraph
         assert f"{100 * exact:.2f}" in latex
@@ -420,7 +415,7 @@ def test_an_own_file_becomes_a_sentence_a_table_and_a_script_that_reads_it():
     assert "sd.read_rank_sets('mine.csv')" in script
 
 
-# Scores an instance takes until Recall@10 is decided on movielens-xyz, from the law alone.
+# Mean scores until Recall@10 of an instance is decided, per system, from the distribution.
 COSTS = (683.6, 680.5, 714.1)
 
 
@@ -443,12 +438,12 @@ def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decid
         assert off in at.said or design in ("CLS", "BV 0.01")
     shown = float(table.loc["stop when decided", "Shows Y > X"].removesuffix(" %"))
     assert shown == pytest.approx(100 * chances.loc["stop when decided", "probability"], abs=0.005)
-    # Stopping is never worse than ranking everything for fewer; exact beyond its cost.
+    # Stopping always beats full ranking of fewer instances; beyond its cost it is exact.
     (fig,) = [x for x in at.specs if "against its price" in x["layout"]["title"]["text"]]
     lines = {x["name"]: array(x["y"]) for x in fig["data"]}
     full, stopped = lines["full ranking of fewer instances"], lines["stop when decided"]
     assert np.all(np.isnan(stopped) | (stopped < full))
-    # The best order looks at as many as are above first: the least that a proxy can cost.
+    # The best order scores the items above first, which is the least cost of any proxy.
     least = [np.where(x.ranks <= 10, x.n - 1, 10).mean() for x in sd.example("movielens-xyz")]
     reached = f"{round(6040 * 100 / np.mean(least)):,}"
     assert table.loc["stop when decided, best order", "Instances"] == reached
@@ -456,7 +451,7 @@ def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decid
     assert "relevant item's own score comes on top" in at.captions
     at, cost = instead(m="1000"), round(np.mean(COSTS))
     assert f"the exact Recall@10 of all 6,040 instances, at {cost} scores each" in at.said
-    # Five instances among 10,000: 100 scores each do not pay for one, 2,000 for one.
+    # One full ranking takes 9,999 scores: 5 x 100 are too few, 5 x 2,000 suffice.
     at = page(source=ABC, metrics=["AUC"], **INSTEAD)
     assert "not one instance can be ranked" in at.said
     assert "Nothing but the last candidate decides AUC" in at.put("m", 2_000).said
@@ -503,7 +498,7 @@ QRELS = "\n".join(f"u{i} 0 hit{i} 1" for i in range(6))
 
 
 def ap_ranges():
-    """AP of one relevant item is 1 / rank: every completion beyond 10, the best and the worst."""
+    """Yield the lowest and highest mean AP (1 / rank) over all ranks possible beyond 10."""
     for ranks in RANKS.values():
         every = [[1 / r] if r else [1 / x for x in (11, 25, N)] for r in ranks]
         means = [sum(x) / len(x) for x in product(*every)]
@@ -558,12 +553,11 @@ def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():
     ranges = "A has 66.67 % to 100.00 % and B has 50.00 % to 100.00 %."
     assert at.headline == f"Recall@20 needs ranks beyond 10\\: {ranges}"
     assert at.click("Take k = 10").headline.startswith("Recall@10 on all items")
-    # One beyond all candidates needs no rank, and says so.
+    # A cutoff of at least all candidates needs no ranks, and the page says so.
     told = "The cutoff holds all 40 candidates: Recall@60 is 100.00 % at every rank."
     assert told in at.put("k", 60).captions
     assert at.headline.startswith("Recall@60 on all items\\: A (100.00 %) and B (100.00 %)")
     at.put("k", 10)
-    # A wrong entry takes nothing away.
     at.write("pasted", TYPED.replace(" 9", " >x"))
     assert "'>x' is not a number" in at.complaint
     assert at.headline.startswith("Recall@10 on all items")

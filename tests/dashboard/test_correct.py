@@ -1,4 +1,4 @@
-"""The Correct page: what is on the screen is what the core says, and what the paper says."""
+"""The Correct page shows the results of the core and of the paper."""
 
 import io
 from functools import partial
@@ -23,7 +23,7 @@ def lines(spec):
 
 
 def traces(at, title):
-    """The lines of a picture; where one falls upright, its lower end."""
+    """Return the lines of a picture; at a vertical step, only the lower end is kept."""
     titled = {spec["layout"]["title"].get("text"): spec for spec in at.specs}
     found = lines(titled[f"<b>{title}</b>"]).items()
     last = {name: np.diff(x, append=np.inf) > 0 for name, (x, _) in found}
@@ -31,7 +31,7 @@ def traces(at, title):
 
 
 def by_axis(at):
-    """Lines against γ, m, n and |D|: symbol -> name -> (x, y in percent)."""
+    """Return the lines against γ, m, n and |D|: {symbol: {name: (x, y in percent)}}."""
     titled = [(c["layout"].get("xaxis", {}).get("title", {}).get("text"), c) for c in at.specs]
     return {title.split(" (")[0]: lines(c) for title, c in titled if title}
 
@@ -59,7 +59,7 @@ def test_first_screen_is_the_core():
     assert set(drawn) == {"exact", "uncorrected", "rank estimate", "CLS", "BV 0.1"}
     assert {a["text"] for a in picture["layout"]["annotations"]} == set(drawn)
     assert drawn["exact"]["line"]["dash"] == "6px,4px"
-    assert [*drawn][-1] == "BV 0.1"  # on top
+    assert [*drawn][-1] == "BV 0.1"  # the chosen correction is drawn on top
 
 
 def test_other_choices_reach_the_numbers_and_gamma_zero_is_warned_about():
@@ -72,7 +72,7 @@ def test_other_choices_reach_the_numbers_and_gamma_zero_is_warned_about():
     assert set(traces(at, "Expected NDCG@5")) == {"exact", "rank estimate"}
     at, note = page(gamma="0", metric="AP"), sd.correction("BV", gamma=0).fit("AP", SAMPLING).note
     assert note.split(",")[0] in at.warning[0].value
-    # The vector reaches 1e5 and more: no mean over 6,040 instances survives that.
+    # The vector has entries of 1e5 and more, so even a mean over 6,040 instances is useless.
     assert "BV 0 is useless for AP" in at.headline
     assert "more than the bias of 11.29 % it repairs" in at.headline
 
@@ -91,7 +91,7 @@ def test_own_weights_are_the_prior_of_the_core_in_sentence_picture_and_files(mon
     assert ranks.tolist() == [1, 2, 3, 4, 5, 6]
     np.testing.assert_allclose(drawn, 100 * fit.values, atol=1e-9)
     assert "5 of them above 0; rank 1 has half of their sum" in at.captions
-    # The function to copy and the file hold every digit.
+    # The copied function and the files hold every digit.
     scope = {}
     exec(next(c.value for c in at.code if c.value.startswith("values = [")), scope)
     assert [scope["corrected"](t) for t in ranks] == fit.values.tolist()
@@ -132,7 +132,7 @@ def test_wrong_weights_get_one_sentence_and_the_last_good_picture():
 
 
 def test_weights_and_real_ranks_are_stretched_to_another_n():
-    # Of ranks at n = 50: at n = 100 each weight is shared by two ranks.
+    # Weights for n = 50 are stretched to n = 100: two ranks share each weight.
     own = 1 / np.arange(1, 51)
     assert Prior("own weights", own.tobytes()).weights(100) == pytest.approx(np.repeat(own / 2, 2))
     typed = {"prior": "own weights", "weights": " ".join(map(repr, own.tolist()))}
@@ -152,7 +152,7 @@ def test_weights_and_real_ranks_are_stretched_to_another_n():
 
 def test_what_it_costs_follows_section_5_5_and_figure_6():
     # Section 6.3: BV 0.1 orders X and Y right "with less than m = 60 samples", uncorrected "needs
-    # more than m = 1000"; by every m on our ranks from 52 and 970.
+    # more than m = 1000". With our ranks the values are 52 and 970.
     at = page(sheet="What it costs", costs="On real ranks")
     assert "BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970." in at.said
     table = at.dataframe[0].value.set_index("recommender")
@@ -165,13 +165,13 @@ def test_what_it_costs_follows_section_5_5_and_figure_6():
     assert table.loc["Y", "BV 0.1"].startswith(f"{100 * direct:.2f} ")
     axes = by_axis(page(sheet="What it costs", metric="AP"))
     gammas, bias = axes["γ"]["BV bias"]
-    assert np.all(np.diff(bias) >= 0)  # gammas increase
+    assert np.all(np.diff(bias) >= 0)  # bias grows with γ
     assert np.all(np.diff(axes["γ"]["BV scatter"][1]) <= 0)
     at_001 = sd.correction("BV", gamma=0.001).fit("AP", SAMPLING)
     here = np.flatnonzero(np.isclose(gammas, 0.001))[0]
     assert bias[here] == pytest.approx(100 * at_001.risk()[0] ** 0.5)
-    # "Increasing the sample size m reduces the bias"; "increasing n has the opposite effect" on
-    # the uncorrected metric; more instances lower the scatter, not the bias.
+    # The paper: "Increasing the sample size m reduces the bias"; "increasing n has the opposite
+    # effect" on the uncorrected metric. More instances reduce the standard error, not the bias.
     assert np.all(np.diff(axes["m"]["uncorrected bias"][1]) < 0)
     assert np.all(np.diff(axes["m"]["BV 0.1 bias"][1]) < 0)
     assert np.all(np.diff(axes["n"]["uncorrected bias"][1]) > 0)

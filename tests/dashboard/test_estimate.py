@@ -1,4 +1,4 @@
-"""Correct on sampled ranks and on a printed table: the screen is the core's, and the paper's."""
+"""Correct on sampled ranks and printed tables shows the results of the core and of the paper."""
 
 import io
 import re
@@ -18,7 +18,7 @@ from sampledash.sampled_rank_sets import READINGS
 from tests.dashboard.driver import Page, array
 from tests.estimation.cases import adaptive
 
-# Table 3 of Krichene & Rendle 2020, exact Recall@10 in %; X as rerun (the paper prints 7.60).
+# Exact Recall@10 (Table 3 of Krichene & Rendle 2020); X is a rerun (the paper prints 7.60).
 EXACT = {"X": "7.58 %", "Y": "8.84 %", "Z": "9.42 %"}
 
 XYZ = sd.example("movielens-xyz")
@@ -48,7 +48,7 @@ def estimates_of(at):
 
 
 def estimated(method, metric, ranks, n, m):
-    """By the core, as it is written; of sampled ranks drawn without replacement."""
+    """Return an estimate of the core from ranks sampled without replacement, as printed."""
     drawn = sd.SampledRankSet("A", ranks, n, m, scheme="without-replacement")
     return percent(sd.estimate(metric, drawn, method).value)
 
@@ -71,18 +71,18 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
             value = sd.estimate("Recall@10", one, method).value
             assert shown.loc[name, one.system] == percent(value)
         assert shown.loc["**on all items**", one.system] == EXACT[one.system]
-    # Without an assumption the first ten of 3,541 cannot be told from 100 negatives.
+    # Without an assumption, 100 negatives cannot show who is among the first 10 of 3,541.
     assert at.numbers["Pairs decided"] == "0 of 3"
     assert "These samples cannot tell which system has the highest Recall@10" in at.headline
     widest = max(np.subtract(*interval("Recall@10", one)[::-1]) for one in sets)
     assert at.numbers["Left open"] == f"{100 * widest:.2f} points"
-    # True ranks, as estimated and as they are.
+    # The picture of true ranks shows the estimated and the exact distribution.
     specs = ranks_page(estimate_tab="True ranks").specs
     lines = {line["name"]: line for line in specs[1]["data"]}
     for one, ranks in zip(sets, XYZ, strict=True):
         estimated, exact = lines[one.system], lines[f"{one.system}, on all items"]
         at_ten = array(estimated["x"]).tolist().index(10)
-        # Of one relevant item each, the share of ranks up to 10 is Recall@10.
+        # With one relevant item per instance, the share of ranks up to 10 is Recall@10.
         value = sd.estimate("Recall@10", one, "monotone-mle").value
         assert array(estimated["y"])[at_ten] == pytest.approx(100 * value, rel=1e-9)
         assert array(exact["y"])[at_ten] == pytest.approx(100 * np.mean(ranks.ranks <= 10))
@@ -90,7 +90,7 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
 
 
 def test_auc_is_decided_by_any_sample_and_what_else_costs_is_told():
-    # Table 3: AUC 89.13, 85.33, 74.73: far apart, and sampling keeps it.
+    # Table 3: AUC is 89.13, 85.33 and 74.73; sampling preserves these large differences.
     at = ranks_page(metric="AUC", estimates_view="Pairs")
     assert at.numbers["Pairs decided"] == "3 of 3"
     assert "AUC orders X > Y > Z, whatever the ranks behind these samples were." in at.headline
@@ -137,7 +137,7 @@ def test_n_is_asked_for_where_sampled_ranks_do_not_say_it_and_a_zero_among_them(
     x = drawn()[0]
     rows = "".join(f"X,{t}\n" for t in x.sampled_ranks)
     at = ranks_page(n="500").upload("bare.csv", f"system,sampled_rank\n{rows}".encode())
-    # The n of another page, or of its address, is not that of these data.
+    # n from another page or from the address must not be used for these data.
     assert "bare.csv does not say n, the number of candidates" in at.notes
     assert at.headline == ""
     assert not at.table
@@ -147,7 +147,7 @@ def test_n_is_asked_for_where_sampled_ranks_do_not_say_it_and_a_zero_among_them(
     ours = sd.SampledRankSet("X", x.sampled_ranks, 3541, 100, scheme="without-replacement")
     value = sd.estimate("Recall@10", ours, "monotone-mle").value
     assert estimates_of(at).loc["shape-constrained MLE", "X"] == percent(value)
-    # Table 3: Recall@10 of X is 7.60; n in place of each user's own costs less than sampling does.
+    # Table 3: Recall@10 of X is 7.60; one n for all users adds less error than the sampling.
     assert abs(100 * value - 7.60) < 2
     at = pasted("n = 3541\nX: 1, 1, 7")
     assert at.text_input(key="n_locked").value == "3,541, from the data"
@@ -171,7 +171,7 @@ def test_what_is_wrong_gets_one_sentence_and_keeps_the_picture_of_its_mode():
     at = ranks_page()
     for data, facts in WRONG.items():
         refused(at.upload("own.csv", f"{data}\n".encode()), facts)
-    # What Consistency reads is sent there.
+    # Files for the Consistency page are refused with a hint to that page.
     files = [("a.run", b"q1 Q0 d1 1 0.9 tag\n", ""), ("a.qrels", b"q1 0 d1 1\n", "")]
     at.file_uploader[0].set_value(files)
     refused(at.run(), "a.run is a TREC run|Consistency page")
@@ -187,7 +187,7 @@ def test_what_is_wrong_gets_one_sentence_and_keeps_the_picture_of_its_mode():
 
 
 def test_what_contradicts_the_assumption_or_is_unlike_is_not_estimated_side_by_side():
-    # Nobody in the first quarter: no falling density shows that.
+    # There are no small sampled ranks, which no decreasing density can explain.
     data = b"system,sampled_rank,count\nX,60,900\nX,70,900\nY,62,900\nY,75,900\n"
     at = ranks_page().upload("late.csv", data).give_n(10_000)
     assert at.numbers["If ranks fall off"] == "contradicted"
@@ -195,15 +195,15 @@ def test_what_contradicts_the_assumption_or_is_unlike_is_not_estimated_side_by_s
     assert "contradict what side by side assumes: shown is the MLE." in at.captions
     assert "Estimated (MLE)" in at.headline
     assert "contradict that ranks fall off" in at.captions
-    # Side by side A is drawn towards B and out of the range that its own samples allow.
+    # The side-by-side estimate of A would leave the range that the samples of A allow.
     evenly = "".join(f"B,{t},300\n" for t in range(1, 102))
     data = f"system,sampled_rank,count\nA,1,5000\nA,2,1\n{evenly}"
     at = ranks_page().upload("unlike.csv", data.encode()).give_n(10_000)
     assert "a system would lie outside its range: shown is the MLE." in at.captions
     shown = estimates_of(at)
-    # The dots are those of the method named, not of the one that was asked for.
+    # The dots belong to the method that the text names, not to the requested method.
     dots = [trace["x"][0] for trace in at.specs[0]["data"] if trace["name"] == "estimate"]
-    wanted = [float(shown.loc["MLE", name].strip("> %")) for name in "AB"]  # one is > 99.99 %
+    wanted = [float(shown.loc["MLE", name].strip("> %")) for name in "AB"]  # one is "> 99.99 %"
     assert dots == pytest.approx(wanted, abs=0.011)
 
 
@@ -211,7 +211,7 @@ def test_the_printed_table_of_x_y_z_cannot_tell_and_impossible_ones_are_told_by_
     at = table_page(scheme="with replacement")
     assert "This table cannot tell which system has the highest Recall@10" in at.headline
     shown, how = estimates_of(at), {"scheme": "without-replacement"}
-    # Drawn without, modelled with replacement at n = 3,541: ranges known to 0.3 points.
+    # The ranges, in percent, are known to 0.3 points for a model with replacement, n = 3,541.
     known = {"X": (0, 18.3, 6.4, 9.8), "Y": (0, None, 7.3, 11.6), "Z": (0, None, 7.6, 12.1)}
     for ranks in XYZ:
         names = {"HR@1": "Recall@1", "HR@5": "Recall@5", "HR@10": "Recall@10", "NDCG@10": "NDCG@10"}
@@ -243,7 +243,7 @@ def test_a_printed_table_is_undone_scatters_and_its_bounds_are_taken_away():
     assert "AUC is read in percent." in at.captions
     assert "A has the highest AUC, whatever the ranks were." in at.headline
     assert estimates_of(at).loc["A", "No assumption"] == "90.05 % to 90.15 %"
-    # Over 100 users 0.900 and 0.880 are each good to 6 points: nothing is decided.
+    # For 100 users, 0.900 and 0.880 are accurate to 6 points only, so nothing is decided.
     assert "This table cannot tell" in at.put("table_instances", 100).headline
     at.click("Undo").click("Undo")
     assert at.text_area(key="printed").value.splitlines()[1].startswith("X, ")
@@ -261,7 +261,7 @@ def test_a_printed_table_is_undone_scatters_and_its_bounds_are_taken_away():
 
 
 def test_what_was_read_is_said_and_nothing_estimated_where_everything_was_drawn():
-    # A column that is neither system nor rank is taken for a system: to be seen.
+    # A column that is neither system nor rank is read as a system, and the page says so.
     at = ranks_page().upload("odd.csv", b"user,bar\nA,1\nB,2\nC,7\n").give_n(10_000)
     assert "Read: 3 sampled ranks of 1 system, bar." in at.captions
     left = at.numbers["Left open"]
@@ -270,7 +270,7 @@ def test_what_was_read_is_said_and_nothing_estimated_where_everything_was_drawn(
     assert "Recall@10 of bar lies between" in at.headline
     assert "side by side" not in set(at.table[0].value["Estimator"])
     assert "Estimated (shape-constrained MLE)" in at.headline
-    # n = 20 and m = 19: the sampled ranks are the true ones, of which 3 in 4 are at most 10.
+    # n = 20 and m = 19: sampled ranks are true ranks, of which 3 in 4 are at most 10.
     data = "system,sampled_rank,n_candidates,m\n" + "A,5,20,19\nA,2,20,19\nA,9,20,19\nA,12,20,19\n"
     at = ranks_page().upload("all.csv", data.encode())
     assert "Recall@10 of A is 75.00 %" in at.headline
@@ -301,7 +301,7 @@ def test_which_systems_are_shown_is_a_choice_and_other_candidates_are_told():
 
 
 def by_the_draw(column="", every=8):
-    """Some of X, Y, Z with twice as many negatives until one is above; m from 20 to 320."""
+    """Return samples of X, Y, Z; m doubles from 20 to 320 until a negative is above the item."""
     rng, rows = np.random.default_rng(7), []
     for one in XYZ:
         ranks, n = one.ranks[::every], one.n[::every]
@@ -328,7 +328,6 @@ def test_m_that_goes_with_the_rank_is_asked_about_unless_the_file_says_why():
     assert len(dots) == 2 * len(every)
     at.selectbox(key="estimator").set_value("MN").run()
     assert "What was drawn decided m, or may have, where MN is not valid" in at.captions
-    # The reader knows which.
     assert not at.pick("m_set", "The draw decided m").info
     assert list(estimates_of(at).index) == ["side by side", "shape-constrained MLE", "MLE"]
     assert estimates_of(at).loc["MLE", "X"] == percent(found.readings[1])
@@ -352,11 +351,11 @@ def test_an_estimate_outside_0_to_100_percent_has_its_reason_and_long_ranks_no_l
     found = sd.estimate("Recall@10", a, "BV 0.1")
     assert found.value < 0
     told = [x for x in at.captions.splitlines() if "outside 0 to 100 %, as no metric is" in x]
-    assert len(told) == 2  # under the headline, and under the table of all estimators
+    assert len(told) == 2  # the captions under the headline and under the table of all estimators
     assert told[0].startswith("A by BV is")
     at = pasted("m = 20, n = 300\nA: 1, 5, 1; B: 2, 4, 9", metric="AUC")
     assert "sampled" in at.query_params
-    # By hand: sampled AUC is the mean share of the 20 draws below, of A (20 + 16 + 20) / 60.
+    # Sampled AUC is the mean share of the 20 negatives below the item: for A (20 + 16 + 20) / 60.
     assert estimates_of(at)["A"]["uncorrected"] == f"{100 * 56 / 60:.2f} %"
     at.write("sampled_typed", "m = 400, n = 3000\nA: " + ", ".join(map(str, range(1, 400))))
     assert "sampled" not in at.query_params

@@ -1,4 +1,4 @@
-"""The Explore page: what is on the screen is what the core says, and what the paper says."""
+"""The Explore page shows the results of the core and of the paper."""
 
 from functools import partial
 
@@ -12,9 +12,9 @@ from sampledash.dashboard import sliders
 from sampledash.report.numbers import equals, percent
 from tests.dashboard.driver import Page, array
 
-# Section 4.2 of Krichene & Rendle 2020: n = 10,000, m = 99, with replacement, recommender A at
-# rank 100. Exact from Table 1; expectations from data/reference_values.json, whose 1,000 repetition
-# means in Table 2 are 0.630, 0.724, 1.000 and 0.990.
+# Section 4.2 of Krichene & Rendle 2020: n = 10,000, m = 99, with replacement, A at rank 100. Values
+# are (exact from Table 1, expected from data/reference_values.json); the means of 1,000 repetitions
+# in Table 2 are 0.630, 0.724, 1.000 and 0.990.
 TABLE = {"AP": (0.010, 0.63659167554758955), "NDCG": (0.150, 0.72898943266193070)}
 TABLE |= {"Recall@k": (0.000, 0.99999993674907442), "AUC": (0.990, 0.990)}
 
@@ -26,10 +26,10 @@ def paper_page(*chips, **query):
 
 
 def panel(at, title):
-    """Curves of one panel: rank -> (exact, sampled), in percent."""
+    """Return the curves of one panel, in percent: {name: (ranks, values)}."""
     spec = at.specs[0]
     notes = [x["text"] for x in spec["layout"]["annotations"]]
-    titles = [x[3:-4] for x in notes if x.startswith("<b>")] or [title]  # a panel each
+    titles = [x[3:-4] for x in notes if x.startswith("<b>")] or [title]  # a title per panel
     end = str(titles.index(title) + 1).removeprefix("1")
     own = [t for t in spec["data"] if t.get("xaxis", "x") == f"x{end}"]
     lines = [t for t in own if t["mode"] == "lines" and t["name"]]
@@ -50,7 +50,6 @@ def test_shows_the_numbers_of_the_core_and_of_the_paper():
         scatter = float(np.sqrt(sd.variance(metric, 100, sampling)))
         assert shown["Scatter of one draw"] == percent(scatter)
         assert shown["Sampled rank, mean"] == f"{1 + 99 * 99 / 9999:.2f}" == "1.98"
-        # The words follow the choice.
         assert f"{metric} {equals(mean)}" in at.headline
         if chip == "AUC":
             continue
@@ -64,7 +63,7 @@ def test_shows_the_numbers_of_the_core_and_of_the_paper():
 
 
 def test_topk_takes_k_as_a_share_atop_is_auc_and_the_top_is_drawn_evenly():
-    # k = 10 of 10,000 is the first 0.1 %: of 1 + 99 places the first one, no draw above.
+    # k = 10 of 10,000 is a share of 0.1 %: of 1 + 99 sampled ranks, only the first is a hit.
     shown = paper_page("TOPK").numbers
     assert shown["TOPK@0.001, exact"] == "0.00 %"
     assert shown["TOPK@0.001, sampled"] == percent((1 - 99 / 9999) ** 99) == "37.34 %"
@@ -73,7 +72,6 @@ def test_topk_takes_k_as_a_share_atop_is_auc_and_the_top_is_drawn_evenly():
     at = paper_page("AP", view="top 100", rank="5000", tab="Family")
     ranks, y = panel(at, "AP")["sampled"]
     assert (ranks[0], ranks[-1]) == (1, 100)
-    # Recommender A of the paper at its rank 100, as above.
     np.testing.assert_allclose(y[-1] / 100, TABLE["AP"][1], rtol=0, atol=1e-13)
     names = [note["text"] for note in at.specs[0]["layout"]["annotations"]]
     assert {"sampled", "exact"} <= set(names)
@@ -96,7 +94,7 @@ def test_a_slider_stands_where_its_field_is_undo_goes_back_and_what_does_not_app
     at.put("n", 3706)
     assert "of 3,705 negatives" in at.headline
     assert at.slider("n")["number"] == 3706
-    # An end is no error: of the other sliders too.
+    # The largest value of each slider is accepted by the other fields.
     assert (at.slider("m")["steps"][-2:], at.slider("rank")["steps"][-1]) == ([2000, 3705], 3706)
     assert at.slider("n")["above"] == "m"
     assert not at.put("m", 3705).error
@@ -120,9 +118,8 @@ def test_many_negatives_wait_for_a_button_and_show_no_answer_to_another_question
     assert "### " not in at.said
     assert not at.click("Compute m = 5,000").info
     assert at.headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
-    # The answer of before stays, dimmed, once there is one.
     at.put("m", 6_000)
-    assert "takes a moment" in at.info[0].value  # who agreed to one did not to another
+    assert "takes a moment" in at.info[0].value  # consent is given for one m only
     assert at.last_headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
     at = page(n="1000000000", m="1000", rank="1000000", metrics=["AP", "Recall@k"])
     mean = sd.expected("AP", 10**6, sd.Sampling(10**9, 1000, "without-replacement"))
@@ -143,19 +140,19 @@ def test_draws_can_be_drawn_again_beside_the_law_and_the_family():
     assert percent(float(p[0])).replace("\u00a0", " ") in at.said
     assert "90 % probability" in at.said
     at = page(metrics=["AP"], tab="Family")
-    # Without replacement all 9,999 negatives give back the exact metric.
+    # With all 9,999 negatives, drawn without replacement, the metric is exact.
     assert "1.00 % with m = 9,999; on all items 1.00 %" in at.said
 
 
 def test_a_pinned_setting_stays_and_the_curves_are_taken_away_as_numbers(monkeypatch):
     at = paper_page().press("pin").put("m", 1_000)
-    # Below the value at m = 1,000 the one of the paper, at m = 99 (Table 2: 1.000).
+    # The value at m = 99 (Table 2: 1.000) is shown below the value at m = 1,000.
     pinned = {x.label: x.delta for x in at.metric}
     assert pinned["Recall@10, sampled"] == "> 99.99 %"
     assert at.numbers["Recall@10, sampled"] != pinned["Recall@10, sampled"]
     dotted = [t for t in at.specs[0]["data"] if t.get("line", {}).get("dash") == "dot"]
     sampling = sd.Sampling(10_000, 99, "with-replacement")
-    # Exact lines, and AUC at every m, are the same and stand once.
+    # Exact curves, and AUC at every m, do not change and are drawn once.
     for trace, metric in zip(dotted, ("Recall@10", "NDCG", "AP"), strict=True):
         ranks = array(trace["x"]).astype(int)
         expected = 100 * sd.expected(metric, ranks, sampling)

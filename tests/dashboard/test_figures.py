@@ -1,4 +1,4 @@
-"""Pictures: the numbers go in unchanged, few points, no jump lost, names as text, no TeX."""
+"""Pictures show exact numbers with few points, keep jumps, and contain text instead of TeX."""
 
 import json
 from itertools import combinations, pairwise, product
@@ -71,7 +71,7 @@ def test_the_grid_of_m_keeps_flips_and_the_edges_of_ranks_cover_every_rank():
 
 
 def contrast(one, other):
-    """Of two colours, as WCAG 2.2 defines it."""
+    """Return the contrast of two colours as WCAG 2.2 defines it."""
     parts = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in (one, other)])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     dark, light = sorted(linear @ [0.2126, 0.7152, 0.0722])
@@ -117,7 +117,6 @@ def test_law_shows_the_probabilities_and_lights_the_hits():
     fig = explore.law(p, k=None, mean=9.0, observed=np.array([1, 9, 9, 30]))
     shares = dict(zip(fig.data[0].x, fig.data[0].y, strict=True))
     assert (shares[1], shares[9], shares[30]) == (25, 50, 25)
-    # Of many negatives it stays drawable.
     p = sd.Sampling(10**6, 10_000, "with-replacement").pmf(500_000)
     window = explore.law_window(p)
     assert window.stop - window.start <= grid.LIMIT
@@ -137,7 +136,7 @@ def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
     assert [t.line.dash for t in lines[2:]] == [lines[2].line.dash] * 2 != ["solid"] * 2
     assert [(a.text, a.x) for a in fig.layout.annotations] == [("10<br>▾", 1.0)]
     assert any(s.type == "rect" and s.x0 <= 1 and s.x1 >= 9 for s in fig.layout.shapes)
-    # The legend shows names as text, in the colour of their line.
+    # The legend shows names as text, in the colours of their lines.
     html = consistency.legend(["X", "<i>Y"], dark=True)
     assert "&lt;i&gt;Y" in html
     assert "<i>" not in html
@@ -152,14 +151,14 @@ def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
     assert list(dict(zip(zip(x, y, strict=True), told, strict=True))[1, 2]) == ["AUC", 2]
     marked = [s for s in fig.layout.shapes if s.line.width > 2]
     assert [(s.x0, s.y0) for s in marked] == [(0.52, 1.54)]
-    # Names beside the tiles are text, and break when long.
+    # Names beside the tiles are text; long names break.
     assert consistency.pair_name("X", "Y") == "X, Y"
     assert consistency.pair_name("<b>model-001", "model-002").startswith("&lt;b&gt;")
     assert "<br>" in consistency.pair_name("model-001", "model-002")
 
 
 def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
-    # 400 hits or misses with chance 0.3: the law from scipy.
+    # The number of hits of 400 with chance 0.3 is binomial.
     values, mass = np.arange(401) / 400, binom.pmf(np.arange(401), 400, 0.3)
     law = consistency.MeanLaw(0.3, float(np.sqrt(0.21 / 400)), values, mass)
     runs = binom.rvs(400, 0.3, size=500, random_state=1) / 400
@@ -169,7 +168,7 @@ def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
     assert np.isclose(law.between(edges).sum(), 1, atol=1e-4)
     counted = [mass[(values > a) & (values < b)].sum() for a, b in pairwise(edges)]
     assert np.allclose(law.between(edges), counted)
-    # A normal law, and one without scatter.
+    # The distribution may be normal, or have a standard deviation of 0.
     law, still = consistency.MeanLaw(0.5, 0.01), consistency.MeanLaw(0.4, 0.0)
     edges = consistency.bin_edges(np.array([0.49, 0.52]), law)
     assert np.allclose(law.between(edges), np.diff(norm.cdf(edges, 0.5, 0.01)))
@@ -207,7 +206,7 @@ def test_vector_draws_at_most_400_points(m):
     recipes = [*RECIPES, *([sd.correction("LS")] if m == 100 else [])]
     vectors = {x: x.fit("AP", sd.Sampling(N, m)).values for x in recipes}
     fig = drawable(correct.vector(sd.metric("ap"), vectors, focus=BV))
-    # One that explodes does not flatten the one in focus.
+    # A vector with huge entries must not flatten the chosen vector.
     assert abs(fig.layout.yaxis.range[1]) < 200
     shown = np.asarray(named(fig, "BV 0.1").x)
     assert (shown[0], shown[-1]) == (1, m + 1)
@@ -216,10 +215,10 @@ def test_vector_draws_at_most_400_points(m):
 
 def test_bars_of_risks_of_differences_and_chances_over_m():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 0.0009)}, instances=9)
-    ends, most = [line.x for line in fig.data], 800 + 400 / 9  # bias² and variance, row by row
+    ends, most = [line.x for line in fig.data], 800 + 400 / 9  # ends of bias² and variance by row
     np.testing.assert_allclose(ends, np.array([[0, 800], [800, most], [0, 4], [4, 5]]) / most)
     assert written(fig)[1] == "<b>BV 0.1</b>  2.00² + 1.00²"
-    # One that explodes is cut off at four times the largest bias².
+    # A huge variance is cut off at four times the largest bias².
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)
     np.testing.assert_allclose(fig.data[0].x, [0, 0.25])
     assert fig.layout.xaxis.range[1] < 1.1
@@ -230,7 +229,7 @@ def test_bars_of_risks_of_differences_and_chances_over_m():
     assert np.allclose([bar.base[0], bar.base[0] + bar.x[0]], [20, 45])
     assert np.isnan(bar.x[1])
     assert list(fig.layout.yaxis.ticktext) == pairs
-    # Differences away from zero have another colour.
+    # Differences whose interval excludes zero have another colour.
     rows = {"better": ["a", "b"], "worse": ["c", "c"], "difference": [0.01, 0.02]}
     rows |= {"interval": [(-0.01, 0.03), (0.01, 0.03)]}
     fig = consistency.differences(pd.DataFrame(rows))
@@ -243,7 +242,7 @@ def test_bars_of_risks_of_differences_and_chances_over_m():
 
 
 def upright(trace, after: int) -> bool:
-    """Whether a line falls from its highest value to its lowest one upright, behind a rank."""
+    """Return whether a line falls vertically from its highest to its lowest value after a rank."""
     x, y = np.asarray(trace["x"]), np.asarray(trace["y"])
     at = np.flatnonzero(np.diff(y))
     return x[at].tolist() == x[at + 1].tolist() == [after + 1]
@@ -263,7 +262,7 @@ def test_a_cutoff_is_a_step_in_every_picture_over_ranks(name: str, k: int) -> No
     recipe = sd.correction("BV")
     fig = correct.expectation(metric, ranks, exact, {recipe: mean}, focus=recipe)
     assert [upright(t, k) for t in fig.data] == [True, False]
-    # The vector over the sampled rank: that of no correction is the metric itself.
+    # The uncorrected vector over the sampled rank is the metric itself.
     vectors = {x: x.fit(metric, sampling).values for x in (sd.correction("uncorrected"), recipe)}
     fig = correct.vector(metric, vectors, focus=recipe)
     assert [upright(named(fig, x), k) for x in ("uncorrected", str(recipe))] == [True, False]

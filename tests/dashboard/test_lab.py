@@ -1,4 +1,4 @@
-"""The Lab: what it shows is what the core trains; nothing trained is lost; training can wait."""
+"""The Lab shows what the core trains, keeps everything trained, and can pause the training."""
 
 from io import BytesIO
 
@@ -21,7 +21,7 @@ ASKED = {"m": "9", "k": "5", "metrics": ["Recall@k", "NDCG"]}
 
 
 def ratings():
-    """Fifty users of forty items, some popular, as a file."""
+    """Return a file with ratings of 40 items, some of them popular, by 50 users."""
     rng = np.random.default_rng(3)
     lines = []
     for user in range(50):
@@ -35,14 +35,14 @@ def parted(rule="last 1"):
 
 
 def trained(text, name, rule="last 1", **how):
-    """The same by the core alone."""
+    """Train and rank with the core alone."""
     parts = parted(rule)
     model = finish(parse_recommender(text).train(parts.training, 0))
     return finish(rank(model.scores, parts, system=name, **how))
 
 
 def cells(at):
-    """The table of exact metrics by system."""
+    """Return the table of exact metrics by system."""
     return at.table[0].value.set_index("On all items")
 
 
@@ -77,7 +77,7 @@ def test_halted_or_not_the_numbers_are_those_of_the_core(lab, xyz, monkeypatch):
     for ranks in xyz:
         for metric in ("Recall@5", "NDCG"):
             assert cells(lab)[metric][ranks.system] == percent(sd.mean(metric, ranks))
-    # The first chip is told, until the reader chooses; the picture names the metric too.
+    # The headline is about the first chip until the reader chooses; the picture names the metric.
     first = lab.headline
     for metric in ("NDCG", "Recall@5"):
         lab.pick("shown", metric)
@@ -86,13 +86,13 @@ def test_halted_or_not_the_numbers_are_those_of_the_core(lab, xyz, monkeypatch):
         assert f" by {metric}: " in title
         assert f"{metric} on all items" in lab.pictures[0]["alt"]
     assert lab.headline == first
-    # Whether there is an order at all, over users: of the pair that is least sure of it.
+    # The significance sentence is about the pair with the largest p-value.
     tests = sd.significance(metric, xyz, np.random.default_rng(1))
     row = tests.loc[tests["p_holm"].idxmax()]
     (said,) = (x.value.replace("\u00a0", " ") for x in lab.markdown if "to order" in x.value)
     assert f"{row['better']} is ahead of {row['worse']} by {points(row['difference'])}" in said
     assert f"p = {row['p_holm']:.4f} after Holm over 3 pairs" in said
-    # Consistency takes the same ranks, and says the same of them.
+    # The Consistency page takes the same ranks and shows the same headline.
     said = lab.headline
     lab.press("to_consistency")
     assert lab.headline == said
@@ -142,7 +142,7 @@ def test_other_splits_are_told_and_trained_apart(lab):
     assert cells(lab)["NDCG"]["Y"] == percent(sd.mean("NDCG", kept))
     first = next(iter(lab.session_state["_lab_made"].values()))
     assert "split: latest 10% seen=kept" in first.provenance
-    # What is shown is not what is chosen: it says so until that is trained.
+    # A warning says that the shown results belong to an earlier choice.
     lab.put("least_rating", 3)
     high = int(np.sum(parted("latest 10%").test.rating >= 3))
     assert f"{high} rated 3 or more are relevant" in lab.captions
@@ -161,14 +161,14 @@ def test_other_splits_are_told_and_trained_apart(lab):
 def test_a_link_carries_changed_knobs(lab):
     lab.text_input(key="knobs_x_ials").set_value("iALS d=4").run()
     lab.pick("split", "random").put("least_rating", 4).put("lab_seed", 7)
-    other = Page("lab", **lab.link).upload("own.csv", ratings())  # files never travel
+    other = Page("lab", **lab.link).upload("own.csv", ratings())  # files never travel in a link
     assert other.text_input(key="knobs_x_ials").value == "iALS d=4"
     assert other.text_input(key="knobs_y_itemcf").value == "itemCF q=3 k=all"
     assert "Of each user a random interaction" in other.captions
     assert "rated 4 or more are relevant" in other.captions
     other.click("Train and rank")
     assert list(cells(other).index) == ["X d=4", "Y", "Z"]
-    # Nothing was trained on the page it was copied on: no slider of m was there, nor any metric.
+    # Nothing was trained on the copied page, so it had no slider of m and no chosen metric.
     assert other.number_input(key="m").value == 9
     assert list(cells(other).columns) == ["Recall@5", "NDCG"]
     assert all("seed: 7" in ranks.provenance for ranks in other.session_state["_lab_made"].values())
@@ -189,7 +189,7 @@ def test_a_sweep_shows_its_points_as_they_come(lab, monkeypatch):
     assert "Sweep of w\\_m" in lab.get("progress")[0].proto.text
 
     def drawn(trace):
-        """Where the points of ATOP, Recall and RMSE stand, and their values."""
+        """Return x or y of the points of ATOP, Recall and RMSE."""
         found = next(spec for spec in lab.specs if len(spec["data"]) == 9)["data"]
         return [array(found[3 * panel + 1][trace]) for panel in range(3)]
 
@@ -205,7 +205,7 @@ def test_a_sweep_shows_its_points_as_they_come(lab, monkeypatch):
     best, least = GRIDS["wm"][np.argmax(atop)], GRIDS["wm"][np.argmin(rmse)]
     assert f"ATOP is highest at w_m = {best:g} ({percent(max(atop) / 100)})" in lab.said
     assert best == least or f"RMSE lowest at w_m = {least:g} ({min(rmse):.3f})" in lab.said
-    # Figure 3 for the best alone: there RMSE is lowest too.
+    # Figure 3 has two curves if ATOP and RMSE have the same best w_m, otherwise four.
     *_, curves = (spec["data"] for spec in lab.specs)
     assert [curve["name"] for curve in curves] == [f"w_m = {best:g}"] * (2 if best == least else 4)
     shares = top_shares("w_m", points)
@@ -221,7 +221,7 @@ def test_of_a_sweep_the_best_by_ranks_stands_beside_the_best_by_error():
     shares = top_shares("w_m", made[::-1])
     assert list(shares.columns) == ["k", "w_m = 0.1", "w_m = 0"]
     for name, point in (("w_m = 0.1", made[1]), ("w_m = 0", made[0])):
-        # The share of pairs with at most a share k of the others above them, ties in any order.
+        # A hit has at most a share k of the others above it; ties are in any order.
         given = zip(point.ranks.ranks, point.ranks.ties, point.ranks.n, strict=True)
         hits = [
             np.mean([(r + t - 1) / (n - 1) <= shares["k"] + 1e-9 for t in range(tied + 1)], axis=0)
@@ -242,7 +242,7 @@ def test_of_the_toy_the_ranks_alone_tell_what_is_known():
         title = frame["layout"]["title"]["text"]
         assert "RMSE on the ratings 0.00" in title
         assert f"ATOP {percent(toy(known).atop)}" in title
-    # The constant predicts 5 for every pair; who knows all tastes does for a half of them.
+    # The constant predicts 5 for all pairs; a model that knows all tastes, for half of them.
     colors = [frame["data"][0]["marker"]["color"] for frame in frames]
     assert len(set(colors[0])) == 1
     assert colors[8].count(colors[0][0]) == 32

@@ -1,6 +1,6 @@
-"""The course: what a lesson shows is what the core says and, where it is printed, the paper.
+"""Each lesson of the course shows the results of the core and, if printed, of the paper.
 
-Numbers of the paper are those of Krichene & Rendle, KDD 2020.
+The paper is Krichene & Rendle, KDD 2020.
 """
 
 import re
@@ -30,7 +30,7 @@ page = partial(Page, "learn")
 
 @cache
 def answered(number, **query):
-    """A page to look at: it is shared."""
+    """Return a cached page with an answered lesson, for reading only."""
     lesson = words(number)
     answer = lesson.answer.text if lesson.most is None else str(lesson.answer.number)
     return page(lesson=str(number), **{f"guess{number}": answer}, **query)
@@ -58,7 +58,7 @@ def test_a_lesson_asks_first_answers_kindly_and_says_the_numbers_of_the_paper(nu
     (wrong, *_), right = ([x for x in lesson.choices if x.right == yes] for yes in (False, True))
     assert right == [lesson.answer]
     at = page(lesson=str(number))
-    # The title would tell the answer: the question stands in its place.
+    # The title would give the answer away, so the question stands in its place.
     assert plain(at.markdown[0].value) == f"### {number}. {lesson.question}"
     assert plain(lesson.setup) in at.said
     assert lesson.title not in at.said
@@ -91,18 +91,18 @@ def title(at, label):
     return frame(at, label)["layout"]["title"]["text"]
 
 
-#: Lesson -> what its text says and, by their step, what the titles of its picture say.
+#: Lesson -> (sentences of its text, titles of its picture by step).
 SAYS = {
     1: (["AP doubles, 50.00 % to 100.00 %; NDCG gains 36.91 points"], {"3": "AP</b> 33.33 %"}),
-    # Section 4.3: the expected rank is 1 + m (r - 1) / (n - 1).
+    # Section 4.3: the expected sampled rank is 1 + m (r - 1) / (n - 1).
     2: ([f"sampled rank {1 + 100 * 99 / 9999:.2f}", percent(float(SAMPLING.pmf(100)[0]))], {}),
-    # M(1) and M(2) of AP. Table 3, exact: AUC 89.13, 85.33, 74.73 for X, Y, Z; AP 3.75, 4.32, 4.44.
+    # AP of ranks 1 and 2. Table 3, exact: AUC 89.13, 85.33, 74.73 for X, Y, Z; AP 3.75, 4.32, 4.44.
     4: (["from 100.00 % at rank 1 to 50.00 % at rank 10,000 in equal steps",
          "rank X > Y > Z, as by AUC (X > Y > Z); by AP on all movies Z > Y > X"],
         {"1": "one and the same line"}),
     6: ([], {"100": "X first in 20 of 20 runs</b>, Z > Y > X in 0",
              "3,686": "X first in 0 of 20 runs</b>, Z > Y > X in 20"}),
-    # As in the README; section 6.2 and Figure 6: about 1,000.
+    # The README has these numbers; section 6.2 and Figure 6 give about 1,000.
     9: (["714 scores a user, of 3,540 on average", "right from m = 970 on",
          "95 % of cases from m = 1,121 on, of at most 3,686"],
         {"969": "2 of 3", "970": "3 of 3"}),
@@ -114,7 +114,7 @@ SAYS = {
 
 
 def test_what_the_first_lessons_draw_and_derive():
-    # Section 3.1: for NDCG rank 1 is 1.58 times as valuable as rank 2.
+    # Section 3.1: for NDCG, rank 1 is 1.58 times as valuable as rank 2.
     assert "= 1.58" in answered(1).latex[0].value
     dots = frame(answered(2), "law")["data"][1]["y"]
     np.testing.assert_allclose(dots, 100 * SAMPLING.pmf(100)[: len(dots)], rtol=1e-12)
@@ -143,7 +143,7 @@ def test_lesson_6_scatters_as_table_3_and_says_how_far_off_a_guess_is():
     at, x = answered(6), sd.example("movielens-xyz")[0]
     center, std = (f("Recall@10", x, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
     assert f"{points(std)} around {percent(center)}" in at.said
-    # Table 3: Y 56.51 ± 0.22 over 100 runs.
+    # Table 3: Recall@10 of Y is 56.51 ± 0.22 over 100 runs.
     dots = np.array(frame(at, "100")["data"][1]["x"])
     assert abs(dots.mean() - 56.51) < 4 * 0.22 / len(dots) ** 0.5
     for m in (100, 3_686):
@@ -164,12 +164,12 @@ def test_lessons_7_and_8_say_what_corrections_cost_and_samples_leave_open():
     assert f"off by {percent(bias2**0.5)}" in at.said
     at, x = answered(8), sd.example("movielens-xyz")[0]
     run = sd.sample_ranks(x, 100, np.random.default_rng(1))
-    # One n for all: the mean of the users'.
+    # One n, the mean over users, is used for all.
     assert f"n = {x.n.mean():,.0f}" in at.said
     low, high = sd.bounds("Recall@10", run)
     assert f"anything from {percent(low)} to {percent(high)}" in at.said
     assert percent(sd.mean("Recall@10", x)) in at.said
-    # A hundred times as many users like these: their expected sampled ranks, each with its own n.
+    # This is expected for 100 times as many users, each with the n of a user here.
     each = zip(x.ranks.tolist(), x.n.tolist(), strict=True)
     shares = sum(sd.Sampling(n, 100, "without-replacement").pmf(rank) for rank, n in each)
     many = sd.SampledRankSet("X", np.arange(1, 102), n=run.population, m=100, counts=100 * shares)
@@ -181,7 +181,7 @@ def test_lessons_7_and_8_say_what_corrections_cost_and_samples_leave_open():
 
 def test_lesson_5_finds_a_counterexample_and_links_open_the_same_state():
     at = answered(5, look5="Recall@10", example_m="100 negatives")
-    # As in the README.
+    # These ranks are also in the README.
     assert "**A** at ranks 10, 10,000" in at.said
     assert "**B** at ranks 11, 11" in at.said
     target = parse_qs(at.get("page_link")[0].proto.query_string)
@@ -252,7 +252,7 @@ def test_lesson_10_looks_until_one_user_and_then_all_are_decided():
     *some, last = (x["layout"]["title"]["text"] for x in drawn["frames"])
     assert "49 looked at, ▲ 3 above, ▼ 46 below" in last
     assert last.endswith("Recall@10 among 50 is 1: rank 4")
-    # It is a hit as soon as 40 are below, and its rank is open until the last one.
+    # With 40 items below, Recall@10 is 1, although the rank is open until the last item.
     hits = [text for text in some if " is 1: rank" in text]
     assert [int(re.search(r"▼ (\d+)", x)[1]) >= 40 for x in some] == [x in hits for x in some]
     assert all(re.search(r"rank (\d) to (\d+)$", x) for x in hits)
@@ -285,7 +285,7 @@ def test_says_shows_and_leads_on_and_the_slider_uncrosses_the_lines_at_970():
     assert f"right from m = {right}" in about
     n = np.concatenate([rs.n for rs in sets])
     assert f"{n.min():,} to {n.max():,} candidate movies a user" in about
-    # Section 6.2 and Figure 6 of Krichene & Rendle 2020: about 1,000 are needed.
+    # Section 6.2 and Figure 6 of Krichene & Rendle 2020: about 1,000 negatives are needed.
     assert right == 970
     doors = [link.proto.page for link in start.get("page_link")]
     assert doors == ["explore", "consistency", "correct", "lab", "learn"]
@@ -296,7 +296,7 @@ def test_says_shows_and_leads_on_and_the_slider_uncrosses_the_lines_at_970():
     for rs in sets:
         assert percent(exact[rs.system]) in text
         assert percent(sd.expected_mean("Recall@10", rs, 100, **HOW)) in text
-    # Table 3, exact and sampled: Y 8.84 and 56.51, Z 9.42 (X was stopped early there).
+    # Table 3, exact and sampled: Y 8.84 and 56.51, Z 9.42 (training of X was stopped early).
     for printed in ("8.84 %", "9.42 %", "56.51 %", "all candidates", "100 sampled negatives"):
         assert printed in text
     (slider,) = spec["layout"]["sliders"]

@@ -1,4 +1,4 @@
-"""What a link gives: taken, or told with what is used instead; … and a sample of hostile ones."""
+"""Settings of a link are used, or the page says what it uses instead; also hostile links."""
 
 import json
 from urllib.parse import parse_qs
@@ -12,7 +12,7 @@ from tests.hostile_addresses import PAGES, addresses, wrong
 
 EVERY = addresses()
 TOY = "source=Three toy recommenders"
-#: Page and query, and what it says; ALL: numbers of 400 digits.
+#: Lines of ``address | texts that the page shows``; ALL stands for numbers of 400 digits.
 TOLD = r"""
 explore?metrics=AP&metrics=Gini&n=lots&k=ten&scheme=at random&v=9
     | Gini … n = lots … k = ten … at random … v = 9 … AP =
@@ -67,13 +67,13 @@ def test_a_link_is_taken_or_told(address):
     told = f"{at.headline} {at.captions} {at.complaint} {at.notes}"
     for fact in TOLD[address]:
         assert fact in told
-    # What is refused is so in one sentence, beside the picture of the defaults if it has one.
+    # A refusal is one sentence, beside the default picture if the page has a picture.
     if at.error:
         assert (len(at.error), at.headline) == (1, "")
         assert not at.specs or at.dimmed
 
 
-#: Page and query, and what is said of a number put into a field.
+#: Lines of ``address | field, number to type, sentence that refuses the number``.
 REFUSED = rows(r"""
 explore?m=99 | n 1 n must be at least 2, got 1. … m 0 m must be at least 1, got 0.
 explore?m=99 | m 20000 m = 20,000 is too large without replacement: n = 10,000 leaves 9,999
@@ -99,7 +99,6 @@ def test_a_wrong_number_takes_the_sentences_place_and_loses_nothing(address):
         before = at.number_input(key=key).value
         assert sentence in at.put(key, type(before)(value)).complaint
         assert (len(at.error), at.headline) == (1, "")
-        # The answer of before stays, and tells that it is.
         assert at.dimmed
         assert said.endswith(at.last_headline)
         assert (at.numbers, len(at.specs)) == (numbers, charts)
@@ -107,7 +106,7 @@ def test_a_wrong_number_takes_the_sentences_place_and_loses_nothing(address):
         assert not at.error
 
 
-#: What a reader chose, as it stands in the link.
+#: Addresses whose settings a copied link must hold.
 TRAVELS = (
     "explore?n=3706&m=37&k=7&rank=123&scheme=popularity&odds=1.5&metrics=NDCG@k&metrics=AUC"
     "&view=top 1,000&focus=AUC",
@@ -124,7 +123,7 @@ TRAVELS = (
 @pytest.mark.parametrize("address", TRAVELS)
 def test_a_link_reproduces_the_page(address):
     at = opened(address)
-    # What is usual does not travel.
+    # Default settings are not part of the link.
     assert at.link == {"v": ["1"], **parse_qs(address.partition("?")[2])}
     again = Page(address.partition("?")[0], **at.link)
     assert not again.error
@@ -143,7 +142,6 @@ def test_what_is_given_in_vain_is_told_until_something_is_chosen_and_a_good_link
     assert any("drawn = ALS, which is not offered: it is left out." in x for x in told)
     assert any(x.endswith("There are A metric, Sampled ranks, A printed table.") for x in told)
     assert len(told) == 5
-    # and so it is
     names = {trace["name"] for trace in at.specs[0]["data"]}
     assert (names, at.numbers) == ({"exact", "CLS", "BV 0.1"}, Page("correct").numbers)
     at.pills(key="metric").set_value("AP")
@@ -159,14 +157,13 @@ def test_what_is_given_in_vain_is_told_until_something_is_chosen_and_a_good_link
 @pytest.mark.parametrize("page", PAGES)
 def test_hostile_addresses_end_in_a_sentence_or_a_right_page(page):
     of_page = [each for each in EVERY if each.page == page]
-    # They are as many as they say.
     assert len(EVERY) >= 300
     assert len({key for each in EVERY for key, _ in each.query}) >= 50
     for address in of_page[:: len(of_page) // 3]:
         assert not wrong(address), address
 
 
-#: Page and query, and how many pictures it has at least.
+#: Address -> the least number of pictures on that page.
 DRAWN = {"start": 1, "explore?draws=101": 3, "explore?tab=Law&turn=true": 3}
 DRAWN |= {"explore?tab=Family": 2, "correct?n=500": 3, "learn?lesson=4": 1}
 DRAWN |= {"correct?n=500&sheet=What a sample can see": 4}
@@ -176,7 +173,7 @@ DRAWN |= {f"consistency?{TOY}&answers=Numbers&numbers_view=Distribution": 3}
 
 @pytest.mark.parametrize(("address", "least"), DRAWN.items())
 def test_pictures_hold_only_what_plotly_knows(address, least):
-    # On the way to the page nothing checks it.
+    # Streamlit does not validate the figures that it sends.
     pictures = opened(address).specs
     assert len(pictures) >= least
     for spec in pictures:
@@ -188,7 +185,7 @@ def test_a_pin_that_its_session_took_along_is_told():
     assert not at.warning
     at.press("pin")
     assert "pin" in at.query_params
-    again = Page("explore", m="50", pin="1")  # as the browser reconnects to a server started anew
+    again = Page("explore", m="50", pin="1")  # as if the browser reconnects to a restarted server
     assert [told.value for told in again.warning] == [state.UNPINNED]
     assert "pin" not in again.query_params
     assert not again.press("pin").put("m", 60).warning
@@ -209,7 +206,7 @@ def test_a_change_of_a_key_that_another_page_brought_can_be_undone_and_is_writte
     assert state.can_undo()
     state.undo()
     assert (kept["n"], kept["k"]) == (10, 5)
-    # Every write gives the browser the address as the run began with it: one change behind.
+    # Streamlit's address lags behind by one run, but equal values are written only once.
     written = []
 
     class Address(dict):

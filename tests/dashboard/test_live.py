@@ -1,4 +1,4 @@
-"""What is sent ahead of a hand: at each step of a slider the numbers of the core."""
+"""Frames that are sent ahead for each step of a slider hold the numbers of the core."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_frames_of_m_on_explore_hold_what_the_core_says(m):
 
 def test_frames_of_the_rank_move_points_alone_and_are_of_one_question():
     frames = page._follows(page._first(), None, dark=False)[1].packed()
-    assert "20,000" not in frames  # beyond n
+    assert "20,000" not in frames  # 20,000 is beyond n
     traces = frames["500"]["pictures"][page.PICTURE]["traces"]
     assert traces[8:11] == [None] * 3
     sampling = sd.Sampling(10_000, 100, "without-replacement")
@@ -98,7 +98,7 @@ def test_frames_of_m_keep_the_metric_of_the_sentence_and_say_what_the_others_are
 
 
 def many(systems):
-    """Systems whose order over m differs, so that other pairs are the worst at other m."""
+    """Return systems whose order depends on m, so that the worst pairs differ from m to m."""
     rng = np.random.default_rng(3)
     powers = rng.uniform(1, 5, systems)
     ranks = [(1 + rng.random(20) ** power * 899).astype(int) for power in powers]
@@ -107,7 +107,7 @@ def many(systems):
 
 @pytest.mark.parametrize("view", pictures.VIEWS)
 def test_what_follows_is_of_the_picture_it_moves(view):
-    # Of many systems the tiles and curves are those of the worst pairs, which depend on m.
+    # Of many systems only the worst pairs are drawn, which depend on m.
     source, drawn = Source(tuple(many(14)), "pasted", False), set()
     asked = (sd.parse_metric("Recall@10"),)
     for m in (5, 50, 500):

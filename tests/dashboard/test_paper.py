@@ -1,4 +1,4 @@
-"""The Paper page: printed cells beside the core's, and what the text states."""
+"""The Paper page shows printed cells beside ours, and statements of the text."""
 
 from functools import cache, partial
 
@@ -12,7 +12,7 @@ from sampledash.papers.krichene import match
 from sampledash.papers.steck import theorem
 from tests.dashboard.driver import Page
 
-page = cache(partial(Page, "paper"))  # it is only looked at
+page = cache(partial(Page, "paper"))  # cached, since tests only read it
 
 
 def table(at, index="Column"):
@@ -21,29 +21,28 @@ def table(at, index="Column"):
 
 def test_headline_and_tables_show_printed_cells_beside_ours_and_why_they_differ():
     at, matched = page(), [x for t in (1, 2, 3, 4) for x in match(t, sd.example)["matched"]]
-    # 12 + 12 + 96 + 84 cells are printed in Tables 1-4.
+    # Tables 1-4 print 12 + 12 + 96 + 84 cells.
     assert len(matched) == 204
     assert f"{sum(matched)} of 204 printed cells match" in at.headline
     shown = table(page(item="Table 3"))
-    assert shown.loc["exact", "Y"] == "8.84 → 8.84 ✓"  # Table 3, Recall@10, Y, exact
+    assert shown.loc["exact", "Y"] == "8.84 → 8.84 ✓"  # Table 3, Recall@10 of Y
     y = sd.example("movielens-xyz")[1]
     options = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
     mean = 100 * sd.expected_mean("Recall@10", y, 100, **options)
     std = 100 * sd.std_of_mean("Recall@10", y, 100, **options)
-    # Table 3, Recall@10, Y, sampled.
     assert shown.loc["uncorrected", "Y"] == f"56.51±0.22 → {mean:.2f}±{std:.2f} ✓"
-    assert shown.loc["exact", "X"] == "**7.60 → 7.58 ≠**"  # a rerun
+    assert shown.loc["exact", "X"] == "**7.60 → 7.58 ≠**"  # X is another training run
     at = page(item="Table 3", cell_metric="AUC")
     assert table(at).loc["rank estimate", "Y"].startswith("**85.48±0.04 → 85.34±")
     assert "AUC, Y, rank estimate (85.48±0.04, ours 85.34)" in at.said
     assert "(n − 1)/(m + 1)" in at.said
     shown = table(page(item="Table 4"))
-    # Table 4, Recall@10, X vs Y: 0 of 100 uncorrected, 93 with BV 0.1.
+    # Table 4: Recall@10 orders X and Y right in 0 of 100 runs, and in 93 with BV 0.1.
     assert shown.loc["uncorrected", "X, Y"].startswith("0 → 0")
     assert shown.loc["BV 0.1", "X, Y"].startswith("93 → ")
     at = page(item="Figure 5")
     row = at.table[0].value.set_index("Statement").filter(like="2310 items", axis=0).iloc[0]
-    # Section 6.1: "2310 items are in the top 100"; our X is a rerun.
+    # Section 6.1: "2310 items are in the top 100"; our X is another training run.
     assert row["Ours"].startswith("2298")
     assert "does not hold" in row["Verdict"]
 
@@ -60,7 +59,7 @@ def test_stecks_table_2_beside_ours_and_his_theorem_until_its_assumption_is_viol
     at = page(item="Steck, Table 2")
     shown = table(at, "Training")
     sets = {ranks.system: ranks for ranks in sd.example("movielens-steck")}
-    # Table 2, ATOP (test) of AllRank-Regression; ties in the middle.
+    # Table 2 prints ATOP (test) of AllRank-Regression; ours takes the middle of tied ranks.
     ranks = sets["AllRank-Regression"]
     ours = np.mean(1 - (ranks.ranks + ranks.ties / 2 - 1) / 3882)
     assert shown.loc["AllRank-Regression"].iloc[1] == f"0.933 → {ours:.3f} ✓"
@@ -68,7 +67,7 @@ def test_stecks_table_2_beside_ours_and_his_theorem_until_its_assumption_is_viol
     assert "9 of 9 cells match" in at.said
     (code,) = at.code
     assert 'EXPERIMENTS["steck"]' in code.value
-    # Of ranks 1 + i + i², i = 0..19, seven of 20 are in the top 5 % of 1,000; ATOP is 1 - 133/999.
+    # Of ranks 1 + i + i², i = 0..19, 7 of 20 are in the top 5 % of 1,000; ATOP is 1 - 133/999.
     for times, says in ((1, "The theorem holds"), (9, "Unbiased only if")):
         at = page(item="Steck 2010", times=times)
         told = next(m.value for m in at.markdown if says in m.value)

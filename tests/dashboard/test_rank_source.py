@@ -1,4 +1,4 @@
-"""Where ranks come from: files, corrections of what was understood, and the script for it."""
+"""Sources of ranks: files, changes of how files are read, and the script that reads them."""
 
 import gzip
 from pathlib import Path
@@ -27,7 +27,7 @@ class Chooser(Page):
             self.give(*files, **named)
 
     def give(self, *files, **named):
-        """Files by a name or, of a plain name, ``a_csv=data`` for ``a.csv``."""
+        """Upload files, given as (name, data), or as ``a_csv=data`` for the file ``a.csv``."""
         files = [*files, *((name.replace("_", "."), data) for name, data in named.items())]
         self.file_uploader(key="ranks_file").set_value([(*each, "") for each in files])
         return self.run()
@@ -83,7 +83,7 @@ def test_examples_say_how_a_script_reads_them_and_templates_are_offered():
     at = Chooser()
     labels = [b.label.split(":")[0] for b in at.get("download_button")]
     assert labels == ["Long", "Wide", "Counts", "TREC run", "TREC qrels"]
-    at.session_state["frameworks"] = True  # the fold is opened
+    at.session_state["frameworks"] = True  # the list of frameworks is opened
     assert any("def write_ranks(" in text.value for text in at.run().markdown)
 
 
@@ -108,7 +108,7 @@ def test_a_run_and_its_qrels_are_told_apart_and_missing_items_asked_about():
     assert at.say_n(50).ranks == {"A": [2, 1], "B": [1, 1]}
     assert "as trec_eval and pytrec_eval order them" in at.understood.replace("\\", "")
     assert at.scripted("sd.read_rank_sets(['truth', 'my.run'], n=50)", my_run=RUN, truth=QRELS)
-    # Half of a pair is asked for the other.
+    # A run without qrels, or qrels without a run, is refused.
     assert "is a TREC run, which does not say what is relevant" in at.give(r=RUN).trouble
     assert "holds qrels, which say what is relevant" in at.give(q=QRELS).trouble
     at = Chooser(my_run=RUN, truth=MISSING)
@@ -128,14 +128,14 @@ def test_zero_based_can_be_said_and_taken_back():
     add, fits = "The ranks count from 0: add 1", A.replace(b"800,800", b"700,800")
     at = Chooser(a_csv=A.replace(b"u,1,", b"u,0,"))
     assert "count from 0" in at.trouble
-    # 800 counted from 0 is beyond n = 800.
+    # Rank 800, counted from 0, is beyond n = 800.
     assert "rank 800 counting from 0" in at.click(add).trouble
     at = Chooser(a_csv=fits.replace(b"u,1,", b"u,0,")).click(add)
     assert at.ranks == {"X": [4, 6], "Y": [1, 701]}
     assert "zero_based=True" in at.source.python
     assert "1 was added" in at.understood
     assert "count from 0" in at.choose("zero_based", "1").trouble
-    # Also where no rank is 0, because nobody came first.
+    # Ranks may count from 0 even if no rank is 0.
     assert Chooser(a_csv=fits).choose("zero_based", "0").ranks == {"X": [4, 6], "Y": [2, 701]}
 
 
@@ -156,12 +156,12 @@ def test_repetitions_and_different_instances_can_be_chosen_again():
 
 
 def edit(at, monkeypatch, **rows):
-    """Edit the table of systems as a reader would; AppTest cannot."""
+    """Edit the table of systems as a reader would, which AppTest does not support."""
     changes = {int(row[1:]): change for row, change in rows.items()}
 
     def edited(data, *, editor=st.data_editor, **options):
         editor(data, **options)
-        while changes:  # once
+        while changes:  # only once
             state = {**dict(st.session_state), options["key"]: {"edited_rows": {**changes}}}
             changes.clear()
             with monkeypatch.context() as patch:
@@ -180,7 +180,6 @@ def test_systems_are_renamed_and_left_out_which_heals_what_does_not_fit(monkeypa
     assert at.scripted("systems={'X': 'X', 'Z': '=1+<b>1'}", a_csv=A, b_csv=B)
     edit(at, monkeypatch, r1={"Use": True}, r2={"System": "X"})
     assert "gives the name 'X' twice" in at.trouble
-    # The last good ones stay.
     assert [s.system for s in at.source.sets] == ["X", "=1+<b>1"]
     at = Chooser(a_csv=A, b_csv=OTHER)
     assert "cover different instances" in at.trouble
@@ -192,7 +191,6 @@ def test_systems_are_renamed_and_left_out_which_heals_what_does_not_fit(monkeypa
 def test_one_system_keeps_its_preview_and_doubts_unfold_it():
     at = Chooser(z_csv=B)
     assert "One system alone has no order: add the ranks of a second one" in at.trouble
-    # Ranks 2 and 4, both within 10.
     assert "Its Recall@10 is 100.00 %" in at.trouble
     assert "z.csv" in at.understood
     assert at.source is None or at.source.bundled
@@ -238,7 +236,7 @@ def test_pasted_ranks_have_a_script_too():
             at.say_n(900)
         assert at.trouble is None
         assert at.scripted(python)
-    # They can be put into the page.
+    # A page can fill in pasted ranks for the reader.
     at = Chooser().click("Load")
     assert at.segmented_control(key="source").value == "Paste ranks"
     assert at.ranks == {"P": [1], "Q": [2]}
@@ -253,7 +251,7 @@ def test_lost_files_are_asked_for(monkeypatch):
     again = Page("consistency", source="Upload a file", ranks_file_given="1")
     assert again.complaint == uploads.GONE
     assert not again.upload("a.csv", A).error
-    # Of several the rest is still there.
+    # If one of several files is lost, the others still count.
     assert not Chooser(a_csv=A, b_csv=B).warning
     monkeypatch.setattr(uploads, "lost", lambda widget: widget == "ranks_file")
     at = Chooser(a_csv=A, b_csv=B)

@@ -1,4 +1,4 @@
-"""Sentences of the pages, on numbers written by hand; … stands for what is not looked at."""
+"""Sentences of the pages for given numbers; … stands for text that is not checked."""
 
 import itertools
 import re
@@ -86,7 +86,7 @@ def fitted(name, n=N, m=100, metric="Recall@10"):
     return sd.parse_correction(name).fit(metric, sd.Sampling(n, m))
 
 
-#: Eq. 20, 22, 23 and 25 of Krichene & Rendle (KDD 2020), and numbers; uncorrected, the metric.
+#: Parts of eq. 20, 22, 23 and 25 of Krichene & Rendle (KDD 2020); uncorrected, of the metric.
 FORMULAS = {
     "uncorrected": (r"= \mathrm{Recall}(\tilde r)", ""),
     "rank estimate": (r"\lfloor", r"1 + \frac{9{,}999}{100} \to 100"),
@@ -106,7 +106,7 @@ def test_a_correction_has_its_own_formula_with_its_numbers_and_its_script_gives_
     assert any(part in step for step in steps)
     assert r"\text{bias}^2 = 0.04" in steps[-1]
     assert all(step.count("{") == step.count("}") for step in steps)
-    # What BV makes small: the squared bias and γ times the variance.
+    # BV minimizes the squared bias plus γ times the variance.
     assert steps[-1].endswith("= 0.049") == (name == "BV 0.1")
     exec(correct.script(made), space)
     assert space["fit"].values.tobytes() == made.values.tobytes()
@@ -126,7 +126,7 @@ SOME, EVERY = (sd.Sampling(n, m, "without-replacement") for n, m in ((N, 100), (
 RIGHT, WRONG, FIRST = (np.array(x) / 10 for x in ([1, 2, 3], [2, 1, 3], [1, 3, 2]))
 UNDECIDED = rows(("right", 1), ("undecided", 5), ("undecided", 7))
 
-#: Two users and three items; one pair occurs twice.
+#: Two users and three items; one (user, item) pair occurs twice.
 ROWS = {"users": ["u", "v"], "items": ["a", "b", "c"], "user": [0, 0, 1, 0], "item": [0, 1, 2, 0]}
 TAKEN, ONCE = Interactions(**ROWS), Interactions(["u"], ["a"], [0], [0])
 RATED = Interactions(**ROWS, rating=[0.5, 5, 4.5, 3], time=[1, 2, 3, 4])
@@ -147,7 +147,7 @@ def holds(name, n):
 
 
 def stub(n, m, scheme="without-replacement", metrics=("AP",), **more):
-    """What is said of data, of systems with so many candidates of each instance."""
+    """Return a stub of the data that sentences need, with n of each instance of each system."""
     ranks = [2, 3, 1][: len(n[0])]
     sets = [sd.RankSet(x, ranks, some, **more) for x, some in zip("ABC", n, strict=False)]
     metrics, protocol = [*map(sd.parse_metric, metrics)], Protocol.of({"scheme": scheme})
@@ -173,7 +173,7 @@ def note(*values):
 
 NAMES = {"start": start, "escape": escape, "consistency": consistency, "lab": lab, "paper": paper}
 NAMES |= {"checks": checks}
-#: A call and what it says.
+#: Lines of ``call | expected sentence``.
 TABLE = r"""
 sentences.sentence("AP", "9 negatives", "XY", [0.1, 0.2], [0.4, 0.3], rows(("wrong", 970)), 3686)
     | With 9 negatives AP ranks X > Y; on all items Y > X. Right from m = 970.
@@ -453,13 +453,13 @@ def test_every_branch_of_every_sentence_is_rendered_below(monkeypatch):
     )
     branches, rendered = {}, set()
 
-    @pass_context  # which keeps Jinja from evaluating the filter as it compiles
+    @pass_context  # keeps Jinja from evaluating the filter at compile time
     def mark(_, number):
         rendered.add(number)
         return ""
 
     def marked(source, **names):
-        if not source.endswith("{% endmacro %}\n"):  # a formula
+        if not source.endswith("{% endmacro %}\n"):  # a formula, which has no branches
             return inline(source, **names)
 
         def with_mark(match):
@@ -482,7 +482,7 @@ def test_every_branch_of_every_sentence_is_rendered_below(monkeypatch):
 def test_what_is_said_of_what():
     for sentence, wanted in said():
         like(sentence, wanted)
-    # A line never begins with the sign of percent.
+    # A line never begins with a percent sign.
     assert text.unbroken("m = 1 to 5.00 %") == "m\u00a0=\u00a01 to 5.00\u00a0%"
 
 

@@ -1,4 +1,4 @@
-"""Bounds at a tolerance and from printed tables: programmes over all ranks, what they must obey."""
+"""Bounds for a tolerance and from printed tables, against linear programmes over all ranks."""
 
 import re
 from functools import partial
@@ -27,7 +27,7 @@ SEEDS = st.integers(0, 10**6)
 
 
 def rough(rng: np.random.Generator, n: int, most: int) -> tuple[tuple, str, str | None, list[int]]:
-    """A metric, a scheme, a shape, and one or two numbers of negatives, at random."""
+    """Return a random metric, scheme, shape, and one or two numbers of negatives."""
     m = rng.choice(np.arange(1, min(n, most)), min(n - 1, int(rng.integers(1, 3))), replace=False)
     name = METRICS[rng.integers(len(METRICS))]
     return name, str(rng.choice(UNIFORM)), SHAPES[rng.integers(2)], sorted(m.tolist())
@@ -35,7 +35,7 @@ def rough(rng: np.random.Generator, n: int, most: int) -> tuple[tuple, str, str 
 
 @given(SEEDS, st.sampled_from([5, 60, 400, 2000]), st.booleans())
 def test_columns_and_their_minima_at_every_place(seed, n, room) -> None:
-    """With room for every rank or without; laws or functions of it, alone or times a metric."""
+    """Columns are right with or without memory for every rank, for any function of the counts."""
     rng = np.random.default_rng(seed)
     name, scheme, shape, sizes = rough(rng, n, 30)
     laws = [dense_law(n, m, scheme) for m in sizes]
@@ -106,7 +106,7 @@ def test_small_cases_against_all_ranks(seed) -> None:
     text = f"tolerance = {how['tolerance']:g} leaves no {shape or ''} rank".replace("  ", " ")
     assert str(caught.value).startswith(text)
     enough, small = float(re.search("take (.*), or None", str(caught.value))[1]), how["tolerance"]
-    if len(one.strata) == 1:  # the nearest by the sum of distances is nearly so by the largest
+    if len(one.strata) == 1:  # the least sum of distances has nearly the least maximum
         assert brute(name, k, one, shape, enough)
         less = small + 0.9 * (enough / 1.01 - small) / sum(one.outcomes.m)
         assert brute(name, k, one, shape, less) is None
@@ -115,7 +115,7 @@ def test_small_cases_against_all_ranks(seed) -> None:
 
 @given(SEEDS)
 def test_small_tables_against_all_ranks(seed) -> None:
-    """Of one system or two, decimals of their own, perhaps of some instances; impossible ones."""
+    """Bounds are right for one or two systems, any decimals or size, and impossible tables."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(5, 70))
     (name, k), scheme, shape, (m, *_) = rough(rng, n, 12)
@@ -129,7 +129,7 @@ def test_small_tables_against_all_ranks(seed) -> None:
         return 0.0 if size is None else 2 * np.sqrt(value * (1 - value) / size)
 
     def left(values, shape, free=None):
-        """Range of the metric, or of a value by what the others leave it."""
+        """Return the range of the metric, or of one printed value given the other values."""
         half, every = 0.5 * 10.0 ** -np.array(decimals) + error(values), shaped(law, shape)
         room = np.where(np.arange(len(half)) == free, 9.0, half)
         target = exact if free is None else every[:, free]
@@ -138,7 +138,7 @@ def test_small_tables_against_all_ranks(seed) -> None:
     tables, spans = [], []
     for _ in range(2):
         means = rng.dirichlet(np.full(n, 0.2)) @ shaped(law, shape)
-        if not possible:  # by no ranks, or perhaps by ranks of another shape
+        if not possible:  # a table of no ranks, or of ranks of another shape
             means = rng.random(len(keys)) if rng.random() < 0.5 else law[rng.integers(n)]
         values = np.array([round(x, d) for x, d in zip(means.tolist(), decimals, strict=True)])
         tables.append(dict(zip(keys, values.tolist(), strict=True)))
@@ -179,9 +179,9 @@ def test_small_tables_against_all_ranks(seed) -> None:
 
 
 def alike(rng: np.random.Generator, system: str, scheme: str, sizes: list[int], n: int):
-    """Nearly all ranks are one and the same, at each number of negatives."""
+    """Return a sample whose ranks are nearly all equal at each number of negatives."""
     last, ranks, m, counts = rng.choice([0.0, 1.0, 0.0, 0.3][: 4 // len(sizes)]), [], [], []
-    for size in sizes:  # of several the same at each, so that m does not go with the rank
+    for size in sizes:  # the last sampled rank is the same at each m, so m is independent of rank
         t = 1 + round(last * size)
         ranks += [t, min(t + 1, size + 1)]
         m += [size] * 2
@@ -205,7 +205,7 @@ def test_samples_that_are_all_alike_have_exact_limits(seed) -> None:
     spans = [[limited(name, k, x, shape, level) for x in one.strata] for one in sets]
     call = partial(confidence_range, metric(name, k=k), sets[0])
     call = partial(call, sets[1] if len(sets) > 1 else None, shape, confidence)
-    if not all(map(all, spans)):  # not any range, or a shape that is contradicted
+    if not all(map(all, spans)):  # no range exists, or the samples contradict the shape
         bad = next(one for one, some in zip(sets, spans, strict=True) if not all(some))
         text = f"no{f' {shape}' if shape else ''} rank .* of system '{bad.system}': nearly all are "
         text += "[^l]*$" if shape is None else ".*, or leave"
@@ -222,7 +222,7 @@ def test_samples_that_are_all_alike_have_exact_limits(seed) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_strata_and_systems_share_the_risk(shape) -> None:
-    """A part that is all alike and one that is not: each is held with half of the risk."""
+    """If a part of the instances is all alike, each part gets half of the risk."""
     t = 1 + np.random.default_rng(5).binomial(9, np.linspace(0, 1, 90) ** 3)
     first, other, both = (
         SampledRankSet("A", rank, n, 9, scheme=WITH)
@@ -232,14 +232,15 @@ def test_strata_and_systems_share_the_risk(shape) -> None:
     expected = parts[0][0] - parts[1][1], parts[0][1] - parts[1][0]
     found = confidence_range("AP", first, other, shape, 0.9)
     assert found == pytest.approx(expected, abs=1e-5)
-    known = SampledRankSet("A", np.arange(1, 41), 40, 39, scheme=WITHOUT)  # the other is not
+    # The ranks of ``known`` are known, those of ``other`` are not.
+    known = SampledRankSet("A", np.arange(1, 41), 40, 39, scheme=WITHOUT)
     assert np.ptp(confidence_range("AP", known, other, shape, 0.9)) >= np.ptp(parts[1]) / 2
     found = confidence_range("AP", both, None, shape, 0.9)
     assert found == pytest.approx(np.dot([0.4, 0.6], parts), abs=1e-5)
 
 
 def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
-    """Of others it scatters by (mean - least)(most - mean), a part of it for a part of them."""
+    """For further instances the variance is at most (mean - least)(most - mean) / size."""
     rng = np.random.default_rng(6)
     for n in (np.full(30, 12), rng.integers(9, 30, 30)):
         ranks = rng.integers(1, n + 1)
@@ -260,7 +261,7 @@ def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
 @pytest.mark.parametrize(
     ("spans", "place"),
     [([(0.5, 0.6), (0.1, 0.2), (0.2, 0.4)], 0), ([(0.1, 0.2), (0.5, 0.6), (0.2, 0.4)], 1),
-     ([(0.5, 0.6), (0.1, 0.2), (0.3, 0.5)], None),  # above one of two
+     ([(0.5, 0.6), (0.1, 0.2), (0.3, 0.5)], None),  # not above the third
      ([(0.5, 0.6), (0.1, 0.5)], None), ([(0.5, 0.6)], None),
      ([(0.5, 0.6), (0.1, 0.2), None], None)],
 )  # fmt: skip

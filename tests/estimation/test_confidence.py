@@ -1,4 +1,4 @@
-"""Bounds within sampling error: against general solvers, their coverage, their edges."""
+"""Bounds that include sampling error, against general solvers, and their coverage."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -27,7 +27,7 @@ SHAPES = (None, "non-increasing")
 
 
 def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> float:
-    """Largest or smallest signed metric near to the best fits, scatter as one more unknown."""
+    """Return the extreme signed metric near the best fits; the sampling error is an unknown."""
     ends = np.cumsum([0, *(len(p.values) for p in parts)])
     scatter = np.sqrt(sum(p.scatter for p in parts))
 
@@ -39,7 +39,7 @@ def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> flo
         return sum(s * (p.values @ w + p.offset) for s, p, w in terms) + scatter * x[-1]
 
     def squared(p, w):
-        """Lost likelihood counts from what was observed, other distances from the best fit."""
+        """Return a squared distance: likelihood from the counts, others from the best fit."""
         if not p.likelihood:
             return np.sum((p.rows @ (w - p.weights)) ** 2)
         off, least = (np.sum((p.rows @ x - p.observed) ** 2) for x in (w, p.weights))
@@ -56,7 +56,7 @@ def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> flo
     how = {"bounds": limits, "constraints": constraints, "method": "SLSQP"}
     options = {"maxiter": 2000, "ftol": 1e-12}
     result = minimize(lambda x: -sign * value(x), start, options=options, **how)
-    # 8: no step improves at working precision; whether it is the solution, the bound decides.
+    # Status 8: no step improves at working precision; the comparison decides if it is optimal.
     assert result.status in (0, 8), result.message
     return -sign * result.fun
 
@@ -82,7 +82,7 @@ def test_region_against_a_general_solver(kind, name) -> None:
 
 
 def observed(rng: np.random.Generator, scheme: str) -> tuple[Outcomes, list[int], str, int | None]:
-    """One or two numbers of negatives, of one n or of two; outcomes that few or none have."""
+    """Return outcomes for one or two m and one or two n, and a metric; some cells are empty."""
     n, sizes = int(rng.integers(12, 50)), sorted({int(x) for x in rng.integers(2, 11, 2)})
     ends = [n, n + 3] if rng.random() < 0.5 else [n]
     law = [np.mean(dense_law(n, m, scheme)[: n // 2 + 1], axis=0) for m in sizes]
@@ -93,14 +93,14 @@ def observed(rng: np.random.Generator, scheme: str) -> tuple[Outcomes, list[int]
 
 
 def rare(seen: float) -> float:
-    """Variance of a share, times the squared instances, at which two errors reach the limit."""
+    """Return the variance of a count at which two standard errors reach its upper limit."""
     return ((gamma.isf(0.025, seen + 1) - seen) / norm.isf(0.025)) ** 2 if seen < 5 else 0.0
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 @given(seed=st.integers(0, 10**6))
 def test_misfit_by_definition(scheme, seed) -> None:
-    """Distances in the covariance of the draws, or multinomial; what a sample tells."""
+    """Misfits are distances in the covariance of the draws; with a shape, of the metric too."""
     found, ends, name, k = observed(np.random.default_rng(seed), scheme)
     cells, metric = confidence.Cells.of(found), sd.metric(name, k=k)
     laws = [np.hstack([dense_law(n, m, scheme) for m in found.m]) for n in ends]
@@ -130,7 +130,7 @@ def test_misfit_by_definition(scheme, seed) -> None:
     np.testing.assert_allclose(part.values, values, rtol=1e-12)
     assert (part.offset, part.scatter, part.likelihood, part.weight) == (0, 0, False, 1)
     assert part.extremes == pytest.approx((values.min(), values.max()))
-    # The same with a shape: the scatter of the metric of instances is told in part.
+    # With a shape, the samples explain a part of the metric's variance over instances.
     part = least_misfit(metric, found, "non-increasing")
     pairs = [(x, y[:, None]) for x, y in zip(laws, exact, strict=True)]
     kinds = ((x, x * y, y, y**2) for x, y in pairs)
@@ -154,7 +154,7 @@ def test_misfit_by_definition(scheme, seed) -> None:
 
 
 def wilson(srs: SampledRankSet, z: float) -> tuple[float, float, float]:
-    """Of the mean of 1 - s/m, instance by instance, for as many draws as would scatter as much."""
+    """Return the Wilson interval of the mean of 1 - s/m, with an effective number of draws."""
     share = seen = alike = 0.0
     for one in srs.strata:
         n = max(one.extremes, default=one.n)
@@ -166,7 +166,7 @@ def wilson(srs: SampledRankSet, z: float) -> tuple[float, float, float]:
                 seen += weight * (1 / 4 if m == c else c / m * s * (m - s) / (m * (m - c)))
     total, size = srs.counts.sum(), srs.counts.sum() / srs.design_effect
     p = share / total
-    seen += alike / 4 / size  # one instance more, which might be at the middle
+    seen += alike / 4 / size  # one more instance, which might be in the middle
     draws = total * size / (min(alike, seen / (p * (1 - p))) if 0 < p < 1 else alike)
     centre = (p + z**2 / (2 * draws)) / (1 + z**2 / draws)
     reach = z / (1 + z**2 / draws) * np.sqrt(p * (1 - p) / draws + z**2 / (4 * draws**2))
@@ -187,7 +187,7 @@ def test_range_of_the_mean_rank_instance_by_instance(scheme, seed) -> None:
         sets.append(SampledRankSet(system, t[:size], n[:size], m[:size], **more))
     (low, p, high), (least, q, most) = (wilson(one, norm.isf(0.05)) for one in sets)
     assert interval("AUC", sets[0], confidence=0.9) == pytest.approx((low, high), abs=1e-9)
-    # Newcombe's method 10 of the difference.
+    # Newcombe's method 10 for a difference
     reach = np.hypot(p - low, most - q), np.hypot(high - p, q - least)
     found = compare("AUC", *sets, confidence=0.9)
     assert (found.low, found.high) == pytest.approx((p - q - reach[0], p - q + reach[1]), abs=1e-9)
@@ -198,7 +198,7 @@ def test_range_of_the_mean_rank_instance_by_instance(scheme, seed) -> None:
     [([5, 5, 5], [0, 1, 2]), ([4, 1, 5], [0, 2]), ([4.5, 0.4, 5], [0]),
      ([0, 0, 5, 0, 0, 4], [0, 2, 3]), ([0, 0, 5, 0, 0, 5], [0, 2, 3, 5]), ([0, 0, 3], [0]),
      ([9, 0, 2, 4, 1, 0], [0, 1, 2]), ([0, 0, 0, 9, 7, 0, 0, 0], [0, 3, 4, 5]), ([0] * 5, [0]),
-     ([6] * 200, list(range(200))),  # of more outcomes 200 cells, each as wide as a law
+     ([6] * 200, list(range(200))),  # 200 cells for more outcomes, each one sampled rank wide
      ([6] * 401, sorted({int(401 * np.sin(i * np.pi / 400) ** 2) for i in range(200)}))],
 )  # fmt: skip
 def test_cells_hold_five_instances_or_none(counts, starts) -> None:
@@ -206,7 +206,7 @@ def test_cells_hold_five_instances_or_none(counts, starts) -> None:
 
 
 def test_all_cells_together_are_few() -> None:
-    """For 20 numbers of negatives 200 each; for 21 a cell holds a 190th of the instances."""
+    """20 numbers of negatives have 200 cells each; for 21, cells hold 1/190 of the instances."""
     for many, wide in ((20, 1), (21, 2)):
         sizes = tuple(range(190, 190 + many))
         counts = tuple(np.full(m + 1, 6.0) for m in sizes)
@@ -236,14 +236,14 @@ def test_a_shape_is_contradicted_beyond_one_in_a_million() -> None:
                 interval("AP", srs, shape="non-increasing")
         else:
             interval("AP", srs, shape="non-increasing")
-            # Of AUC a shape that is not contradicted tells nothing more.
+            # For AUC, a shape that is not contradicted does not narrow the interval.
             assert interval("AUC", srs, shape="non-increasing") == interval("AUC", srs)
     assert 5 < sum(refused) < 21
 
 
-ALL = SampledRankSet("A", [5, 2, 9, 12, 30], 40, 39, scheme=WITHOUT)  # true ranks
+ALL = SampledRankSet("A", [5, 2, 9, 12, 30], 40, 39, scheme=WITHOUT)  # these are true ranks
 FEW = SampledRankSet("B", [1, 20, 30], 40, 39, scheme=WITHOUT)
-TWO = SampledRankSet("A", [1] * 80 + [2] * 20, 2, 1, scheme=WITHOUT)  # one negative of one
+TWO = SampledRankSet("A", [1] * 80 + [2] * 20, 2, 1, scheme=WITHOUT)  # the only negative is drawn
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -257,7 +257,7 @@ def test_ranks_among_all_items_are_known(name, sets, exact, shape) -> None:
 
 
 def hits(below: int, of: int) -> SampledRankSet:
-    """One draw for each of many instances: AUC is then a proportion."""
+    """Return one draw for each of many instances, so that AUC is a proportion."""
     return SampledRankSet("A", [1] * below + [2] * (of - below), 1000, 1)
 
 
@@ -289,12 +289,12 @@ def test_the_most_likely_distribution_against_a_general_solver() -> None:
     how = {"method": "L-BFGS-B", "bounds": [(0, None)] * 51}
     best = min(minimize(loss, x, **how).fun for x in (np.ones(51), found.weights + 1e-6))
     assert loss(found.weights) == pytest.approx(best, abs=2e-3)
-    # Lost likelihood is a squared distance, to second order.
+    # To second order, the loss of likelihood is half a squared distance.
     other = 0.97 * found.weights + 0.03 / 51
     squared = [np.sum((found.rows @ w - found.observed) ** 2) for w in (other, found.weights)]
     lost = loss(other) - loss(found.weights)
     assert squared[0] - squared[1] == pytest.approx(2 * lost, rel=0.1)
-    # Two entries of one instance are worth one.
+    # Two entries of the same instance count as one.
     pairs = replace(srs, instances=np.arange(150) // 2)
     half = confidence.maximum_likelihood(sd.parse_metric("Recall@3"), pairs.outcomes)
     squared = [np.sum((half.rows @ w - half.observed) ** 2) for w in (other, found.weights)]

@@ -1,4 +1,4 @@
-"""Rank distributions: the printed iterations and the conditions of the minimum, at every rank."""
+"""Estimated rank distributions, against the printed iterations and conditions of optimality."""
 
 from dataclasses import replace
 
@@ -19,14 +19,14 @@ METHODS = ("mle", "mes", "monotone-mle")
 
 
 def iterated(rows: np.ndarray, share: np.ndarray, w: np.ndarray, iterations: int) -> np.ndarray:
-    """Note by instance: pi_r <- (1/U) sum_u pi_r B_u(r) / sum_q pi_q B_u(q)."""
+    """Iterate pi_r <- (1/U) sum_u pi_r B_u(r) / sum_q pi_q B_u(q), the note's formula."""
     for _ in range(iterations):
         w = w * (rows @ (share / (w @ rows)))
     return w
 
 
 def uniforms(n: int) -> np.ndarray:
-    """Mixed to a non-increasing distribution: up to 200, and 300 more; shape (places, n)."""
+    """Return uniform distributions on 1..j, for all j to 200 and about 300 more: (ends, n)."""
     ends = np.arange(1, n + 1)
     if n > 500:
         beyond = np.geomspace(200, n, 301).round().astype(int)
@@ -43,7 +43,7 @@ def test_where_a_non_increasing_distribution_may_fall(n: int) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n", [60, 9_000])
 def test_means_of_metrics_with_any_cutoff(n: int, method: str) -> None:
-    """Of every rank written out: cutoffs within panels, at their ends and beyond all ranks."""
+    """Means are right for cutoffs within panels of ranks, at their ends, and beyond all ranks."""
     found = fitted(beta_drawn(n, 30 if n > 60 else 9), method)
     mass, panels = found.probabilities(), found.support.ends
     cuts = [1, 2, 64, 65, 700, 4321, n - 1, n, n + 5, *panels[-3:-1], panels[70 % len(panels)] + 1]
@@ -61,7 +61,7 @@ def test_between_nodes_of_a_panel_the_logarithm_is_a_polynomial() -> None:
     lines = np.exp(np.stack([2 - above / 3, (above - 7) ** 2 / 9]))
     found = interpolated(at, lines[:, (at - 3).astype(int)], above)
     np.testing.assert_allclose(found, lines, rtol=1e-9)
-    # What is lost below the smallest float is drawn straight from node to node.
+    # Values below the smallest float are interpolated linearly between nodes.
     lost = np.array([4e-290, 1e-295, 1e-300, 0.0, 0.0])
     both = interpolated(at, np.stack([lost, lines[0, (at - 3).astype(int)]]), above)
     np.testing.assert_allclose(both, [np.interp(above, at, lost), lines[0]], rtol=1e-9)
@@ -91,7 +91,7 @@ def test_mle_is_the_printed_iteration(scheme: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("n", "m", "iterations"), [(300, 15, 1), (300, 15, 500), (9_000, 40, 50)])
 def test_any_n(n: int, m: int, iterations: int, scheme: str) -> None:
-    """Beyond 4,000 candidates panels of ranks are as good as every rank."""
+    """Beyond 4,000 candidates, panels of ranks are as accurate as all ranks."""
     srs = beta_drawn(n, m, scheme, 400)
     law, share = dense_law(n, m, scheme), srs.outcomes.counts[0] / 400
     law, share = law[:, share > 0], share[share > 0]
@@ -119,7 +119,7 @@ def test_pooling_adds_the_counts() -> None:
             ours = sd.rank_distribution(both, method, iterations=steps)
             np.testing.assert_allclose(found, ours, rtol=1e-10)
             assert not found.flags.writeable
-    # Of other n it is their mean over the instances.
+    # If n differs, the estimate is that at the mean n over the instances.
     b, both = (replace(x, n=n) for x, n in ((b, 475), (both, 435)))
     assert sd.rank_distribution([a, b]) == pytest.approx(sd.rank_distribution(both), rel=1e-10)
 
@@ -131,7 +131,7 @@ def test_pooling_adds_the_counts() -> None:
      ([60, 100], [1.01, 9], True), ([100, 400], [9, 0], False)],
 )  # fmt: skip
 def test_nine_in_ten_are_near_the_mean_n(n, counts, refused) -> None:
-    """Of one distribution: within a factor of 1.5, weights included."""
+    """At least nine in ten instances (by count) must have n within a factor of 1.5 of the mean."""
     sets = [SampledRankSet("S", [1] * len(n), n, 9, counts=counts, scheme=WITH)] * 2
     if refused:
         with pytest.raises(ValueError, match=f"n is {n[0]} to {n[-1]}, and a rank among few"):
@@ -141,7 +141,7 @@ def test_nine_in_ten_are_near_the_mean_n(n, counts, refused) -> None:
 
 
 def test_side_by_side_begins_at_the_common_distribution() -> None:
-    # By the printed iteration: 50 steps on all, then 10 on the system's own, at either m.
+    # The printed iteration has 50 steps for all samples, then 10 for each system, at any m.
     n, sizes, even = 200, (12, 17), uniforms(200)
     rows = [even @ dense_law(n, m, WITH) for m in sizes]
     sets = [beta_drawn(n, m, size=300, a=a) for a, m in zip((0.4, 0.7), sizes, strict=True)]
@@ -161,25 +161,25 @@ SPREAD = SampledRankSet("S", [1, 1, 4, 2, 9, 1], 80, M, counts=[1, 1, 1, 2, 1, 1
     "srs",
     [beta_drawn(*case) for case in ((3541, 100, WITH, 6040), (50, 3, WITH, 10), (200, 60, WITH, 1))]
     + [beta_drawn(*case, "without-replacement", 3000) for case in ((3541, 100), (9_000, 40))]
-    + [SPREAD],  # of two numbers of negatives: the mean over the instances of each one's errors
+    + [SPREAD],  # with two m, the errors of both are averaged over instances
 )
 def test_the_gradient_is_the_same_at_every_rank(srs: SampledRankSet) -> None:
-    # On the simplex a convex function, (m+1) sum_s p_s ((xA)_s - p_s)^2 - eta H(x) as the note
-    # prints it, is at its minimum where all partial derivatives agree.
+    # The note's convex function (m+1) sum_s p_s ((xA)_s - p_s)^2 - eta H(x) is at its minimum on
+    # the simplex if all partial derivatives are equal.
     x = sd.rank_distribution(srs, "mes")
     g = learners._ETA * (1 + np.log(np.maximum(x, 1e-300)))
     for m, counts in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
         law, share = dense_law(srs.population, m, srs.scheme), counts / counts.sum()
         part = counts.sum() / srs.n_instances
         g += part * 2 * (m + 1) * law @ (share * (x @ law - share))
-    # Near the end of the scale of floats log(x) is lost: only ranks with weight count.
+    # log(x) is inaccurate near the smallest float, so only ranks with enough mass count.
     assert np.ptp(g[x > 1e-200]) <= 1e-9 * np.abs(g).max()
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rank", [1, 201])
 def test_extreme_samples(rank: int, method: str) -> None:
-    # Everything first, everything last: mass underflows far away, nothing breaks.
+    # All items are first, or all are last: mass underflows far away without an error.
     p = sd.rank_distribution(SampledRankSet("S", [rank] * 50, 100_000, 200), method)
     assert p.shape == (100_000,)
     assert not p.flags.writeable

@@ -1,4 +1,4 @@
-"""Factorisations against dense matrices: one solve a row, the full loss, the SVD, differences."""
+"""Factorisations against dense solutions, full losses, the SVD and finite differences."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ LOSSES = [
 
 
 def ratings(seed=0, shape=(23, 17), share=0.3, dtype=np.float64):
-    """Values with zeros among the observed ones, a user and an item without any; and where."""
+    """Return sparse and dense ratings, some 0 or missing for a user and an item, and a mask."""
     rng = np.random.default_rng(seed)
     seen = rng.random(shape) < share
     seen[4], seen[:, 7], seen[2, :6] = False, False, True
@@ -31,7 +31,7 @@ def ratings(seed=0, shape=(23, 17), share=0.3, dtype=np.float64):
 
 
 def run_through(work):
-    """What is yielded, its shares rising to 1, and what is returned."""
+    """Return the yielded steps, whose shares must rise to 1, and the return value."""
     steps = []
     while True:
         try:
@@ -54,7 +54,7 @@ def dense_half_step(dense, seen, fixed, loss):
 
 
 def dense_als(dense, seen, loss, items, sweeps):
-    """Factors of users and of items, and the loss after each half step."""
+    """Return factors of users and items, and the loss after each half step."""
     losses = []
     for _ in range(sweeps):
         users = dense_half_step(dense, seen, items, loss)
@@ -65,7 +65,7 @@ def dense_als(dense, seen, loss, items, sweeps):
 
 
 def full_loss(dense, seen, users, items, loss):
-    """Steck's eq. 13 pair by pair, or with one λ for each row."""
+    """Return Steck's eq. 13, summed pair by pair, or with one λ for each row."""
     weight = np.where(seen, loss.observed, loss.missing)
     norms = np.sum(users**2, axis=1)[:, None] + np.sum(items**2, axis=1)
     squares = np.sum(weight * (dense - users @ items.T) ** 2)
@@ -84,7 +84,7 @@ def test_a_half_step_is_a_dense_solve(loss, block, monkeypatch):
     columns = np.where(seen, loss.observed, loss.missing).sum(axis=0)
     ridges = loss.ridge * (columns if loss.per_pair else np.ones(17)) @ np.sum(fixed**2, axis=1)
     assert value + ridges == pytest.approx(full_loss(dense, seen, users, fixed, loss), rel=1e-12)
-    # Factors of zeros explain nothing; squares of floats have more digits than single precision.
+    # The loss for zero factors is the sum of squares, which single precision cannot represent.
     sparse.data[:] = 4097
     _, (_, value) = run_through(factors.half_step(sparse.astype(np.float32), 0 * fixed, LOSSES[0]))
     assert value == pytest.approx(1.2 * sparse.nnz * 4097**2, rel=1e-12)
@@ -96,7 +96,7 @@ def test_a_half_step_is_a_dense_solve(loss, block, monkeypatch):
 @pytest.mark.parametrize("block", [1, 60, 100, 10**9])
 def test_rows_of_like_length_are_solved_together_as_many_as_fit(block, monkeypatch):
     lengths = np.random.default_rng(2).integers(0, 9, 100)
-    assert {len(rows) for rows in factors._blocks(np.ones(2**15, int), 8)} == {2**13}  # 4 MiB
+    assert {len(rows) for rows in factors._blocks(np.ones(2**15, int), 8)} == {2**13}
     monkeypatch.setattr(factors, "BLOCK", block)
     order = sorted(np.flatnonzero(lengths), key=lengths.__getitem__)
     for rows in factors._blocks(lengths, 4):
@@ -128,7 +128,7 @@ def test_sweeps_are_dense_solves_of_users_then_items(loss):
 
 @pytest.mark.parametrize(("shape", "block"), [((60, 40), factors.BLOCK), ((40, 60), 200)])
 def test_dense_svd_is_the_soft_thresholded_svd(shape, block, monkeypatch):
-    monkeypatch.setattr(factors, "BLOCK", block)  # products in one part or in several
+    monkeypatch.setattr(factors, "BLOCK", block)  # products in one part or in several parts
     sparse, dense, seen = ratings(3, shape, dtype=np.float32)
     loss = LOSSES[3]
     u, sigma, v = np.linalg.svd(dense.astype(np.float64), full_matrices=False)
@@ -145,7 +145,7 @@ def test_dense_svd_is_the_soft_thresholded_svd(shape, block, monkeypatch):
         assert {model.users.dtype, model.items.dtype} == {np.dtype(np.float32)}
         other = finish(dense_svd(sparse, ridge=loss.ridge, d=d, seed=0))
         assert np.any(other.users != model.users)
-    # What alternating least squares comes to, and no less.
+    # Alternating least squares converges to the same loss, not below it.
     slow = finish(weighted_als(sparse, loss, d=40, sweeps=60, seed=0, dtype=np.float64))
     assert full_loss(dense, seen, slow.users, slow.items, loss) == pytest.approx(least, rel=1e-4)
 
@@ -184,7 +184,7 @@ def test_the_logistic_loss_and_its_gradient(block, monkeypatch):
 
 
 def by_dense_matrices(evaluate, x, steps):
-    """L-BFGS with its matrix written out; shares and losses that are reports, and the end."""
+    """Run L-BFGS with explicit matrices; return the progress reports (share, loss) and the end."""
     (value, gradient), pairs, eye = evaluate(x), [], np.eye(len(x))
     reports = [(share / (steps + 1), None) for share in (0.5, 1)]
     for step in range(1, steps + 1):
@@ -209,7 +209,7 @@ def by_dense_matrices(evaluate, x, steps):
 
 
 def test_l_bfgs_is_that_of_dense_matrices():
-    """Along Rosenbrock's valley steps are halved, and the curvature is not above 0 everywhere."""
+    """L-BFGS is right in Rosenbrock's valley, with halved steps and negative curvature."""
 
     def evaluate(x):
         for share in (0.5, 1.0):
@@ -225,7 +225,7 @@ def test_l_bfgs_is_that_of_dense_matrices():
         assert [step.share for step in yielded] == pytest.approx(shares)
         assert [step.loss for step in yielded[2:]] == pytest.approx(losses[2:])
         assert yielded[0].loss is yielded[1].loss is None
-    end = finish(factors.least_by_gradient(evaluate, start, steps=1000))  # until all is rounding
+    end = finish(factors.least_by_gradient(evaluate, start, steps=1000))  # up to rounding errors
     assert end == pytest.approx(np.ones(12), abs=1e-3)
 
 

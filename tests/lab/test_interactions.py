@@ -1,4 +1,4 @@
-"""Interactions beside plain lists, and the small world, drawn again user by user."""
+"""Interactions against plain lists, and the synthetic world against a simulation per user."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender
 from sampledash.lab.splits import SplitRule
 from tests.readers.reading import refused
 
-#: One pair twice, a user and an item without an interaction, equal times.
+#: One pair occurs twice, a user and an item have no interaction, and times repeat.
 GIVEN = {
     "users": ["b", "a", "c"], "items": [7, 5, 6, 9],
     "user": [2, 0, 2, 0, 2], "item": [1, 0, 1, 3, 0],
@@ -86,18 +86,17 @@ def world():
 
 
 def test_the_small_world_is_skewed_as_movielens(world):
-    """Of MovieLens 1M the most popular tenth of 3,706 movies has 44.4 % of the ratings, which are
-    5.6, 10.8, 26.1, 34.9 and 22.6 % of 1 to 5 stars (counted in its ratings.dat)."""
+    """Popularity and stars are skewed like MovieLens 1M (ratings.dat), whose figures are here."""
     counts = np.sort(np.bincount(world.item, minlength=world.n_items))[::-1]
     assert counts[: len(counts) // 10].sum() / world.size == pytest.approx(0.444, abs=0.04)
     stars = np.bincount(world.rating.astype(int), minlength=6)[1:] / world.size
     np.testing.assert_allclose(stars, [0.056, 0.108, 0.261, 0.349, 0.226], atol=0.06)
-    assert world.matrix.nnz == world.size  # nobody takes an item twice
+    assert world.matrix.nnz == world.size  # no user takes an item twice
     assert world != sd.synthetic(1)
 
 
 def test_a_user_of_the_small_world_takes_by_popularity_taste_and_series(world):
-    """Some users again, with the same random numbers: six stages, in each some of 10 to 300."""
+    """Some users are simulated again with equal random numbers: 10 to 300 items in six stages."""
     rng = np.random.default_rng(0)
     popularity, kinds = rng.normal(scale=1.7, size=1200), rng.normal(size=(1200, 8))
     series, serial = rng.integers(0, 150, 1200), rng.random(1200) < 0.4
@@ -140,13 +139,13 @@ def test_a_hundred_negatives_mislead_about_two_pairs(world):
     assert max(sampled["Y"], sampled["Z"]) < sampled["X"]
 
 
-#: User a takes four items, b two, c one. Times run against the order of the file for a.
+#: User a takes four items, b two, c one. The times of a are the reverse of the file order.
 TAKES = [0, 0, 1, 0, 2, 1, 0], [0, 1, 1, 2, 3, 0, 3]
 DATA = sd.Interactions(["a", "b", "c"], ["p", "q", "r", "s"], *TAKES, time=[9, 8, 1, 7, 2, 3, 7])
 
 
 def by_lists(data, how, amount, halved=False, seed=0):
-    """Which interactions are in training, in validation and in test, each user by itself."""
+    """Return the interactions in training, validation and test, computed for each user."""
     rng, every, users = np.random.default_rng(seed), range(data.size), data.user.tolist()
     time = np.arange(data.size) if data.time is None else data.time
     if how == "random":

@@ -1,4 +1,4 @@
-"""Y and Z of Krichene & Rendle from the ratings of MovieLens 1M; the whole is a benchmark."""
+"""Y and Z of Krichene & Rendle from MovieLens 1M ratings; a benchmark covers all of them."""
 
 from dataclasses import replace
 
@@ -26,9 +26,9 @@ def test_y_and_z_are_the_shipped_ranks():
         columns = ("best_rank", "n_tied_others", "n_candidates")
         pairs = zip(columns, (found.ranks, found.ties, found.n), strict=True)
         same = np.all([table[column] == values for column, values in pairs], axis=0)
-        # Z's neighbourhoods are cut within ties, by a rule of its own.
+        # For Z, the shipped ranks cut neighbourhoods within ties by a different rule.
         assert np.count_nonzero(same) >= {"Y": 500, "Z": 5935}[name]
-    # Table 3 of the paper; AUC with ties in the middle is that of the shipped ranks.
+    # Table 3 of the paper; AUC, with tied items in the middle, is that of the shipped ranks.
     assert 100 * sd.mean("Recall@10", found) == pytest.approx(9.421, abs=5e-4)
     assert 100 * sd.mean("NDCG@10", found) == pytest.approx(4.789, abs=5e-4)
     assert 100 * sd.mean("AUC", found) == pytest.approx(74.8015, abs=1e-3)

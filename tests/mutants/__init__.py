@@ -1,1 +1,1 @@
-"""Small faults, put in one by one: which of them does no test notice?"""
+"""Small faults, inserted one at a time, to find those that no test detects."""

@@ -1,12 +1,11 @@
-"""Put small faults in, one by one, and tell which of them no test notices.
+"""Insert small faults, one at a time, and print those that no test detects.
 
 ``python -m tests.mutants [--draw 400] [--seed 1] [--rooms comparison readers] [--by-hand FILE]``
 
-First the suite runs once and notes which test runs which line. Each fault is then shown to the
-tests that run its line, those of its module first, and if they do not notice to others of their
-files, for some 40 seconds each; the browser is left out. What survives is either a test to be
-written or a change that nobody can tell, which ``equivalent.toml`` lists with its reason. 400
-faults take half an hour on two cores.
+The suite runs once to record which test runs which line. Each fault is then tested by the tests
+that run its line, those of its module first, and by other tests of the same files, for 40 seconds
+each; browser tests are left out. A fault that survives needs a test, or cannot be detected:
+``equivalent.toml`` lists such faults with reasons. 400 faults take half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from coverage.numbits import numbits_to_nums
 
 from tests.mutants.faults import PACKAGE, ROOMS, ROOT, Fault, by_hand, drawn, equivalent
 
-NOTES = ROOT / ".mutants"  # which test runs which line, and how long each takes
+NOTES = ROOT / ".mutants"  # lines and time of each test
 LEFT_OUT = ["--ignore=tests/browser"]
-FIRST, THEN = 40.0, 40.0  # seconds of tests that run the line, and of others of their files
+FIRST, THEN = 40.0, 40.0  # seconds of tests that run the line, and of other tests in their files
 
 
 def note() -> None:
-    """Run the suite once, for the lines and seconds of each test."""
+    """Run the suite once to record the lines and seconds of each test."""
     NOTES.mkdir(exist_ok=True)
     options = ["-n", "2", "--dist", "loadgroup", "-p", "tests.mutants.seconds"]
     cover = ["--cov=sampledash", "--cov-context=test", "--cov-report="]
@@ -48,7 +47,7 @@ def note() -> None:
 
 @dataclass(frozen=True)
 class Notes:
-    """Which tests run which line, setups as of all tests of the file; and the seconds of each."""
+    """The tests that run each line (a setup counts for all tests of its file), and seconds."""
 
     by_line: dict[str, dict[int, set[str]]]
     seconds: dict[str, float]
@@ -71,17 +70,17 @@ class Notes:
         return cls(by_line, seconds)
 
     def tests(self, fault: Fault) -> tuple[list[str], list[str]]:
-        """Tests that run its line, and others of their files, or all that run its module."""
-        # A template has no lines that run: the tests of the module beside it render it.
+        """Return the tests that run the fault's line, and others of the same test files."""
+        # Templates have no executed lines, so the tests of the module with the same name are used.
         lines = self.by_line[str(fault.path.with_suffix(".py").relative_to(ROOT))]
         reading = {x for x in self.seconds if x.startswith("tests/test_architecture.py")}
-        near = lines.get(fault.line, set()) | reading  # which run no line, but read all
+        near = lines.get(fault.line, set()) | reading  # architecture tests read all files
         files = {test.split("::")[0] for tests in lines.values() for test in tests}
         others = {x for x in self.seconds if x.split("::")[0] in files} - near
         return self.within(near, FIRST, fault.path), self.within(others, THEN, fault.path)
 
     def within(self, tests: set[str], limit: float, path: Path) -> list[str]:
-        """As many tests as the limit allows for: those of the module, of its room, the quickest."""
+        """Return tests up to a time limit: first of the module, then of its folder, by duration."""
         chosen, total = [], 0.0
 
         def order(test: str) -> tuple[bool, bool, float, str]:
@@ -97,7 +96,7 @@ class Notes:
 
 
 class Worker:
-    """A copy of the project, in which faults are tried."""
+    """A copy of the project in which faults are tried."""
 
     def __init__(self, folder: Path) -> None:
         command = ["git", "ls-files", "-co", "--exclude-standard"]
@@ -113,13 +112,13 @@ class Worker:
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(folder)},
         )  # fmt: skip
 
-        # All tests of the notes are there, and none of them needs a fault to be missed.
+        # All tests on record must exist, and must be collected without a fault.
         path, every = PACKAGE / "__init__.py", list(Notes.read().seconds)
         if said := self.run(Fault("", path, 1, path.read_text()), every, "--collect-only"):
             raise SystemExit(f"the notes are of other tests, make them --anew: {said}")
 
     def run(self, fault: Fault, tests: list[str], *options: str) -> str:
-        """The test that notices, "" if none does."""
+        """Return the test that detects the fault, or ""."""
         if not tests:
             return ""
         assert self._process.stdin is not None
@@ -142,7 +141,7 @@ class Worker:
 
 
 def judged(faults: list[Fault]) -> Iterator[tuple[Fault, str]]:
-    """Each fault with the test that notices, by two workers."""
+    """Yield each fault with the test that detects it, using two workers."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         workers: Queue[Worker] = Queue()
         for name in ("one", "two"):

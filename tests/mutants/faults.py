@@ -1,4 +1,4 @@
-"""The small faults a careless change makes: drawn by mutmut's operators, or written by hand."""
+"""Small faults as a careless change makes them: by mutmut's operators, or written by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SWAPPED = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimu
 }  # fmt: skip
 
 
-# What the program does not do otherwise: types, and the check that two lists are of one length.
+# Changes without effect on the program: types, imports, and checks of equal lengths.
 _NOTHING = m.OneOf(m.Annotation(), m.Arg(keyword=m.Name("strict")), m.ImportFrom(), m.Import())
 
 
@@ -41,20 +41,20 @@ def _leave_half(node: cst.BooleanOperation) -> Iterator[cst.BaseExpression]:
 
 
 def _leave_out(node: cst.Tuple) -> Iterator[cst.Tuple]:
-    """One thing of several that make up a key."""
+    """Yield tuples without one of their elements, which are parts of a key."""
     for i in range(len(node.elements) if len(node.elements) > 2 else 0):
         yield node.with_changes(elements=[*node.elements[:i], *node.elements[i + 1 :]])
 
 
 def _leave_out_argument(node: cst.Call) -> Iterator[cst.Call]:
-    if m.matches(node, m.Call(func=m.Name("zip"))):  # but for the check of its lengths
+    if m.matches(node, m.Call(func=m.Name("zip"))):  # without the ``strict`` argument of zip
         node = node.with_changes(args=[x for x in node.args if not m.matches(x, _NOTHING)])
     every = mutators.operator_arg_removal(node)
     yield from (x for x in every if isinstance(x, cst.Call) and len(x.args) < len(node.args))
 
 
-# Not the words themselves, a test of each would repeat them; and nothing becomes None: that every
-# line runs is enough to notice it.
+# Strings are not changed, since tests would have to repeat them; nothing becomes None, since any
+# test that runs the line would detect it.
 _SKIPPED = (
     mutators.operator_string, mutators.operator_lambda, mutators.operator_assignment,
     mutators.operator_arg_removal,
@@ -66,7 +66,7 @@ OPERATORS += [(cst.BooleanOperation, _leave_half), (cst.Tuple, _leave_out)]
 
 @dataclass(frozen=True)
 class Fault:
-    """A module with one fault: its room, file, line of the fault, and text with the fault."""
+    """A module's text with one fault: its group of modules, path and line of the fault."""
 
     room: str
     path: Path
@@ -75,7 +75,7 @@ class Fault:
 
     @property
     def change(self) -> str:
-        """The lines that differ."""
+        """The lines that differ, as a diff."""
         lines = self.path.read_text().splitlines(), self.text.splitlines()
         changed = (x for x in difflib.unified_diff(*lines, n=0, lineterm="") if x[:2] != "@@")
         return "\n".join(x for x in changed if not x.startswith(("---", "+++")))
@@ -86,7 +86,7 @@ class Fault:
 
 
 class _Places(cst.CSTVisitor):
-    """All nodes with a fault, in the order of the text."""
+    """All nodes that can have a fault, in the order of the text."""
 
     METADATA_DEPENDENCIES = (PositionProvider, ParentNodeProvider)
 
@@ -114,7 +114,7 @@ def places(path: Path) -> tuple[cst.Module, list[tuple[cst.CSTNode, list[cst.CST
 
 
 def drawn(count: int, seed: int, rooms: Iterable[str] = ROOMS) -> list[Fault]:
-    """Faults at places drawn at random over the rooms; of each place one of its faults."""
+    """Return faults at random places of the given groups, one for each place."""
     draw, every = random.Random(seed), []
     for room in rooms:
         for path in sorted(path for part in ROOMS[room].split() for path in PACKAGE.glob(part)):
@@ -132,7 +132,7 @@ def drawn(count: int, seed: int, rooms: Iterable[str] = ROOMS) -> list[Fault]:
 
 
 def by_hand(file: Path) -> list[Fault]:
-    """Faults of a TOML file: tables ``fault`` with ``file``, ``was`` and ``is``."""
+    """Return the faults of a TOML file: tables ``fault`` with ``file``, ``was`` and ``is``."""
     faults = []
     for row in tomllib.loads(file.read_text())["fault"]:
         path = PACKAGE / row["file"]
@@ -145,6 +145,6 @@ def by_hand(file: Path) -> list[Fault]:
 
 
 def equivalent() -> dict[tuple[str, str], str]:
-    """By file and change the reason why no test can tell."""
+    """Return {(file, change): why no test can detect the fault}."""
     rows = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text()).get("fault", [])
     return {(row["file"], row["change"].strip()): row["why"] for row in rows}

@@ -1,4 +1,4 @@
-"""A plugin for pytest that notes how long each test takes that passes."""
+"""A pytest plugin that records the duration of each test that passes."""
 
 import json
 import re
@@ -10,13 +10,13 @@ _FAILED: set[str] = set()
 
 
 def pytest_runtest_logreport(report) -> None:
-    test = re.sub(r"@[^@\]]*\.py$", "", report.nodeid)  # some versions of xdist add its group
+    test = re.sub(r"@[^@\]]*\.py$", "", report.nodeid)  # xdist may add the group to the name
     _SECONDS[test] += report.duration
-    if report.outcome != "passed":  # what fails without a fault, or is skipped, notices none
+    if report.outcome != "passed":  # such tests cannot detect a fault
         _FAILED.add(test)
 
 
 def pytest_sessionfinish(session) -> None:
-    if not hasattr(session.config, "workerinput"):  # of the processes that share the work the first
+    if not hasattr(session.config, "workerinput"):  # only in the main process
         file = Path(__file__).parents[2] / ".mutants" / "seconds.json"
         file.write_text(json.dumps({x: y for x, y in _SECONDS.items() if x not in _FAILED}))

@@ -1,7 +1,7 @@
-"""Runs tests on one fault after the other, each in a fork that finds the libraries imported.
+"""Runs tests on one fault after another, each in a fork with the libraries already imported.
 
-Reads lines of JSON ``{"file", "text", "tests", "seconds"}`` in a copy of the project, which is the
-working directory, and answers with ``{"exit", "log", "seconds"}``.
+It reads lines of JSON ``{"file", "text", "tests", "seconds"}`` in a copy of the project, which is
+the working directory, and answers with ``{"exit", "log", "seconds"}``.
 """
 
 import importlib
@@ -27,10 +27,10 @@ LOG = Path("log")
 
 
 def forked(tests: list[str], seconds: float) -> int:
-    """Exit code of the tests; as of a signal (negative) where they took too long.
+    """Return the exit code of the tests, or a negative signal number if they took too long.
 
-    ``seconds`` are of the processor, so that a busy machine ends no test; a test that waits for
-    ever ends after three times as long.
+    ``seconds`` is processor time, so that a busy machine does not matter; tests that wait are
+    stopped after three times as many seconds.
     """
     child = os.fork()
     if not child:

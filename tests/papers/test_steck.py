@@ -1,4 +1,4 @@
-"""Steck's theorem: simulation against enumeration; and what his text states."""
+"""Steck's theorem, by simulation and enumeration, and statements of his text."""
 
 from itertools import combinations, product
 
@@ -14,7 +14,7 @@ MEASURES = np.array([(RANKS - 1) / (N - 1) <= SHARE, 1 - (RANKS - 1) / (N - 1)],
 
 
 def by_subsets(chance: list[float]) -> np.ndarray:
-    """Mean of TOPK_u and ATOP_u over every set of observed items that is not empty."""
+    """Return the means of TOPK_u and ATOP_u over all non-empty sets of observed items."""
     seen = np.array(list(product([0, 1], repeat=len(RANKS))))[1:]
     weight = np.prod(np.where(seen, chance, 1 - np.array(chance)), axis=1)
     return MEASURES @ (seen / seen.sum(axis=1, keepdims=True)).T @ weight / weight.sum()
@@ -34,11 +34,11 @@ def test_simulation_is_the_enumeration(chance: list[float]) -> None:
 
 @pytest.mark.parametrize("n", range(2, 11))
 def test_sampled_measures_by_enumeration(n: int) -> None:
-    """Section 2.3: every set of m of the n - 1 others, all ranks, all shares j/m and another."""
+    """Expected metrics (section 2.3) match enumerated samples at all ranks, shares j/m and 0.35."""
     ranks = np.arange(1, n + 1)
     for m in range(1, n):
         sampling = sd.Sampling(n, m, WITHOUT)
-        samples = np.array(list(combinations(range(1, n), m)))  # places among the others
+        samples = np.array(list(combinations(range(1, n), m)))  # ranks among the other items
         above = (samples[:, None, :] < ranks[:, None]).sum(axis=2)
         for share in [j / m for j in range(m + 1)] + [0.35]:
             ours = sd.expected(sd.metric("topk", k=share), ranks, sampling)
@@ -47,8 +47,8 @@ def test_sampled_measures_by_enumeration(n: int) -> None:
         assert ours == pytest.approx(np.mean(1 - above / m, axis=0))
 
 
-#: Statements that do not hold: three times the exact value, negative for some ranks, twice the
-#: sign, and what looks at place 17.8.
+#: Statements that do not hold: our value is three times the exact value, is negative for some
+#: ranks, has twice the sign, or is at rank 17.8.
 WRONG = [("section 2.3", "(small)"), ("section 2.3", "(positive)"), ("eq. 8", "+ C(N⁺ + 1, 2)")]
 WRONG += [("eq. 9", "(N⁺ + 3)/(2N⁻)"), ("Table 3", "TOPK(0%)")]
 
@@ -62,14 +62,14 @@ def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
         assert part in finding.quote
         assert finding.note
     by = {(f.where, f.quote[:12]): f.ours for f in findings}
-    # Genre oracle of Table 1: three of seven others tied, 1 - 1.5 / 7.
+    # The genre oracle of Table 1 has three of seven others tied: 1 - 1.5 / 7.
     assert f"{1 - 1.5 / 7:.2f}" in findings[0].note
-    # Of Table 3.
+    # The numbers are those of Table 3.
     more = {"39% more rel": 9.3 / 6.7, "48% more rel": 23.3 / 15.7, "and 50% more": 64.8 / 43}
     for quote, ratio in more.items():
         assert by["section 6.2", quote] == pytest.approx(100 * (ratio - 1))
     assert round(by["Table 3", "TOPK(0%): no"], 1) == 17.8
-    # X: P(no item above among 1,000 of n - 1 others) is a product; over the exact share at rank 1.
+    # P(no item above among 1,000 of n - 1 others) is a product, divided by the exact share.
     x = xyz[0]
     s, below = np.arange(1000), (x.n - x.ranks)[:, None]
     none = np.prod(np.maximum(below - s, 0) / (x.n[:, None] - 1 - s), axis=1)

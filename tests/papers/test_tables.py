@@ -1,4 +1,4 @@
-"""Tables 1-4 of Krichene & Rendle (KDD 2020) from the bundled rank sets."""
+"""Tables 1-4 of Krichene & Rendle (KDD 2020), computed from the bundled rank sets."""
 
 import numpy as np
 import pandas as pd
@@ -10,12 +10,12 @@ from sampledash.papers import krichene
 from sampledash.papers.krichene import RANK_ESTIMATE, RERUN, SCALED_AND_TIED, TIES_OF_Z
 from tests.oracles import WITH, WITHOUT
 
-#: How the paper drew and corrected, found by reproducing it.
+#: How the paper sampled and fitted corrections, as its numbers show.
 AS_PAPER = {"scheme": WITHOUT, "fit_scheme": WITH}
 
 TOY = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
 
-#: The cells that do not match: our value by another way (the tests below), and the reason.
+#: Cells that do not match: our value, confirmed by the tests below, and the reason.
 UNMATCHED = {
     **{f"{cell}, X, exact": (value, RERUN)
        for cell, value in (("Recall@10", 7.583), ("AP", 3.760), ("AUC", 89.120))},
@@ -46,7 +46,7 @@ def test_every_cell_has_a_name_and_a_setting_that_quotes_the_paper() -> None:
     toy, *of_movies = (krichene.SETTINGS[table] for table in (2, 3, 4))
     assert [(each.m, each.runs) for each in (toy, *of_movies)] == [(99, 1000)] + [(100, 100)] * 2
     assert {int(n) for ranks in sd.example(toy.example) for n in ranks.n} == {10_000}
-    for ranks in sd.example(of_movies[0].example):  # corrections at one n: the mean of all
+    for ranks in sd.example(of_movies[0].example):  # corrections are fitted at the mean n
         assert round(float(np.mean(ranks.n))) == 3541
 
 
@@ -71,14 +71,14 @@ def test_matched_cells_lie_within_the_printed_uncertainty(tables: dict[int, pd.D
     for (row, metric), cell in exact.iterrows():
         if row == "Y":
             assert f"{cell.ours:.2f}" == cell.text
-        elif row == "Z":  # one random order of its ties: AUC scatters by 0.23
+        elif row == "Z":  # one random order of tied items changes AUC by 0.23
             assert abs(cell.ours - cell.printed) <= 0.005 + 2 * 0.23 * (metric == "AUC")
     for table, rounding in ((2, 0.0005), (3, 0.005)):
         sampled, runs = found[table].query("column != 'exact'"), krichene.SETTINGS[table].runs
-        # Two standard errors of the printed mean, and half a unit of the last place.
+        # Allowed: two standard errors of the printed mean, and half a unit of the last digit.
         off = (sampled["ours"] - sampled["printed"]).abs()
         assert (off <= 2 * sampled["printed_std"] / np.sqrt(runs) + rounding + 1e-9).all()
-        # A standard deviation from so many runs is good to s / sqrt(2 (runs - 1)): everywhere.
+        # A standard deviation from that many runs has a standard error of s / sqrt(2 (runs - 1)).
         every = tables[table][tables[table]["column"] != "exact"]
         off = (every["our_std"] - every["printed_std"]).abs()
         assert (off <= 2 * every["our_std"] / np.sqrt(2 * (runs - 1)) + rounding).all()
@@ -93,7 +93,7 @@ def log_ways(of: np.ndarray, some: np.ndarray) -> np.ndarray:
 
 
 def test_auc_of_the_rank_estimate(xyz: list[sd.RankSet]) -> None:
-    """Eq. 20 gives our numbers; ranks scaled by (n - 1)/(m + 1) the printed ones."""
+    """Eq. 20 gives our values; ranks scaled by (n - 1)/(m + 1) give the printed values."""
     s, sets = np.arange(101), by_name(xyz)
     ours, scaled = (1 - (3540 * s // by) / 3540 for by in (100, 101))
     for system, value, printed in (("X", 89.130, 89.24), ("Y", 85.339, 85.48)):
@@ -101,25 +101,25 @@ def test_auc_of_the_rank_estimate(xyz: list[sd.RankSet]) -> None:
         logs = log_ways(above, s) + log_ways(total - above, 100 - s) - log_ways(total, 100)
         law = np.mean(np.exp(logs), axis=0)
         assert 100 * law @ ours == pytest.approx(value, abs=0.0006)
-        # 0.04 is the printed scatter of 100 runs.
+        # 0.04 is the printed standard deviation over 100 runs.
         assert abs(100 * law @ scaled - printed) <= 2 * 0.04 / 10 + 0.005
 
 
 def test_every_auc_column_of_tied_items(xyz_ties: list[sd.RankSet]) -> None:
-    """A random order gives our 74.802; never last among the sampled ties all seven columns as
-    printed: 60 simulated runs, the place in a tie averaged."""
+    """For Z, ties in random order give our AUC; Z never last among ties gives the printed AUC."""
     z, rng = by_name(xyz_ties)["Z"], np.random.default_rng(3)
     above, total = z.ranks - 1, z.n - 1
     assert 100 * np.mean(1 - (above + z.ties / 2) / total) == pytest.approx(74.802, abs=0.0006)
     law = sd.Sampling(3541, 100, "with-replacement")
     fits = [sd.parse_correction(x).fit("AUC", law).values for x in krichene.CORRECTIONS]
-    fits[1] = np.array([(3541 - (1 + 3540 * s // 101)) / 3540 for s in range(101)])  # as above
+    # The rank estimate is scaled by (n - 1)/(m + 1), as above.
+    fits[1] = np.array([(3541 - (1 + 3540 * s // 101)) / 3540 for s in range(101)])
     sums = np.concatenate([np.zeros((7, 1)), np.cumsum(fits, axis=1)], axis=1)
     runs = np.empty((60, 7))
     for run in range(60):
         over = rng.hypergeometric(above, total - above, 100)
         tied = rng.hypergeometric(z.ties, total - above - z.ties, 100 - over)
-        places = np.maximum(tied, 1)  # 0 .. tied - 1 of the tied above it
+        places = np.maximum(tied, 1)  # 0 .. tied - 1 tied items are above
         runs[run] = 100 * np.mean((sums[:, over + places] - sums[:, over]) / places, axis=1)
     error = runs.std(axis=0, ddof=1) / np.sqrt(60)
     printed = krichene.cells(3).query("metric == 'AUC' and row == 'Z' and column != 'exact'")

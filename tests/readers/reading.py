@@ -1,4 +1,4 @@
-"""What the tests of the readers share: files of a few words, and what a complaint must be."""
+"""Helpers for the tests of the readers: files from short texts, and checks of error messages."""
 
 import io
 import re
@@ -20,7 +20,7 @@ def buffer(content: str | bytes, name: str = "") -> io.BytesIO:
 
 
 def files(**texts: str | bytes) -> dict[str, Any]:
-    """Arguments for several files: a_csv is a.csv."""
+    """Return arguments for several files; the keyword a_csv gives the file a.csv."""
     names = [name.replace("_", ".") for name in texts]
     return {"source": [buffer(text) for text in texts.values()], "name": names}
 
@@ -52,7 +52,7 @@ def labels_of(sets):
 
 
 def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = ReadError) -> str:
-    """One clean sentence that holds all facts, which are written with `` … `` between them."""
+    """Check that a call raises one sentence with all facts, separated by `` … ``; return it."""
     with pytest.raises(kind) as info:
         call()
     said = str(info.value)
@@ -66,7 +66,7 @@ def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = Re
 
 
 def outcome(call: Callable[[], Any], said: str) -> Any:
-    """What a call gives; the sentence where it is to be refused."""
+    """Return the result of a call; if ``said`` is given, the call must raise that sentence."""
     return refused(call, said) if said else call()
 
 

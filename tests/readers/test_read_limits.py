@@ -1,4 +1,4 @@
-"""What is too large is refused before the work, by a sentence that says how to make it smaller."""
+"""Too large input is refused before it is read, with advice on how to make it smaller."""
 
 import gzip
 import io
@@ -110,7 +110,7 @@ def test_files_together(monkeypatch):
         head, row = form.split("\n")
         return f"{head}\n" + "".join(f"{row}{{0}}\n".format(i + 2) for i in range(rows))
 
-    for one, other in product(most, repeat=2):  # the least of what each may hold
+    for one, other in product(most, repeat=2):  # the smaller of both limits counts
         rows = min(most[one], most[other])
         opened(a_csv=table(one, 5), b_csv=table(other, rows - 5))
         said = f"holds {rows + 1} rows, more than {rows}; reduce it to counts"

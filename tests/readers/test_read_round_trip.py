@@ -1,6 +1,6 @@
-"""Whatever the form, the same ranks come back; whatever the bytes, only our own complaint.
+"""Ranks survive every format unchanged; bad bytes give only our own errors.
 
-A sample of the hostile files, and a second reader; ``tests.benchmarks.hostile`` reads all.
+Some hostile files are read; ``tests.benchmarks.hostile`` reads all. A second reader compares.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ HAS = ["labelled", "several", "counted", "seeds", "beyond", "zero_based", "compl
 
 
 def drawn(rng: np.random.Generator, never: str) -> tuple[list[dict[str, Any]], dict[str, bool]]:
-    """Rows of a table by their columns, with ranks from 1, and what of all the table has."""
+    """Return random rows of a table with ranks from 1, and the optional features of the table."""
     has = {name: bool(rng.integers(2)) and name not in never.split() for name in HAS}
     labels = ["u", *rng.permutation(ODD)[: rng.integers(5)].tolist()]
     labels = [10 * i + 3 for i in range(5)] if rng.integers(2) else labels
@@ -53,7 +53,7 @@ def drawn(rng: np.random.Generator, never: str) -> tuple[list[dict[str, Any]], d
 
 
 def columns_of(rows, has, *, sampled: bool) -> dict[str, list[Any]]:
-    """The columns of a file as they are written."""
+    """Return the columns of a file as they are written."""
     ranks = [row["rank"] - has["zero_based"] for row in rows]
     if has["beyond"]:
         ranks = [">" * x["beyond"] + str(r - x["beyond"]) for r, x in zip(ranks, rows, strict=True)]
@@ -64,7 +64,7 @@ def columns_of(rows, has, *, sampled: bool) -> dict[str, list[Any]]:
 
 
 def systems_of(rows, has, apart: bool, sampled: bool) -> dict[str, list[dict[str, Any]]]:
-    """The rows of each system, in order of appearance, with the labels of their instances."""
+    """Return the rows of each system, in order of appearance, with labels of their instances."""
     order, groups = [row["system"] for row in rows], {}
     for row in rows:
         name = f"{row['system']} (seed {row['seed']})" if apart and has["seeds"] else row["system"]
@@ -85,12 +85,12 @@ def systems_of(rows, has, apart: bool, sampled: bool) -> dict[str, list[dict[str
 
 
 def aligned(named, has, instances: str):
-    """The rows of the instances that are compared; None where systems differ in what they cover."""
+    """Return the rows of compared instances, or None if systems cover different instances."""
     items = {name: Counter(row["label"] for row in rows) for name, rows in named.items()}
     if instances == "any" or len(named) < 2:
         return named
     if has["counted"] or not has["labelled"]:
-        # Rows of one label count once.
+        # Rows with the same label are one instance.
         alone = (
             {row["label"] or i: row["count"] for i, row in enumerate(x)} for x in named.values()
         )
@@ -140,7 +140,7 @@ def test_any_table_is_read_as_a_loop_over_its_rows_says(seed, monkeypatch):
     frame = pd.DataFrame(columns)
     array, text = named_fields(columns), frame.to_csv(index=False, sep=",;\t"[seed // 3 % 3])
     for data, small in ((text, 2**20), (text, 0), (saved(columns), 0), (array, 0)):
-        monkeypatch.setattr(tables, "SMALL", small)  # 0: as large files are read
+        monkeypatch.setattr(tables, "SMALL", small)  # 0: the parser of large files is used
         if wanted is None:
             refused(lambda x=data: call(buffer(x), **options), kind=DifferentInstances)
             continue
@@ -166,7 +166,7 @@ def test_a_column_for_each_system_is_a_row_for_each_rank(seed):
     wide = {"seed": [x for x, _ in pairs], "n": [sizes[x] for _, x in pairs]}
     wide |= {"user": [x for _, x in pairs]} if has["labelled"] else {}
     wide |= {f"of {x}": [cells.get((x, *pair), "") for pair in pairs] for x in every["system"]}
-    for row in rows:  # where no column has labels, the rows are numbered
+    for row in rows:  # without a column of labels, the rows are numbered
         row["system"] = f"of {row['system']}"
         row["user"] = row["user"] if has["labelled"] else every["user"].index(row["user"]) + 1
     has |= {"labelled": True, "seeds": len(every["seed"]) > 1}

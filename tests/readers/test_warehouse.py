@@ -1,4 +1,4 @@
-"""Ranks and counts of scores by an engine: DuckDB, Spark on two workers, NumPy, and one by one."""
+"""Ranks and counts from scores by DuckDB, Spark on two workers and NumPy, against plain loops."""
 
 import hashlib
 import json
@@ -34,15 +34,15 @@ def columns_of(rows, *names):
 
 
 def drawn(seed):
-    """Scores of two systems, items that are relevant, and seen ones; nothing is left out."""
+    """Return random scores of two systems, relevant items and seen items; no score is left out."""
     rng, rows, relevant, seen = np.random.default_rng(seed), [], [], []
     for user in range(40):
         few = rng.permutation(30)
-        relevant += [(f"u{user}", int(i)) for i in few[: (user + 3) % 5]]  # several, one or none
+        relevant += [(f"u{user}", int(i)) for i in few[: (user + 3) % 5]]  # 0 to 4 relevant items
         seen += [(f"u{user}", int(i)) for i in few[user % 3 : rng.integers(3, 12)]]
     for system in "AB":
         for user in range(40):
-            for item in rng.permutation(30)[: rng.integers(12, 31)].tolist():  # n differs
+            for item in rng.permutation(30)[: rng.integers(12, 31)].tolist():
                 score = [float(rng.integers(6)), None, -INF][rng.choice(3, p=[0.9, 0.06, 0.04])]
                 rows.append((system, f"u{user}", item, score))
     rows = [(*row, int((row[1], row[2]) in relevant)) for row in rows]
@@ -51,7 +51,7 @@ def drawn(seed):
 
 
 def one_by_one(table, relevant, seen):
-    """The histogram of (system, n, rank, ties) and what is left out, by the definition."""
+    """Return the histogram of (system, n, rank, ties) and the notes, computed by definition."""
     away = set(zip(seen["user"], seen["item"], strict=True)) if seen else ()
     rows, lists, asked = pd.DataFrame(table).to_dict("records"), {}, Counter()
     for row in rows:
@@ -70,7 +70,7 @@ def one_by_one(table, relevant, seen):
             rank = 1 + sum(other > score for other in known)
             block = sum(other == score for other in known)
             tied = [other for own, other in mine if own == score]
-            if len(tied) > 1:  # evenly, from a start that is drawn by the digest
+            if len(tied) > 1:
                 start = int(hashlib.md5(f"{user}|{rank}".encode()).hexdigest()[:6], 16) / 2**24
                 rank += int((start + tied.index(item)) * block / len(tied))
                 block = 1
@@ -89,7 +89,7 @@ def one_by_one(table, relevant, seen):
 
 
 def histogram(ranks):
-    """How often each system, n, rank and ties occur, in rows or by their count."""
+    """Return the count of each (system, n, rank, ties); rows may hold counts."""
     counted, sizes = Counter(), ranks["count"] if "count" in ranks else [1] * len(ranks)
     for *kind, size in zip(*(ranks[name].tolist() for name in KINDS), sizes, strict=True):
         counted[tuple(kind)] += int(size)
@@ -103,7 +103,7 @@ def written(path, table):
 
 
 def stored(folder, table, parts=2):
-    """Parquet in parts, a folder for each system."""
+    """Write Parquet in several parts, in one folder per system."""
     whole = pa.table({**table, "score": pa.array(table["score"], pa.float32())})
     for system in sorted(set(table["system"])):
         own = whole.filter(pa.compute.equal(whole["system"], system)).drop(["system"])
@@ -116,7 +116,7 @@ def stored(folder, table, parts=2):
 
 
 def agree(engine, folder, seed, *, marked, without_seen):
-    """An engine and the definition have the same ranks, and say the same."""
+    """Check that an engine gives the ranks and notes of the definition; return the counts."""
     table, relevant, seen = drawn(seed)
     relevant, seen = None if marked else relevant, None if without_seen else seen
     expected = one_by_one(table, relevant, seen)
@@ -165,7 +165,7 @@ def test_files_are_ranked_one_by_one(kind, seed, marked, tmp_path, capsys):
     assert histogram(pd.read_csv(out)) == expected
 
 
-#: Tables of scores with / between lines, and what is said of them.
+#: Tables of scores, with / between lines, and the error message.
 SCORES = """
 HEAD/u,a,1,1/u,b,high,0/u,c,nan,0/u,d,x,0 | 2 scores are no numbers, such as 'high'; write
 HEAD/u,a,1,1/u,b, NaN,0/u,c,-nan,0/u,d,,0 | 2 of the scores are NaN; give each item a number
@@ -196,7 +196,7 @@ def test_what_is_wrong_with_a_table_is_one_sentence(line, tmp_path, refused):
     numbers = pd.api.types.is_numeric_dtype(frame.get("score"))
     if numbers and len(frame) and "such as" not in said and "twice" not in said:
         written(tmp_path / "s" / "a.parquet", pa.Table.from_pandas(frame, preserve_index=False))
-        refused(said, "rank", tmp_path / "s")  # by an engine
+        refused(said, "rank", tmp_path / "s")  # the table is read by an engine
 
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -204,7 +204,7 @@ SPARK = {
     "master": "local-cluster[2,1,1024]", "executor.memory": "512m",
     "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1",
     "ui.enabled": "false", "ui.showConsoleProgress": "false",
-    # The rest is faster on so little.
+    # These settings are faster with so few data.
     "sql.shuffle.partitions": "2", "sql.adaptive.enabled": "false",
     "sql.codegen.wholeStage": "false", "sql.codegen.factoryMode": "NO_CODEGEN",
     "driver.extraJavaOptions": JAVA, "executor.extraJavaOptions": JAVA,
@@ -221,7 +221,7 @@ def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     settings = {"sql.warehouse.dir": tmp_path / "warehouse"} | SPARK
     url = "pyspark://?" + urlencode({f"spark.{name}": x for name, x in settings.items()})
-    monkeypatch.chdir(tmp_path)  # where workers put their logs
+    monkeypatch.chdir(tmp_path)  # the folder of the workers' logs
     engine = warehouse.connect(url)
     try:
         agree(engine, tmp_path, 3, marked=False, without_seen=False)
@@ -246,12 +246,12 @@ def test_the_commands_take_folders(tmp_path, capsys):
     for system, frame in pd.read_parquet(ranks).groupby("system"):
         written(tmp_path / "parts" / f"{system}.parquet", frame.to_dict("list"))
     whole = sd.read_rank_sets(ranks, instances="any")
-    assert sd.read_rank_sets(tmp_path / "parts", instances="any") == whole  # as one table
+    assert sd.read_rank_sets(tmp_path / "parts", instances="any") == whole  # read like one table
 
 
 @pytest.fixture
 def refused(tmp_path, capsys):
-    """A call of the command that ends with one sentence and writes nothing."""
+    """Return a function that checks that a command fails with one sentence and writes nothing."""
 
     def call(said, *words):
         before = sorted(tmp_path.rglob("*"))
@@ -268,7 +268,7 @@ def test_scores_of_an_engine_that_are_nan_are_refused(tmp_path, refused):
     cells = pa.array(np.array([np.nan, np.nan, 1, np.nan]), from_pandas=False)
     rows = {"user": [*"uuvv"], "item": [*"abab"], "score": cells, "relevant": [1, 0, 1, 0]}
     path = written(tmp_path / "scores" / "a.parquet", rows)
-    for source in (tmp_path / "scores", path):  # an engine, and NumPy
+    for source in (tmp_path / "scores", path):  # read by an engine, and by NumPy
         refused("3 of the scores are NaN", "rank", source, "-o", tmp_path / "ranks.parquet")
 
 
@@ -290,13 +290,13 @@ def test_repeats_are_looked_for_in_slices_of_all_rows(labels, tmp_path, monkeypa
         warehouse.fetched(ranks, "ranks", 9)
     for i in range(0, 20, 4):
         again = {name: [*cells, cells[i], cells[i]] for name, cells in rows.items()}
-        path = written(tmp_path / f"{i}.parquet", again)  # engines keep a file by name
+        path = written(tmp_path / f"{i}.parquet", again)  # engines cache files by name
         said = f"2 rows repeat an item of an instance, such as item '1' of instance '{whole[i]}';"
         with pytest.raises(limits.ReadError, match=said):
             warehouse.rank_scores(engine, path)
 
 
-#: What an engine complains, as it is said.
+#: Error message of an engine, and the message that users get.
 COMPLAINTS = {
     "": "RuntimeError; write the table again if it is damaged, or give the engine more memory",
     " :\t\n : a cell. ;\nmore": "a cell; write the table again",
@@ -332,7 +332,7 @@ def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, refuse
     refused("holds no file *.parquet", "rank", tmp_path / "none")
 
 
-#: Names of folders as writers make them (the last is how Hive writes a blank cell), and systems.
+#: Folder names as engines write them (the last is a blank cell in Hive), and their systems.
 PARTITIONS = {
     "system=iALS d=16": "iALS d=16",
     "system=a%2Fb%20c%3Dd": "a/b c=d",
@@ -349,14 +349,14 @@ PARTITIONS = {
 
 
 def partitioned(folder, table, names=PARTITIONS):
-    """A table in a folder of each name."""
+    """Write a table into a folder for each name; return the parent folder."""
     for name in names:
         written(folder / name / "part-0.parquet", table)
     return str(folder)
 
 
 def folders_are_what_they_are_named(engine, folder):
-    """Systems by their folders, beside a folder that the name would match if it were a pattern."""
+    """Check that folder names give systems, even if a name is a pattern that fits another name."""
     written(folder / "r1.parquet", {"rank": [7]})
     partitioned(folder / "seed=5" / "r1", {"rank": [7]}, ["system=X"])
     source = partitioned(folder / "seed=5" / "r[1]*?{b} =", {"rank": [3]})
@@ -366,14 +366,14 @@ def folders_are_what_they_are_named(engine, folder):
         assert set(found["rank"]) == {3}
         systems = {x if isinstance(x, str) else None for x in found["system"]}
         assert systems == {*PARTITIONS.values()}
-        assert set(found.columns) <= {"rank", "system", "n"}  # seed is no name inside it
+        assert set(found.columns) <= {"rank", "system", "n"}  # seed is a parent folder
     assert found["n"].tolist() == [9] * len(PARTITIONS)
     with pytest.raises(ValueError, match="1 rows lack a system"):
         warehouse.count_ranks(engine, source)
 
 
 def marks_may_be_yes_or_no(engine, folder):
-    """A column of what is relevant as true and false, in Parquet's own type and in words."""
+    """Check that the column ``relevant`` may hold booleans, words or numbers in Parquet."""
     rows = {"instance": ["u"] * 3, "item": [1, 2, 3], "score": [1.0, 2.0, 3.0]}
     for place, marks in enumerate(
         ([False, True, None], ["false", " True\t", None], [0.0, 1, None])
@@ -417,7 +417,7 @@ def test_parts_are_one_table(tmp_path, capsys, refused):
     first, other = source / "a.parquet", source / "b.parquet"
     written(first, {**rows, "score": [1, 2, 3]})
     more = pa.table({**rows, "item": [4, 5, 6], "relevant": [0] * 3, "score": [2.4, 1.5, 0]})
-    written(other, more)  # 2.4 as a whole number would be tied with 2
+    written(other, more)  # 2.4 rounded to an integer would tie with 2
     assert main(["rank", str(source)]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "A,u,3,6,0"
     written(other, more.drop(["score"]))
@@ -449,7 +449,7 @@ def test_ranks_that_cannot_be_counted(tmp_path, refused):
 
 
 def in_a_process(program, folder, **how):
-    """Run a program whose temporary files go to a folder; its exit code and what it complains."""
+    """Run a program with temporary files in ``folder``; return its exit code and standard error."""
     folder.mkdir()
     how |= {"env": os.environ | {"TMPDIR": str(folder)}, "capture_output": True, "text": True}
     done = subprocess.run([sys.executable, *program], **how)
@@ -472,7 +472,7 @@ def test_a_full_disk_is_named_and_nothing_is_left(tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-#: Work that does not end, and needs more than its memory, in place of a command.
+#: A program that never ends or uses up its memory, in place of a command.
 ENDLESS = """
 import os, signal, sys, threading
 from sampledash import command_line
@@ -499,7 +499,7 @@ def test_an_engine_is_stopped_and_its_temporary_files_go(tmp_path):
     code, said = in_a_process(program, tmp_path / "stopped")
     assert (code, said) == (130, "sampledash rank: stopped; nothing is written.\n")
     code, said = in_a_process([*program[:2], "full"], tmp_path / "full")
-    assert code == 1  # of Python: here nobody makes a sentence of it
+    assert code == 1  # Python's exit code for an uncaught exception
     assert "the disk is full" in said.splitlines()[-1]
 
 
@@ -507,7 +507,7 @@ def test_text_that_may_name_systems_is_not_counted_as_one_system(tmp_path, capsy
     table = {"user": [*"uuvv"], "rank": [1, 2, 3, 4], "n": [9] * 4}
     for name, values, wrong in (
         ("modell", ["A", "B"] * 2, True),
-        ("item", [*"ijkl"], False),  # relevant items of each user
+        ("item", [*"ijkl"], False),  # relevant items, not systems
         ("bucket", ["0", "1"] * 2, False),
         ("origin", ["ours"] * 4, False),
     ):

@@ -16,7 +16,7 @@ WITHOUT = {"scheme": "without-replacement"}
 
 
 def findings(source, python, sets, metrics, m, options, m_max=None, m_values=None):
-    """As ``Pairs.of``, with m up to a given one, or at some."""
+    """Return the result of ``Pairs.of``, for m up to ``m_max`` or at the given ``m_values``."""
     metrics, protocol = [*map(as_metric, metrics)], Protocol.of(options)
     m_max = m_max or largest_m(sets, None, protocol)
     over_m = orders(metrics, sets, m_max, protocol, None, m_values)
@@ -33,7 +33,7 @@ def movielens(metrics=("Recall@10", "AUC"), m_max=1000, **options):
 
 
 def of_ranks(ranks, n, metrics, m, *, source="ranks", options=WITHOUT, m_max=None, instances=None):
-    """Systems given by a mapping of names to ranks, read in a script as they are here."""
+    """Return findings for {system: ranks}, with a Python expression that builds the systems."""
     how = f"{n}, instances={instances!r}"
     python = f"[sd.RankSet(name, ranks, {how}) for name, ranks in {ranks!r}.items()]"
     sets = [sd.RankSet(name, values, n, instances=instances) for name, values in ranks.items()]

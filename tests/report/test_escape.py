@@ -1,4 +1,4 @@
-"""Names of systems as plain text: read back by small independent readers of each language."""
+"""Names of systems stay plain text, as small independent parsers of each language show."""
 
 import html
 import re
@@ -14,7 +14,7 @@ NASTY = [
     "\\input{/etc/passwd}", "ÄÖ 中文", "a\x00b\u202ec",
 ]  # fmt: skip
 
-# What LaTeX typesets for each command that may stand for a character (LaTeX2e manual, 23.3).
+# The character that LaTeX typesets for each escape (LaTeX2e manual, 23.3).
 COMMANDS = {
     r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^",
     r"\textless{}": "<", r"\textgreater{}": ">", r"\textbar{}": "|", r"\textasciigrave{}": "`",
@@ -29,7 +29,7 @@ def in_one_line(name):
 
 
 def read_tex(text):
-    """The characters LaTeX would typeset; fails on anything active that is left."""
+    """Return the characters that LaTeX would typeset; fail if any active character is left."""
 
     def read(match):
         assert match[0] in COMMANDS or match[0] not in ACTIVE, f"{match[0]!r} in {text!r}"
@@ -39,7 +39,7 @@ def read_tex(text):
 
 
 def read_markdown(text):
-    """CommonMark 2.4 and 2.5: backslash escapes of punctuation, then character references."""
+    """Undo backslash escapes, then character references (CommonMark 2.4 and 2.5)."""
     return html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text))
 
 
@@ -60,7 +60,7 @@ def test_any_name_survives_in_each_language(name):
 
 
 def test_nothing_active_is_left():
-    # cmr joins -- to an en dash, '' to a closing quote; T1 fonts ,, to an opening one.
+    # LaTeX fonts join -- to an en dash, '' to a closing quote and ,, to an opening quote.
     for pair in ("--", "''", ",,"):
         assert pair not in escape.tex(f"a{pair}{pair}b")
     text = escape.markdown("a|b <i> [x](y) www.a.org http://a.org @you a@b.org *c* _d_ `e`")

@@ -1,4 +1,4 @@
-"""The HTML report: one file, no network, names as text."""
+"""The HTML report is one file without network access, and names are plain text."""
 
 import html
 import re
@@ -49,7 +49,7 @@ def test_everything_is_in_it():
     assert paragraph(found) in page.texts["p"]
     assert page.texts["pre"] == [paragraph(found, latex=True), bibtex(found), python_script(found)]
     cells = page.texts["td"]
-    # Table 3 of Krichene & Rendle 2020: Recall@10 of Y 8.84, of Z 9.42.
+    # Table 3 of Krichene & Rendle 2020: Recall@10 of Y is 8.84, of Z 9.42.
     assert {"8.84", "9.42", "without replacement", "1,393 to 3,687", "970"} <= set(cells)
     assert found.sets[0].digest[:12] in cells
     assert f"Made with sampledash {sd.__version__}." in page.texts["p"]
@@ -60,7 +60,7 @@ def test_what_m_and_k_leave_out_is_told_and_chances_are_as_on_the_page():
     page = Reader(html_report(of_ranks(ranks, 50, ["Recall@60", "AP"], 49)))
     said = "The cutoff holds all 50 candidates: Recall@60 is 100.00 % at every rank."
     assert any(said in text for text in page.texts["p"])
-    # At m = 49 a run is the exact evaluation: it shows AP's order always, Recall@60 has none.
+    # At m = 49 a run is the exact evaluation: it always shows the order by AP; Recall@60 is tied.
     assert ">99.99" in page.texts["td"]
     means = {"Exact (%)", "Sampled, expected (%)", "Std. of one run (%)"}
     assert {*means, "Shown by one run (%)"} <= set(page.texts["th"])
@@ -86,10 +86,10 @@ def test_nothing_is_fetched_and_plotly_is_there_once():
     text = html_report(found, [("One", figure()), ("Two", figure())], {})
     page = Reader(text)
     assert page.tags.count("figure") == 2
-    assert text.count('"displayModeBar": false') == 2  # no buttons in what is printed
+    assert text.count('"displayModeBar": false') == 2  # no buttons in printed pictures
     assert re.findall(r'id="(picture.*?)"', text) == ["picture-1", "picture-2"]
     assert text.count('"responsive": true') == text.count("px; width:100%") == 2
-    assert 4e6 < len(text) < 6e6  # plotly.js is 4.8 MB, once
+    assert 4e6 < len(text) < 6e6  # plotly.js is 4.8 MB and is included once
     assert len(html_report(found, [], {})) < 50_000
     assert [value for name, value in page.attributes if name == "src"] == []
     assert [value for name, value in page.attributes if name == "href"] == ["data:,"]
@@ -99,13 +99,13 @@ def test_nothing_is_fetched_and_plotly_is_there_once():
     assert "url(" not in style
     assert "prefers-color-scheme: dark" in style
     assert "@media print" in style
-    # A long table is cut, and the same input gives the same file.
+    # A long table is cut, and equal input gives an equal file.
     table = pd.DataFrame({"better": ["A"] * 1234, "m": range(1234)})
     first, second = (html_report(found, [("One", figure())], {"Long": table}) for _ in range(2))
     page = Reader(first)
     assert f"The first {MOST_ROWS} of 1,234 rows." in page.texts["p"]
     assert first == second
-    # Each row has a number, and those of the settings and the ranks have none but their own.
+    # Other tables have one cell of class "number", and each shown row has one.
     assert page.attributes.count(("class", "number")) == 1 + MOST_ROWS
     assert str(MOST_ROWS - 1) in page.texts["td"]
     assert page.texts["h2"][:3] == ["For the paper", "Pictures", "Table"]

@@ -1,4 +1,4 @@
-"""The paragraph for a paper and its BibTeX: true, short, grammatical, and nothing made up."""
+"""The paragraph for a paper and its BibTeX are true, short and grammatical."""
 
 import re
 from itertools import combinations
@@ -26,7 +26,7 @@ LIMITS = (
 
 
 def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, **more):
-    """Findings with these values: arrays (systems, metrics); chance and right_from per row."""
+    """Return findings with given values (systems, metrics); chance and right_from per row."""
     exact, expected = (np.array(a, dtype=float).reshape(len(a), -1) for a in (exact, expected))
     size, protocol = exact.shape, Protocol.of(more.get("options", WITHOUT))
     names = [*more.get("names", "XYZW"), *(f"S{i}" for i in range(4, 999))][: size[0]]
@@ -108,9 +108,8 @@ UNEVEN = [sd.RankSet("X", [1, 2, 3], [50, 80, 80], ties=[0, 0, 4]), sd.RankSet("
 UNLIKE = [UNEVEN[0], sd.RankSet("Y", [1, 2], 90)]
 ALONE = [sd.RankSet(name, [4], 500) for name in "XY"]
 
-#: Means and chances, what else is given, and parts of what is said.
+#: Means and chances, further arguments, and parts of the expected text.
 SAID = [
-    # Three systems by one metric.
     (FALLS, {}, "; this would reverse 2 of 3 pairs (X ahead of Y, X ahead of Z). … All pairs are "
      "in the order of the full ranking only from m = 970 on ( … At m = 100 a single run would show "
      "the true order with a probability of 0.10 % for Y over X, 2.00 % for Z over X and 60.00 % "
@@ -121,7 +120,6 @@ SAID = [
     (WRONG, {}, "would reverse 3 of 3 pairs (X ahead of Y, X ahead of Z, Y ahead of Z). … Even at "
      "m = 3,686, the largest evaluated, 2 of 3 pairs (Y and X, Z and Y) are not in the order of "
      "the full ranking."),
-    # How negatives are drawn, and corrected.
     (TWO, {"options": POPULAR}, "sampled with replacement by popularity (items ranked above the "
      "relevant one drawn 2.5 times as often as those below it) (Krichene & Rendle, 2020),"),
     (TWO, {"options": {**WITHOUT, "correction": "BV 1e-6"}}, "correction with γ = 1e-6 (Kr"),
@@ -132,11 +130,9 @@ SAID = [
     *((TWO, {"options": {**WITHOUT, "correction": text}}, f"and the {name} (Krichene & Rendle")
       for text, name in (("CLS", "constrained least-squares correction"),
                          ("LS", "least-squares correction"), ("rank estimate",) * 2)),
-    # One pair that is never right, and undecided.
     ((*TWO, 0.4, None), {}, "Even at m = 3,686, the largest evaluated, they are not in the order "
      "of the full ranking. At m = 100 a single run would show the true order with a probability of "
      "40.00 %; between 5 % and 95 % the order in one run is a matter of chance."),
-    # Ties in expectation and on the full ranking.
     (([0.1, 0.2], [0.3, 0.3]), {}, "be 30.00 % for X and 30.00 % for Y; this would tie them."),
     ((THREE, [0.4, 0.4, 0.3], THREE), {},
      "; this would reverse 2 of 3 pairs (X ahead of Z, Y ahead of Z) and tie 1."),
@@ -145,7 +141,6 @@ SAID = [
     (([0.1, 0.1], [0.4, 0.5]), {}, "this full ranking Recall@10 is 10.00 % for X and 10.00 % "
      "for Y. … . As the systems are equal on the full ranking, there is "
      f"no order to compare. {LIMITS}"),
-    # Two systems by several metrics.
     (([[2] * 4, [1] * 4], [[3, 1, 1, 2], [2] * 4], [0.5, 1, 0.3, 0.2]), {},
      "the expected values would reverse their order by AP and NDCG@10, tie them by AUC, and keep "
      "their order by Recall@10."),
@@ -154,14 +149,14 @@ SAID = [
      "Recall@10, and from m = 12 on by AP"),
     (([[2, 2], [1, 1]], [[1, 1], [2, 2]], 0.01, [None, None]), {},
      "they are not in the order of the full ranking by Recall@10 or AP."),
-    # Metrics that tie every pair are not counted with the others.
+    # Metrics that tie every pair are left out.
     ((TIED, [[3, 3, 3], [2, 2, 2]], 0.7, [1, 1, None]), {},
      "the order of the full ranking by Recall@10 and AP."),
     (([[2, 2], [1, 2]], [[1, 2], [2, 1]], 0.7, None), {},
      "they are not in the order of the full ranking by Recall@10."),
     (([[3, 1], [2, 1], [1, 1]], [[3, 1], [1, 1], [2, 1]], 0.7, [1, 1] + [None] * 4), {},
      "1 of 3 pairs (Y and Z) is not in the order of the full ranking by Recall@10."),
-    # Selected values of m are not called all.
+    # If m takes selected values only, the text does not say "all values".
     (TWO, {"options": CLS}, "(evaluated at selected values up to m = 3,686)"),
     (TWO, {"options": CLS, "m_max": 300}, "(evaluated at all values up to m = 300)"),
     ((*TWO, 0.99, None), {"options": CLS, "m_max": 300, "m_values": [1, 300]},
@@ -171,10 +166,10 @@ SAID = [
     (TWO, {"options": CLS}, "with a uniform prior over the ranks, take"),
     ((*TWO, 0.99, 3686), {"m": 1},
      "With 1 negative per instance instead, … is that of the full ranking only at m = 3,686 ("),
-    # Right at the m that is asked about, so there is no "only".
+    # The order is right at the m of the text, so the word "only" is left out.
     ((*TWO[:1], [0.2, 0.3], 0.99, 100), {}, "is that of the full ranking from m = 100 on ("),
     ((*TWO, 0.01, 101), {}, "is that of the full ranking only from m = 101 on ("),
-    # Instances and candidates; with fewer negatives only without replacement.
+    # Instances and candidates are counted; without replacement, lists may have fewer negatives.
     (TWO, {"sets": UNEVEN}, "We rank the relevant item of each of 2 to 3 test instances per system "
      "among all its 50 to 80 candidates, ties in random order; on this full ranking Recall@10 is … "
      "With 100 negatives per instance instead (all of them: none has more), "),
@@ -189,7 +184,7 @@ SAID = [
      "We rank the relevant item of one instance among all its 500 candidates; on"),
     (TWO, {"names": ["x" * 500, "B"]}, " " + "x" * 59 + "…"),
     (TWO, {"names": ["x" * 60, ""]}, " " + "x" * 60 + " … (no name)"),
-    # Up to four systems and six values are named.
+    # Up to four systems and up to six values are named.
     (([1, 2, 3, 4], [1, 2, 3, 4]), {}, "is 400.00 % for W, 300.00 % for Z, 200.00 % for Y and"),
     ((range(5), range(5)), {}, "the best of 5 systems is S4 by Recall@10 (400.00 %)."),
     (([[2] * 3, [1] * 3], [[2] * 3, [1] * 3]), {}, "% for Y, AP is 200.00 % for X"),
@@ -249,7 +244,7 @@ def test_every_constellation_reads_well(data):
     ugly = "  | ,| .|,,|..|nan|None|<NA>| 1 pairs| 0 of|and and|all 2 |all 1 |both pair |by ;|( |()"
     assert not [bad for bad in ugly.split("|") if bad in text], text
     assert text.count("(") == text.count(")")
-    # What is counted is what the rows say.
+    # The counts of the text are those of the table.
     rows = found.verdict[found.verdict["state"] != "tied"]
     turned = int((rows["sampled"] < -1e-12).sum())
     alike = len(rows) > 0 and (rows["sampled"] > 1e-12).all()
@@ -272,7 +267,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def entries(text):
-    """Kind, key and fields of each entry; braces must balance."""
+    """Return {key: (kind, fields)} of BibTeX entries, whose braces must balance."""
     found = {}
     for entry in re.split(r"\n(?=@)", text):
         kind, key, body = re.fullmatch(r"@(\w+)\{([\w]+),\n(.*)\n\}\n*", entry, re.S).groups()
@@ -292,7 +287,7 @@ def test_what_is_cited_and_nothing_else_and_what_its_sources_say():
     for found in (movie, own):
         cited = set(re.findall(r"\\cite\{(\w+)\}", paragraph(found, latex=True)))
         assert cited == set(entries(bibtex(found)))
-    # The ACM reference of the paper's first page; the README for MovieLens.
+    # The reference is that of the paper's first page; for MovieLens, that of the README.
     made = entries(bibtex(movie))
     for key, kind, wanted in (
         ("krichene2020sampled", "inproceedings",
@@ -307,5 +302,5 @@ def test_what_is_cited_and_nothing_else_and_what_its_sources_say():
         assert found_kind == kind
         assert fields.items() >= wanted.items()
         assert wanted.get("doi", "") in README.read_text(encoding="utf-8")
-    # No invented author.
+    # sampledash has no named author.
     assert not {"author", "url", "year", "doi"} & set(made["sampledash"][1])

@@ -1,4 +1,4 @@
-"""The script: run as a stranger would, it prints what the core computes."""
+"""The script, run in a new process, prints what the core computes."""
 
 import contextlib
 import io
@@ -91,7 +91,8 @@ def test_sources_and_options(python, metrics, m, options, m_max, tmp_path, monke
     selected = [1, 2, 3, 4, 8, 20, 21, 50] if python is SHORT else None
     found = findings("x", python, eval(python), metrics, m, options, m_max, m_values=selected)
     check(found, tmp_path)
-    looked_at = "*range(1, 5), 8, 20, 21, *range(24, 27), 28, 35, 50"  # and between changes
+    # Also values of m near changes of the order are evaluated.
+    looked_at = "*range(1, 5), 8, 20, 21, *range(24, 27), 28, 35, 50"
     assert (looked_at in python_script(found)) is (python is SHORT)
 
 
@@ -120,7 +121,7 @@ def test_a_correction_with_a_prior_is_written_whole(name, given):
 def test_what_need_not_be_said_is_not():
     short, long = ([sd.RankSet("A", [1, 7], n), sd.RankSet("B", [3, 4], n)] for n in (60, 600))
     cls, estimated = ({**WITH, "correction": name} for name in ("CLS", "rank-estimate"))
-    # The rank estimate is looked at at every m, however many.
+    # The rank estimate is evaluated at every m, so that the script needs no list of m.
     cases = ("std", short, 5, WITHOUT, None), ("m_values", short, 8, cls, 20)
     for word, sets, m, options, m_max in (*cases, ("m_values", long, 8, estimated, 450)):
         found = findings("x", "s", sets, ["AP"], m, options, m_max)

@@ -1,4 +1,4 @@
-"""What is taken away: CSV and vectors read back, Markdown and LaTeX are rounded, names are text."""
+"""Exported CSV files and vectors can be read back, and tables are rounded with names as text."""
 
 import csv
 import io
@@ -52,18 +52,18 @@ def body(latex):
 
 
 ANY = None
-#: Columns of one row each, or of several, and how names and the first row are printed.
+#: Columns with one row or several rows, the printed header, and the printed first row.
 SHOWN = [
-    # Of a table of designs each pair is a column of chances; of a plan what lacks has a reason.
+    # In a table of designs, each pair has a column of chances; in a plan, gaps have a reason.
     ({"design": "CLS", "rmse": 0.5864, "Y > X": 0.0}, "Design|Off by (pp)|Shows Y > X (%)",
      "CLS|58.64|<0.01"),
     ({"better": "Y", "worse": "X", "m": 1121, "instances": pd.NA}, ANY, "Y|X|1121|not reachable"),
-    # Table 3 is in percent already: X is printed 7.60 there, and is 7.58 here.
+    # Table 3 is in percent: the paper prints 7.60 for X, which is 7.58 here.
     ({"printed": 7.60, "ours": 7.5828, "difference": -0.0172}, "Printed|Ours|Difference",
      "7.6|7.583|-0.0172"),
-    # Floats that differ by rounding alone are equal, as everywhere.
+    # Values that differ only by rounding errors are equal.
     ({"better": "A", "worse": "B", "exact": -3e-15}, ANY, "A|B|0.00"),
-    # Values and their differences are no chances: an end of 0 is 0.
+    # Values and differences are not chances, so an end of 0 is printed as 0.
     ({"first": "A", "second": "B", "low": -0.05, "high": 0.0},
      "First|Second|At least (pp)|At most (pp)", "A|B|-5.00|0.00"),
     ({"better": "A", "worse": "B", "probability": 0.9},
@@ -76,7 +76,7 @@ SHOWN = [
      "Recall@10|A|B|0.00|>-0.01|tied|–|–"),
     ({name: [each[2]] for name, each in PAIRS.items()}, ANY,
      "Recall@10|Z|Y|0.58|<0.01|undecided|–|50.00"),
-    # What lacks is said of what was not asked or does not exist.
+    # A missing value is explained: not given, or no range exists.
     ({"system": "A", "m": None, "instances": pd.NA, "low_if_falling": np.nan, "low": np.nan},
      "System|m|Instances|At least, if ranks fall off (%)|At least (%)",
      "A|not given|not given|no range|–"),
@@ -86,10 +86,9 @@ SHOWN = [
     ({"p": 0.0, "p_holm": 5e-5}, "p|p (Holm)", "0.0000|0.0001"),
     ({"count": 2.5, "rank": 1, "other": True, "text": "x", "gap": 2.5}, ANY,
      "2.50|1|yes|x|2.50"),
-    # An unknown column is one of shares only if all its numbers lie in -1..1.
+    # An unknown column holds shares only if all its numbers lie in -1..1.
     ({"gain": [1.0, -1.0], "loss": [-2.5, 0.5], "size": [1.0, 2.0], "who": [1, "x"],
       "seen": [None, 3]}, ANY, "100.00|-2.50|1|1|–"),
-    # Intervals become two columns.
     (TESTED, "Better|Worse|Difference (pp)|Interval from (pp)|Interval to (pp)|p|p (Holm)|Paired",
      "A|B|1.25|-0.10|2.60|0.0123|<0.0001|yes"),
 ]  # fmt: skip
@@ -111,7 +110,7 @@ def test_a_chance_is_no_entity_and_flips_are_listed():
     assert as_csv(changes) == "first,flips\nX,11 970\nA,\n"
 
 
-#: Headers that are symbols, and what begins the names of metrics and of knobs.
+#: Headers that are symbols, and first parts of names of metrics and parameters.
 SYMBOLS = {"m", "n", "p", "p (Holm)", "γ", "w_m = 0"}
 
 
@@ -168,19 +167,20 @@ def test_names_are_plain_text_everywhere(name):
     latex = body(as_latex(table))
     assert len(latex) == 2
     assert read_tex(latex[0][0].strip()) == line
-    assert not latex[0][0].lstrip().startswith(("[", "*"))  # arguments of the \\ before
+    assert not latex[0][0].lstrip().startswith(("[", "*"))  # else LaTeX takes it as an argument
     text = list(csv.reader(io.StringIO(as_csv(table), newline="")))[1][0]
     assert text == (f"'{name}" if name[0] in "=+-@" else name)
 
 
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
 def test_no_spreadsheet_runs_a_name(first):
-    # OWASP, CSV Injection: the characters that begin a formula.
+    # OWASP, CSV Injection: these characters begin a formula.
     name = first + "1+1"
     table = pd.DataFrame({"system": [name], name: [0.5]})
     head, row = csv.reader(io.StringIO(as_csv(table), newline=""))
     assert head[1] == row[0] == "'" + name
-    assert as_csv(pd.DataFrame({"exact": [-0.5]})).splitlines()[1] == "-0.5"  # a number is none
+    # A negative number is not a formula.
+    assert as_csv(pd.DataFrame({"exact": [-0.5]})).splitlines()[1] == "-0.5"
 
 
 def test_odd_tables_and_intervals_which_become_two_columns():
@@ -194,7 +194,7 @@ def test_odd_tables_and_intervals_which_become_two_columns():
     curve = sd.curve("Recall@10", sd.example("paper-abc"), [1, 99])
     assert as_csv(curve).splitlines()[0] == "m,A,B,C"
     assert [row[0] for row in cells(as_markdown(curve))[2:]] == ["1", "99"]
-    # A system may be called as the index is.
+    # A system may have the same name as the index.
     twice = pd.DataFrame({"m": [0.5]}, index=pd.Index([7], name="m"))
     assert as_csv(twice) == "m,m\n7,0.5\n"
     nameless = pd.DataFrame({"AP": np.array([1, 2.5], dtype=object)}, index=[7, 9])

@@ -1,4 +1,4 @@
-"""What stopping when decided costs: all orders, the measured table; what a pilot says of it."""
+"""Costs of stopping when decided, by enumeration of orders, from a table, and from a pilot."""
 
 from functools import cache
 from itertools import combinations, permutations
@@ -11,7 +11,7 @@ from sampledash.comparison.user_resampling import instance_values
 
 
 def looked_at(order: tuple[int, ...], above: int, k: int) -> int:
-    """Candidates looked at until k of those numbered below ``above`` were seen, or all."""
+    """Return how many candidates are scored until k items above were seen, or all candidates."""
     seen = 0
     for place, item in enumerate(order, start=1):
         seen += item < above
@@ -34,7 +34,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "tolerance"), CASES)
 def test_mean_over_instances_that_differ_in_all(name: str, tolerance: float) -> None:
-    """Ties are not above; the best of several items decides, up to how small the metric may be."""
+    """Costs are right with ties (which are not above), several items, and a tolerance."""
     rng, metric = np.random.default_rng(6), sd.parse_metric(name)
     how = {"tolerance": tolerance} if tolerance else {}
     most = tolerance * (name in ("AP", "RR", "NDCG", "AP@3", "NDCG@2"))
@@ -92,7 +92,7 @@ def test_range_holds_the_cost_of_the_pilot_and_of_all(xyz: list[sd.RankSet]) -> 
             low, high = sd.stopping_range("NDCG@10", sd.sample_ranks(some, 100, rng), 6040)
             held += low <= truth <= high
             assert high - low < (truth if size == 6040 else 1.5 * truth)
-    assert held >= 5  # of 6, at 95 %
+    assert held >= 5  # 5 of 6 suffice for 95 % intervals
 
 
 def test_more_of_others_is_less_certain_and_all_ranks_tell_all() -> None:

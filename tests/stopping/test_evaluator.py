@@ -1,4 +1,4 @@
-"""The evaluator against full ranking, its costs, its budget, and what it refuses."""
+"""The evaluator against full ranking, its costs, its budget, and its error messages."""
 
 import copy
 import io
@@ -13,7 +13,7 @@ import sampledash as sd
 
 
 def full_ranking(scores, relevant, k: int) -> tuple[list[int | None], list[int]]:
-    """Best rank within k of each relevant item and how many others are tied, by its definition."""
+    """Return the rank within k of each relevant item, or None, and the number of tied others."""
     others = [s for i, s in enumerate(scores) if i not in relevant]
     order = sorted(relevant, key=lambda i: -scores[i])
     ranks, ties = {}, {}
@@ -48,7 +48,7 @@ def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
         assert (list(found.ranks), list(found.ties)) == (ranks, ties)
         assert asked[0] == len(relevant)
         assert sum(asked[1:]) == found.scored
-        # One by one it stops at the very candidate that decides; in chunks in the same chunk.
+        # With chunk = 1 the evaluator stops at the deciding candidate, otherwise within its chunk.
         least = ranked(order=copy.deepcopy(order), chunk=1).scored
         assert least <= found.scored <= min(least + chunk - 1, n - len(relevant))
         listed = np.arange(n)
@@ -62,7 +62,7 @@ def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
 
 
 def test_scores_that_come_by_themselves() -> None:
-    """An iterator is taken no further than needed."""
+    """Scores may come from an iterator, which is consumed only as far as needed."""
     chunks = iter([[5.0], [1, 2, 9], np.array([7.0]), [6, 5], [0]])
     assert sd.rank_until_decided(chunks, "i", 8, k=2) == ((None,), (0,), 4)
     assert list(chunks) == [[6, 5], [0]]
@@ -86,7 +86,7 @@ def problem():
 
 @pytest.mark.parametrize("proxy", [None, lambda user, items: -items])
 def test_ranks_of_several_relevant_items_and_their_ties(problem, proxy) -> None:
-    """Items that share a block of ties with irrelevant ones get one of its orders."""
+    """Relevant items tied with irrelevant items get one of the orders of the block."""
     users, systems = problem
     systems = systems | {"coarse": lambda user, items: items % 7}
     cut, whole = (sd.evaluate(users, systems, k=k, chunk=9, proxy=proxy) for k in (40, 120))
@@ -130,12 +130,12 @@ def test_what_was_found_goes_into_a_file_and_back_and_is_shown_in_short(problem)
 
 
 def test_relevant_items_that_share_a_block_of_ties_get_places_by_chance() -> None:
-    # One block of two relevant items and another; the last candidate is below.
+    # One block has two relevant items and another item; the last candidate is below.
     rows = [(u, [0, 1], np.arange(4)) for u in range(900)]
     flat = sd.evaluate(rows, {"flat": lambda user, items: -(items // 3)}, k=2)
     first = flat.sets[0].rows().above[::2]
     hits = sd.mean("Recall@2", flat.sets[0])
-    # Of three orders one has both within 2, two have one: 2/3, variance 1/18 a user.
+    # One of three orders has both items within 2, two have one: mean 2/3, variance 1/18 a user.
     assert abs(hits - 2 / 3) < 4 * np.sqrt(1 / 18 / 900)
     assert set(first.tolist()) == {0, 1}
 
@@ -187,7 +187,7 @@ def test_what_it_does_not_go_on_with(problem) -> None:
 
 
 def test_users_are_finished_as_long_as_the_budget_lasts_whatever_the_last_one_would_cost(problem):
-    """The one that crosses the budget is left out: to keep it would favour those who cost more."""
+    """The user that exceeds the budget is dropped, since expensive users would be favoured."""
     users, systems = problem
     spent = Counter({label: -2 * len(items) for label, items, _ in users})
 
@@ -214,7 +214,7 @@ def test_progress_is_the_share_of_the_users_or_of_the_budget(problem) -> None:
         return systems["dot"](user, items)
 
     def progress(share):
-        # Of each user the relevant items are scored first, and are not part of the budget.
+        # Each user's relevant items are scored first, outside the budget.
         relevant = sum(len(items) for label, items, _ in users if label in run.finished)
         told.append((share, len(run.finished) / 40, (sum(spent) - relevant) / 2000))
 

@@ -1,1 +1,1 @@
-"""The Consistency page: its question, its result, its pictures and its texts."""
+"""The Consistency page, which compares the sampled order of systems with their true order."""

@@ -1,4 +1,4 @@
-"""Results for lists that end early: values and orders on all items, but no sampled metrics."""
+"""Results if ranks beyond a cutoff are unknown: exact metrics or their ranges, nothing sampled."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from sampledash.report.numbers import bare_points, p_value, points
 class Known:
     """Exact means or ranges of the means, and tests of metrics that are exact for all systems."""
 
-    means: pd.DataFrame  # metric, system, exact, low, high
-    tests: pd.DataFrame  # metric, better, worse, difference, interval, p, p_holm, paired
+    means: pd.DataFrame  # columns: metric, system, exact, low, high
+    # Columns: metric, better, worse, difference, interval, p, p_holm, paired.
+    tests: pd.DataFrame
 
     def of(self, metric: Metric) -> pd.DataFrame:
-        """The means of one metric, the best system first."""
+        """Return the rows of ``means`` for one metric, the best system first."""
         rows = self.means[self.means["metric"] == str(metric)]
         return rows.sort_values("high", ascending=False, kind="stable")
 
@@ -42,7 +43,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
             rows.append((str(metric), ranks.system, low if low == high else np.nan, low, high))
         try:
             table = significance(metric, source.sets, np.random.default_rng(SEED))
-        except ValueError:  # the metric needs unknown ranks, or the counts are fractions
+        except ValueError:  # some needed ranks are unknown, or instance counts are fractions
             continue
         tests.append(table.assign(metric=str(metric))[["metric", *table.columns]])
     columns = ["metric", "system", "exact", "low", "high"]
@@ -50,7 +51,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
 
 
 def sentence(known: Known, metric: Metric, k: int) -> str:
-    """Sentence with the values of a metric on all items, or with their ranges."""
+    """Return a sentence with the exact values of a metric, or with ranges if some are unknown."""
     rows = known.of(metric)
     names, values = list(map(system_name, rows["system"])), rows["exact"].tolist()
     if rows["exact"].isna().any():
@@ -64,14 +65,14 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
 
 
 def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
-    """Sentences on which metrics are exact and which need more ranks."""
+    """Return sentences on which metrics are exact and which depend on unknown ranks."""
     exact = known.means.groupby("metric", sort=False)["exact"].count()
     open_metrics = [str(x) for x in metrics if exact[str(x)] < len(known.of(x))]
     return say.lists_end_early(k, open_metrics)
 
 
 def means_table(known: Known) -> pd.DataFrame:
-    """Table of exact values, or of ranges of these values, as the page shows it."""
+    """Return the table that the page shows of exact values, or of the ranges of these values."""
     means = known.means
     columns = {
         "Metric": means["metric"],
@@ -82,7 +83,7 @@ def means_table(known: Known) -> pd.DataFrame:
 
 
 def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
-    """Table of the differences between exact values, as the page shows it."""
+    """Return the table that the page shows of differences between exact values and their tests."""
     columns = {
         "Metric": tests["metric"],
         "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),

@@ -1,4 +1,4 @@
-"""Alternatives to sampling: the error of every evaluation design at one price in scores."""
+"""Alternatives to sampled negatives: errors of evaluation designs with equal numbers of scores."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
 SAMPLED = CORRECTIONS[0]
 ORDER = "best order"
 BEST = f"{STOPPED}, {ORDER}"
-_MOST_ITEMS = 10**6  # most items in the snippet, whose code makes a list of all items
+_MOST_ITEMS = 10**6  # largest number of items in the code snippet, which makes an array of them
 
 
 @dataclass(frozen=True)
 class Priced:
-    """Results of every design at each budget; a budget is in scores per instance and system."""
+    """Results of every evaluation design, by budget (number of scores per instance and system)."""
 
     by_price: Mapping[int, Designs]
 
     def error(self, budget: int) -> dict[str, float]:
-        """Root mean squared error of each design: the root of the mean square over all systems."""
+        """Return the root mean squared error of each design; the mean is over all systems."""
         return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
-        """Rows of each design that can afford at least one instance, with one row per system."""
+        """Return a table, a row per system, for each design that can afford one instance."""
         errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
     def reached(self, budget: int, design: str, column: str) -> float:
-        """Mean over the systems of ``"instances"`` reached or ``"scores"`` spent by a design."""
+        """Return a design's mean ``column`` over systems: instances reached or scores spent."""
         return float(self.by_design(budget)[design][column].mean())
 
 
@@ -53,12 +53,12 @@ def _mean_root(values: Any) -> float:
 
 
 def most_of(focus: Focus) -> int:
-    """Number of scores per instance with which all candidates of every instance can be ranked."""
+    """Return how many scores per instance suffice to rank all candidates of every instance."""
     return max(ranks.max_negatives for ranks in focus.sets)
 
 
 def ladder(focus: Focus, *budgets: int) -> list[int]:
-    """These budgets and the budgets of the slider up to :func:`most_of`, in order."""
+    """Return these budgets and the slider's budgets up to :func:`most_of`, in increasing order."""
     return sorted({*budgets, *(int(b) for b in BUDGETS if b <= most_of(focus))})
 
 
@@ -81,7 +81,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     for done, price in enumerate(budgets):
         if progress:
             progress(done / len(budgets))
-        # At budgets above those of the slider, fitting each correction would take seconds.
+        # Budgets above those of the slider omit corrections, as each fit would take seconds.
         names = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
 
         def make(price: int = price, names: tuple[str, ...] = names) -> Designs:
@@ -99,7 +99,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
 
 
 def sentence(focus: Focus, priced: Priced, m: int) -> str:
-    """Sentence on what each design achieves for the price of m negatives."""
+    """Return a sentence on the error of each design for the price of m negatives."""
     errors, whole = priced.error(m), _instances(focus)
     corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
     best = min(corrected, key=errors.__getitem__, default=None)
@@ -120,7 +120,7 @@ def _instances(focus: Focus) -> int:
 
 
 def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The shown table of designs, with the same rows at each budget; and the table to download."""
+    """Return a table of designs to show, with the same rows at each budget, and one to download."""
     errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
@@ -148,7 +148,7 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 
 
 def snippet(focus: Focus, price: int) -> str:
-    """Python code that evaluates the reader's own scorer at this price, ready to run."""
+    """Return a runnable Python script that evaluates a user's scoring function at this price."""
     size = min(max(int(ranks.n.max()) for ranks in focus.sets), _MOST_ITEMS)
     users = _instances(focus)
     return f"""import numpy as np
@@ -171,7 +171,7 @@ print(sd.mean_of_sample("{focus.metric}", run.sets[0], len(users)))"""
 
 
 def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
-    """Picture of the error over the price, with one line per design and the budget marked."""
+    """Draw the error over the price, with one line per design; ``budget`` is marked."""
     c, budgets = theme.look(dark), [b for b in priced.by_price if b in BUDGETS]
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
     names, colors, lines, data = [], [], [], []
@@ -193,7 +193,7 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     notes = names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
     now = priced.error(budget)
     for name, color in zip(names, colors, strict=True):
-        # An error of 0 has no place on a logarithmic axis: its dot goes below the visible range.
+        # A logarithmic axis cannot show an error of 0: its dot is put below the visible range.
         off = 100 * now.get(name, 0.0) or low / 10
         marker = {"color": color, "size": 9}
         data.append(theme.dots([budget], [off], marker, name="", hoverinfo="skip"))

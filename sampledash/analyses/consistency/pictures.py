@@ -1,6 +1,6 @@
-"""Pictures of the Consistency page: the order over m, the tile map, and how sure the order is.
+"""Pictures of the Consistency page: metrics over m, tiles with verdicts, chances of an order.
 
-Arguments are shares; the pictures show percent.
+m is the number of sampled negatives. Values are passed as shares (0 to 1) and drawn in percent.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from sampledash.report.escape import plain
 from sampledash.report.numbers import count, in_runs, percent
 from sampledash.types import Flags, Floats, Ints
 
-WIDE = 4  # metrics up to which tiles have room for words, even on a phone
-MOST_EXACT = 4  # systems up to which the exact line of every system is drawn
-_ROW = 34  # height of the row of a pair in a dot plot, in pixels
-_BARS = 30  # bars of a histogram
+WIDE = 4  # largest number of metrics for which tiles have room for words, even on a phone
+MOST_EXACT = 4  # largest number of systems for which the exact metric of every system is drawn
+_ROW = 34  # height of one row of a dot plot, in pixels
+_BARS = 30  # number of bars of a histogram
 _PAIR_DASH = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in range(0, 101, 25)]}
 
 DIFFERENCE = "Difference"
-VIEWS = (DIFFERENCE, "Values", "Order")  # views of the metric in focus over m
-CURVE = 380  # height of a picture over m, in pixels
+VIEWS = (DIFFERENCE, "Values", "Order")  # ways to draw a metric over m
+CURVE = 380  # height in pixels of a picture whose x axis is m
 _M_AXIS = "m, negatives (log scale)"
-# State of a pair -> colour.
+# State of a pair of systems -> name of its colour.
 _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
 
 
 def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
-    """First and last m of each stretch of consecutive True in ``inside``.
+    """Return the first and last m of each run of consecutive True in ``inside``.
 
     Examples
     --------
@@ -53,7 +53,9 @@ def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
 
 
 def rank_edges(largest: int, *, top: bool) -> Ints:
-    """Last rank of each bar: about 20 equal stretches of all ranks, or finer stretches of the top.
+    """Return the last rank of each bar of a histogram over the ranks 1..largest.
+
+    There are at most 20 bars of equal width or, if ``top``, narrower bars up to rank 200.
 
     Examples
     --------
@@ -84,11 +86,11 @@ def curves(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> theme.Picture:
-    """Expected sampled metric of each system over m (Figures 2 and 6).
+    """Draw the expected sampled metric of each system over m (Figures 2 and 6).
 
-    ``means`` has shape (m_values, systems). An exact value of NaN is not drawn. The picture marks
-    the current m, ``at``, and for one pair the m at which its order ``flips``, as ticks, and the
-    stretches (first m, last m) where its order is ``wrong``, as shaded areas.
+    ``means`` has shape (m_values, systems). An exact value of NaN is not drawn. A vertical line
+    marks the current m, ``at``. For one pair, ticks mark the m at which the order ``flips``, and
+    shaded areas mark the ranges (first m, last m) where the order is ``wrong``.
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
@@ -121,14 +123,17 @@ def _over(
     names: Sequence[dict[str, Any]] = (),
     shapes: Sequence[dict[str, Any]] = (),
 ) -> theme.Picture:
-    """A picture over m that marks m = ``at``, wrong stretches, and flips (or the last of many)."""
+    """Return a figure over m that marks m = ``at``, ranges of wrong order, and the flips.
+
+    If there are more than ``MOST_FLIPS`` flips, only the last flip is marked.
+    """
     c = theme.look(dark)
     pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
     shaded = [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in wrong]
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
     ticks, marks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
-        # A flip is labelled with its m only if there is room before the next tick.
+        # The label of a flip includes its m only if there is room before the next tick.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
         marks.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
@@ -148,7 +153,10 @@ def _over(
 def curve(
     focus: Focus, view: str, systems: list[int] | None = None, *, dark: bool
 ) -> theme.Picture:
-    """Picture of the metric in focus over m, in one of ``VIEWS``: of the marked pair or systems."""
+    """Draw the metric in focus over m, in one of ``VIEWS``.
+
+    The view ``DIFFERENCE`` shows the marked pair; the other views show ``systems``.
+    """
     systems = focus.result.drawn(focus.pair) if systems is None else systems
     if view == DIFFERENCE:
         return difference(focus, dark=dark)
@@ -158,7 +166,10 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
-    """Drawn values of m, means at these m, and flips and wrong stretches of the marked pair."""
+    """Return the m to draw, the means at these m, and flips and ranges of wrong order.
+
+    The flips and the ranges (first m, last m) are those of the marked pair.
+    """
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
     i, j, truth = r.truths[x][focus.pair]
@@ -171,11 +182,11 @@ def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[i
 
 
 def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Curves of metric number x with the flips of the marked pair."""
+    """Draw metric number ``x`` of some systems over m, with the flips of the marked pair."""
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     exact = r.exact[systems, x]
-    if len(systems) > MOST_EXACT:  # readers could not tell so many dashed lines apart
+    if len(systems) > MOST_EXACT:  # many dashed lines look alike: draw only the marked pair's
         exact = np.where(np.isin(systems, (i, j)), exact, np.nan)
     grid, means, flips, wrong = _over_m(focus, x)
     return curves(
@@ -193,7 +204,7 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def difference(focus: Focus, *, dark: bool) -> theme.Picture:
-    """Expected lead of the truly better system of the marked pair over m, in percentage points."""
+    """Draw the lead of the marked pair's truly better system over m, in percentage points."""
     r, x, c = focus.result, focus.x, theme.look(dark)
     i, j, truth = r.truths[x][focus.pair]
     grid, means, flips, wrong = _over_m(focus, x)
@@ -237,7 +248,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
 
 
 def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Place of each system in the expected order at each m, the best on top."""
+    """Draw over m the place of each system in the expected sampled order, the best place on top."""
     r = focus.result
     grid, means, flips, wrong = _over_m(focus, x)
     places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
@@ -255,9 +266,9 @@ def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
-    """One legend for all pictures of the page, as HTML: strokes in the colours of the systems.
+    """Return one legend for all pictures of the page, as HTML: a coloured stroke for each system.
 
-    It also gives the number of systems that are not drawn, ``more``.
+    The legend also states ``more``, the number of systems that are not drawn.
     """
     strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
     parts = []
@@ -273,7 +284,7 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
 
 
 def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
-    """Tile map of some pairs in every metric; ``pairs`` must include the marked pair."""
+    """Draw tiles with the verdict on ``pairs``, which include the marked pair, in every metric."""
     r = focus.result
     rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
     names = [pair_name(*r.names(pair)) for pair in pairs]
@@ -282,7 +293,7 @@ def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
 
 
 def badge(state: str, dark: bool) -> dict[str, str]:
-    """Colours of the badge of a state such as ``"right"``, as CSS."""
+    """Return the CSS colours of the badge for the state of a pair, such as ``"right"``."""
     hue = getattr(theme.look(dark), _STATE[state])
     return {"color": hue, "backgroundColor": theme.faded(hue, 0.1)}
 
@@ -295,11 +306,12 @@ def tiles(
     focus: tuple[int, int] | None = None,
     dark: bool = False,
 ) -> go.Figure:
-    """Tile map with a row per pair and a column per metric; colour, sign and text say the state.
+    """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
 
-    The rows of ``verdict`` go metric by metric, with the ``pairs`` in the same order for each. In a
-    row ``pair`` is the number that a click on the tile reports, and ``right_from`` is None if there
-    is no such m. ``focus`` is the column and row of the marked tile.
+    ``verdict`` has all ``pairs`` for the first metric, then all ``pairs`` for the second metric,
+    and so on. ``pair`` in a row is the number that a click on the tile reports; ``right_from`` is
+    None if there is no m from which the order is right. ``focus`` is the (column, row) of the
+    marked tile.
     """
     c = theme.look(dark)
     metrics = list(dict.fromkeys(row["metric"] for row in verdict))
@@ -335,7 +347,7 @@ def tiles(
         annotations=annotations,
         revision="tiles",
         hovermode="closest",
-        hoverdistance=-1,  # a pointer anywhere on a tile counts, not only near the middle
+        hoverdistance=-1,  # show the hover text anywhere on a tile, not only near its centre
         margin={"l": 8, "r": 8, "t": 30, "b": 4},
         xaxis=bare | theme.rows_axis(metrics, c.ink, 13 if narrow else 14) | above,
         yaxis=bare | theme.rows_axis(pairs, c.ink),
@@ -355,7 +367,7 @@ def _hover(row: Mapping[str, Any], m_max: int) -> str:
 
 
 def pair_name(first: str, second: str) -> str:
-    """Names of a pair for the side of the tile map, long names on two lines."""
+    """Return the label of a pair's row of tiles; if the names are long, the label has two lines."""
     shortened, other = plain(first, 12), plain(second, 12)
     return f"{shortened},{'<br>' if len(shortened) + len(other) > 10 else ' '}{other}"
 
@@ -363,9 +375,9 @@ def pair_name(first: str, second: str) -> str:
 def distribution(
     edges: Ints, systems: Sequence[str], shares: Floats, *, dark: bool = False
 ) -> go.Figure:
-    """Share of relevant items in each stretch of ranks, with a bar for each system (Figure 5).
+    """Draw the share of relevant items in each range of ranks, as a bar per system (Figure 5).
 
-    ``edges`` are the last ranks of the stretches; ``shares`` has shape (edges, systems).
+    ``edges`` are the last ranks of the ranges; ``shares`` has shape (edges, systems).
     """
     stretch = zip(np.r_[1, edges[:-1] + 1], edges, strict=True)
     labels = [f"{count(a)}-{count(b)}" if a < b else count(b) for a, b in stretch]
@@ -386,7 +398,7 @@ def distribution(
         legend=theme.LEGEND_ABOVE,
         bargap=0.15,
         margin=theme.margin(34 + 22 * (len(systems) // 8)),
-        # On a phone the labels are rotated and need more room below.
+        # On a phone, Plotly rotates the labels, which then need more room below the axis.
         xaxis={"title": {"text": "true rank"}, "type": "category", "automargin": True},
         yaxis=theme.percent_axis(float(y.max()), title="of relevant items"),
     )
@@ -400,7 +412,11 @@ def chances(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """Chance of the true order of each pair as a dot; its bounds with shared negatives as a bar."""
+    """Draw the chance that one run shows the true order of each pair, as a dot.
+
+    The dots assume that each system draws its own negatives. Bars show the bounds of the chance if
+    the systems share the negatives.
+    """
     c = theme.look(dark)
     bars = _ranges(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives")
     texts = [in_runs(float(p)) for p in chance]
@@ -410,9 +426,9 @@ def chances(
 
 
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Exact difference of each pair with its bootstrap interval over instances; 0 is marked.
+    """Draw the exact difference of each pair with its bootstrap interval over the instances.
 
-    ``rows`` are rows of the table that ``comparison.significance`` returns.
+    ``rows`` are rows of the table that ``comparison.significance`` returns. A line marks 0.
     """
     c, difference = theme.look(dark), rows["difference"].tolist()
     pairs = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
@@ -429,7 +445,7 @@ def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
 def _ranges(
     low: Sequence[float], high: Sequence[float], color: Any, width: int, name: str
 ) -> dict[str, Any]:
-    """One horizontal bar per row, from ``low`` to ``high`` (shares)."""
+    """Return a trace with one horizontal bar per row, from ``low`` to ``high`` (shares)."""
     first, last = theme.in_percent(low), theme.in_percent(high)
     hover = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
     at: dict[str, Any] = {"base": first, "customdata": np.column_stack([first, last])}
@@ -449,7 +465,7 @@ def _rows(
     dark: bool,
     **layout: Any,
 ) -> go.Figure:
-    """A dot plot with a row for each pair: a dot at the value of the pair, on top of a bar."""
+    """Return a dot plot with a row for each pair: a dot at the pair's value, on top of a bar."""
     c, y = theme.look(dark), list(range(len(pairs)))
     dot, hover = {"color": color, "size": 11, "line": {"width": 0}}, ": %{text}<extra></extra>"
     more: dict[str, Any] = {"name": name, "text": texts, "hovertemplate": name + hover}
@@ -468,14 +484,14 @@ def _rows(
 def chance_over_m(
     m_values: Ints, series: Mapping[str, Floats], *, at: int, target: float, dark: bool = False
 ) -> go.Figure:
-    """Chance over m that one run shows the true order; ``series`` maps pair names to chances.
+    """Draw over m the chance that one run shows the true order of each pair.
 
-    The picture marks the current m, ``at``, and the wanted chance, ``target``. Lines connect the
-    points on both sides of a NaN.
+    ``series`` maps the name of a pair to its chances at ``m_values``; a chance of NaN is skipped.
+    Straight lines mark the current m, ``at``, and the wanted chance, ``target``.
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
-        # Pairs have no own colours, since a colour means a system. The first line is thicker.
+        # Colours stand for systems, so pairs differ in dash pattern; the first line is thicker.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
         style = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
@@ -497,7 +513,7 @@ def chance_over_m(
 
 @dataclass(frozen=True)
 class MeanLaw:
-    """Distribution of a mean: its values and their probabilities; normal if these are None."""
+    """Distribution of a mean: values and their probabilities or, if these are None, normal."""
 
     mean: float
     std: float
@@ -505,7 +521,7 @@ class MeanLaw:
     mass: Floats | None = None
 
     def between(self, edges: Floats) -> Floats:
-        """Probability of each interval between two consecutive edges."""
+        """Return the probability of each interval between two consecutive edges."""
         if self.values is None or self.mass is None:
             spread = max(self.std, 1e-300) * math.sqrt(2)
             return np.diff([math.erf((float(edge) - self.mean) / spread) / 2 for edge in edges])
@@ -522,9 +538,9 @@ def histogram(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """Means of repeated runs of each system, as bars, and their exact distributions, as lines.
+    """Draw means of repeated runs of each system as bars, and their exact distribution as a line.
 
-    ``places`` are the places of the systems in the legend, which decide the colours.
+    ``places`` are the positions of the systems in the legend, which determine their colours.
     """
     data: list[dict[str, Any]] = []
     top = 0.0
@@ -562,7 +578,10 @@ def histogram(
 
 
 def bin_edges(values: Floats, law: MeanLaw) -> Floats:
-    """Edges of bars of equal width; if the mean has equidistant values, edges lie between them."""
+    """Return the edges of histogram bars of equal width.
+
+    If the possible values of the mean are equally spaced, the edges lie between these values.
+    """
     low = min(float(values.min(initial=law.mean)), law.mean - 4 * law.std)
     high = max(float(values.max(initial=law.mean)), law.mean + 4 * law.std)
     if high - low < 1e-9:
@@ -571,7 +590,7 @@ def bin_edges(values: Floats, law: MeanLaw) -> Floats:
     if law.values is not None and len(law.values) > 1:
         gaps = np.diff(law.values)
         gap = float(gaps.min())
-        if np.allclose(gaps, gap, rtol=1e-6):  # equidistant values: equally many in each bar
+        if np.allclose(gaps, gap, rtol=1e-6):  # equally spaced values: the same number in each bar
             width = max(1, round(step / gap)) * gap
             first = law.values[0] - gap / 2
             first += np.floor((low - first) / width) * width

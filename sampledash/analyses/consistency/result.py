@@ -1,4 +1,4 @@
-"""What the Consistency page shows: its question, the result for every pair, and the tables."""
+"""Settings and results of the Consistency page: the verdict on each pair of systems, and tables."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
-MOST_PAIRS = 10  # most pairs in the tile map, and in a list of pairs to choose from
-MOST_CURVES = 10  # most systems whose curves are drawn
-MOST_SYSTEMS = 5  # most systems whose pairs the tabs analyse
-MOST_OVER_M = 6  # most pairs whose chance is drawn over m
-SEED = 1  # seed of the resampling of instances
+MOST_PAIRS = 10  # largest number of pairs in the tile map, and in a menu of pairs
+MOST_CURVES = 10  # largest number of systems whose curves are drawn
+MOST_SYSTEMS = 5  # largest number of systems that the tabs of the page analyse
+MOST_OVER_M = 6  # largest number of pairs whose chance is drawn over m
+SEED = 1  # seed for resampling the instances in significance tests
 
 
 @dataclass(frozen=True)
 class Question:
-    """Everything that the content of the page depends on, checked."""
+    """The checked settings on which all results of the page depend."""
 
     source: Source
     metrics: tuple[Metric, ...]
@@ -52,26 +52,26 @@ class Question:
 
     @cached_property
     def protocol(self) -> Protocol:
-        """The protocol of the options; a ValueError names a wrong option."""
+        """The evaluation protocol of the options; a ValueError names an invalid option."""
         return Protocol.of(self.options)
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Key that is equal only for questions that differ in m at most."""
+        """Cache key: equal only for questions that are equal or differ in nothing but m."""
         return self.source.key, self.metrics, self.protocol
 
     @property
     def fits(self) -> bool:
-        """Whether each m needs new computation, such as a new fit of the correction."""
+        """Whether each m needs a computation of its own, such as a new fit of the correction."""
         return self.protocol.anew
 
     @property
     def shared(self) -> bool:
-        """Whether all readers may share the results."""
+        """Whether all users of the dashboard may share the results."""
         return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
-        """The order of every pair at every m, or at a few m if each m needs new computation."""
+        """Return the order of every pair at every m, or only at a few m if :attr:`fits` is true."""
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
         return memory.orders(
             self.metrics,
@@ -85,50 +85,53 @@ class Question:
 
     @remembered
     def exact(self) -> Floats:
-        """Exact means, on all items: shape (systems, metrics)."""
+        """Return the exact mean of each system and metric: shape (systems, metrics)."""
         return memory.frozen(exact_means(self.metrics, self.sets, self.protocol))
 
     @remembered
     def verdict_at(self, m: int) -> dict[str, list[Any]]:
-        """Columns of the verdict at this m, with rows metric by metric, pair by pair."""
+        """Return the columns of the verdict at this m; rows go by metric, then by pair."""
         q = self.metrics, self.sets, m, self.protocol
         return verdict_at_m(self.orders(), *q, self.exact())
 
     def corrected(self, correction: Correction) -> Question:
-        """The question with another correction."""
+        """Return a copy of these settings with another correction."""
         return replace(self, options={**self.options, "correction": correction})
 
 
 @dataclass(frozen=True)
 class Result(Pairs):
-    """What the page shows. In every metric, the number of a pair is its place in ``ends``."""
+    """Results of the page. The number of a pair is its index in ``ends``, for every metric."""
 
     question: Question
 
     def few_pairs(self, *marked: int) -> list[int]:
-        """All pairs; if there are more than ``MOST_PAIRS``, the marked and the worst pairs."""
+        """Return all pairs or, if more than ``MOST_PAIRS``, the marked and the worst pairs."""
         if self.pairs <= MOST_PAIRS:
             return list(range(self.pairs))
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
     def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
-        """All systems; if there are more than ``most``, the first ``most`` systems of ``pairs``."""
+        """Return all systems or, if more than ``most``, the first ``most`` systems of ``pairs``."""
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
 
     def drawn(self, pair: int) -> list[int]:
-        """Systems whose curves are drawn: all, or those of the marked and the worst pairs."""
+        """Return the systems whose curves are drawn: all, or those of marked and worst pairs."""
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
-        """Standard deviations of the means of some systems, from the cache."""
+        """Return the cached standard deviations of the sampled means of some systems."""
         key = "std_of", self.question.key, self.m, memory.digests(sets)
         std_of = super().std_of
         return memory.cached(key, lambda: memory.frozen(std_of(sets)), shared=self.question.shared)
 
     def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
-        """Table of flips by metric, pair and correction; ``every`` maps corrections to orders."""
+        """Return a table of flips by metric, pair and correction.
+
+        ``every`` maps the name of each correction to the orders with this correction.
+        """
         rows = []
         for x, metric in enumerate(self.metrics):
             for p in pairs:
@@ -142,7 +145,7 @@ class Result(Pairs):
 
 
 def compute(question: Question, progress: Progress | None = None) -> Result:
-    """Return the result; its orders and exact means, which do not depend on m, are cached."""
+    """Return the results of the page; the orders and exact means are cached, whatever m is."""
     orders, exact = question.orders(progress), question.exact()
     q = question
     more = q.verdict_at(q.m), q.source.name, q.source.python
@@ -151,7 +154,7 @@ def compute(question: Question, progress: Progress | None = None) -> Result:
 
 @dataclass(frozen=True)
 class Focus:
-    """What the tabs analyse: metric number ``x``, the marked pair, and a few systems."""
+    """The part of the results that the tabs analyse: metric number ``x``, and the marked pair."""
 
     result: Result
     x: int
@@ -164,13 +167,13 @@ class Focus:
 
     @property
     def tile_pairs(self) -> list[int]:
-        """Pairs of the tile map: all, or the worst pairs and the marked pair."""
+        """Pairs in the tile map: all pairs, or the worst pairs and the marked pair."""
         pairs = self.result.few_pairs()
         return pairs if self.pair in pairs else [*pairs, self.pair]
 
     @property
     def tied(self) -> bool:
-        """Whether the marked pair is tied on all items."""
+        """Whether the systems of the marked pair have equal exact values."""
         return not self.result.truths[self.x][self.pair][2]
 
     @cached_property
@@ -187,39 +190,42 @@ class Focus:
 
     @cached_property
     def pairs(self) -> list[int]:
-        """Pairs of ``systems``: the marked pair, then the others by chance of the true order."""
+        """Pairs of ``systems``: the marked pair, then other pairs by chance of the true order."""
         every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
 
     def ordered(self, pair: int, name: Callable[[str], str] = str) -> tuple[str, str]:
-        """The names of a pair, the better one first."""
+        """Return the names of the two systems of a pair, the better system first."""
         i, j, _ = self.result.truths[self.x][pair]
         return name(self.result.systems[i]), name(self.result.systems[j])
 
     def label(self, pair: int, name: Callable[[str], str] = str) -> str:
-        """Names of a pair as ``better > worse``, or ``one = other`` if the exact metric ties it."""
+        """Return a pair as ``better > worse``, or ``one = other`` if the exact values are equal."""
         sign = " > " if self.result.truths[self.x][pair][2] else " = "
         return sign.join(self.ordered(pair, name))
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Key that is equal only for the same question, metric and systems at the same m."""
+        """Cache key: equal only for the same question, metric and systems at the same m."""
         return self.result.question.key, self.x, self.result.m, *self.systems
 
     @property
     def shared(self) -> bool:
-        """Whether all readers may share the results."""
+        """Whether all users of the dashboard may share the results."""
         return self.result.question.shared
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The rows of a table with columns better and worse, in the order of ``pairs``."""
+        """Return the rows of a table in the order of ``pairs``.
+
+        The columns ``better`` and ``worse`` of the table name the systems of a pair.
+        """
         named = list(map(frozenset, zip(table["better"], table["worse"], strict=True)))
         names = (frozenset(self.result.names(pair)) for pair in self.pairs)
         return table.iloc[[named.index(pair) for pair in names]]
 
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Difference, interval, p and Holm's p of every pair, none of which depends on m."""
+        """Return difference, interval, p and Holm's p of every pair, which do not depend on m."""
         sets, protocol = self.sets, self.result.question.protocol
         options: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
 
@@ -232,7 +238,10 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Tests of each pair, and chance of its order if instances and negatives are redrawn."""
+        """Return the tests of each pair, and the chance of its true order in a new experiment.
+
+        A new experiment draws other instances and other negatives.
+        """
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
         both = self.tests(progress).merge(again, on=["better", "worse"])
@@ -240,7 +249,7 @@ class Focus:
 
     @remembered
     def bounds(self, pair: int) -> tuple[float, float]:
-        """Bounds of the chance of the true order if both systems share the negatives."""
+        """Return bounds of the chance of the true order if both systems share the negatives."""
         q = self.result.question
         sets = [q.sets[end] for end in self.result.ends[pair]]
         row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
@@ -248,10 +257,10 @@ class Focus:
 
     @remembered
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
-        """Chance of the true order at some values of m: these m, and the chances by pair.
+        """Return some values of m, and for each pair the chances of the true order at these m.
 
-        The m include, for a pair, the first m at which its chance reaches ``probability``, and the
-        m before. At these two m the chances of the other pairs may be NaN.
+        For the first ``MOST_OVER_M`` pairs, the values include the m from which the chance is at
+        least ``probability``, and m - 1. At these two m, the chances of other pairs may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -276,14 +285,14 @@ class Focus:
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Negatives needed and instances needed for this chance of the true order, by pair."""
+        """Return, by pair, the negatives or instances needed for this chance of the true order."""
         q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
         negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
         instances = instances_needed(*about, q.m, probability, **q.options)
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Table of the negatives and instances needed, for every metric."""
+        """Return a table of the negatives and instances needed, for every metric and pair."""
         correction = str(self.result.question.protocol.correction)
         tables = [
             replace(self, x=x).needed(probability).assign(metric=str(metric))
@@ -295,12 +304,15 @@ class Focus:
 
     @remembered
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
-        """Exact distribution of a system's mean in one run; None if it is taken as normal."""
+        """Return the distribution of a system's mean in one run, or None for a normal one."""
         q = self.result.question
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
 
     def runs(self, values: Floats) -> pd.DataFrame:
-        """Mean and standard deviation of runs (systems, runs, metrics), beside the exact ones."""
+        """Return mean and standard deviation of simulated runs, beside their exact values.
+
+        ``values`` holds the mean of each simulated run: shape (systems, runs, metrics).
+        """
         r, ddof = self.result, min(values.shape[1] - 1, 1)
         columns = {
             "mean_of_runs": values.mean(axis=1),
@@ -313,7 +325,7 @@ class Focus:
         return table.assign(**{name: part.T.ravel() for name, part in columns.items()})
 
     def seen(self, values: Floats) -> pd.DataFrame:
-        """Share of runs that show the true order of each pair, and the exact chance of a run."""
+        """Return the share of runs that show the true order of each pair, and the exact chance."""
         rows, r, of = [], self.result, dict(zip(self.systems, values, strict=True))
         for x, metric in enumerate(r.metrics):
             for pair in self.pairs:

@@ -1,4 +1,4 @@
-"""The tables of the Consistency page: cells are text, and names of systems are escaped."""
+"""The tables of the Consistency page, with text in the cells and escaped names of systems."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import bare_points, count, in_runs, p_value, percent, plus_minus
 
-Bounds = Mapping[int, tuple[float, float]]  # pair -> lowest and highest chance
+Bounds = Mapping[int, tuple[float, float]]  # pair number -> lowest and highest chance
 
 
 def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
-    """Chance of the true order in one run, the metric in focus first, with its bounds."""
+    """Return a table of the chance that one run shows the true order, by pair and metric.
+
+    The metric in focus comes first, with the bounds of its chance if systems share the negatives.
+    """
     r, x = focus.result, focus.x
     columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
     for y in [x, *(y for y in range(len(r.metrics)) if y != x)]:
@@ -29,7 +32,7 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 
 
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Unrounded chance in one run of every pair and metric, with the bounds computed so far."""
+    """Return the unrounded chances of every pair and metric, with the bounds computed so far."""
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
     if bounds:
@@ -40,7 +43,7 @@ def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
 
 
 def significance(tests: pd.DataFrame) -> pd.DataFrame:
-    """Difference of each pair, its interval over other instances, and its p-values."""
+    """Return a table of each pair's difference, its interval over the instances, and p-values."""
     columns = {
         "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),
         "Difference, points": tests["difference"].map(bare_points),
@@ -53,7 +56,7 @@ def significance(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
-    """Negatives and instances that each pair needs, and its chance at the current m."""
+    """Return a table of negatives and instances that each pair needs, and its current chance."""
     r = focus.result
     columns = {
         "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
@@ -65,13 +68,16 @@ def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame
 
 
 def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Sort a table so that the rows of a metric come first."""
+    """Return a table with the rows of one metric moved to the top."""
     chosen = table["metric"] == metric
     return pd.concat([table[chosen], table[~chosen]])
 
 
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
-    """Mean ± standard deviation of the runs beside the exact values; rows of ``metric`` first."""
+    """Return a table of mean ± standard deviation: simulated runs beside the exact distribution.
+
+    The rows of ``metric`` come first.
+    """
     rows = first(table, metric)
     columns = {
         "Metric": rows["metric"],
@@ -83,9 +89,13 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Share of runs that show the true order, beside the exact chance; rows of ``metric`` first."""
+    """Return a table of the share of runs that show the true order, beside the exact chance.
+
+    The rows of ``metric`` come first.
+    """
     rows = first(table, metric)
-    sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})  # tied pairs have NaN
+    # The share of a tied pair is NaN, because a tied pair has no true order.
+    sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})
     columns = {
         "Metric": rows["metric"],
         "True order": rows["better"].map(system_name) + sign + rows["worse"].map(system_name),
@@ -96,7 +106,10 @@ def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFrame:
-    """Tables 1-3 as the papers print them: the metric in focus, then other metrics that fit."""
+    """Return exact and sampled means, as in Tables 1-3 of the paper, in at most ``most`` rows.
+
+    The metric in focus comes first, then other metrics as long as there is room.
+    """
     r, size = focus.result, len(focus.result.systems)
     order = [focus.x, *(y for y in range(len(r.metrics)) if y != focus.x)]
     shown = order[: max(1, most // size)]
@@ -111,7 +124,7 @@ def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFra
 
 
 def flips(focus: Focus, table: pd.DataFrame) -> pd.DataFrame:
-    """Values of m at which the order of pairs changes; metric in focus and marked pair first."""
+    """Return a table of the m at which pairs change order; focused metric and marked pair first."""
     first_system, second_system = focus.result.names(focus.pair)
     marked = (table["first"] == first_system) & (table["second"] == second_system)
     rows = table.iloc[np.lexsort((~marked, table["metric"] != str(focus.metric)))]

@@ -1,4 +1,4 @@
-"""Sentences of the Consistency page: the sampled order, the true order, and how sure it is."""
+"""Sentences of the Consistency page about the sampled and the true order of systems."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sampledash.report.numbers import count, span, tex_count
 from sampledash.report.templates import Sentences, texts
 from sampledash.types import Floats, Ints
 
-MOST_FLIPS = 6  # flips that a sentence can name one by one
-STATES = {  # state -> icon, colour name, sign
+MOST_FLIPS = 6  # largest number of flips that a sentence lists one by one
+STATES = {  # state of a pair -> icon, colour name, sign
     "right": ("check_circle", "green", "✓"),
     "wrong": ("cancel", "red", "⇅"),
     "undecided": ("help", "orange", "?"),
@@ -28,7 +28,7 @@ OWN = "Dot: every system is ranked against negatives of its own, as in the paper
 
 
 def flip_list(text: str) -> str:
-    """Format values of m from a table for reading: ``"11 970"`` becomes ``11 · 970``.
+    """Format values of m for the shown table: ``"11 970"`` becomes ``11 · 970``.
 
     Examples
     --------
@@ -42,29 +42,30 @@ def flip_list(text: str) -> str:
 
 
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
-    """Text of a tile: sign, state, and the m from which it is right; narrow: only sign and m.
+    """Return the text of a tile: sign, state, and the m from which the order is right.
 
-    If there is no such m, the text names ``m_max``, the largest m that was examined.
+    If there is no such m, the text names ``m_max``, the largest m that was examined. The text of a
+    ``narrow`` tile has only sign and m.
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 
 
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
-    """Sentence on the systems with most relevant items in the first and last stretch of ranks."""
+    """Return a sentence on which system has most relevant items at the first and the last ranks."""
     ranks = span(1, edges[0]), span(edges[-2] + 1, edges[-1])
     best = [(systems[int(np.argmax(row))], float(row.max())) for row in (shares[0], shares[-1])]
     return say.leaders([(stretch, *most) for stretch, most in zip(ranks, best, strict=True)])
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """Sentence that a small standard deviation of runs means a steady order, not a right order."""
+    """Return a sentence on whether repeated runs agree, which does not mean that they are right."""
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
     return say.scatter_note(len(gaps) > 0 and 0 < 3 * largest < gaps.min())
 
 
 def formula(metric: str, m: int, size: float) -> list[str]:
-    """TeX of eq. 14 of Krichene and Rendle with the picture's numbers, one formula per string."""
+    """Return eq. 14 of Krichene and Rendle as TeX with the page's numbers, a formula per string."""
     mean = r"\frac{1}{|D|}\sum_{x \in D} M(%s)"
     exact = " > ".join(mean % f"R({name},x)" for name in "AB")
     sampled = " > ".join(r"E\Big[" + mean % rf"\tilde R({name},x)" + r"\Big]" for name in "AB")
@@ -76,21 +77,25 @@ def formula(metric: str, m: int, size: float) -> list[str]:
 
 
 def one_run(better: str, worse: str, drawn: str, chance: float, low: float, high: float) -> str:
-    """Sentence on the chance that one evaluation shows the true order of a pair.
+    """Return a sentence on the chance that one evaluation shows the true order of a pair.
 
-    ``low`` and ``high`` bound the chance if both systems share the negatives; NaN if unknown.
+    ``low`` and ``high`` are bounds of the chance if both systems share the negatives, or NaN if
+    the bounds are unknown.
     """
     shared = (low, high) if math.isfinite(low) else None
     return say.one_run(better, worse, drawn, chance, shared)
 
 
 def tied(focus: Focus) -> str:
-    """Sentence that the exact metric ties the marked pair; "" if it does not."""
+    """Return a sentence that the marked pair has equal exact values, or "" if they differ."""
     return say.tied(*focus.ordered(focus.pair, system_name)) if focus.tied else ""
 
 
 def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
-    """Sentence on whether the instances decide the order of pair number ``place`` of the tabs."""
+    """Return a sentence on whether a pair's difference is significant over the instances.
+
+    ``place`` is the index of the pair in ``focus.pairs``.
+    """
     row, names = focus.rows(tests).iloc[place], focus.ordered(focus.pairs[place], system_name)
     if place == 0 and focus.tied:
         return tied(focus)
@@ -100,19 +105,19 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """Sentences: how many pairs other instances may reverse, and the test with the largest p."""
+    """Return sentences on how many pairs are not significant, and the pair with the largest p."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)
 
 
 def needed(value: int) -> str:
-    """A needed number as text; <NA> means that no number is enough."""
+    """Format a needed number of negatives or instances; <NA> means that no number is enough."""
     return "not reachable" if pd.isna(value) else count(value)
 
 
 def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
-    """Sentence on the m at which metric number x changes the order of the marked pair."""
+    """Return a sentence on the m at which the marked pair changes order by metric number ``x``."""
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     right = r.rights[x, focus.pair]
@@ -121,5 +126,5 @@ def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def some_systems(focus: Focus) -> str:
-    """Sentence on which systems the tabs analyse; "" if they analyse all."""
+    """Return a sentence on which systems the tabs analyse, or "" if they analyse all systems."""
     return say.some_systems(len(focus.systems), len(focus.result.systems))

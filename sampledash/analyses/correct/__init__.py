@@ -1,1 +1,1 @@
-"""The Correct page on a metric: its results, its pictures and its texts."""
+"""Results, pictures and texts of the Correct page, if its input is a metric to be corrected."""

@@ -1,4 +1,4 @@
-"""Pictures of the Correct page. Arguments are shares; the pictures show percent."""
+"""Pictures of the Correct page. Values are passed as shares (0 to 1) and drawn in percent."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
-_DOTS = 20  # dots drawn on the line of a corrected vector: more dots would touch each other
-_FLOOR = 1e-3  # smallest value in percent; smaller values would stretch the log axis and count as 0
+_DOTS = 20  # number of dots on the line of a corrected vector; more dots would touch each other
+# Smallest value drawn, in percent: smaller values would stretch the logarithmic axis.
+_FLOOR = 1e-3
 
 
 def expectation(
@@ -36,9 +37,10 @@ def expectation(
     dark: bool = False,
     height: int = 400,
 ) -> theme.Picture:
-    """Expected value of every corrected metric over the true rank, and exact metric (Figure 4).
+    """Draw every corrected metric's expected value over the true rank, and the exact metric.
 
-    ``focus``: the correction whose vector the reader exports; its line is thicker and on top.
+    This is Figure 4 of the paper. ``focus`` is the correction whose vector the user exports; its
+    line is thicker and on top.
     """
     c = theme.look(dark)
     ordered = sorted(curves, key=lambda x: x == focus)
@@ -68,9 +70,10 @@ def expectation(
 def vector(
     metric: Metric, vectors: Mapping[Correction, Floats], *, focus: Correction, dark: bool = False
 ) -> theme.Picture:
-    """Corrected metric over the sampled rank; ``focus`` is on top, with dots at its first values.
+    """Draw the corrected value of each sampled rank, by correction.
 
-    At most 400 sampled ranks are drawn, including all of the first ones.
+    At most 400 sampled ranks are drawn, including the ranks 1 to 60. The line of the correction
+    ``focus`` is on top, with dots at its first values.
     """
     plain = (values for values in vectors.values() if len(np.unique(values)) == 2)
     falls = [place + 1 for values in plain for place in np.flatnonzero(np.diff(values)).tolist()]
@@ -82,10 +85,11 @@ def vector(
         data.append(theme.curve(*theme.steps(shown, y), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], y[:_DOTS], dots, hoverinfo="skip"))
-    # The vector in focus sets the range, so that huge values of other vectors do not flatten it.
+    # The y axis fits the vector in focus, which huge values of other vectors would flatten.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
-    # The end of the axis has ten possible values per decade, so that small changes of m keep it.
+    # The end of the x axis is rounded up to one of ten values per decade, so that it does not
+    # change with every small change of m.
     last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
         data,
@@ -101,15 +105,16 @@ def vector(
 def risks(
     errors: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
 ) -> theme.Picture:
-    """Squared bias and variance / |D| of each correction, as a stacked bar made of thick lines.
+    """Draw squared bias and variance / |D| of each correction, as a stacked bar of thick lines.
 
-    ``errors``: correction -> its squared bias, and its variance for one draw.
+    ``errors`` maps a correction to its squared bias, and its variance for one draw. |D| is the
+    number of ``instances``.
     """
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
     variance = variance / instances
-    # A huge variance is cut off, so that it does not hide the other bars. Lengths are shares of the
-    # longest bar, so that the axis stays while the bars change.
+    # ``end`` is the length of the longest bar; a huge variance is cut off so that other bars remain
+    # visible. Lengths are divided by ``end``, so that the range of the axis does not change.
     end = max(min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9), 1e-9)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
@@ -147,9 +152,10 @@ def tradeoff(
     marks: Mapping[str, float],
     dark: bool = False,
 ) -> go.Figure:
-    """Bias (solid) and standard deviation of the mean (dotted) over γ, m, n or |D| (section 5.5).
+    """Draw bias (solid) and standard deviation of the mean (dotted) over γ, m, n or |D|.
 
-    x increases; γ is drawn from large to small. ``marks``: text -> x of a vertical line.
+    This is section 5.5 of the paper. ``x`` must increase; the axis of γ runs from large to small.
+    ``marks`` maps the text of a vertical line to its x.
     """
     c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
@@ -206,9 +212,9 @@ def _tick(percent: float) -> str:
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> go.Figure:
-    """Share that a correction keeps of each polynomial component, over degrees 1 to ``most``.
+    """Draw the share of each polynomial component that a correction keeps, over degrees 1..most.
 
-    ``series`` holds a label and the shares of each line, which is drawn for one γ or one m.
+    ``series`` holds the label and the shares by degree of each line; a line is for one γ or one m.
     """
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
@@ -235,9 +241,14 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Ends of an axis for all curves, cut off at 1.25 times ``about`` or the first curve's peak."""
+    """Return the ends of a y axis for all curves, cut off at ± 1.25 times a typical size.
 
-    def room(beyond: float) -> float:  # rounded up, so that small changes of a curve keep the axis
+    The typical size is ``about`` or the largest absolute value of the first curve, whichever is
+    larger.
+    """
+
+    # Return the room for values beyond an end, rounded up so that the axis seldom changes.
+    def room(beyond: float) -> float:
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
         return float(next(x for x in (decade, 2 * decade, 5 * decade, 10 * decade) if x >= beyond))
@@ -259,7 +270,7 @@ def _percent(low: float, top: float) -> dict[str, Any]:
 
 
 def _decades(low: float, top: float, most: int) -> list[float]:
-    """Powers of ten between two exponents, at most ``most`` of them."""
+    """Return the powers of ten between two exponents, at most ``most`` powers."""
     exponents = range(math.ceil(low - 1e-9), math.floor(top + 1e-9) + 1)
     return [10.0**e for e in exponents[:: max(1, -(-len(exponents) // most))]]
 
@@ -267,14 +278,18 @@ def _decades(low: float, top: float, most: int) -> list[float]:
 def movielens_curves(
     metric: Metric, recipe: Correction, m: int, *, dark: bool = False
 ) -> tuple[theme.Picture, str]:
-    """Picture of a correction over m, shaded where some pair is wrong, and its description."""
+    """Return a picture of a corrected metric over m on MovieLens, and a description of the picture.
+
+    The picture is shaded at every m at which some pair of systems has the wrong order.
+    """
     sets, orders = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
     pairs = result.pairs_in_order(metric, sets)
     keep = orders.m_values <= result.MOVIELENS_M
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
     known = orders.m_values[keep]
-    # Take the next known m for each m of the grid: a fitted correction is known at a few m only.
+    # Replace each m of the grid by the next m with results, since a fitted correction is evaluated
+    # at a few m only.
     wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)

@@ -1,4 +1,4 @@
-"""A corrected metric, its bias and its variance: the checked settings, and the results."""
+"""Settings and results of the Correct page: a corrected metric, its bias and its variance."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
 PRIORS = (UNIFORM, *POWERS, REAL, OWN)
 MOST_N = 100_000  # largest n of a non-uniform prior, which is evaluated at every rank
 
-# Key of a setting -> its options, and the default.
+# Name of a setting -> its options, and the default.
 OFFERED: dict[str, tuple[Any, Any]] = {
     "metric": (choices.CHIPS, choices.METRIC),
     "take": (TAKEN, "BV"),
@@ -51,7 +51,7 @@ OFFERED: dict[str, tuple[Any, Any]] = {
 }
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
-# Axis values of the pictures of section 5.5, and of the spectrum picture (what a sample can see).
+# Values of γ, m, n and |D| in the pictures of section 5.5, and of γ and m in the spectrum picture.
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
 MS = (10, 20, 50, 100, 200, 500, 1_000)
 NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
@@ -59,7 +59,7 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m in the picture, and largest m at which corrections are fitted
+MOVIELENS_M = 2_000  # largest m in the MovieLens picture, and of fitted corrections on MovieLens
 
 Point = tuple[Correction, Sampling]
 
@@ -68,10 +68,13 @@ class Prior(NamedTuple):
     """Prior distribution of the true rank: how often each rank is assumed to occur."""
 
     name: str = UNIFORM
-    custom: bytes = b""  # the reader's float64 weights of the ranks 1..n, for some n
+    custom: bytes = b""  # the user's weights of the ranks 1, 2, ... as float64; empty if none
 
     def weights(self, n: int) -> Floats | None:
-        """Weights of the ranks 1..n, custom weights stretched to n; None for the uniform prior."""
+        """Return weights of the ranks 1..n, or None for the uniform prior.
+
+        Custom weights for another number of ranks are stretched to n.
+        """
         return resize_prior(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
 
 
@@ -85,13 +88,15 @@ def _named(name: str, n: int) -> Floats | None:
 
 
 def stretched(sets: list[RankSet], n: int) -> Floats:
-    """Histogram of all ranks, rescaled from their own numbers of candidates to n: shape (n,).
+    """Return the histogram of all ranks, rescaled to lists of n candidates: shape (n,).
 
-    Each rank is spread evenly over the interval from (rank - 1) / size to rank / size.
+    A rank among ``size`` candidates is spread evenly over the part of the list from
+    (rank - 1) / size to rank / size.
     """
     ends, total = np.arange(n + 1) / n, np.zeros(n)
     for ranks in sets:
-        # The cumulative histogram is a sum of ramps from (rank - 1) / size to rank / size.
+        # The cumulative histogram is a sum of linear ramps: each rank contributes a ramp that rises
+        # by 1 between (rank - 1) / size and rank / size.
         for edge, sign in (((ranks.ranks - 1) / ranks.n, 1), (ranks.ranks / ranks.n, -1)):
             order = np.argsort(edge)
             slope = np.r_[0.0, np.cumsum(ranks.n[order])]
@@ -104,7 +109,7 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
 def fitted(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior
 ) -> tuple[Fit, float, float]:
-    """A correction fitted to a prior, and its squared bias and variance averaged over the prior."""
+    """Return a correction fitted to a prior, and its squared bias and variance over this prior."""
 
     def make() -> tuple[Fit, float, float]:
         weights = prior.weights(sampling.n)
@@ -118,7 +123,7 @@ def fitted(
 def expected(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior, ranks: Ints
 ) -> Floats:
-    """Expected value of the corrected metric at each true rank."""
+    """Return the expected value of the corrected metric at each true rank."""
     return memory.cached(
         ("expected", metric, recipe, sampling, prior, ranks.tobytes()),
         lambda: fitted(metric, recipe, sampling, prior)[0].expected(ranks),
@@ -128,12 +133,12 @@ def expected(
 
 @dataclass(frozen=True)
 class Question:
-    """Everything that the content of the page depends on, checked."""
+    """The checked settings on which all results of the page depend."""
 
     metric: Metric
     sampling: Sampling
     drawn: tuple[Correction, ...]  # corrections in the pictures, including ``taken``
-    taken: Correction  # the correction whose corrected metric the reader exports
+    taken: Correction  # the correction whose corrected metric the user exports
     gamma: float
     instances: int
     prior: Prior
@@ -141,15 +146,15 @@ class Question:
     note: str  # sentence on corrections left out of the pictures
 
     def fit(self, recipe: Correction | None = None) -> Fit:
-        """The fitted correction; by default ``taken``."""
+        """Return the fitted correction; if ``recipe`` is None, the fit of ``taken``."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[0]
 
     def risk(self, recipe: Correction | None = None) -> tuple[float, float]:
-        """Squared bias and variance of one draw, averaged over the prior of the ranks."""
+        """Return squared bias and variance of one draw, averaged over the prior of the ranks."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[1:]
 
     def weighed(self, weight: float) -> Question:
-        """The question with another γ."""
+        """Return a copy of these settings with another γ."""
 
         def other(recipe: Correction) -> Correction:
             return recipe if recipe.gamma is None else replace(recipe, gamma=weight)
@@ -158,12 +163,12 @@ class Question:
         return replace(self, drawn=drawn, taken=other(self.taken), gamma=weight)
 
     def at(self, sampling: Sampling) -> Question:
-        """The question with another sampling of the same number of candidates."""
+        """Return a copy of these settings with another sampling of the same n candidates."""
         ranks = rank_grid(sampling.n, keep=jumps(sampling, self.metric))
         return replace(self, sampling=sampling, ranks=ranks)
 
     def expected(self, recipe: Correction) -> Floats:
-        """Expected value of the corrected metric at each of :attr:`ranks`."""
+        """Return the expected value of the corrected metric at each of :attr:`ranks`."""
         return expected(self.metric, recipe, self.sampling, self.prior, self.ranks)
 
 
@@ -172,7 +177,7 @@ def check(
     chosen: Mapping[str, Any],
     custom: Callable[[int], Floats] | None = None,
 ) -> Question:
-    """Return the question of the settings, checked; ``custom(n)`` gives weights of ranks 1..n."""
+    """Check settings and return them as a question; ``custom(n)`` returns weights of ranks 1..n."""
     k, weight = int(shared["k"]), float(shared["gamma"])
     metric = choices.chip_metric(chosen["metric"], k, int(shared["n"]))
     recipes = {label: labelled(label, weight) for label in LABELS}
@@ -215,7 +220,7 @@ def check(
 
 
 class Tradeoff(NamedTuple):
-    """Bias and standard deviation of the corrected mean along an axis, as shares."""
+    """Bias and standard deviation of the corrected mean, as shares, over γ, m, n or |D|."""
 
     recipe: Correction
     label: str
@@ -224,7 +229,7 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
-    """Axis (γ, m, n or |D|) -> the values along the axis, and the curves over these values."""
+    """Return, for each axis (γ, m, n, |D|), the values on the axis and the curves over them."""
     s, plain = q.sampling, Correction()
     without = s.design.distinct
     gammas = sorted({*GAMMAS, *([q.gamma] if q.gamma >= min(GAMMAS) else [])})
@@ -247,7 +252,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # the prior makes a sampled rank impossible: leave a gap in the line
+        except ValueError:  # the prior makes a sampled rank impossible: the line has a gap here
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 
@@ -264,7 +269,10 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Label, and kept share of each polynomial component, for several m (``over_m``) or γ."""
+    """Return, for several m (``over_m``) or γ, a label and the share kept of each component.
+
+    The components are polynomials of the rank (:mod:`sampledash.spectral`).
+    """
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
         ms = sorted({m for m in (*SPECTRUM_MS, s.m) if m <= most})
@@ -274,20 +282,20 @@ def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Flo
 
 
 def movielens_protocol(recipe: Correction) -> Protocol:
-    """Protocol of the paper: negatives without replacement, correction fitted to replacement."""
+    """Return the paper's protocol: draws without replacement, correction fitted for replacement."""
     return Protocol.of(
         {"scheme": "without-replacement", "fit_scheme": "with-replacement", "correction": recipe}
     )
 
 
 def pairs_in_order(metric: Metric, sets: list[RankSet]) -> list[tuple[int, int]]:
-    """Pairs of systems that the exact metric orders, the better system first."""
+    """Return the pairs of systems with different exact values, the better system first."""
     protocol = movielens_protocol(Correction())
     return [(i, j) for i, j, truth in true_order(metric, sets, protocol) if truth]
 
 
 def movielens_orders(metric: Metric, recipe: Correction) -> Orders:
-    """Orders of the systems at every m if uncorrected, and at m up to ``MOVIELENS_M`` otherwise."""
+    """Return the orders of the systems over m; with a correction, up to ``MOVIELENS_M`` only."""
     sets, protocol = example(MOVIELENS), movielens_protocol(recipe)
     m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
     return memory.orders((metric,), sets, m_max, protocol, shared=True)

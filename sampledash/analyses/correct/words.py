@@ -31,7 +31,7 @@ def _power(value: float) -> str:
 
 
 def root(square: float) -> str:
-    """Square root of a value in (%)², as short text for the label of a bar."""
+    """Return the square root of a value in (%)², as short text for the label of a bar."""
     value = float(np.sqrt(square))
     if value >= 1000:
         return _power(value)
@@ -42,12 +42,12 @@ say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)
 
 
 def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> str:
-    """Sentence with bias and standard deviation of each corrected mean, for a screen reader."""
+    """Return a sentence with bias and standard deviation of each mean, for a screen reader."""
     return say.risks([(x, b**0.5, (v / instances) ** 0.5) for x, (b, v) in errors.items()])
 
 
 def vector_note(fit: Fit) -> str:
-    """Sentences on how to use the corrected vector, and on its values."""
+    """Return sentences on how to use the corrected vector, and on its values."""
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])
@@ -56,12 +56,15 @@ def vector_note(fit: Fit) -> str:
 
 
 def gamma_meaning(correction: Correction, instances: int) -> str:
-    """Sentences on the meaning of γ, and on the γ that suits |D| instances."""
+    """Return sentences on the meaning of γ, and on the γ that suits |D| instances."""
     return say.gamma_meaning(correction, instances, float(f"{1 / instances:.2g}"))
 
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
-    """The formula of the vector as TeX with numbers, a step per string; ``prior`` follows p(r)."""
+    """Return the formula of the vector as TeX with numbers, one step per string.
+
+    ``prior`` is the TeX that follows "p(r)".
+    """
     steps = template(_HERE / "formula.tex.jinja").render(
         n=fit.sampling.n,
         m=fit.sampling.m,
@@ -77,7 +80,7 @@ def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1
 
 
 class Settled(NamedTuple):
-    """The m from which the order of a pair is right, uncorrected and corrected; None: no such m."""
+    """The m from which a pair's order is right, without and with correction; None if never."""
 
     pair: str
     plain: int | None
@@ -85,7 +88,7 @@ class Settled(NamedTuple):
 
 
 def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
-    """Sentence on the pair that the uncorrected metric gets right last, and on its correction."""
+    """Return a sentence on the pair that needs the largest m without correction."""
     if not pairs:
         return NOTHING
     late = m_max * 1e6
@@ -96,7 +99,7 @@ def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
 
 
 def script(fit: Fit) -> str:
-    """Python script that computes the vector with this package."""
+    """Return a Python script that computes the vector with this package."""
     s, recipe = fit.sampling, fit.correction
     odds = f", odds={s.odds!r}" if s.design.weighted else ""
     options = f", gamma={recipe.gamma!r}" if recipe.gamma is not None else ""
@@ -114,7 +117,7 @@ def script(fit: Fit) -> str:
 
 
 def function(fit: Fit) -> str:
-    """Python function, three lines without imports, that returns the values of the vector."""
+    """Return Python code of a function that returns the corrected value of a sampled rank."""
     values = ", ".join(map(repr, fit.values.tolist()))
     return (
         f"values = [{values}]\ndef corrected(sampled_rank):  # {fit.metric}, {fit.correction}\n"

@@ -1,1 +1,1 @@
-"""The Correct page on sampled ranks or on a printed table: its results and pictures."""
+"""Results and pictures of the Correct page, if its input is sampled ranks or a printed table."""

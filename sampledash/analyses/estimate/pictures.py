@@ -1,4 +1,4 @@
-"""Pictures of what sampled ranks say about the exact metric, and what they leave open."""
+"""Pictures of estimates and of possible ranges of the exact metric, given sampled ranks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROW = 58  # height of the row of a system, in pixels
 
 
 def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure:
-    """Ranges of the exact metric, one row for each system, the first on top."""
+    """Draw possible ranges of the exact metric, one row for each system, the first row on top."""
     c = theme.look(dark)
     data: list[dict[str, Any]] = []
     dot = {"symbol": "circle", "size": 11, "color": c.ink, "line": {"width": 0}}
@@ -43,7 +43,7 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
                 data.append(theme.dots(*at, marker, name=name, hovertemplate=hover))
     known = [x for row in rows for x in (*row.free, row.value, row.exact) if x is not None]
     low, top = min(known), max(known)
-    if 0 <= low <= top - low:  # near 0: let the axis begin at 0
+    if 0 <= low <= top - low:  # if the lowest value is near 0, the axis begins at 0
         low = 0.0
     axis = theme.percent_axis(100 * top, low=100 * low, title=f"{metric} on all items")
     return theme.figure(
@@ -62,7 +62,7 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
 ) -> go.Figure:
-    """Share of relevant items up to each true rank: estimated and, where known, exact."""
+    """Draw the share of relevant items up to each true rank: estimated and, where known, exact."""
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
         line = theme.system_line(place, dark)
@@ -84,9 +84,9 @@ def ranks_below(
 
 
 def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Bias, standard deviation and root mean squared error of a corrected mean over γ.
+    """Draw bias, standard deviation and root mean squared error of a corrected mean over γ.
 
-    The first row of ``table`` has the suggested γ, 1/|D|.
+    The first row of ``table`` has the suggested γ, 1/|D|, where |D| is the number of instances.
     """
     c = theme.look(dark)
     suggested, best = table["gamma"].iloc[[0, int(table["mse"].argmin())]].tolist()
@@ -103,7 +103,7 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     ]
     top = 2.5 * float(error.max())
     low = max(float(min(error.min(), scatter.min())) / 2, top / 1e5)
-    if not top:  # if all negatives were drawn, the error is 0, which has no logarithm
+    if not top:  # the error is 0, which has no logarithm, if all negatives were drawn
         low, top = 1e-5, 1.0
     digits = {"nticks": 5, "hoverformat": ".3g"}
     log, ends = {"type": "log"}, [float(np.log10(100 * x)) for x in (low, top)]

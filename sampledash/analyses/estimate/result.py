@@ -40,16 +40,19 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-FEW = 30  # with fewer instances, the 95 % interval of a share of 1/2 is wider than ± 18 points
-MOST_PRINTED = 20  # most systems in a printed table
-MOST_CANDIDATES = 10**6  # most candidates in a picture of true ranks
+FEW = 30  # with fewer instances, the 95 % interval of a share of 50 % is wider than 32 to 68 %
+MOST_PRINTED = 20  # largest number of systems in a printed table
+MOST_CANDIDATES = 10**6  # largest number of candidates in a picture of true ranks
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics in the example of a printed table
 DATA = "movielens-xyz"
-_ROUNDING = 1e-9  # tolerance for rounding, needed where a range is a single value
+_ROUNDING = 1e-9  # tolerance for rounding errors, needed if a range is a single value
 
 
 def plainer() -> list[str]:
-    """Estimators that stay valid if the draw decided m, in the order of decreasing assumptions."""
+    """Return the estimators that are valid even if m depends on the drawn negatives.
+
+    The estimator with the strongest assumptions comes first.
+    """
     rows = sorted(LEARNED.values(), key=lambda row: not row.stepped)
     return [TOGETHER, *(row.label for row in rows if row.cancels)]
 
@@ -63,19 +66,21 @@ METHODS = Live(_methods)
 
 
 class Row(NamedTuple):
-    """What is known about the exact metric of one system, or about the difference of two."""
+    """What is known about the exact metric of a system, or about the difference of two systems."""
 
     name: str
     other: str  # the system that is subtracted; "" for a single system
     free: Range  # range without an assumption
-    falling: Range | None  # range if better ranks are never rarer; None if data contradict this
+    # Range if no rank is rarer than the next worse rank; None if this assumption cannot be used.
+    falling: Range | None
     value: float | None = None  # the estimate
     exact: float | None = None
-    readings: tuple[float, ...] = ()  # one estimate if m was set beforehand, one if drawn
+    # One estimate; or two, if it is unknown whether m was set beforehand or decided by the draw.
+    readings: tuple[float, ...] = ()
 
 
 def narrowed(span: Range, other: Range) -> Range:
-    """Return the part of a range that lies in another; the range itself if they do not meet."""
+    """Return the part of ``span`` that lies in ``other``, or ``span`` if they do not overlap."""
     low = other[0] if other[0] > span[0] + _ROUNDING else span[0]
     high = other[1] if other[1] < span[1] - _ROUNDING else span[1]
     return (low, high) if low <= high else span
@@ -83,7 +88,7 @@ def narrowed(span: Range, other: Range) -> Range:
 
 @dataclass(frozen=True)
 class Question:
-    """Everything that the results for sampled ranks depend on."""
+    """The settings on which all results for sampled ranks depend."""
 
     sets: tuple[SampledRankSet, ...]  # one per system
     metric: Metric
@@ -93,12 +98,15 @@ class Question:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the draw decided m, or may have decided m, for some system."""
+        """Whether, for some system, m depends or may depend on the drawn negatives."""
         return any(ranks.readings[-1].adaptive for ranks in self.sets)
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """Two questions, m set beforehand or decided by the draw; the question itself if known."""
+        """The question itself if it is known how m was set, else one question per possibility.
+
+        The possibilities are ``READINGS``: m was set beforehand, or the draw decided m.
+        """
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
         return tuple(
@@ -110,13 +118,13 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid for these systems; ``TOGETHER`` needs at least two systems."""
+        """Estimators that are valid for these systems (``TOGETHER`` needs at least two systems)."""
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
 
     def values(self, place: int, method: str) -> list[float]:
-        """Estimates of one system by one of :data:`METHODS`, one for each reading of m."""
+        """Return a system's estimates by one of :data:`METHODS`, one for each of ``readings``."""
         return [question._value(place, method) for question in self.readings]
 
     def _value(self, place: int, method: str) -> float:
@@ -128,9 +136,10 @@ class Question:
         return self.cached((asked, ranks), lambda: point(self.metric, ranks, asked))
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Range of the metric of system i (if i = j), or of the difference of systems i and j.
+        """Return the range of the metric of system i (if i = j), or of the difference of i and j.
 
-        With a shape, None if the samples contradict the shape or if the draw may have decided m.
+        If a ``shape`` of the rank distributions is assumed, the range is None if the samples
+        contradict the shape, or if m may depend on the drawn negatives.
         """
         ranks, other = self.sets[i], self.sets[j]
 
@@ -144,18 +153,21 @@ class Question:
             return None
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
-        # With few ranks the range with the assumption may be the wider one.
+        # With few ranks, the range with the assumption may exceed the range without an assumption.
         if shape is None or span is None:
             return span
         return narrowed(span, self.span(i, j, None))
 
     def gammas(self, ranks: SampledRankSet) -> pd.DataFrame:
-        """Table of bias and variance of the corrected mean of all instances, for several γ."""
+        """Return a table of bias and variance of the corrected mean of all instances, by γ."""
         of = self.metric, ranks.outcomes.samplings[-1], ranks.n_instances
         return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, SHAPED)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
-        """A grid of true ranks, and by system the estimated share of relevant items up to each."""
+        """Return a grid of true ranks, and by system the share of relevant items up to each rank.
+
+        The shares are estimated. If there are too many candidates to draw, a ValueError is raised.
+        """
         if (n := max(x.n for ranks in self.sets for x in ranks.strata)) > MOST_CANDIDATES:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
         grid = rank_grid(n)
@@ -170,7 +182,10 @@ class Question:
         }
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
-        """Ranges of scores per instance until the metric is decided: of these, of ∞ instances."""
+        """Return two ranges of the mean number of scores per instance until a metric is decided.
+
+        The first range is that of these instances, the second that of infinitely many instances.
+        """
 
         def make() -> tuple[Range, Range]:
             for_these, more = (
@@ -181,13 +196,13 @@ class Question:
         return self.cached(("price", ranks), make)
 
     def cached(self, name: tuple[Hashable, ...], make: Callable[[], T]) -> T:
-        """Return a result about this metric from the cache; make it if needed."""
+        """Return a result about this metric from the cache; compute it by ``make`` if needed."""
         return memory.cached(("estimate", self.metric, *name), make, shared=bool(self.true))
 
 
 @dataclass(frozen=True)
 class Result(Generic[Q]):
-    """What the page shows: systems, pairs, notes, the verdict in words, and a legend."""
+    """Results of the page: rows of systems and pairs, notes, the verdict in words, and a legend."""
 
     question: Q
     rows: tuple[Row, ...]
@@ -196,13 +211,13 @@ class Result(Generic[Q]):
     word: str
     sentence: str
     legend: str
-    method: str = ""  # estimator used, which may assume less than the one that was asked for
+    method: str = ""  # estimator used, which may assume less than the chosen estimator
 
 
 def _ranges(
     q: Question | TableQuestion, names: Sequence[str], report: Progress
 ) -> tuple[list[Row], list[Row]]:
-    """Rows with the ranges of every system, and of every pair."""
+    """Return rows with the ranges of all systems, and rows with the ranges of all pairs."""
     places = list(combinations_with_replacement(range(len(names)), 2))
     rows, pairs = list[Row](), list[Row]()
     for done, (i, j) in enumerate(places):
@@ -251,7 +266,7 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """The chosen estimator or, if it assumes too much, one that assumes less; and the reason."""
+    """Return the chosen estimator, or another that assumes less if needed; and the reason."""
     method, order = q.method, plainer()
     plainest = order[-1]
     why: words.Reason = "range"
@@ -278,7 +293,7 @@ def _allowed_method(
 
 
 def _to_know(q: Question) -> Iterator[str]:
-    """Yield notes on the cutoff, on systems of different n or m, and on instances of many ranks."""
+    """Yield notes on the cutoff, systems with different n or m, and instances with many ranks."""
     sizes = {ranks.system: ranks.population for ranks in q.sets}
     least = min(q.sets, key=lambda ranks: ranks.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
@@ -294,7 +309,7 @@ def _to_know(q: Question) -> Iterator[str]:
 
 
 def estimates(result: Result[Question]) -> pd.DataFrame:
-    """Table of every estimate for every system, with the exact value where it is known."""
+    """Return a table of every estimate for every system, with the exact value where it is known."""
     q, rows = result.question, []
     for i, row in enumerate(result.rows):
         values = {label: ask._value(i, name) for label, (ask, name) in offered(q).items()}
@@ -309,7 +324,7 @@ def estimates(result: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Label of each valid estimate -> the question with its reading of m, and the method."""
+    """Return the valid estimates: label -> one of the question's ``readings``, and the method."""
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))
@@ -317,7 +332,7 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(result: Result[Question]) -> pd.DataFrame:
-    """Table of the range of each pair's difference, with and without the assumption FALLING."""
+    """Return a table of the range of each pair's difference, with and without ``FALLING``."""
     drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
@@ -330,7 +345,7 @@ def pair_ranges(result: Result[Question]) -> pd.DataFrame:
 
 
 def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
-    """Column -> how these rank sets were sampled, for a table to download."""
+    """Return columns of a table to download that describe how these rank sets were sampled."""
 
     def listed(sizes: set[Any]) -> Any:
         return sizes.pop() if len(sizes) == 1 else ", ".join(map(str, sorted(sizes)))
@@ -342,7 +357,7 @@ def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
 
 @memory.once
 def example_table() -> str:
-    """Expected sampled metrics of X, Y and Z as text of a table that a paper would print."""
+    """Return an example of a printed table: expected sampled metrics of X, Y and Z, as text."""
     lines = [", ".join(["system", *PRINTED])]
     for ranks in example(DATA):
         drawn: Any = {"m": 100, "scheme": "without-replacement"}
@@ -352,7 +367,7 @@ def example_table() -> str:
 
 
 def read_table(text: str) -> PrintedTable:
-    """Read a printed table; raise a ValueError if systems are too many or lack a value."""
+    """Read a printed table; raise ValueError for too many systems, or a system without values."""
     table = read_printed(text)
     if len(table.rows) > MOST_PRINTED:
         raise ValueError(
@@ -367,7 +382,7 @@ def read_table(text: str) -> PrintedTable:
 
 
 class TableQuestion(NamedTuple):
-    """Everything that the results for a printed table depend on."""
+    """The settings on which all results for a printed table depend."""
 
     table: PrintedTable
     metric: Metric
@@ -375,9 +390,10 @@ class TableQuestion(NamedTuple):
     instances: int
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Range of the metric of line i (if i = j), or of the difference of lines i and j.
+        """Return the range of the metric of row i (if i = j), or of the difference of rows i and j.
 
-        Nothing is assumed to relate two lines. With a shape, None if a line contradicts the shape.
+        No relation between two rows is assumed. If a ``shape`` of the rank distributions is
+        assumed, the range is None if a row contradicts the shape.
         """
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]
@@ -419,7 +435,10 @@ def compute_table(
 
 
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Table of every range with its settings; the range is empty if the table contradicts it."""
+    """Return a table of all ranges with their settings.
+
+    The cells of a range are empty if the printed table contradicts the assumed shape.
+    """
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
     rows: list[dict[str, Any]] = []

@@ -1,1 +1,1 @@
-"""The Explore page: its results, its pictures and its texts."""
+"""The Explore page, which shows what sampling does to a metric at each rank."""

@@ -1,4 +1,4 @@
-"""Pictures of the Explore page: a metric over true ranks; the distribution of sampled ranks."""
+"""Pictures of the Explore page: metrics over the true rank, and distributions of sampled ranks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
 AGREE = 0.005  # two lines that are closer than this share of the axis look like one line
-_FEW = 10  # least number of bars for which the axis has room
+_FEW = 10  # number of bars for which the axis has room even if there are fewer bars
 
 
 def expected_curve(
@@ -33,12 +33,13 @@ def expected_curve(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> theme.Picture:
-    """Exact and expected sampled metric over the true rank, with a band of ± 1 standard deviation.
+    """Draw exact and expected sampled metric over the true rank, ± 1 standard deviation.
 
-    The curves are shares over increasing ranks, at most 400 points. The rank ``at`` is marked if
-    ``ranks`` holds it. ``log``: a logarithmic rank axis; ``narrow``: labels have two lines.
+    The curves are shares (0 to 1) at the increasing ``ranks``, at most 400. The rank ``at`` is
+    marked if it is one of ``ranks``. If ``log``, the rank axis is logarithmic. If ``narrow``,
+    labels have two lines.
     """
-    # The sampled line is solid, since each panel shows a single sampled metric.
+    # Each panel shows a single sampled metric, so no dash pattern is needed to distinguish metrics.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
     color = style["color"]
     y_exact, y_mean = theme.in_percent(exact), theme.in_percent(mean)
@@ -88,7 +89,7 @@ def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
 
 
 def _crossing(values: Floats, level: float) -> int:
-    """Index of the first value at or below ``level``; the last index if there is none."""
+    """Return the index of the first value at or below ``level``; if none is, the last index."""
     below = np.flatnonzero(values <= level)
     return int(below[0]) if len(below) else len(values) - 1
 
@@ -103,16 +104,17 @@ def _values_at(
     narrow: bool,
     back: str,
 ) -> list[dict[str, Any]]:
-    """Labels with name and value beside the marked points.
+    """Return labels with name and value beside the two marked points.
 
-    A falling curve leaves room above right and below left. The higher point has its label above
-    right, the lower point below left. Near an end of the axis both are on the side with room.
+    The curves fall, so there is room at the upper right of the higher point and at the lower left
+    of the lower point: the labels are put there. Near an end of the axis, both labels are on the
+    side that has room.
     """
     share = np.log(at) / np.log(max(last, 2)) if log else at / last
     height = 0.2 if narrow else 0.08  # height of a label, as a share of the height of the plot
 
     def lift(y: float, right: bool) -> float:
-        """Height of the lower edge of a label, as a share of the height of the plot."""
+        """Return the height of a label's lower edge, as a share of the height of the plot."""
         above = y / top + 0.02
         return above if right and above + height < 1.05 else max(above - 0.04 - height, 0.0)
 
@@ -142,7 +144,7 @@ def family(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> go.Figure:
-    """Expected sampled metric for several numbers of negatives, and exact metric (Figure 3)."""
+    """Draw the expected sampled metric for several m, and the exact metric (Figure 3)."""
     c, sizes = theme.look(dark), sorted(curves)
     drawn = [*(theme.in_percent(curves[m]) for m in sizes), theme.in_percent(exact)]
     texts = [*(f"m = {count(m)}" for m in sizes), "exact"]
@@ -175,7 +177,10 @@ def family(
 
 
 def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
-    """Slice of sampled ranks with at least 1/2000 of the largest probability, at most ``most``."""
+    """Return the slice of at most ``most`` sampled ranks that a picture of ``p`` shows.
+
+    It shows the ranks with at least 1/2000 of the largest probability, as far as there is room.
+    """
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])
     if last - first + 1 > most:
@@ -187,9 +192,9 @@ def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
 def law(
     p: Floats, *, k: int | None, mean: float, observed: Ints | None = None, dark: bool = False
 ) -> go.Figure:
-    """Distribution ``p`` of the sampled ranks 1..m+1 as bars, with the cutoff and the mean marked.
+    """Draw the distribution ``p`` of the sampled ranks 1..m+1 as bars; mark cutoff and mean.
 
-    ``observed``: drawn sampled ranks. Their shares become the bars, and the distribution the dots.
+    If ``observed`` sampled ranks are given, bars show their shares, and dots the distribution.
     """
     c = theme.look(dark)
     window = law_window(p)
@@ -198,7 +203,7 @@ def law(
         wide = slice(min(window.start, low), max(window.stop, high))
         window = wide if wide.stop - wide.start <= LIMIT else window
     ranks = np.arange(window.start + 1, window.stop + 1)
-    # A few bars would be too wide: extend the axis, but not beyond the ranks 1..m+1.
+    # If there are few bars, each would be too wide: extend the axis, but not beyond ranks 1..m+1.
     left = max(int(ranks[0]) - max(_FEW - len(ranks), 0), 1)
     right = min(max(int(ranks[-1]), left + _FEW - 1), len(p))
     y = theme.in_percent(p[window])
@@ -228,9 +233,10 @@ def law(
 
 
 def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.Figure:
-    """One draw: the catalogue as a strip with the relevant item and the drawn negatives.
+    """Draw all items as a strip, with the relevant item and the negatives of one sample.
 
-    ``negatives`` holds their true ranks. At most 400 are shown on each side of the item.
+    ``negatives`` holds the true ranks of the negatives. At most 400 negatives are shown on each
+    side of the relevant item.
     """
     c = theme.look(dark)
     ordered = np.sort(negatives)
@@ -282,7 +288,7 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
 
 
 def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.Figure:
-    """Picture over r of the probability that the true rank is at most r, given the sampled rank."""
+    """Draw over r the probability that the true rank is at most r, given the sampled rank."""
     c = theme.look(dark)
     y = theme.in_percent(below)
     i = int(np.searchsorted(y, 50.0))

@@ -1,4 +1,4 @@
-"""Results of the Explore page: curves over the rank, and draws."""
+"""Results of the Explore page: metrics over the true rank, and simulated draws of negatives."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, moments, pmf_chunks
 from sampledash.types import Floats, Ints, Progress
 
-# Exact value, expected value and standard deviation.
-Curves = tuple[Floats, Floats, Floats]  # each of shape (metrics, ranks)
+# Exact metric, expected sampled metric, and standard deviation of the sampled metric.
+Curves = tuple[Floats, Floats, Floats]  # three arrays of shape (metrics, ranks)
 Numbers = tuple[float, float, float]
 
-LARGEST_POSTERIOR = 200_000  # most candidates, as a posterior holds a probability for every rank
+LARGEST_POSTERIOR = 200_000  # largest n: a posterior holds a probability for every rank 1..n
 
 
 @dataclass(frozen=True)
 class Question:
-    """Valid settings of the page; ``top`` is the last rank shown, None for all ranks."""
+    """Valid settings of the page; ``top`` is the last rank shown. If None, all ranks are shown."""
 
     metrics: tuple[Metric, ...]
     sampling: Sampling
@@ -34,34 +34,34 @@ class Question:
 
     @property
     def seen(self) -> float:
-        """Expected sampled rank of the relevant item at the chosen rank."""
+        """Expected sampled rank of a relevant item with the chosen true rank."""
         return 1 + self.sampling.m * float(self.sampling.share_above(self.rank))
 
     @cached_property
     def ranks(self) -> Ints:
-        """Ranks at which the curves are evaluated."""
+        """True ranks at which the curves are evaluated."""
         keep = {rank for metric in self.metrics for rank in jumps(self.sampling, metric)}
         return rank_grid(self.sampling.n, top=self.top, keep=sorted(keep))
 
 
 @dataclass(frozen=True)
 class Result:
-    """The curves, and their values at the chosen rank."""
+    """The curves, and their values at the chosen rank (``here``)."""
 
     question: Question
     curves: Curves
     here: Curves
 
     def at_rank(self, metric: Metric) -> Numbers:
-        """Exact value, expected value and standard deviation at the chosen rank."""
+        """Return exact value, expected value and standard deviation at the chosen rank."""
         place = self.question.metrics.index(metric)
         exact, mean, std = (float(part[place, 0]) for part in self.here)
         return exact, mean, std
 
     def drawn(self, metric: Metric) -> tuple[Ints, Floats, Floats, Floats]:
-        """Ranks and the three curves of a metric, including the chosen rank if it is in range.
+        """Return the ranks and the three curves of a metric, with the chosen rank if it is shown.
 
-        The chosen rank is inserted here, so that the cached curves serve every chosen rank.
+        The chosen rank is inserted here, so that the cached curves do not depend on the choice.
         """
         q, place = self.question, self.question.metrics.index(metric)
         exact, mean, std = (part[place] for part in self.curves)
@@ -73,7 +73,7 @@ class Result:
         return np.insert(q.ranks, at, q.rank), exact, mean, std
 
     def csv(self) -> str:
-        """The curves as CSV text, one row for each rank in the picture."""
+        """Return the curves as CSV text, one row for each rank in the picture."""
         q = self.question
         names, columns = ["rank"], [self.drawn(q.focus)[0].astype(np.float64)]
         for metric in q.metrics:
@@ -84,7 +84,7 @@ class Result:
 
 
 def compute(q: Question, progress: Progress | None = None) -> Result:
-    """Return the result of a question."""
+    """Return the curves for these settings, and their values at the chosen rank."""
     return Result(
         q,
         curves(q.metrics, q.sampling, q.ranks, progress),
@@ -95,7 +95,7 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 def curves(
     metrics: tuple[Metric, ...], sampling: Sampling, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
-    """Curves of several metrics; the distributions of sampled ranks are computed once for all."""
+    """Return curves of several metrics; distributions of sampled ranks are computed only once."""
 
     def make() -> Curves:
         values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
@@ -112,13 +112,13 @@ def curves(
 
 
 def law(sampling: Sampling, rank: int) -> Floats:
-    """Distribution of the sampled rank, given the true rank: shape (m + 1,)."""
+    """Return the distribution of the sampled rank, given the true rank: shape (m + 1,)."""
     key = "law", sampling, rank
     return memory.cached(key, lambda: memory.frozen(sampling.pmf(rank)), shared=True)
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
-    """Probability that the true rank is at most r, for r = 1..n, given the sampled rank."""
+    """Return the probability that the true rank is at most r = 1..n, given the sampled rank."""
 
     def make() -> Floats:
         return memory.frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
@@ -127,32 +127,33 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 
 
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
-    """Expected metric in focus for some m and, if n is at most ``MOST`` + 1, all negatives.
+    """Return the expected metric in focus for each m in ``sizes`` below n - 1, and for m = n - 1.
 
-    Two dictionaries: m -> values at the question's ranks, and m -> value at the chosen rank.
+    m = n - 1 is left out if it exceeds ``MOST``. The result is two dictionaries: m -> values at the
+    question's ranks, and m -> value at the chosen rank.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
     values: dict[int, Floats] = {}
     for m in [*(m for m in sizes if m < s.n - 1), *([s.n - 1] if s.n - 1 <= MOST else [])]:
         if m == s.n - 1 and s.design.distinct:
-            values[m] = metric(both, s.n)  # the sample holds all negatives: the exact metric
+            values[m] = metric(both, s.n)  # the sample holds all negatives: the metric is exact
         else:
             values[m] = curves((metric,), Sampling(s.n, m, s.scheme, s.odds), both)[1][0]
     return {m: y[:-1] for m, y in values.items()}, {m: float(y[-1]) for m, y in values.items()}
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
-    """Sampled ranks of ``draws`` draws with this seed; further draws do not change the first."""
+    """Return the sampled ranks of ``draws`` draws; more draws begin with the same sampled ranks."""
     return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
 
 
 def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw: int) -> Ints:
-    """Draw true ranks for the negatives of a draw that gave this sampled rank.
+    """Return random true ranks of the negatives in a draw that gave this sampled rank.
 
     In every scheme, if the number of negatives above the relevant item is given, these negatives
-    are uniform among the items above, and the other negatives are uniform among the items below.
-    With replacement, an item may be drawn twice.
+    are uniform among the items above it, and the other negatives are uniform among the items below
+    it. With replacement, an item may be drawn twice.
     """
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1

@@ -14,20 +14,20 @@ say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 
 def sentence(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> str:
-    """The main sentence of the page, at most 25 words."""
+    """Return the main sentence of the page, which has at most 25 words."""
     start = sentences.say.drawn(sampling)
     return say.sentence(metric, rank, start, exact, mean, same=abs(exact - mean) < SAME)
 
 
 def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
-    """Sentences on the sampled rank: how many of the items above are drawn, on average."""
+    """Return sentences on the sampled rank: how many items above are drawn on average."""
     drawn = sampling.drawn * float(sampling.share_above(rank))
     by_share = metric.linear or metric.share is not None
     return say.looks_like(metric, rank, sampling, drawn, by_share)
 
 
 def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> list[str]:
-    """The steps from the true rank to the expected sampled metric, as TeX with the numbers."""
+    """Return the steps from the true rank to the expected sampled metric, as TeX with numbers."""
     above, below = (float(x) for x in sampling.weights(rank))
     numbers = {"n": sampling.n, "m": sampling.m, "rank": rank, "above": above, "below": below}
     numbers |= {"share": float(sampling.share_above(rank)), "drawn": sampling.drawn}
@@ -39,12 +39,12 @@ def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: f
 
 
 def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
-    """Sentence on one sample: negatives above the relevant item, sampled rank, metric."""
+    """Return a sentence on one sample: negatives above the relevant item, sampled rank, metric."""
     value = float(metric.of_above(above, sampling.m)) * metric.scale(1)
     return say.one_draw(metric, above, sampling.m, value)
 
 
 def law(metric: Metric, rank: int, sampling: Sampling, p: list[float]) -> str:
-    """Sentence on the probability that the sampled rank is within the cutoff (1 if no cutoff)."""
+    """Return a sentence on the probability that the sampled rank is at most k (1 if no cutoff)."""
     k = metric.cut(sampling.m) or 1
     return say.law(rank, sampling, k, min(1.0, sum(p[:k])))

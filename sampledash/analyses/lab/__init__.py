@@ -1,1 +1,1 @@
-"""The Lab: from interactions to rank sets, with the recommenders of the papers."""
+"""The Lab page: it trains the recommenders of the papers on interactions and ranks test items."""

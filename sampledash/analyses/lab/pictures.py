@@ -21,7 +21,7 @@ _MOVIES = 8
 
 
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Each measure of a sweep over the hyperparameter ``knob``, with the best value marked.
+    """Draw each measure of a sweep over the hyperparameter ``knob``, with the best value marked.
 
     ``table`` is the table that ``result.swept`` returns.
     """
@@ -30,7 +30,10 @@ def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
-    """Positions of the values, and the axis: for the weight w_m logarithmic, 0 left of 0.001."""
+    """Return x positions of the values, and the x axis.
+
+    The axis of the weight w_m is logarithmic, with a value of 0 placed to the left of 0.001.
+    """
     title = {"text": knob}
     if knob != "w_m":
         room = 0.05 * (float(np.ptp(values)) or 1)
@@ -43,7 +46,7 @@ def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
 
 
 def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool) -> theme.Picture:
-    """Panel of one measure: RMSE in ink, other measures in percent and in their metric's colour."""
+    """Draw one measure: RMSE in the colour of text, a metric in percent and in its own colour."""
     name, error = str(values.name), values.name == "RMSE"
     line: dict[str, Any] = {"color": theme.look(dark).ink, "width": 2}
     if not error:
@@ -77,9 +80,9 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 
 
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """TOPK over the share of the list, in two panels: all shares, and shares up to ``TOP``.
+    """Draw TOPK over k, a share of the list, in two panels: all k, and k up to ``TOP``.
 
-    ``table`` is the table that ``result.top_shares`` returns; its last column is dashed.
+    ``table`` is the table that ``result.top_shares`` returns; a second curve is dashed.
     """
     panels = []
     for most in (1.0, TOP):
@@ -110,7 +113,7 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def toys(dark: bool) -> go.Figure:
-    """Steck's Table 1; the slider sets for how many users the recommender knows their taste."""
+    """Draw Steck's Table 1; the slider sets how many users' tastes the recommender knows."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = []

@@ -1,4 +1,4 @@
-"""State of the Lab page: the recommenders offered and wanted, and the training in progress."""
+"""State of the Lab page: recommenders to choose from, those to train, and the running training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sampledash.metrics import metric
 from sampledash.protocol import Protocol
 
 _KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
-#: Chip -> text of a recommender with the values of the papers, which the reader can edit.
+#: Menu entry -> recommender as text, with the papers' hyperparameters, which the user can edit.
 OFFERED = {
     **{f"{name}: {_KIND[name]}": str(parse_recommender(x)) for name, x in OF_THE_PAPERS.items()},
     "EASE": str(recommender("EASE")),
@@ -29,31 +29,37 @@ OFFERED = {
 }
 #: Recommenders chosen at first: X, Y and Z.
 FIRST = list(OFFERED)[:3]
-#: Choice of a split -> its rule; choice for items seen in training -> suffix of the rule.
+#: Menu entry of a split -> rule of the split.
 SPLITS = {
     "last": "last 1",
     "random": "random 1 seed=0",
     "last 5 halved": "last 5 halved seed=0",
     "last 10 %": "latest 10%",
 }
+#: Whether items from a user's training part are left out of the candidates -> suffix of the rule.
 SEEN = {"left out": "", "kept in": " seen=kept"}
 #: Hyperparameter of AllRank-Regression that a sweep can vary -> its name in the package.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
-#: Share of the list that Steck's Figure 3 enlarges, and the drawn shares, which are dense there.
+#: TOP is the share of the list that Steck's Figure 3 enlarges. SHARES are the shares at which
+#: curves are computed; they are closer together up to TOP.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-_STEP, _PATIENCE = 0.02, 5.0  # seconds: work per call, during which others wait; wait for a lock
+# Seconds that one call of Job.advance works, and longest wait of a call for an earlier call to end.
+_STEP, _PATIENCE = 0.02, 5.0
 
 
 class Wanted(NamedTuple):
-    """A recommender to be trained: the name of its system, and its text such as ``iALS d=32``."""
+    """A recommender to be trained: name of the system, and description such as ``iALS d=32``."""
 
     system: str
     text: str
 
 
 def wanted(chip: str, text: str) -> Wanted:
-    """Recommender of a chip and a text; the name lists values that differ from those of the chip.
+    """Return the recommender that ``text`` describes, named after the menu entry ``chip``.
+
+    The name also lists the hyperparameters that differ from those of the menu entry. If ``text``
+    describes another kind of recommender, the name is this description.
 
     Examples
     --------
@@ -74,7 +80,7 @@ def wanted(chip: str, text: str) -> Wanted:
 
 
 def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
-    """Table of ATOP and Recall@k of the relevant pairs, and RMSE, by value of a hyperparameter."""
+    """Return ATOP and Recall@k of relevant user-item pairs, and RMSE, by value of ``knob``."""
     rows = [
         (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)
         for point in points
@@ -84,9 +90,10 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 
 
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
-    """TOPK(k) over the share k of the list, for the values with highest ATOP and lowest RMSE.
+    """Return TOPK by share k of the list, for the values with highest ATOP and with lowest RMSE.
 
-    ``knob`` names the hyperparameter. Columns: ``k``, and one of each value (one if they agree).
+    ``knob`` names the hyperparameter. The columns are ``k`` and one for each of the two values, or
+    a single one if both values are the same.
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -98,7 +105,7 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
 
 
 class Task(NamedTuple):
-    """Work to be done: its name, the key of its result, and a generator of its steps."""
+    """Work to be done: its name, the key of its result, and a generator that does it in steps."""
 
     name: str
     key: Hashable
@@ -107,41 +114,41 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """The split that recommenders are trained on, the least relevant rating, and the seed."""
+    """Settings of a training: the split, the lowest rating that is relevant, and the seed."""
 
     parts: Split
     least_rating: float | None
     seed: int
 
     def key(self, what: Wanted | str) -> Hashable:
-        """Cache key of a recommender or a sweep; only equal results have equal keys."""
+        """Return the cache key of a recommender or a sweep; only equal results have equal keys."""
         return self.parts.data, self.parts.text, self.least_rating, self.seed, what
 
     def training(self, wanted: Wanted) -> Task:
-        """Task that trains a recommender and ranks the test items."""
+        """Return a task that trains a recommender and ranks the test items."""
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
         return Task(wanted.system, self.key(wanted), ranked(self.parts, *wanted, **options))
 
     def sweep(self, knob: str) -> Task:
-        """Task that trains AllRank-Regression with each of several values of a hyperparameter."""
+        """Return a task that trains AllRank-Regression with several values of a hyperparameter."""
         options: dict[str, Any] = {"least_rating": self.least_rating, "seed": self.seed}
         return Task(f"Sweep of {knob}", self.key(knob), sweep(self.parts, SWEEPS[knob], **options))
 
 
-#: Results of this session by key: rank sets, and the points of sweeps.
+#: Results of a session by key: the rank set of a recommender, or the points of a sweep.
 Made = dict[Hashable, Any]
 
 
 class Job:
-    """Tasks that are done one after the other, in short steps, so that the work can pause.
+    """A queue of tasks, which are done in short steps so that the work can pause.
 
-    Results are put into ``made``, and the errors of tasks that fail into ``failed``.
+    The results of tasks are put into ``made``, and the errors of failed tasks into ``failed``.
     """
 
     def __init__(self, tasks: Sequence[Task], made: Made) -> None:
         self.tasks, self.made = tuple(tasks), made
         self.failed: dict[Hashable, ValueError] = {}
-        self.points: dict[Hashable, tuple[Point, ...]] = {}  # points of a sweep so far
+        self.points: dict[Hashable, tuple[Point, ...]] = {}  # results of unfinished sweeps so far
         self.halted = False
         self.shares = [0.0] * len(self.tasks)
         self._seconds = 0.0  # seconds of work on the current task
@@ -149,9 +156,9 @@ class Job:
         self._going_on, self.done = Lock(), False
 
     def advance(self, seconds: float = _STEP) -> None:
-        """Work for this many seconds, and for at least one step.
+        """Work for about this many seconds, and for at least one step.
 
-        Do nothing if the page's previous run still works on this job after ``_PATIENCE`` seconds.
+        Do nothing if an earlier run of the page works on this job for ``_PATIENCE`` more seconds.
         """
         if not self._going_on.acquire(timeout=_PATIENCE):
             return
@@ -172,17 +179,17 @@ class Job:
 
     @property
     def place(self) -> int | None:
-        """Place of the current task in ``tasks``; None after the last task."""
+        """Index of the current task in ``tasks``; None after the last task."""
         return next((place for place, share in enumerate(self.shares) if share < 1), None)
 
     @property
     def left(self) -> float | None:
-        """Seconds that the current task still takes, at the speed so far; None if unknown."""
+        """Estimated seconds until the current task ends, from its speed so far; None if unknown."""
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 
     def _all(self) -> Generator[int]:
-        """Do all tasks; yield the place of the current task after each step."""
+        """Do all tasks; yield the index of the current task after each step."""
         for place, task in enumerate(self.tasks):
             try:
                 self.made[task.key] = yield from self._followed(task, place)

@@ -19,7 +19,7 @@ say = Sentences(Path(__file__).with_suffix(".jinja"), escaped=escaped)
 
 
 def data(interactions: Interactions) -> str:
-    """Summary of the interactions in numbers."""
+    """Return a summary of the interactions: their number, users, items, ratings and repeats."""
     x, rating = interactions, interactions.rating
     ends = None if rating is None else (rating.min(), rating.max())
     repeats = x.size - np.unique(x.user.astype(np.int64) * x.n_items + x.item).size
@@ -27,7 +27,7 @@ def data(interactions: Interactions) -> str:
 
 
 def split(rule: str, parts: Split, least: float | None = None) -> str:
-    """Description of a split and of its candidates."""
+    """Return a description of a split and of its candidates."""
     relevant, rating = None, parts.test.rating
     if least is not None and rating is not None:
         relevant = int(np.count_nonzero(rating >= least))
@@ -35,7 +35,7 @@ def split(rule: str, parts: Split, least: float | None = None) -> str:
 
 
 def knobs(text: str) -> str:
-    """Description of a recommender and of its hyperparameters."""
+    """Return a description of a recommender and of its hyperparameters."""
     kind = FAMILIES[parse_recommender(text).name]
     sentences = [f"{kind.about[0].upper()}{kind.about[1:]}. {kind.source}".strip()]
     sentences += [f"{knob.name}: {knob.about}" for knob in kind.knobs]
@@ -43,13 +43,13 @@ def knobs(text: str) -> str:
 
 
 def swept(knob: str, table: pd.DataFrame) -> str:
-    """Sentence on the hyperparameter values with the highest ATOP and with the lowest RMSE."""
+    """Return a sentence on the hyperparameter values with the highest ATOP and the lowest RMSE."""
     by_rank = table.iloc[int(table["ATOP"].argmax())]
     by_error = table.iloc[int(table["RMSE"].argmin())]
     return say.swept(knob, by_rank, by_error)
 
 
 def tops(table: pd.DataFrame) -> str:
-    """Sentence on the curves of TOPK: the share of relevant items in the top of the list."""
+    """Return a sentence on the share of relevant items in the top of the list, for each curve."""
     row = table[table["k"] <= TOP].iloc[-1]
     return say.tops(TOP, [say.share_with(*item) for item in row.drop("k").items()])

@@ -1,22 +1,24 @@
-"""Lessons: a text with named numbers, the functions that compute these numbers, and a picture.
+"""Lessons: each has a text with placeholders, functions that compute the numbers, and a picture.
 
-A lesson is a module in the folder ``lessons``; the names of the modules give the order. A new
-module is a new lesson. A module holds
+Every module in the folder ``lessons`` is a lesson; the names of the modules give the order. A
+module defines
 
 ``TEXT``
-    The words, usually from a text file beside the module: lines of ``name: text``, with wrapped
-    lines indented. ``$x`` stands for the number x: an integer with thousands separators, another
-    number in percent, or the format after a colon, as in ``$x:points`` and ``$x:2f``. A ``choice``
-    is an answer and a reply, an ``exercise`` a task and a solution, and a ``link`` a page, its
-    query and a label, each with `` | `` between the parts. ``right`` names the right choice.
+    The text of the lesson, usually from a file beside the module: lines of ``name: text``, whose
+    continuation lines are indented. ``$x`` is replaced by the number x: an integer with thousands
+    separators, any other number in percent, or in the format after a colon, as in ``$x:points`` and
+    ``$x:2f``. Some lines have parts separated by `` | ``: a ``choice`` has an answer and a reply,
+    an ``exercise`` a task and a solution, and a ``link`` a page, its query and a label. ``right``
+    repeats the right answer.
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
-    The numbers and texts by name (several lines as a tuple), and the Plotly figure.
+    Functions that return the numbers and texts by name (several lines as a tuple), and the Plotly
+    figure, before or after the answer is ``revealed``.
 ``LOOKS``, ``OFFER``
-    Both optional. ``LOOKS``: metrics or pictures that the reader can choose once the answer is
-    shown, that of the question first. ``OFFER``: something to try beside the picture, as its
-    request, values of m, and the function that answers.
+    Both optional. ``LOOKS`` lists metrics or pictures that the user can choose once the answer is
+    shown; the first belongs to the question. ``OFFER`` is something to try beside the picture: a
+    text, values of m to choose from, and a function that returns the answer.
 
-The screen, the projector and the exercise sheet use the same lesson.
+The page, its view for a projector and the exercise sheet use the same lessons.
 """
 
 from __future__ import annotations
@@ -40,15 +42,15 @@ from sampledash.report.sentences import ranking
 from sampledash.schemes import Scheme
 
 PAPER = "Krichene & Rendle, KDD 2020"
-# Most lessons share one case: N candidates, and M negatives drawn without replacement.
+# Most lessons use the same example: N candidates, and M negatives drawn without replacement.
 N, M = 10_000, 100
 WITHOUT: Scheme = "without-replacement"
 METRIC = "Recall@10"
-# Metric -> its chip on the other pages.
+# Metric -> its entry in the menus of the other pages.
 CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
 Numbers = Mapping[str, str | float | tuple[str, ...]]
-COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}  # defaults, which a lesson can replace
-# Format in ``$x:format`` -> its function; other formats are those of Python, such as 2f.
+COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}  # defaults, which a lesson can override
+# Format in ``$x:format`` -> function that formats x; other formats are those of Python, such as 2f.
 WRITTEN: Mapping[str, Callable[[float], str]] = {
     "points": points,
     "chance": in_runs,
@@ -58,22 +60,23 @@ WRITTEN: Mapping[str, Callable[[float], str]] = {
 
 
 class Recommenders(NamedTuple):
-    """The recommenders on MovieLens 1M, whose true ranks are bundled, and their ``METRIC``."""
+    """Recommenders on MovieLens 1M, whose true ranks are bundled, and their exact ``METRIC``."""
 
     sets: list[sd.RankSet]
     names: list[str]
     exact: list[float]
     most: int  # largest number of negatives of a user
-    settled: tuple[str, str, int]  # pair whose order is right last (better, worse); its m
+    # Pair of systems (better, worse) that needs the largest m for the right order, and this m.
+    settled: tuple[str, str, int]
 
     def visited(self, *m_values: int) -> list[int]:
-        """Values of m for a slider: ``m_values``, the m of ``settled``, and all negatives."""
+        """Return values of m for a slider: ``m_values``, the m of ``settled``, and ``most``."""
         return sorted({*m_values, self.settled[-1], self.most})
 
 
 @cache
 def movielens() -> Recommenders:
-    """The bundled recommenders, read once."""
+    """Return the bundled recommenders, which are read only once."""
     sets = sd.example("movielens-xyz")
     last = sd.right_from(METRIC, sets, scheme=WITHOUT).nlargest(1, "m").iloc[0]
     return Recommenders(
@@ -99,7 +102,7 @@ class Choice(NamedTuple):
 
 
 class Link(NamedTuple):
-    """Link to another page with the settings of the lesson: page, query of its address, label."""
+    """A link to another page: the page, its settings as the query of the address, and a label."""
 
     page: str
     query: Mapping[str, str | list[str]]
@@ -118,7 +121,8 @@ class Lesson:
     """The texts of a lesson; exactly one of the choices is right.
 
     ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher. ``points`` is a list of
-    conclusions. If the answer is a number, readers guess a number from 0 to ``most``.
+    conclusions. If the answer is a number, the user guesses a number from 0 to ``most``; otherwise
+    ``most`` is None.
     """
 
     title: str
@@ -142,7 +146,10 @@ class Lesson:
         return next(choice for choice in self.choices if choice.right)
 
     def reply(self, guess: int) -> Choice:
-        """A guessed number as a choice, whose reply is the error and the nearest choice's reply."""
+        """Return the choice for a guessed number, with a reply that states the error of the guess.
+
+        The reply ends with the reply to the wrong choice that is nearest to the guess.
+        """
         off = guess - self.answer.number
         if not off:
             return self.answer
@@ -153,29 +160,29 @@ class Lesson:
 
 
 def text_of(name: str) -> str:
-    """Read the text file of this name in the folder ``lessons``."""
+    """Return the content of the text file of this name in the folder ``lessons``."""
     return (Path(lessons.__path__[0]) / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def names() -> list[str]:
-    """Names of the lessons, in order."""
+    """Return the module names of the lessons, in order."""
     return sorted(module.name for module in pkgutil.iter_modules(lessons.__path__))
 
 
 @cache
 def course() -> tuple[ModuleType, ...]:
-    """All lessons, in order."""
+    """Return the modules of all lessons, in order."""
     return tuple(import_module(f"{lessons.__name__}.{name}") for name in names())
 
 
 def looks(number: int) -> tuple[str, ...]:
-    """Metrics or pictures offered in lesson ``number``, from 1; that of the question is first."""
+    """Return the metrics or pictures offered in lesson ``number``, counted from 1."""
     return getattr(course()[number - 1], "LOOKS", ("",))
 
 
 @lru_cache(maxsize=64)
 def words(number: int, variant: str = "") -> Lesson:
-    """The texts of lesson ``number``, from 1; they are cached because all readers share them."""
+    """Return the texts of lesson ``number``, counted from 1; all users share the cached texts."""
     module = course()[number - 1]
     return read(module.TEXT, {**COMMON, **module.numbers(variant or looks(number)[0])})
 
@@ -185,10 +192,10 @@ _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
 
 @cache
 def ahead(number: int) -> Future[object]:
-    """Compute in another thread, once, what the reader of a lesson needs next.
+    """Compute in another thread, only once, what the user of a lesson will need next.
 
-    The reader needs the picture of the answer, which is the returned future, and the texts of the
-    next lesson. Both fill the caches of the lessons.
+    The user will need the picture of the answer, whose future is returned, and the texts of the
+    next lesson. Computing them fills the caches of the lessons.
     """
     picture = course()[number - 1].picture
     drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)
@@ -197,7 +204,7 @@ def ahead(number: int) -> Future[object]:
 
 
 def read(text: str, numbers: Numbers) -> Lesson:
-    """Parse the text of a lesson, with the numbers put in."""
+    """Return a lesson from its text, with the placeholders replaced by numbers."""
     texts: dict[str, list[str]] = {}
     for line in re.split(r"\n(?! )", text.strip()):
         name, _, content = re.sub(r"\s*\n\s+", " ", line).partition(": ")
@@ -227,7 +234,7 @@ def read(text: str, numbers: Numbers) -> Lesson:
 
 
 def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
-    """Text of the number in the match ``$x`` or ``$x:format``; ``tex``: whether in a formula."""
+    """Return the text that replaces ``$x`` or ``$x:format``; ``tex`` says if it is in a formula."""
     value, form = numbers[match[1]], match[2]
     if isinstance(value, str | tuple):
         return str(value)
@@ -239,7 +246,7 @@ def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
 
 
 def order(systems: Sequence[str], means: Sequence[float]) -> str:
-    """Systems from best to worst, as text that does not break over two lines."""
+    """Return the systems from best to worst, as text that does not break over two lines."""
     return ranking(systems, means).replace(" ", "\u00a0")
 
 
@@ -247,7 +254,7 @@ def order(systems: Sequence[str], means: Sequence[float]) -> str:
 
 
 def notes(lesson: Lesson) -> str:
-    """Teacher's notes on one lesson, as Markdown."""
+    """Return the teacher's notes on one lesson, as Markdown."""
     heard = "\n".join(f"- {belief}" for belief in lesson.misconceptions)
     tasks = "\n".join(f"- {exercise.task} *{exercise.solution}*" for exercise in lesson.exercises)
     return (
@@ -259,13 +266,13 @@ def notes(lesson: Lesson) -> str:
 
 
 def sheet() -> str:
-    """Exercise sheet of all lessons as Markdown: the tasks, then solutions and teacher's notes."""
+    """Return the exercise sheet of all lessons as Markdown: tasks, then solutions and notes."""
     every = [words(number) for number in range(1, len(course()) + 1)]
     time = f"{len(every)} lessons, {sum(lesson.minutes for lesson in every)} minutes."
     tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {time}", ""]
     keys = ["# Solutions and notes for the teacher", ""]
     for place, lesson in enumerate(every, 1):
-        # The title gives the answer away, so the title is printed with the solutions only.
+        # The title of a lesson reveals the answer, so the title is printed with the solutions only.
         tasks += [f"## {place}. {lesson.question} ({lesson.minutes} minutes)", "", lesson.setup, ""]
         tasks += [*(f"- [ ] {choice.text}" for choice in lesson.choices), ""]
         tasks += [

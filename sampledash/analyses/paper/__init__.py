@@ -1,1 +1,1 @@
-"""The Paper page: every number and statement printed in the papers, compared with our result."""
+"""The Paper page: every number and statement printed in the papers, compared with our results."""

@@ -1,4 +1,4 @@
-"""Our versions of Figures 1-5 of the paper, and a picture of Steck's theorem."""
+"""Our versions of Figures 1-5 of Krichene & Rendle, and a picture of Steck's theorem."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from sampledash.readers.files import example
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
-MOST_TIMES = 20  # largest ratio of the observation chances of the best and worst-ranked item
+MOST_TIMES = 20  # largest ratio of the chances that the best and the worst item are observed
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
 _HEIGHT = 300
 
 
 class Panel(NamedTuple):
-    """A picture, its key on the page, and its text for screen readers."""
+    """A picture, its key on the page, and its description for screen readers."""
 
     fig: go.Figure
     key: str
@@ -97,7 +97,8 @@ def _ranks(_: Metric, dark: bool) -> go.Figure:
     return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 
-# Figure -> function that draws a panel, metrics of the panels, templates of key and description.
+# Figure -> function that draws a panel, metric of each panel, key and description of the panels; in
+# these two texts {} stands for the metric.
 FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric], str, str]] = {
     "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
@@ -113,13 +114,17 @@ FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric
 
 
 def panels(item: str, dark: bool) -> list[Panel]:
-    """Our panels for a figure of the paper, one for each metric."""
+    """Return our panels for a figure of the paper, one panel for each metric."""
     draw, metrics, key, alt = FIGURES[item]
     return [Panel(draw(x, dark), f"paper_{key.format(x)}", alt.format(x)) for x in metrics]
 
 
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
-    """TOPK and ATOP of all and of observed items, by how much likelier top items are observed."""
+    """Draw TOPK and ATOP of all and of the observed relevant items, in one panel per metric.
+
+    The x axis is the ratio of the chances that the best-ranked and the worst-ranked item are
+    observed; a dot marks the ratio ``times``.
+    """
     panels = []
     for row, measure in enumerate(table["measure"].unique()):
         line = theme.metric_line(parse_metric(measure), dark)

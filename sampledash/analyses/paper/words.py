@@ -1,4 +1,4 @@
-"""Sentences that compare printed numbers with ours."""
+"""Sentences of the Paper page, which compare numbers printed in the papers with our numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sampledash.report.templates import Sentences, texts
 _HERE = Path(__file__).parent
 TEXTS = texts(_HERE / "words.txt")
 say = Sentences(_HERE / "words.jinja")
-#: Item of the paper -> title, text, and the code that computed the numbers.
+#: Table of a paper -> title, text, and the code that computed our numbers.
 MADE = {
     item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / file).read_text(encoding="utf-8"))
     for item, file in (
@@ -21,10 +21,12 @@ MADE = {
         ("Steck, Table 2", "made_steck_table_2.txt"),
     )
 }
-# Item of the paper -> page that shows this item, and the settings of the page.
+# Settings that several entries of OPENS share.
 _TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "99"}
 _REAL = {"source": "MovieLens 1M with ties", "m": "100"}
-_STECK = {"n": "17770", "m": "1000", "k": "356"}  # TOPK(2 %) of Steck's Netflix test: Ñ - 1 = 1,000
+# Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items, and m = Ñ - 1 = 1,000.
+_STECK = {"n": "17770", "m": "1000", "k": "356"}
+# Table or figure of a paper -> page that shows our version, and the settings of this page.
 OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
     "Table 1": ("consistency", {**_TOY, "answers": "Numbers"}),
     "Table 2": ("consistency", {**_TOY, "answers": "Repeat it"}),
@@ -43,19 +45,20 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
 
 
 def missing(times: int, table: pd.DataFrame) -> str:
-    """Sentence on how well the observed ratings estimate the metrics of all ratings."""
+    """Return a sentence on how well the observed ratings estimate the metrics of all ratings."""
     return say.missing(times, table.to_dict("records"))
 
 
 def cell(row: Any, decimals: int) -> str:
-    """Printed value and ours, for a row of :func:`sampledash.papers.krichene.match`."""
+    """Return printed value and our value, for a row of :func:`sampledash.papers.krichene.match`."""
     our_value = f"{row.ours:.{decimals}f}"
     if pd.notna(row.our_std):
         our_value += f"±{row.our_std:.{decimals}f}"
-    text = f"{row.text} →\u00a0{our_value}\u00a0{'✓' if row.matched else '≠'}"  # one break at most
+    # Non-breaking spaces after the printed value: a narrow cell breaks the text at most once.
+    text = f"{row.text} →\u00a0{our_value}\u00a0{'✓' if row.matched else '≠'}"
     return text if row.matched else f"**{text}**"
 
 
 def ours(value: float, what: str) -> str:
-    """Our number and its meaning; rounding errors below 1e-9 are shown as 0."""
+    """Return our number and its meaning as text; values below 1e-9 (rounding errors) become 0."""
     return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"

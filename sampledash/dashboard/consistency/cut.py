@@ -1,4 +1,4 @@
-"""Consistency for lists that end early: values and orders on all items, but no sampled metrics."""
+"""The Consistency page for lists that end early: exact metrics only, and no sampled metrics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sampledash.report.sentences import cutoff_holds_all
 
 
 def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any]) -> None:
-    """Draw the known values and tests; raise a Problem if no metric is chosen."""
+    """Draw exact metrics (or their ranges) and tests; raise a Problem if no metric is chosen."""
     if not metrics:
         raise Problem("no metric is chosen: pick at least one above the picture")
     k = source.largest_cutoff or 0

@@ -1,4 +1,4 @@
-"""The tab "What to do instead": every design at one price, which a slider sets."""
+"""The tab "What to do instead", which compares evaluation designs at the price of a slider."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFAULTS = {"budget": 100}
 
 
 def show(focus: Focus) -> None:
-    """Draw every design at one price, and the code for the reader's own evaluation."""
+    """Draw every evaluation design at one price, and the code for the reader's own evaluation."""
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))
     try:
@@ -42,7 +42,7 @@ def show(focus: Focus) -> None:
 
 
 def _budget(m: int, most: int) -> int:
-    """Draw the field of the price; the price is the page's m until the reader changes the price."""
+    """Draw and return the price, in scores per instance: m until the reader changes the price."""
     m = min(m, most)
     now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")
     linked = now is None and "budget" in st.query_params
@@ -54,7 +54,7 @@ def _budget(m: int, most: int) -> int:
 
 
 def follows(focus: Focus, dark: bool) -> live.Follows:
-    """Frames for the slider of the budget: sentence, mark in the picture, and table."""
+    """Return the frames for the slider of the price: sentence, mark in the picture, and table."""
     q = focus.result.question
     depends = q.key, focus.x, focus.pair, *focus.systems, dark
 

@@ -1,4 +1,4 @@
-"""The Consistency page: is the order of these recommenders on a sample their order on all items?"""
+"""The Consistency page: do sampled metrics order recommenders as the exact metrics do?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TIES = ("expected", "optimistic", "pessimistic")
 CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
-MOST_RANKS = 12  # most ranks of a system that are written out
+MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
 
 
 def show() -> None:
@@ -46,7 +46,7 @@ def show() -> None:
         if ends is None:
             _settings(source)
     lock = (state.DEFAULTS["n"], "") if source is None else judged.locked_n(source)
-    if problem is not None:  # the page shows the last valid data, if any
+    if problem is not None:  # ``source`` is then the last valid data, if any
         lock = lock[0], ranks.NOT_KNOWN
     sliders.draw(lock_n=lock, sampled=ends is None, page_defaults=DEFAULTS)
     if source is not None and ends is not None:
@@ -58,7 +58,7 @@ def show() -> None:
 
 
 def _cut(source: Source, problem: Problem | None) -> None:
-    """Draw the result for ranks that are not all known: values on all items only."""
+    """Draw the result if some ranks are unknown: metrics on all items, but no sampled metrics."""
     page.note(DEFAULTS)
     if problem is not None:
         problem.show()
@@ -108,7 +108,7 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
         _curve(focus, before, view, dim)
         if pin:
             pin.note()
-    # With a correction, frames are left out, because a fit at every step would take too long.
+    # If each m needs a new fit of the correction, frames would take too long, so there are none.
     dark, still = page.is_dark(), dim or result.question.fits
     of_curve = [] if still else [_follows(focus, before, view, dark)]
     live.follow(focus, [*of_curve, instead.follows(focus, dark)])
@@ -130,7 +130,7 @@ def _below(focus: Focus) -> None:
     tabs.show(focus)
 
 
-# ----------------------------------------------------------------------------------- the question
+# -------------------------------------------------------------------------------------- settings
 
 
 def _settings(source: Source | None) -> None:
@@ -167,11 +167,14 @@ def _settings(source: Source | None) -> None:
             )
 
 
-# ------------------------------------------------------------------------------------- the focus
+# ----------------------------------------------------------- the focus: a metric and a marked pair
 
 
 def _focus(result: Result) -> Focus:
-    """Draw the choice of metric and marked pair; the worst pair is marked until one is chosen."""
+    """Draw the choice of a metric and a marked pair of systems; return both.
+
+    The pair with the worst verdict is marked until the reader chooses a pair.
+    """
     x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for")
     pair = _pair(result, x)
     label = "" if pair == result.worst_pair(x) else result.label(pair)
@@ -184,7 +187,8 @@ def _pair(result: Result, x: int) -> int:
     about = "Red stretches of the curves: where sampling orders this pair wrongly."
     worst, keys = result.worst_pair(x), _pair_keys(result)
     asked = st.query_params.get("pair", "") if "pair" not in st.session_state else ""
-    for pair in range(result.pairs if asked else 0):  # the pair of a followed link, read once
+    # A followed link may name a pair; its name is read only once.
+    for pair in range(result.pairs if asked else 0):
         if result.label(pair) == asked:
             _put_pair(result, pair)
             break
@@ -202,7 +206,7 @@ def _pair(result: Result, x: int) -> int:
 
 
 def _pair_keys(result: Result) -> tuple[str, ...]:
-    """Keys of the widgets for the marked pair: one list of few pairs, or two lists of systems."""
+    """Return the keys of the widgets for the marked pair: one list of pairs, or two of systems."""
     ident = result.question.source.key[0][:12]
     if result.pairs <= MOST_PAIRS:
         return (f"pair_{result.pairs}_{ident}",)
@@ -216,7 +220,7 @@ def _put_pair(result: Result, pair: int) -> None:
 
 
 def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -> None:
-    """Set the widgets ``keys`` to the worst case until the reader chooses something else."""
+    """Set the widgets ``keys`` to the worst pair until the reader chooses another pair."""
     followed: dict[tuple[str, ...], Any] = st.session_state.setdefault("_consistency_worst", {})
     now = tuple(st.session_state.get(key) for key in keys)
     free = now == followed.get(keys) or any(x not in options for x in now)
@@ -225,11 +229,11 @@ def _follow(keys: tuple[str, ...], options: list[Any], worst: tuple[Any, ...]) -
     followed[keys] = worst
 
 
-# ------------------------------------------------------------------------- sentence and pictures
+# -------------------------------------------------------------------------- pictures and numbers
 
 
 def _tiles(focus: Focus, dim: bool) -> None:
-    """Draw the tile map of all or the worst pairs; a click on a tile moves the focus to it."""
+    """Draw the tile map of all or the worst pairs; a click selects the tile's metric and pair."""
     result, metrics, pairs = focus.result, focus.result.metrics, focus.tile_pairs
     if len(pairs) < result.pairs:
         st.caption(f"The {len(result.few_pairs())} worst of {count(result.pairs)} pairs.")
@@ -249,7 +253,7 @@ def _tiles(focus: Focus, dim: bool) -> None:
 
 
 def _before(focus: Focus, was: Result) -> Focus:
-    """Focus of the pinned result ``was``, on the current metric and pair if ``was`` has them."""
+    """Return the focus of the pinned result ``was``: the current metric and pair if it has them."""
     names, label = list(map(str, was.metrics)), focus.result.label(focus.pair)
     name = str(focus.metric)
     x = names.index(name) if name in names else 0
@@ -260,13 +264,13 @@ def _before(focus: Focus, was: Result) -> Focus:
 def _drawn(
     focus: Focus, before: Focus | None, view: str, dark: bool, **options: Any
 ) -> theme.Picture:
-    """The picture over m, with the pinned curves (if any) behind the current curves."""
+    """Return the picture over m, with the pinned curves (if any) behind the current curves."""
     fig = pictures.curve(focus, view, dark=dark, **options)
     return theme.behind(fig, pictures.curve(before, view, dark=dark)) if before else fig
 
 
 def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
-    """Draw the metric in focus over m."""
+    """Draw the curves of the metric in focus over m."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     if view != pictures.DIFFERENCE:
         names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
@@ -278,7 +282,7 @@ def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
 
 
 def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.Follows:
-    """Frames for the slider of m: verdict, tile map, the mark in the curve, and numbers.
+    """Return the frames for the slider of m: verdict, tile map, mark in the curve, and numbers.
 
     All frames show the current pairs, even if other pairs are the worst at another m.
     """
@@ -307,7 +311,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
 
 
 def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
-    """Label, value and meaning of four numbers about the metric in focus."""
+    """Return label, value and meaning of four numbers about the metric in focus."""
     result, x, metric = focus.result, focus.x, focus.metric
     ordered = np.flatnonzero(result.states[x] != CODES.index("tied"))
     last, lowest, least = result.last_right(x), float("nan"), "any pair"
@@ -316,7 +320,7 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
         lowest, least = float(result.chances[x, pair]), focus.label(pair, system_name)
     true_now, total = int((result.ahead[x][ordered] > TIED).sum()), len(ordered)
     share = f"{true_now} of {total}"
-    if total > 999:  # two such numbers are too wide for a phone
+    if total > 999:  # two numbers of four digits are too wide for a phone
         share = percent(true_now / total)
     late = count(int(last)) if 0 < last < np.inf else "–"
     instances = count(max(rank_set.n_instances for rank_set in result.question.sets))
@@ -332,11 +336,11 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
     return list(zip(labels, values, about, strict=True))
 
 
-# --------------------------------------------------------------------------------------- the why
+# ------------------------------------------------------------------------ the explanation "Why?"
 
 
 def _why(focus: Focus) -> None:
-    """Draw Definition 1 of the paper with the numbers of the page, then a counterexample."""
+    """Draw Definition 1 of the paper with the numbers of the page, and a counterexample."""
     question, metric = focus.result.question, focus.metric
     st.markdown(words.TEXTS["consistent"])
     instances = max(x.n_instances for x in question.sets)

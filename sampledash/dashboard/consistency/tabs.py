@@ -1,5 +1,6 @@
-"""The tabs of the Consistency page: how sure the order is, repeated runs, the numbers, alternatives
-to sampling; and the dialog with texts for a paper.
+"""The tabs of the Consistency page, and its dialog with texts for a paper.
+
+The tabs show how sure the order is, repeated runs, numbers, and alternatives to sampling.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ SURE = ("One run", "Over instances", "Plan")
 NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
-# Key of a setting that links hold besides the settings of the page -> its default.
+# Key of a setting of the tabs, which links hold too -> its default.
 DEFAULTS: dict[str, Any] = {
     "answers": NAMES[0],
     "why": False,
@@ -55,7 +56,7 @@ REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
 _RUNS = "_consistency_runs"
 _NAN = float("nan")
 
-Bounds = dict[int, tuple[float, float]]  # pair -> lowest and highest chance
+Bounds = dict[int, tuple[float, float]]  # index of a pair -> lowest, highest chance of its order
 
 
 def show(focus: Focus) -> None:
@@ -70,12 +71,12 @@ def _how_sure(focus: Focus) -> None:
         st.caption(some)
     try:
         {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}[view](focus)
-    except ValueError as error:  # impossible for these data, for example if counts are fractions
+    except ValueError as error:  # for example if an analysis needs integer counts
         st.info(escaped(state.spelled(error)), icon=":material/info:")
 
 
 def _one_run(focus: Focus) -> None:
-    """Draw the chance of the true order, with own or shared negatives (Table 4)."""
+    """Draw the chance that one run shows the true order, with own or shared negatives (Table 4)."""
     r, x = focus.result, focus.x
     pairs = focus.pairs[: page.MOST_ROWS]
     picture = st.container()
@@ -98,7 +99,10 @@ def _one_run(focus: Focus) -> None:
 
 
 def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
-    """Bounds by pair for shared negatives if the reader asked, and why there may be none."""
+    """Return bounds of the chance of the true order by pair, if both systems share negatives.
+
+    Also return why there are no bounds; "" if there are, or if the reader has not asked for them.
+    """
     what, label = (focus.result.question.key, focus.x), "Bounds for shared negatives"
     about = "The chance where both systems are ranked against the same negatives."
     if not page.asked(what, "bounds", label, about):
@@ -109,7 +113,7 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
             report(done / len(pairs))
             try:
                 bounds[pair] = focus.bounds(pair)
-            except ValueError as error:  # the systems differ in instances or number of negatives
+            except ValueError as error:  # for example if the systems have different instances
                 return {}, escaped(state.spelled(error))
     return bounds, ""
 
@@ -133,7 +137,7 @@ def _over_instances(focus: Focus) -> None:
 
 
 def _plan(focus: Focus) -> None:
-    """Draw the negatives needed, and the instances needed at this m."""
+    """Draw how many negatives, or instances at this m, give the true order with a chosen chance."""
     label = "The true order in this share of runs"
     wanted = page.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
     r, probability = focus.result, PROBABILITIES[wanted]
@@ -162,7 +166,7 @@ def _plan(focus: Focus) -> None:
 
 @dataclass
 class Runs:
-    """Repeated runs of one question, drawn until all are done or the reader stops them."""
+    """Simulated runs of a sampled evaluation, until all are done or the reader stops them."""
 
     key: Key
     repeats: int
@@ -181,7 +185,7 @@ class Runs:
         return cls(_key(focus), repeats, work, [[] for _ in work])
 
     def done(self, system: int) -> int:
-        """Number of runs of one system so far."""
+        """Return the number of runs of one system so far."""
         return sum(map(len, self.blocks[system]))
 
     @property
@@ -190,31 +194,31 @@ class Runs:
         return min(map(self.done, range(len(self.blocks))))
 
     def step(self) -> None:
-        """Draw one block, in well below a second, for the system with the fewest runs."""
-        # The lock is needed because a click starts a new script before the old one has ended.
+        """Simulate a block of runs, in well below a second, for the system with the fewest runs."""
+        # The lock is needed because a click starts a new run of the page before the old run ends.
         with self.lock:
             behind = min(range(len(self.blocks)), key=self.done)
             block = next(self.work[behind], None)
             if block is not None:
                 self.blocks[behind].append(block)
             if block is None or self.runs >= self.repeats:
-                self.going = False  # never set to True here: the reader may have stopped the runs
+                self.going = False  # never True here: the reader may have stopped the runs
 
     def stop(self) -> None:
         self.going = False
 
     def values(self) -> Floats:
-        """Means of the runs, of shape (systems, runs, metrics)."""
+        """Return the means of the runs, of shape (systems, runs, metrics)."""
         return np.array([np.concatenate(blocks)[: self.runs] for blocks in self.blocks])
 
 
 def _key(focus: Focus) -> Key:
-    """Key of the runs, which is independent of the metric in focus as runs hold every metric."""
+    """Return the key of the runs, without the metric in focus: the runs hold every metric."""
     return focus.result.question.key, focus.result.m, *focus.systems
 
 
 def _repeat_it(focus: Focus) -> None:
-    """Draw seed, number of runs, start and stop button; then the results of the runs."""
+    """Draw seed, number of runs, start or stop button, and the results of the runs."""
     if some := words.some_systems(focus):
         st.caption(some)
     runs: Runs | None = st.session_state.get(_RUNS)
@@ -243,7 +247,7 @@ def _repeat_it(focus: Focus) -> None:
         return
     try:
         _draw_on(runs)
-    except ValueError as error:  # the counts of the ranks are not integers
+    except ValueError as error:  # for example if counts of ranks are not integers
         st.session_state[_RUNS] = None
         st.info(escaped(state.spelled(error)), icon=":material/info:")
         return
@@ -252,7 +256,7 @@ def _repeat_it(focus: Focus) -> None:
 
 
 def _draw_on(runs: Runs) -> None:
-    """Draw the remaining runs; after each block a click can stop them."""
+    """Simulate the remaining runs; the reader can stop them after each block of runs."""
     if not runs.going:
         return
     bar = st.empty()
@@ -262,11 +266,11 @@ def _draw_on(runs: Runs) -> None:
         bar.progress(done / runs.repeats, f"{count(done)} of {count(runs.repeats)} runs")
         state.give_way()
     bar.empty()
-    st.rerun()  # to replace the button "Stop" with the start button
+    st.rerun()  # the next run of the page has the start button in place of "Stop"
 
 
 def _seen_runs(focus: Focus, values: Floats) -> None:
-    """Draw the runs, of shape (systems, runs, metrics), and their exact distribution."""
+    """Draw the runs' means, of shape (systems, runs, metrics), and their exact distribution."""
     r, x, metric, made = focus.result, focus.x, str(focus.metric), values.shape[1]
     stds, laws = np.nan_to_num(r.std_of(focus.sets)[:, x]).tolist(), []
     for system, std in zip(focus.systems, stds, strict=True):
@@ -298,7 +302,7 @@ def _numbers(focus: Focus) -> None:
 
 
 def _means(focus: Focus) -> None:
-    """Draw the means as Tables 1-3 of the paper do, the metric in focus first."""
+    """Draw a table of the means, like Tables 1-3 of the paper, with the metric in focus first."""
     r, size = focus.result, len(focus.result.systems)
     with st.spinner("The scatter of one run", show_time=True):
         table = r.means_table()
@@ -314,7 +318,7 @@ def _means(focus: Focus) -> None:
 
 
 def _flips(focus: Focus) -> None:
-    """Draw by correction the m at which each pair changes order, and from which m it is right."""
+    """Draw for each correction at which m pairs change order, and from which m they are right."""
     r, gamma = focus.result, state.current().gamma
     shown = st.container()
     about = "The same for rank estimate, CLS and BV; takes some seconds."

@@ -1,1 +1,1 @@
-"""The Correct page: its main part and its tabs."""
+"""The Correct page for a metric: its main part and its tabs."""

@@ -1,4 +1,4 @@
-"""The Correct page on a metric: the corrected metric of each sampled rank, bias and variance."""
+"""The Correct page for a metric: corrected value of each sampled rank, bias and variance."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LACKING = (
     "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
     "short ones."
 )
-# The reader's own weights of the true ranks.
+# The reader's own prior, which consists of weights of the true ranks.
 WEIGHTS = "weights"  # key of the typed weights, in the session and in the address
 IN_LINK = 1_000  # largest number of characters of typed weights that a link carries
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
@@ -48,7 +48,7 @@ Given = Callable[[int], Floats]  # n -> the reader's weights of the ranks 1..n
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw this part; ``row`` holds the page's choice "Correct", which has ``defaults``."""
+    """Draw this part; ``row`` holds the choice of the part, and ``defaults`` the default choice."""
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -59,7 +59,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         given = _prior_choice()
     else:
         _put_in_address("")
-    # The sidebar comes last, because its Undo knows only the settings that are drawn before it.
+    # The sidebar is drawn last, because its button Undo knows only settings that are drawn earlier.
     page_defaults = {**defaults, **DEFAULTS, WEIGHTS: ""}
     sliders.draw(page_defaults=page_defaults)
     live.listen()
@@ -129,12 +129,12 @@ def _below(defaults: Mapping[str, Any], q: Question) -> None:
 
 
 def _linked(key: str, default: str = "default") -> dict[str, Any]:
-    """Arguments for the widget of a setting: key, default, binding to the address and help."""
+    """Return arguments for the widget of a setting: key, default, binding to the address, help."""
     return {"key": key, default: DEFAULTS[key], "bind": "query-params", "help": HELP[key]}
 
 
 def _settings() -> str:
-    """Draw the settings in a popover named after |D| and the prior; return the prior."""
+    """Draw the settings in a popover, whose label is |D| and the prior; return the prior."""
     prior, size = (state.value(key, DEFAULTS) for key in ("prior", "instances"))
     about = f"|D| = {size}, {prior}"
     with st.popover(about, icon=":material/tune:", key="settings"):
@@ -144,7 +144,7 @@ def _settings() -> str:
 
 
 def _question(given: Given | None) -> Question:
-    """Return the question of the current settings; long fits first ask the reader for a click."""
+    """Return the settings as a question; raise a Problem to ask the reader before long fits."""
     chosen = {key: state.value(key, DEFAULTS) for key in DEFAULTS}
     if chosen["prior"] == OWN and given is None:
         raise Problem(LACKING, asking=True)
@@ -161,7 +161,7 @@ def _question(given: Given | None) -> Question:
 
 
 def _fitted(q: Question, report: Progress) -> Question:
-    """Return the question after its corrections were fitted and cached."""
+    """Fit and cache the corrections of the question; return the question."""
     recipes = dict.fromkeys((Correction(), *q.drawn))
     for done, recipe in enumerate(recipes):
         report(done / len(recipes))
@@ -188,7 +188,7 @@ def _warnings(q: Question) -> None:
 
 
 def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
-    """Draw the large picture of expected and exact metric; beside it the vector, and the errors."""
+    """Draw the expected and the exact metric in a large picture; beside it, vector and errors."""
     drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
     alts = {
         EXPECTED: words.say.picture(q.metric, q.sampling, q.drawn),
@@ -203,7 +203,7 @@ def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
 
 
 def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str, theme.Picture]:
-    """The pictures by their keys; curves of a pinned question are behind the current curves."""
+    """Return the pictures by key; curves of a pinned question are behind the current curves."""
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
     options: dict[str, Any] = {"focus": q.taken, "dark": dark}
@@ -219,7 +219,7 @@ def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str,
 
 
 def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Follows]:
-    """Frames for the sliders of γ and m: the pictures, the sentence and the numbers."""
+    """Return the frames for the sliders of γ and m: pictures, sentence and numbers."""
     s = q.sampling
     most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
 
@@ -246,7 +246,7 @@ def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Foll
 
 
 def _numbers(q: Question) -> list[tuple[str, str, str]]:
-    """Label, value and meaning of four numbers about the correction that is exported."""
+    """Return label, value and meaning of four numbers about the exported correction."""
     bias2, variance = q.risk()
     values = q.fit().values
     before = q.risk(Correction())[0] ** 0.5
@@ -270,7 +270,7 @@ def _numbers(q: Question) -> list[tuple[str, str, str]]:
 
 
 def _why(q: Question) -> None:
-    """Draw the formula with the numbers of the page."""
+    """Draw the formulas of the correction, with the numbers of the page put in."""
     st.markdown(words.gamma_meaning(q.taken, q.instances))
     for step in words.formula(q.fit(), *q.risk(), prior=result.TEX[q.prior.name]):
         st.latex(step)
@@ -279,7 +279,7 @@ def _why(q: Question) -> None:
 
 
 def _prior_choice() -> Given | None:
-    """Draw the field and the uploader of weights; return the later input, None without input."""
+    """Draw a field and an uploader for weights; return the weights given last, or None."""
     left, right = st.columns([3, 2])
     typed = pasted(
         "Weights of the true ranks",
@@ -316,17 +316,17 @@ def _prior_choice() -> Given | None:
 
 def _took(what: str) -> None:
     st.session_state[_USED] = what
-    if what == "file" and st.session_state.get("weights_file") is None:  # the reader removed it
+    if what == "file" and st.session_state.get("weights_file") is None:  # the file was removed
         st.session_state.pop(_FILE, None)
 
 
 def _put_in_address(typed: str) -> None:
-    """Put short typed weights into the address; "" removes them."""
+    """Put typed weights into the address if they are short; "" removes the weights."""
     state.put_in_address(WEIGHTS, typed if typed.strip() and len(typed) <= IN_LINK else "")
 
 
 def _prior_note(weights: Floats) -> None:
-    """Write what was read from the weights, and whether a link carries them."""
+    """Write a note on the weights that were read, and on whether a link carries the weights."""
     half = int(np.searchsorted(np.cumsum(weights), weights.sum() / 2)) + 1
     first = f"rank {half} has" if half == 1 else f"the first {count(half)} have"
     above = count(int(np.count_nonzero(weights)))

@@ -1,4 +1,4 @@
-"""The tabs of the Correct page on a metric: vector, bias and variance, what a sample can see."""
+"""The tabs of the Correct page for a metric: vector, bias and variance, what a sample can see."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ COSTS = ("Bias and variance", "On real ranks")
 SPECTRA = ("over γ", "over m")
 OFFERED = {"sheet": (NAMES, NAMES[0]), "costs": (COSTS, COSTS[0]), "sees": (SPECTRA, SPECTRA[0])}
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
-_HEAD = 8  # values of the vector that the page shows
+_HEAD = 8  # number of values of the vector that the page shows
 
 
 def show(q: Question) -> None:
-    """Draw the tabs; only the open one is computed."""
+    """Draw the tabs; only the open tab is computed."""
     page.tabs(dict(zip(NAMES, (vector, costs, spectrum), strict=True)), "sheet", q)
 
 
@@ -67,7 +67,7 @@ def costs(q: Question) -> None:
 
 
 def tradeoffs(q: Question) -> None:
-    """Draw bias and standard deviation of the mean over γ, m, n and |D| (section 5.5)."""
+    """Draw bias and standard deviation of the mean against γ, m, n and |D| (section 5.5)."""
     if q.sampling.m > LIVE:
         st.info(f"Many fits: drawn up to m = {count(LIVE)}.", icon=":material/hourglass_empty:")
         return
@@ -89,7 +89,7 @@ def tradeoffs(q: Question) -> None:
 
 
 def movielens(q: Question) -> None:
-    """Draw X, Y and Z over m, and their values at the current m (Figure 6, Table 3)."""
+    """Draw the metric of the recommenders X, Y, Z against m, and at this m (Figure 6, Table 3)."""
     metric, recipe, m = q.metric, q.taken, min(q.sampling.m, MOVIELENS_M)
     if not recipe.usable:
         st.info(
@@ -134,7 +134,7 @@ def movielens(q: Question) -> None:
 
 
 def spectrum(q: Question) -> None:
-    """Draw which polynomial components of a metric survive, and how to read a sampled cutoff."""
+    """Draw how much of each polynomial component of a metric samples keep; explain the cutoff k."""
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
     try:
         resolved = resolution(s, weight)

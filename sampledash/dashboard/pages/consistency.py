@@ -1,4 +1,4 @@
-"""Consistency: is the order of these recommenders on a sample their order on all items?"""
+"""Script of the page Consistency: do sampled metrics order recommenders as exact metrics do?"""
 
 from sampledash.dashboard.consistency import page
 

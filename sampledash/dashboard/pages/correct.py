@@ -1,4 +1,4 @@
-"""Correct: correct a metric, or estimate the exact one from sampled ranks or a printed table."""
+"""Script of the page Correct: it corrects a metric, or estimates the metric on all items."""
 
 import streamlit as st
 

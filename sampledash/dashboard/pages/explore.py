@@ -1,4 +1,4 @@
-"""Explore: what does sampling do to this metric at this rank?"""
+"""Script of the page Explore: what does sampling do to a metric at a true rank?"""
 
 from sampledash.dashboard import explore as page
 

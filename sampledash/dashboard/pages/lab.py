@@ -1,4 +1,4 @@
-"""Lab: from interactions to rank sets, with the recommenders of the papers."""
+"""Script of the page Lab: it trains recommenders on interactions, and analyses their ranks."""
 
 from sampledash.dashboard import lab as page
 

@@ -1,4 +1,4 @@
-"""Learn: ten lessons, each with one question and one picture."""
+"""Script of the page Learn: ten lessons, each with one question and one picture."""
 
 from sampledash.dashboard import learn as page
 

@@ -1,4 +1,4 @@
-"""Paper: every printed number and statement of the papers, compared with ours."""
+"""Script of the page Paper: it compares the numbers and statements of the papers with ours."""
 
 from sampledash.dashboard import paper as page
 

@@ -1,1 +1,1 @@
-"""The lessons, one file each, in the order of their names."""
+"""The lessons, one module each, in the order of the module names."""

@@ -1,4 +1,4 @@
-"""Metrics weigh positions differently."""
+"""Lesson 1: metrics give different weights to the positions of a ranked list."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Four metrics over the rank."""
+    """Draw four metrics over the rank."""
     ranks = rank_grid(TOP, keep=VISITED)
     grey = {"color": theme.look(dark).muted, "width": 2.5}
     curves = []

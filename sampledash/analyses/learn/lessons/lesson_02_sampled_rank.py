@@ -1,4 +1,4 @@
-"""A sampled rank is not a rank."""
+"""Lesson 2: the rank of an item among sampled negatives is not its rank among all items."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Sampled ranks of one draw, of more draws, and their distribution."""
+    """Show the sampled ranks of one draw and of more draws, and their exact distribution."""
     sampling = sd.Sampling(N, M, WITHOUT)
     seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])
     if not revealed:
@@ -72,7 +72,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
 
 
 def _catalogue(negatives: list[int], dark: bool) -> go.Figure:
-    """The catalogue as a strip: the relevant item as a diamond, the drawn negatives as ticks."""
+    """Draw all items as a strip, with a diamond for the relevant item and ticks for negatives."""
     c = theme.look(dark)
     tick = {"symbol": "line-ns", "size": 22, "color": c.blue, "line": {"color": c.blue, "width": 2}}
     edge = {"color": c.page, "width": 2}

@@ -1,4 +1,4 @@
-"""Sharp metrics turn soft."""
+"""Lesson 3: a metric with a sharp cutoff becomes a smooth function of the rank if sampled."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TOP = 1_000
 
 
 def sampled(metric: sd.Metric, ranks: Ints, m: int) -> Floats:
-    """Expected sampled metric at each rank; the exact metric if all negatives are drawn."""
+    """Return the expected sampled metric at each rank, or the exact metric if m is N - 1."""
     if m == N - 1:
         return metric(ranks, N)
     return np.asarray(sd.expected(metric, ranks, sd.Sampling(N, m, WITHOUT)))
 
 
 def half_way(metric: sd.Metric, m: int) -> int:
-    """Last rank whose expected sampled metric is at least half of the value at rank 1."""
+    """Return the last rank whose expected sampled metric is at least half of that at rank 1."""
     values = sampled(metric, np.arange(1, N + 1), m)
     return int(np.flatnonzero(values >= values[0] / 2)[-1]) + 1
 
@@ -65,7 +65,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Expected sampled metric over the rank, which has no sharp cutoff any more (Figure 3)."""
+    """Draw the expected sampled metric over the rank, which has no sharp cutoff (Figure 3)."""
     metric = sd.parse_metric(variant)
     keep = {FAR, *([] if metric.k is None else [metric.k, metric.k + 1])}
     keep.update(x for m in LADDER[:-1] for x in jumps(sd.Sampling(N, m, WITHOUT), metric)[::4])

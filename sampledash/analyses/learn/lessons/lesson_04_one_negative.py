@@ -1,4 +1,4 @@
-"""With one negative everything is AUC."""
+"""Lesson 4: with one sampled negative, every metric orders systems as AUC does."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Metrics scaled to 0 to 100 %: with one negative, every metric is the straight line of AUC."""
+    """Draw metrics, scaled to 0..100 %: with one negative, all are the straight line of AUC."""
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
 

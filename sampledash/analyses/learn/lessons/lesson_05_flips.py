@@ -1,4 +1,4 @@
-"""The order flips."""
+"""Lesson 5: sampling can reverse the order of two systems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sampledash.report.sentences import negatives, ranking
 TEXT = text_of("lesson_05_flips")
 
 LOOKS = ("AP", "NDCG", "Recall@10", "AUC")
-TABLE_M = 99  # negatives in Table 2
+TABLE_M = 99  # number of sampled negatives in Table 2 of Krichene & Rendle
 VISITED = (1, 2, 5, 10, 20, 50, 99, 150, 200, 300, 500, 1000, 2000, 3000, 5000, 9999)
 
 
@@ -61,7 +61,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def _means(metric: str) -> tuple[list[float], list[float]]:
-    """Exact and expected sampled means of A, B and C."""
+    """Return the exact and the expected sampled means of the systems A, B and C."""
     sets = sd.example("paper-abc")
     sampled = [sd.expected_mean(metric, x, TABLE_M, scheme=WITH) for x in sets]
     return [sd.mean(metric, x) for x in sets], sampled
@@ -80,7 +80,7 @@ def _tex(values: list[float]) -> str:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Expected metric of A, B and C over m (Figure 2)."""
+    """Draw the expected metric of the systems A, B and C over m (Figure 2)."""
     sets, (exact, _) = sd.example("paper-abc"), _means(variant)
     names, m_max = [rs.system for rs in sets], int(sets[0].n.max()) - 1
     grid = m_grid(m_max, VISITED)
@@ -108,7 +108,10 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
 
 
 def _counterexample(metric: str, m: int) -> tuple[str, Link | None]:
-    """Sentence on two small rank sets whose order flips, and a link (None if no order flips)."""
+    """Return a sentence on two small rank sets whose order flips, and a link to these rank sets.
+
+    If no order flips, the link is None.
+    """
     flipped = sd.counterexample(metric, sd.Sampling(N, m, WITHOUT))
     if flipped is None:
         none = (

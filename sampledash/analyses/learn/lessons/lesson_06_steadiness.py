@@ -1,4 +1,4 @@
-"""Steady is not right."""
+"""Lesson 6: repeated sampled runs can agree with each other and still be wrong."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ TEXT = text_of("lesson_06_steadiness")
 
 RUNS, SEED = 20, 1
 VISITED = (20, 50, 100, 200, 500, 1500)
-LIFT = 0.3  # vertical spread of the dots around their row, as a share of the row height
+LIFT = 0.3  # largest vertical distance of a dot from its row, as a share of the row height
 
 
 @lru_cache(maxsize=16)
 def runs(m: int) -> Floats:
-    """Sampled means of repeated evaluations of the bundled recommenders: shape (systems, RUNS)."""
+    """Return sampled means of repeated runs of the bundled recommenders: shape (systems, RUNS)."""
     means = [
         sd.simulate(METRIC, rs, m, RUNS, np.random.default_rng([SEED, place, m]), scheme=WITHOUT)
         for place, rs in enumerate(movielens().sets)
@@ -55,7 +55,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Sampled means of repeated runs of each recommender, and the exact means."""
+    """Draw the sampled means of repeated runs of each recommender, and the exact means."""
     sets, names, exact, *_ = movielens()
     true, worst = ranking(names, exact), int(np.argmin(exact))
     if not revealed:

@@ -1,4 +1,4 @@
-"""Corrections buy less bias with variance."""
+"""Lesson 7: corrections reduce the bias but increase the variance."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0
 
 @lru_cache(maxsize=32)
 def fit(weight: float | None) -> sd.Fit:
-    """Average precision with the bias-variance correction of this γ; None: uncorrected."""
+    """Return AP with the bias-variance correction of this γ, or uncorrected AP if None."""
     name = "uncorrected" if weight is None else "bias-variance"
     return sd.correction(name, gamma=weight).fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
 
 
 def errors(weight: float | None) -> tuple[float, float]:
-    """Root mean squared bias, and standard deviation of one draw, for equally likely ranks."""
+    """Return root mean squared bias and standard deviation of one draw, over all true ranks."""
     bias2, variance = fit(weight).risk()
     return float(bias2**0.5), float(variance**0.5)
 
@@ -52,7 +52,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Expected corrected AP and exact AP over the rank, for γ from 1 down (Figure 4)."""
+    """Draw expected corrected AP and exact AP over the rank; the slider lowers γ (Figure 4)."""
     ranks = rank_grid(N)
     raw_line = theme.correction_line("uncorrected", dark)
     line = theme.correction_line("bias-variance", dark) | {"width": 3.5}

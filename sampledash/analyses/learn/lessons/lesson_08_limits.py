@@ -1,4 +1,4 @@
-"""What no correction can know."""
+"""Lesson 8: what no correction can infer from sampled ranks."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ Range = tuple[float, float]
 
 @lru_cache(maxsize=8)
 def run(m: int) -> tuple[sd.SampledRankSet, ...]:
-    """One sampled run of the bundled recommenders."""
+    """Return the sampled ranks of one run of the bundled recommenders."""
     return tuple(sd.sample_ranks(rs, m, np.random.default_rng(SEED)) for rs in movielens().sets)
 
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[Range], list[Range]]:
-    """Ranges of each system from one run: free, and if no rank is rarer than the next worse one."""
+    """Return the range of each system's metric from one run, without and with an assumption.
+
+    The assumption is that no rank is rarer than the next worse rank.
+    """
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
 
 
 @lru_cache(maxsize=1)
 def with_more_users() -> Range:
-    """Range of the first system if there were ``MANY`` times as many users with these ranks."""
+    """Return the first system's range if there were ``MANY`` times as many users with its ranks."""
     rs, n = movielens().sets[0], run(M)[0].population
     sizes = np.unique(rs.n).tolist()
     laws = [sd.Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size]) for size in sizes]
@@ -64,7 +67,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Ranges of the metric that one run allows for each system."""
+    """Draw the range of the metric that is possible for each system, given one run."""
     _, names, exact, *_ = movielens()
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"
@@ -74,7 +77,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
     for m in VISITED:
         free, falling = ranges(m)
-        # The ticks never change, but must be the last traces, so that they lie on top of the bars.
+        # The ticks do not change, but they must be the last traces to be drawn on top of the bars.
         wide = theme.spans(free, places, 0.56, faint, hoverinfo="skip")
         narrow = theme.spans(falling, places, 0.26, strong, hoverinfo="skip")
         title = (

@@ -1,4 +1,4 @@
-"""In your own paper."""
+"""Lesson 9: how many sampled negatives an evaluation for one's own paper needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 @cache
 def needed() -> int:
-    """Negatives with which one run orders the pair that is right last, with chance ``SURE``."""
+    """Return the m from which a run orders the pair of ``settled`` right with chance ``SURE``."""
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 
@@ -44,7 +44,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Expected difference of each pair over m: above 0 the order of the pair is right."""
+    """Draw the expected difference of each pair over m; above 0 the order of the pair is right."""
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())
     grid = m_grid(m_values[-1], m_values)

@@ -1,4 +1,4 @@
-"""Stop when the metric is decided."""
+"""Lesson 10: scoring the candidates of a user can stop once the metric is decided."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ TEXT = text_of("lesson_10_stop_when_decided")
 
 LOOKS = ("One user", "A hit", "All users")
 SEED, CANDIDATES, CUTOFF, ACROSS = 3, 50, 10, 10
-RANK, HIT = 20, 4  # true ranks of the relevant items of two users
+RANK, HIT = 20, 4  # true rank of the relevant item of two users: a miss and a hit
 VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
 @cache
 def order(rank: int) -> list[bool]:
-    """Whether each candidate, in random order, is above the item; ends once a miss is certain."""
+    """Return whether each candidate, in random order, is ranked above the relevant item.
+
+    The list ends at the candidate that makes a miss certain.
+    """
     mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
     last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1
     return [bool(above) for above in mixed[:last]]
@@ -55,7 +58,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """The candidates of one user as they are scored, or the share of users still undecided."""
+    """Draw the candidates of one user as they are scored, or the share of users still undecided."""
     return (
         _all(dark)
         if variant == LOOKS[2]
