@@ -36,7 +36,7 @@ class Remedy(NamedTuple):
     value: Any = None
 
     def in_python(self) -> str:
-        """Return the remedy as Python code in brackets, after a space."""
+        """Return the remedy as text to append to a message, such as " (in Python: odds=2)"."""
         if self.value is None:
             return f" (in Python: {self.name})"
         value = f'"{self.value}"' if isinstance(self.value, str) else self.value
@@ -47,7 +47,7 @@ class Refusal(ValueError):
     """An error whose message consists of text and remedies.
 
     Python, the command line and the pages word remedies differently; ``str`` gives the wording for
-    Python. The ``facts`` become attributes of the error.
+    Python. The keyword arguments ``facts`` become attributes of the error.
     """
 
     def __init__(self, *parts: str | Remedy, **facts: Any) -> None:
@@ -85,7 +85,7 @@ def exact(value: float) -> str:
 
 
 def is_numeral(text: str) -> bool:
-    """Return whether a text is a number, apart from spaces around it."""
+    """Return whether a text is a number in the digits 0 to 9; spaces around it are ignored."""
     return re.fullmatch(NUMERAL, text.strip()) is not None
 
 
@@ -97,7 +97,7 @@ def not_a_number(value: Any) -> str:
 
 
 def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Return ``values`` as an array; raise ValueError if rows have different lengths."""
+    """Return ``values`` as an array; raise ValueError for lists of different lengths."""
     try:
         return np.asarray(values)
     except ValueError:
@@ -241,7 +241,7 @@ def rows(name: str, values: ArrayLike, what: str) -> int:
 def column(
     name: str, values: ArrayLike, check: Callable[..., NDArray[Any]], rows: int, needed: str
 ) -> NDArray[Any]:
-    """Return the values, checked by ``check``, one for each row; a single value is repeated."""
+    """Return the values, checked by ``check``, as an array (rows,); a single value is repeated."""
     array = array_of(name, values)
     if array.ndim:
         length(name, array, rows, needed)
@@ -298,7 +298,7 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
 
 
 def real(name: str, value: Any, *, low: float, high: float = _MOST, above: bool = False) -> float:
-    """Return ``value`` as a float in low..high; ``above`` excludes ``low`` itself."""
+    """Return ``value`` as a float; raise ValueError unless in low..high (not low, if ``above``)."""
     try:
         given = np.asarray(value)
         if given.ndim or given.dtype.kind not in "iufO":

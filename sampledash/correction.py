@@ -35,18 +35,20 @@ class Kind:
     """Properties of a kind of correction: a row of :data:`CORRECTIONS`."""
 
     label: str  # name on the pages, in tables and in text
-    paper: str  # text after the words "and the" in the paragraph for a paper
+    paper: str  # name after "and the" in the paragraph that users copy into their paper
     #: Function that returns the corrected values, before they are multiplied by ``metric.scale``,
     #: for the relevant item at a position (1 is the best-ranked relevant item).
     solve: Callable[[Correction, Metric, Sampling, int], Solution]
     tex: str  # formula, one step per line; a Jinja2 template with the macros of formula.tex.jinja
     aliases: tuple[str, ...] = ()
-    by_rank: bool = True  # whether it needs the distribution of the sampled rank given the true one
-    #: Whether it solves a problem over all ranks for each m, which is slower and uses a prior.
+    #: Whether it needs the distribution of the sampled rank given the true rank.
+    by_rank: bool = True
+    #: Whether its values minimise an error averaged over all true ranks under a prior. They have to
+    #: be computed for each m, which is slower.
     fitted: bool = False
     weighs: bool = False  # whether it has the parameter γ, the weight of the variance
     slow: bool = False  # whether it takes minutes if m is more than a few thousand
-    usable: bool = True  # whether its values stay moderate if m is more than about 20
+    usable: bool = True  # False if its values become huge when m is more than about 20
     # Colour and line style of the correction's curve in pictures.
     color: str = "muted"
     dash: str = "solid"
@@ -57,12 +59,12 @@ class Correction:
     """A correction: a rule for the value to report at each sampled rank, for any metric.
 
     Make a correction with :func:`correction`. ``str`` returns the name of the correction in the
-    paper, and :func:`parse_correction` reads that name (which does not contain the prior).
+    paper, and :func:`parse_correction` reads that name if there is no prior.
 
     Attributes
     ----------
     name
-        ``"uncorrected" "rank-estimate" "least-squares" "monotone" "bias-variance"``.
+        One of ``"uncorrected" "rank-estimate" "least-squares" "monotone" "bias-variance"``.
     gamma
         Weight γ of the variance in eq. 24; bias-variance only.
     rounding
@@ -75,9 +77,9 @@ class Correction:
 
     Notes
     -----
-    If an instance has several relevant items, or instances differ in n, a list may differ in length
-    from the prior. Then rank r of n stands for the part (r-1)/n..r/n of the list, and the prior
-    weight of rank r is spread evenly over that part (:func:`~sampledash.expectation.resize_prior`).
+    If an instance has several relevant items, or instances differ in n, some candidate lists are
+    longer or shorter than the prior. The prior is then resized: the weight of rank r of n is spread
+    evenly over the part (r-1)/n..r/n of the list (:func:`~sampledash.expectation.resize_prior`).
     """
 
     name: CorrectionName = "uncorrected"
@@ -134,7 +136,7 @@ class Correction:
 
     @property
     def usable(self) -> bool:
-        """Whether the corrected values stay moderate if m is more than about 20."""
+        """Whether the corrected values do not become huge when m is more than about 20."""
         return self.kind.usable and self.gamma != 0
 
     def fit(self, metric: Metric | str, sampling: Sampling) -> Fit:
@@ -143,7 +145,7 @@ class Correction:
         Raises
         ------
         ValueError
-            If the prior does not have n weights, or if a sampled rank cannot occur under it.
+            If the prior does not have n weights, or makes some sampled rank impossible.
         """
         metric = as_metric(metric)
         require_sampling(sampling)
@@ -190,8 +192,9 @@ class Fit:
         Both are averages over the true ranks 1..n with the weights ``prior``. If None, the
         correction's own prior is used.
 
-        The mean over |D| instances has the same bias, and a variance divided by |D|. The averages
-        are over *all* ranks, but a good system has its ranks at the top, where the bias is largest.
+        The mean corrected metric of |D| instances has the same bias, and this variance divided by
+        |D|. A good system usually has a larger bias than this average over *all* ranks, because its
+        ranks are at the top, where the bias is largest.
         """
         chosen = self.correction.prior if prior is None else prior
         weights = None if chosen is None else prior_weights(chosen, self.sampling.n)
@@ -209,11 +212,11 @@ class Fit:
 def vector(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> tuple[Floats, str | None]:
-    """Return the corrected values, before ``metric.scale``, and a warning or None.
+    """Return the corrected values, not yet multiplied by ``metric.scale``, and a warning or None.
 
     The values have shape (m + 1,) and are read-only. They are for the relevant item at
-    ``position``, 1 being the best of several; the other relevant items are not candidates for it. A
-    prior for lists of another length is resized.
+    ``position`` in its instance (1 is the best-ranked relevant item), whose candidates do not
+    include the other relevant items. A prior whose length is not ``sampling.n`` is resized to it.
     """
     values, note = _vector(recipe, metric, sampling, position)
     return _read_only(values), note
@@ -222,7 +225,9 @@ def vector(
 def _vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     design = sampling.design
     check_metric(metric, sampling.scheme)
-    # Sampled AUC is unbiased (section 4.4.1), so it attains the minimum of eq. 21, which is 0.
+    # No fit is needed if the uncorrected values already solve the problem: sampled AUC is unbiased
+    # (section 4.4.1), which suffices unless γ weighs the variance, and a metric computed on all
+    # n - 1 negatives is exact.
     unbiased = metric.linear and not design.weighted and not recipe.gamma
     complete = recipe.prior is None and design.distinct and sampling.m == sampling.n - 1
     solve = recipe.kind.solve
@@ -239,8 +244,8 @@ def _rank_estimate(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int
 ) -> Solution:
     n, m = sampling.n, sampling.m
-    # Compute the rank estimate of eq. 20 in integers, because floating point would round some ranks
-    # down. Divide n - 1 by m first, because (n - 1) times the sampled rank might overflow.
+    # Compute the rank estimate of eq. 20 in integers, because floating point would make some ranks
+    # 1 too small. Divide n - 1 by m first, because (n - 1) times the sampled rank might overflow.
     whole, part = divmod(n - 1, m)
     above, rest = np.divmod(part * np.arange(m + 1), m)
     above += whole * np.arange(m + 1)
@@ -254,7 +259,7 @@ def _rank_estimate(
 def _nodes(
     recipe: Correction, metric: Metric, sampling: Sampling, position: int, gamma: float
 ) -> least_squares.Nodes | None:
-    """Return the ranks to sum over, or None if :mod:`~sampledash.spectral` solves the problem."""
+    """Return the true ranks to sum over, or None if :mod:`~sampledash.spectral` does the fit."""
     prior = None if recipe.prior is None else resize_prior(recipe.prior, sampling.n)
     if prior is None and sampling.n <= spectral.LARGEST and sampling.design.by_degree:
         return None
@@ -265,7 +270,7 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    at = _nodes(recipe, metric, sampling, position, 1.0)  # few nodes suffice, as they do for γ = 1
+    at = _nodes(recipe, metric, sampling, position, 1.0)  # γ = 1 selects few nodes, which suffice
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None
     columns, target = spectral.cumulative(metric, sampling, position)
@@ -327,8 +332,9 @@ def _labels() -> dict[str, str]:
     return {CORRECTIONS[name].label: name for name in names}
 
 
-#: Names of the corrections by label, which pages and links show; usable corrections come first.
+#: For each label, which pages and links show, the name of the correction; usable ones come first.
 LABELS = Live(_labels)
+#: The part of :data:`LABELS` whose values do not become huge at large m.
 USABLE = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name].usable})
 
 
@@ -363,7 +369,7 @@ def correction(
     nonnegative: bool = True,
     prior: ArrayLike | None = None,
 ) -> Correction:
-    """Make a correction.
+    """Make a correction from its name and parameters.
 
     Parameters
     ----------
@@ -383,8 +389,8 @@ def correction(
     -----
     Lower γ means less bias and more variance. γ = 1/|D| gives bias and variance the weights that
     they have in the squared error of the mean over |D| instances. γ = 0 is least squares, whose
-    values explode if m is more than about 20. γ below 1e-16 counts as 0; the attribute ``note`` of
-    the fit contains a warning if this matters.
+    values become huge if m is more than about 20. γ below 1e-16 is replaced by 0. If the values are
+    then unreliable, the attribute ``note`` of the fit contains a warning.
 
     References
     ----------

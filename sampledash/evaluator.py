@@ -1,8 +1,9 @@
 """Rank the relevant items of an evaluation exactly, scoring no more candidates than needed.
 
-Relevant items are scored first. Then the other candidates are scored in chunks, until k of them are
-strictly above the best relevant item, or all are scored. :mod:`sampledash.stopping` explains why a
-metric with cutoff k is still exact, and how many candidates are scored.
+For each user, the relevant items are scored first. Then the other candidates are scored in chunks,
+until k of them (the cutoff of the metric) have a higher score than the best relevant item, or all
+are scored. :mod:`sampledash.stopping` explains why a metric with cutoff k is still exact, and how
+many candidates are scored on average.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ Labels = NDArray[Any]
 
 
 class Decided(NamedTuple):
-    """Result for one instance whose scoring stops as soon as its metric is decided.
+    """Result of :func:`rank_until_decided`: the ranks of one instance's relevant items, up to k.
 
     Attributes
     ----------
     ranks
-        Rank of each relevant item, in the given order. A tied item has its best possible rank. The
-        rank is None if it is beyond k.
+        Rank of each relevant item, in the order in which the items were given. A tied item has its
+        best possible rank. The rank is None if it is beyond k.
     ties
         Number of irrelevant candidates tied with each relevant item, 0 if its rank is beyond k.
     scored
@@ -55,7 +56,9 @@ def rank_until_decided(
     order: np.random.Generator | ArrayLike | None = None,
     chunk: int = 256,
 ) -> Decided:
-    """Return the exact ranks up to k of one instance, and stop scoring as soon as they are decided.
+    """Return the exact ranks, up to k, of one instance's relevant items; score only as needed.
+
+    Scoring stops as soon as all relevant items are known to rank beyond k.
 
     Parameters
     ----------
@@ -73,7 +76,8 @@ def rank_until_decided(
     order
         Order in which candidates are scored. With a generator, the order is random. With a number
         for each candidate, such as the score of a cheap proxy, the highest number is first. If
-        None, it is the given order. Every order gives the same ranks, at a different cost.
+        None, candidates are scored in the order given. Every order gives the same ranks, but the
+        number of scored candidates differs.
     chunk
         Number of candidates scored at a time. At most this many are scored unnecessarily.
 
@@ -131,7 +135,7 @@ def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int)
 
 
 class _Found(NamedTuple):
-    """Numbers of candidates above and tied with each relevant item, the best item first."""
+    """Numbers of candidates above, and tied with, each relevant item, listed from best to worst."""
 
     above: Any  # one number for a single relevant item, an array of numbers for several
     tied: Any
@@ -145,12 +149,14 @@ def _looked(
     k: int,
     others: Labels | None = None,
 ) -> _Found:
-    """Count candidates above and tied with each relevant item, until k are above the best item.
+    """Count the scored candidates above, and tied with, each relevant item.
 
-    ``relevant_scores`` must be in decreasing order.
+    Scoring stops early when k candidates are above the best relevant item. ``relevant_scores`` must
+    be in decreasing order; ``others`` are the candidates' labels, for the error message.
     """
     best, least = relevant_scores.item(0), relevant_scores.item(-1)
-    # A single relevant item is compared as a number, which takes half the time of an array.
+    # The score of a single relevant item is a number here, because comparisons with an array of
+    # length 1 take twice as long.
     several = len(relevant_scores) > 1
     compared, axis = (relevant_scores[:, None], 1) if several else (best, None)
     above: Any = np.zeros(len(relevant_scores), dtype=np.int64) if several else 0
@@ -175,10 +181,10 @@ def _looked(
 
 
 def _decided(counts: _Found, order: Ints, k: int) -> Decided:
-    """Return the result of one instance.
+    """Return the ranks and ties of one instance's relevant items, in the order of the caller.
 
-    ``counts`` list the relevant items from the best to the worst; ``order`` holds the index of each
-    in the order given by the caller, which is the order of the result.
+    ``counts`` list the relevant items from the best to the worst. ``order`` holds the index of each
+    of them in the list that the caller gave.
     """
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
     ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
@@ -191,7 +197,10 @@ def _decided(counts: _Found, order: Ints, k: int) -> Decided:
 
 
 def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
-    """Check that there are labels and that they are distinct; return them and their indices."""
+    """Return the item labels as an array, and a map from each label to its index.
+
+    Raise ValueError if there are no labels, or if a label is given twice.
+    """
     items = np.atleast_1d(checks.array_of(name, given))
     if not items.size:
         raise ValueError(f"{name} is empty: give at least one item")
@@ -213,7 +222,10 @@ def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
 
 
 def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
-    """Return the indices of the relevant items among the candidates."""
+    """Return the indices of the relevant items among the candidates; ``pool`` maps label to index.
+
+    Raise ValueError if a relevant item is not a candidate, or if all candidates are relevant.
+    """
     wanted = items.tolist()
     for item in wanted:
         if item not in pool:
@@ -229,7 +241,7 @@ def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
 def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
     """Return the items from the highest proxy score to the lowest.
 
-    Items with equal scores stay in the given order.
+    Items with equal proxy scores stay in the order of ``items``.
     """
     scores = checks.numbers(name, proxy)
     checks.length(name, scores, len(items), f"one number for each of {len(items)} candidates")
@@ -239,7 +251,8 @@ def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
 def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray[Any]:
     """Return the scores as an array, after a check that they are numbers in one dimension.
 
-    If ``size`` is not None, there must be as many scores.
+    If ``size`` is not None, there must be ``size`` scores. ``what`` and ``of`` are words of the
+    error messages.
     """
     array = scores if type(scores) is np.ndarray else np.asarray(scores)
     if array.ndim != 1 or (size is not None and len(array) != size):
@@ -251,9 +264,9 @@ def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray
 
 
 def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
-    """Return the scores of the relevant items in decreasing order, and the index of each item."""
+    """Return the relevant items' scores in decreasing order, and the index in ``items`` of each."""
     values = _numbers(scores, len(items), "score of the relevant items", "of them")
-    # Items with equal scores stay in the given order.
+    # Relevant items with equal scores stay in the order of ``items``.
     order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]
     values = values[order]
     # If a score is NaN, it is first in this order.
@@ -266,9 +279,10 @@ def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
 def _chunks(
     score: Callable[[Labels], ArrayLike], others: Labels, chunk: int, room: float
 ) -> Iterator[NDArray[Any]]:
-    """Yield the scores of the other candidates in chunks, as long as the budget allows a chunk.
+    """Yield the scores of the irrelevant candidates ``others``, ``chunk`` candidates at a time.
 
-    ``room`` is the number of scores that the budget still allows.
+    Stop before the first chunk that exceeds ``room``, the number of scores that the budget still
+    allows.
     """
     end = len(others) if room >= len(others) else int(room // chunk) * chunk
     for start in range(0, end, chunk):
@@ -278,7 +292,9 @@ def _chunks(
 
 @dataclass(eq=False, repr=False)
 class Evaluation:
-    """The users evaluated so far and their ranks; :func:`evaluate` returns or continues it.
+    """The users evaluated so far, and their ranks: the result of :func:`evaluate`.
+
+    An evaluation that ended early can be continued with the parameter ``resume``.
 
     Attributes
     ----------
@@ -308,7 +324,9 @@ class Evaluation:
     #: For each system and finished user, the numbers of candidates above each relevant item, and
     #: of candidates tied with it.
     _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
-    _asked: str = ""  # digest of the users, their relevant items and numbers of candidates
+    #: Digest of the users, their relevant items and numbers of candidates. An evaluation can be
+    #: continued only if this digest is the same.
+    _asked: str = ""
 
     def __repr__(self) -> str:
         done = f"{len(self.finished)} of {self.users} users finished, k = {self.k}"
@@ -319,8 +337,8 @@ class Evaluation:
     def sets(self) -> list[RankSet]:
         """Rank sets of the finished users, one for each system.
 
-        Where ``beyond`` of a rank set is true, the rank is not known: ``ranks`` then holds the best
-        possible rank, k + 1 (and k + 2, ... for further relevant items of the same user).
+        If ``beyond`` of a relevant item is true, its rank is not known: ``ranks`` then holds the
+        best possible rank, k + 1 (and k + 2, ... for further relevant items of the same user).
         """
         if not self.finished:
             raise ValueError("no user is finished: there are no ranks")
@@ -339,7 +357,7 @@ class Evaluation:
 
     @property
     def csv(self) -> str:
-        """The rank sets as the text of a CSV file, for ``read_rank_sets`` and the dashboard."""
+        """The rank sets as text of a CSV file, which ``read_rank_sets`` and the dashboard read."""
         text = StringIO()
         rows = writer(text, lineterminator="\n")
         rows.writerow(["system", "instance", "rank", "ties", "n_candidates"])
@@ -356,10 +374,11 @@ class Evaluation:
         return text.getvalue()
 
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
-        """Draw random ranks where relevant items are tied with each other and with other items.
+        """Draw random ranks for relevant items tied with each other and with irrelevant items.
 
-        Ranks and numbers of ties of single items cannot describe such a block of ties, so its order
-        is drawn. ``ranks`` and ``ties`` are changed in place.
+        A rank set stores a rank and a number of irrelevant ties per relevant item, which cannot
+        describe a block of ties with several relevant items. So the order of such a block is drawn
+        at random, and ``ranks`` and ``ties`` are changed in place.
         """
         shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[:-1] > 0)
         for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
@@ -382,7 +401,7 @@ def evaluate(
     progress: Progress | None = None,
     resume: Evaluation | None = None,
 ) -> Evaluation:
-    """Return exact ranks up to k for as many users as a budget allows.
+    """Return exact ranks up to k of the relevant items of as many users as a budget allows.
 
     Parameters
     ----------
@@ -397,7 +416,8 @@ def evaluate(
     budget
         Largest number of scores of irrelevant candidates, over all systems, and including the
         scores of a continued evaluation. If None, there is no limit. The budget must cover the
-        largest possible cost of any user. Scores of relevant items are not counted.
+        largest possible cost of any user: all irrelevant candidates, scored by every system. Scores
+        of relevant items are not counted.
     seed
         Seed of the random order of the users and of their candidates, the same for all systems.
     chunk
@@ -411,7 +431,7 @@ def evaluate(
         An evaluation to continue, or an empty one, ``Evaluation()``. Finished users are added to it
         one by one, so that they are not lost if a score function fails. Labels, relevant items,
         numbers of candidates, names of systems, k, seed and whether there is a proxy must be the
-        same as before. A score function that has changed is not detected.
+        same as in that evaluation. A change of a score function is not detected.
 
     Returns
     -------
@@ -434,8 +454,8 @@ def evaluate(
     1957). If user T were included, expensive users, which are the hits, would be too frequent.
     :func:`~sampledash.mean_of_sample` gives an interval for the mean over all users.
 
-    A continued evaluation scores again the user that was left out. Its result is the same as with
-    the larger budget from the beginning.
+    A continued evaluation scores again the user that was left out. Its result is the same as that
+    of one evaluation with the larger budget.
 
     Apart from the score functions, the evaluation takes some 2 µs per chunk and 20 µs per user, and
     1 ms per list of 10,000 candidates, which users may share. This is less than a twentieth of the
@@ -520,9 +540,9 @@ def evaluate(
 
 
 def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
-    """Return the number of scores that the budget allows.
+    """Return the number of scores that the budget allows: infinity if it is None.
 
-    Raise ValueError if the budget is smaller than the largest possible cost of a user.
+    Raise ValueError if the budget does not suffice to score all irrelevant candidates of some user.
     """
     if budget is None:
         return np.inf
@@ -541,7 +561,7 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
 
 
 def _digest(users: Sequence[Any], proxied: bool) -> str:
-    """Return a digest of the labels, the relevant items and the numbers of candidates."""
+    """Return a digest of ``proxied`` and of the users' labels, relevant items and list lengths."""
     state = sha256(repr(proxied).encode())
     for label, items, candidates in users:
         state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())
@@ -549,7 +569,7 @@ def _digest(users: Sequence[Any], proxied: bool) -> str:
 
 
 class _Lists:
-    """Irrelevant candidates of each user in random order."""
+    """Shuffles the irrelevant candidates of each user."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -560,8 +580,9 @@ class _Lists:
     def of(self, candidates: ArrayLike, relevant: ArrayLike) -> tuple[Labels, Labels]:
         """Return all candidates except the relevant items, in random order, and the relevant items.
 
-        A list that consecutive users share is shuffled only once. The order for a user starts after
-        the relevant item that is given first, and at the end continues at the beginning.
+        A candidate list that consecutive users share is shuffled only once. The order for a user
+        starts in the shuffled list after the first of the user's relevant items, and continues from
+        the end of the list at its beginning.
         """
         if candidates is not self.given:
             pool = np.atleast_1d(checks.array_of("candidates", candidates))

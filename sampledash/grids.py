@@ -10,7 +10,8 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
 from sampledash.types import Ints
 
-# Largest m for which pages recompute at once, and largest m for which they compute at all.
+# Largest m for which pages recompute without a click after an input changes, and largest m for
+# which they compute at all.
 LIVE, MOST = 2_000, 10_000
 LIMIT = 400  # largest number of points of one curve
 _HEAD = 60  # all ranks 1.._HEAD are in the grid, because metrics change most at the top
@@ -21,8 +22,8 @@ MOST_POINTS = 160  # largest number of spaced values of m in a grid
 def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> Ints:
     """Return fewer than 400 increasing ranks for a curve over 1..n, or over 1..top if given.
 
-    Beyond rank 60 the spacing is logarithmic, or, if ``top`` is given, even. The ranks in ``keep``
-    that are in range are included; if there are too many, only some of them are.
+    Beyond rank 60 the spacing is logarithmic, or even if ``top`` is given. The ranks in ``keep``
+    that are in range are included; if there are too many, an even selection of them is.
     """
     last = n if top is None else min(n, top)
     head = np.arange(1, min(last, _HEAD) + 1)
@@ -31,7 +32,7 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
     space = np.geomspace if top is None else np.linspace
     body = np.rint(space(_HEAD, last, _BODY)).astype(np.int64)
     wanted = np.array([r for r in keep if 1 <= r <= last], dtype=np.int64)
-    room = LIMIT - _HEAD - _BODY - 1  # one rank fewer than fit, because a page may add a rank
+    room = LIMIT - _HEAD - _BODY - 1  # leave room for one rank that a page may add
     if len(wanted) > room:
         wanted = wanted[np.linspace(0, len(wanted) - 1, room).astype(np.int64)]
     return np.unique(np.concatenate([head, body, wanted])).astype(np.int64)
@@ -40,15 +41,16 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
 def jumps(sampling: Sampling, metric: Metric) -> list[int]:
     """Return the ranks where a metric with a cutoff changes most, for :func:`rank_grid`.
 
-    The exact metric jumps between ranks k and k + 1; the expected sampled metric falls gradually.
+    The exact metric jumps between ranks k and k + 1. The expected sampled metric falls gradually,
+    over the ranks for which a sampled rank within the cutoff is neither rare nor nearly certain.
     """
     n, m = sampling.n, sampling.m
     last, k = metric.cut(n - 1), metric.cut(m)
     if last is None or k is None:
         return []
     ranks = [last, last + 1]
-    # If this share of the sampling weight is above the item, its sampled rank is within the cutoff
-    # in about half of the samples.
+    # The expected metric has half fallen at the true rank with this share of the sampling weight
+    # above it: its sampled rank is within the cutoff in about half of the samples.
     share = (k - 0.5) / m
     if share < 1:
         odds = sampling.odds
@@ -61,6 +63,6 @@ def jumps(sampling: Sampling, metric: Metric) -> list[int]:
 
 
 def m_grid(m_max: int, keep: Sequence[int] = ()) -> Ints:
-    """Return logarithmically spaced m from 1 to ``m_max``, and the values in ``keep``."""
+    """Return logarithmically spaced m in 1..m_max, and the values of ``keep`` in this range."""
     ladder = np.geomspace(1, m_max, MOST_POINTS).round().astype(np.int64)
     return np.unique([*ladder, *(m for m in keep if 1 <= m <= m_max)])

@@ -20,35 +20,42 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest γ for which corrected values are accurate to 1e-5 of the largest value. The callers
-#: treat a smaller γ as 0.
+#: Smallest γ for which corrected values are accurate to 1e-5 of the largest corrected value.
+#: Callers replace a smaller γ by 0.
 SMALLEST_GAMMA = 1e-16
 
-_ROOM = 1 << 22  # largest number of entries of a matrix A that is cached for the next metric
+_ROOM = 1 << 22  # the matrix of P(sampled rank | true rank) is cached up to this many entries
 _TINY = np.finfo(float).tiny
-#: The solution is refined if the probability of some sampled rank is less than this share of the
-#: largest probability.
+#: Corrected values are refined iteratively if the rarest sampled rank has less than this share of
+#: the probability of the most likely sampled rank.
 _RARE = 1e-6
-_SMALL = 1e-6  # for γ below this, forming AᵀA would lose too many digits
+_SMALL = 1e-6  # for γ below this, A is factorised, because AᵀA would lose too many digits
 _FINER = 4  # for small γ, use the nodes that a sample this many times larger would need
-_REFINABLE = 1e-10  # for γ below this, iterative refinement may fail to converge
+_REFINABLE = 1e-10  # for γ below this, iterative refinement may not converge and is left out
 _ROUNDS = 4  # number of rounds of iterative refinement
-_EXTENDED = 4_000_000  # largest number of steps to compute probabilities in extended precision
-SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest count as zero
-_ALL = 400  # largest number of sampled ranks for which a monotone fit starts with all steps
-_FLAT = 1e-13  # a larger step improves the fit only if the gradient in its height exceeds this
+_EXTENDED = 4_000_000  # if more steps than this are needed, probabilities have double precision
+SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest are left out
+#: With up to this many sampled ranks, a monotone fit may step down after each of them. With more,
+#: it first steps down after a few of them only, and others are added while this improves the fit.
+_ALL = 400
+#: In a monotone fit, a step down is made higher only if the squared error then falls by more than
+#: twice this per unit of height.
+_FLAT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Nodes of the sums over true ranks, and the sums that do not depend on the metric."""
+    """Ranks (nodes) that stand for all true ranks in sums; sums that do not need the metric."""
 
     sampling: Sampling
     above: Floats  # number of irrelevant items above the relevant item, at each node
     weights: Floats  # prior probability of the ranks that each node represents
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of rows of A (eq. 23-25): the entries are P(sampled rank | true rank)."""
+        """Yield blocks of A (eq. 23-25), whose entries are P(sampled rank | true rank).
+
+        A block is (slice of the nodes, rows of A for these nodes).
+        """
         whole = self._kept
         return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
 
@@ -84,7 +91,7 @@ class Grid:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats, Floats]:
-        """The matrices S, SSᵀ and the vector c of eq. 23-25.
+        """The matrices S and SSᵀ, and the probabilities c of the sampled ranks.
 
         S, shape (nodes, m+1), is A with rows multiplied by √weights and columns divided by √c.
         """
@@ -97,7 +104,11 @@ class Grid:
 
 
 def uniform(sampling: Sampling, cut: int | None = None, finer: int = 1) -> Grid:
-    """Return the nodes for the uniform prior; the result is cached if m is below 5,000."""
+    """Return the nodes for the uniform prior; the result is cached if m is below 5,000.
+
+    The metric may jump between ``cut - 1`` and ``cut`` irrelevant items above. The nodes are as
+    dense as a sample ``finer`` times as large would need.
+    """
     return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut, finer)
 
 
@@ -110,7 +121,7 @@ def _shared(sampling: Sampling, cut: int | None, finer: int) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Nodes of the sums over true ranks, and the metric at the ``position``-th relevant item."""
+    """Nodes of the sums over true ranks, and the metric of the ``position``-th relevant item."""
 
     grid: Grid
     metric: Metric
@@ -129,7 +140,7 @@ def nodes(
     prior: Floats | None = None,
     gamma: float = 1.0,
 ) -> Nodes:
-    """Return the nodes: few for the uniform prior, all ranks with positive weight for any other.
+    """Return the true ranks to sum over: few for the uniform prior, else all with prior weight > 0.
 
     A small γ needs more nodes, because small singular values then amplify the error of the sums.
     """
@@ -138,7 +149,7 @@ def nodes(
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # No panel needs to end at a cutoff among the first ranks, because these are all nodes.
+        # No panel needs to end at a cutoff among the first ranks, because all of them are nodes.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -147,9 +158,10 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     """Return the values that minimise bias² + γ variance over the prior (eq. 25): (m+1,).
 
     The unknowns are the corrected values. Each of them is scaled by the square root of the
-    probability of its sampled rank, so that the matrix has eigenvalues in γ..1 (1e-16 <= γ <= 1).
-    If there are fewer nodes than unknowns, the dual system with one unknown per node is solved. For
-    small γ, a triangular factor of A is used, which loses half as many digits as AᵀA.
+    probability of its sampled rank, so that the matrix of the linear system has eigenvalues in γ..1
+    (1e-16 <= γ <= 1). If there are fewer nodes than unknowns, the dual system with one unknown per
+    node is solved. For small γ, a triangular factor of A is used, which loses half as many digits
+    as AᵀA.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
@@ -157,7 +169,8 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
     # The systems are not solved with scipy's Cholesky factorisation, because the threads of scipy's
     # BLAS would compete with the threads of numpy's BLAS.
     if gamma < 1 and len(grid.above) <= grid.sampling.m:
-        # Solve the dual system: ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹.
+        # Solve the dual system with one unknown per node, which has the same solution because
+        # ((1-γ) SᵀS + γ)⁻¹Sᵀ = Sᵀ((1-γ) SSᵀ + γ)⁻¹.
         rows, kernel, marginal = grid.scaled
         seen = marginal >= _TINY
         kernel = (1 - gamma) * kernel + gamma * np.eye(len(kernel))
@@ -178,7 +191,7 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
 
 
 def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
-    """Solve eq. 25 by iterative refinement with residuals in extended precision.
+    """Return the corrected values of eq. 25 by iterative refinement in extended precision.
 
     Under a concentrated prior, some sampled ranks are so rare that their corrected values are large
     and rounding errors spoil their equations. Each round of refinement adds about eight correct
@@ -206,9 +219,10 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 
 
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
-    """Solve eq. 25 as a least-squares problem with rows √(1-γ) S, and rows √γ I with target 0.
+    """Return the corrected values of eq. 25, computed by solving a least-squares problem.
 
-    S is the scaled matrix of :attr:`Grid.scaled`, replaced by a triangular factor.
+    Its rows are √(1-γ) S, with the metric as target, and √γ I, with target 0. S is the matrix of
+    :attr:`Grid.scaled`; a triangular factor with fewer rows replaces it.
     """
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
@@ -223,7 +237,7 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return a value for each sampled rank, interpolated at sampled ranks that cannot occur."""
+    """Return ``values`` at the sampled ranks that can occur (``seen``), interpolated at others."""
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
@@ -238,7 +252,7 @@ def require_reachable(grid: Grid) -> None:
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Return the minimum-norm solution of eq. 22, and the number of singular values it uses."""
+    """Return the corrected values of eq. 22 with least norm, and the number of singular values."""
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
     size = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
@@ -246,18 +260,18 @@ def minimum_norm(at: Nodes) -> tuple[Floats, int]:
 
 
 def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
-    """Return the non-increasing vector (m+1,) with the least squared error.
+    """Return the non-increasing vector x, shape (m+1,), with the least squared error of A x - rhs.
 
-    Row i of ``columns`` is the sum of the columns 0..i of A. A non-increasing vector is a sum of
-    non-negative steps down, one after each sampled rank, so the step heights solve a non-negative
-    least-squares problem. (Isotonic regression of the unconstrained solution would give a
-    different, much worse vector.) For a long vector, the search starts with few steps and adds
-    steps that improve the fit. If ``nonnegative``, all values are at least 0.
+    Row i of ``columns`` is the sum of the columns 0..i of A. The vector may step down after each
+    sampled rank, and the heights of the steps solve a non-negative least-squares problem. (Isotonic
+    regression of the unconstrained solution would give a different, much worse vector.) For a long
+    vector, the search starts with steps after few sampled ranks and adds steps that improve the
+    fit. If ``nonnegative``, all values are at least 0.
     """
     size, seen = columns.shape
     if not nonnegative:
-        # The last value is the height of the last step. It may be negative if it is written as the
-        # difference of two non-negative heights.
+        # The last value of the vector is the height of its last step. To let it be negative, write
+        # it as the difference of two non-negative heights.
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
     dense = False
@@ -268,7 +282,7 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # If the vector falls nearly everywhere, start again with many more steps.
+            # If the vector falls after many of the tried ranks, start again with many more ranks.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue
@@ -293,12 +307,12 @@ def _spread(size: int, number: int) -> Ints:
 
 
 def _nonnegative(few: Floats, rhs: Floats) -> Floats:
-    """Return the heights x >= 0 that minimise the squared error of ``few.T @ x``."""
+    """Return the heights x >= 0 that minimise the sum of squares of ``few.T @ x - rhs``."""
     if len(few) < len(rhs):
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
         # Guess which heights are 0 and correct the guess in each round. This converges fast if few
-        # heights are 0; if it does not, scipy solves the problem below.
+        # heights are 0. If it does not converge, scipy solves the problem below.
         free, wrong = np.ones(len(gram), dtype=bool), np.inf
         while True:
             heights = np.zeros(len(gram))
@@ -315,7 +329,7 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
 
 
 def monotone(at: Nodes, nonnegative: bool) -> Floats:
-    """Return the monotone corrected values (section 5.2), shape (m+1,), from sums over nodes."""
+    """Return the non-increasing corrected values (section 5.2), shape (m+1,)."""
     r, rhs = _triangular(at, cumulative=True)
     return non_increasing(r.T, rhs, nonnegative)
 
@@ -323,8 +337,9 @@ def monotone(at: Nodes, nonnegative: bool) -> Floats:
 def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
     """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb (eq. 23); R has few rows even if A has many.
 
-    If ``cumulative``, column i of A is replaced by the sum of the columns 0..i. R comes from a QR
-    factorisation, which keeps digits that forming AᵀA would lose.
+    A is P(sampled rank | true rank) and b the exact metric, with one row per node, weighted by the
+    prior. If ``cumulative``, column i of A is replaced by the sum of the columns 0..i. R comes from
+    a QR factorisation, which keeps digits that forming AᵀA would lose.
     """
     size = at.grid.sampling.m + 1
     blocks: list[Floats] = []

@@ -40,8 +40,8 @@ class Kind:
     aliases: tuple[str, ...]
     tex: str  # TeX of the metric of one relevant item at rank r, without the cutoff
     about: str
-    # The metric is the sum of ``gain`` (of the j-th relevant item, at a rank) over the relevant
-    # items up to the cutoff, times ``scale`` (of the number of relevant items and the cutoff).
+    # The metric is scale(relevant, k) times the sum of gain(position, j) over the relevant items up
+    # to the cutoff k. The j-th relevant item is ranked at ``position``, and there are ``relevant``.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
     # The next properties are described at :class:`Metric`.
@@ -55,7 +55,7 @@ class Kind:
     chips: tuple[str, ...] = ()
 
 
-#: The properties of every metric by name; to add one, add a row. Pages list them in this order.
+#: The properties of every metric by name; to add a metric, add a row. Pages use this order.
 KINDS: dict[str, Kind] = {
     "recall": Kind(
         "Recall", "always", ("r", "rec"), "1",
@@ -137,7 +137,7 @@ def share_of(place: int, n: int) -> float:
     0.001
     """
     n = int(checks.candidates("n", n, scalar=True))
-    place = checks.integer("k", place, low=1)  # error messages call it k, as users do
+    place = checks.integer("k", place, low=1)  # users call ``place`` k
     if place >= n:
         return 1.0
     for power in (int(10**digits) for digits in range(17)):
@@ -154,7 +154,7 @@ class Metric:
     Attributes
     ----------
     name
-        ``"auc" "precision" "recall" "ap" "ndcg" "rr" "hit_rate" "topk" "atop"``.
+        One of ``"auc" "precision" "recall" "ap" "ndcg" "rr" "hit_rate" "topk" "atop"``.
     k
         Cutoff, at least 1; it may exceed the length of a list. If None, there is no cutoff.
     share
@@ -193,7 +193,7 @@ class Metric:
     #: Whether the value falls by the same amount with each additional item above (AUC, ATOP).
     linear: bool = field(init=False, repr=False, compare=False)
     #: Whether a relevant item is ranked among all other items, including relevant ones (TOPK,
-    #: ATOP). Each relevant item is then treated as an instance of its own, see
+    #: ATOP). Computations then turn each relevant item into an instance with one relevant item:
     #: :func:`sampledash.rank_sets.one_item_per_instance`.
     of_others: bool = field(init=False, repr=False, compare=False)
     #: Whether only the first of several relevant items counts (RR, HitRate).
@@ -260,7 +260,7 @@ class Metric:
         of any shape, which may hold fractions.
         """
         a, total = np.broadcast_arrays(np.asarray(above), np.asarray(negatives))
-        precision = np.result_type(a, np.float64)  # float64, or longdouble if ``above`` has it
+        precision = np.result_type(a, np.float64)  # longdouble if ``above`` is, else float64
         a, total = a.astype(precision, copy=False), total.astype(precision, copy=False)
         if self.linear:
             return np.asarray((total - a) / total)
@@ -304,7 +304,7 @@ class Metric:
     def of_set(self, ranks: ArrayLike, n: int) -> float:
         """Return the exact metric of one instance with several relevant items (eq. 2-6).
 
-        The ``ranks`` are distinct, in any order, and there are fewer than ``n`` ranks.
+        The ``ranks`` of the relevant items are distinct, in any order, and fewer than ``n``.
         """
         n = int(checks.candidates("n", n, scalar=True))
         places = np.sort(checks.ranks("ranks", ranks, np.asarray(n)).ravel())
@@ -336,7 +336,7 @@ def _name_of(text: str) -> str:
 
 
 def _known() -> str:
-    """Return one text that lists how each metric is written, such as Recall@k."""
+    """Return one text with the spelling of every metric: Recall@k, NDCG, NDCG@k, ..."""
     ends = {"never": [""], "optional": ["", "@k"], "always": ["@k"], "share": ["@x"]}
     return ", ".join(kind.label + end for kind in KINDS.values() for end in ends[kind.cutoff])
 

@@ -3,7 +3,7 @@
 The options determine the sampling weights, the corrected values and the distribution of the number
 of sampled items above each relevant item. If ``above`` items are strictly above a relevant item and
 ``tied`` items are tied with it, then above, ..., above + tied items are above it, with equal
-probability. Means over this range are computed by quadrature or in closed form.
+probability. Means over these tied + 1 cases are computed by quadrature or in closed form.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from sampledash.types import Floats
 Weighting = Literal["instances", "relevant-items"]
 
 _CHUNK = 1 << 20  # largest number of probabilities in a block of distributions
-#: Largest factor by which a difference of two cumulative probabilities may be multiplied, because
-#: the factor also multiplies the rounding error of the difference.
+#: The closed form for tied items multiplies a difference of two cumulative probabilities by a
+#: factor, and with it the rounding error. For factors above this one, quadrature is used.
 _CANCELS = 1e3
 
 
@@ -144,8 +144,8 @@ class Protocol:
     def require_fixed(self, system: str) -> None:
         """Raise ValueError if the number of different drawn items varies.
 
-        The check is for computations that sample several relevant items of an instance together. An
-        empty ``system`` means that there is no such item, and nothing is checked.
+        Computations call this if they sample several relevant items of an instance together.
+        ``system`` is the system with such an instance; if it is empty, there is none and no error.
         """
         if self.design.varies and system:
             raise ValueError(
@@ -169,18 +169,18 @@ class Protocol:
         return high / whole, low / whole
 
     def instance_weights(self, counts: RankCounts) -> Floats:
-        """Return, for each item, its instance's weight: 1, or its number of relevant items."""
+        """Return the weight of each item's instance: 1, or its number of relevant items."""
         if self.weighting == "relevant-items":
             return counts.relevant.astype(np.float64)
         return np.ones(len(counts))
 
     def shares(self, counts: RankCounts) -> Floats:
-        """Return, for each item, its instance's weight divided by that of all instances."""
+        """Return the weight of each item's instance as a share of the weight of all instances."""
         weights, first = self.instance_weights(counts), counts.position == 1
         return np.asarray(weights / (weights[first] @ counts.count[first]))
 
     def laws(self, counts: RankCounts, m: int) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-        """Yield blocks of distributions of the number of sampled items above, 0..m.
+        """Yield blocks of distributions of the number of sampled items above a relevant item, 0..m.
 
         A block is (indices of relevant items, probabilities of shape (items, m + 1)). Without
         replacement, all items must have at least m negatives.
@@ -196,7 +196,7 @@ class Protocol:
         step = max(1, _CHUNK // (m + 2))
         for at in _blocks(tied[closed], step):
             yield at, _tied_hypergeometric(m, counts[at])
-        # Blocks are smaller here, because a tied item needs about 10 to 100 nodes.
+        # Blocks are smaller here, because a mean over ties needs about 10 to 100 nodes per item.
         for at in _blocks(tied[~closed], max(1, step // 64)):
             owner, above, below, weights = self.tied_nodes(counts[at], m)
             share = csc_array((weights, (owner, np.arange(len(owner)))))
@@ -206,7 +206,7 @@ class Protocol:
     def tied_nodes(
         self, counts: RankCounts, m: int
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-        """Return the nodes for means over the tied range of each item.
+        """Return quadrature nodes for the mean over the ranks that each tied item may have.
 
         The arrays hold, for each node, the index of its item, the sampling weights above and below,
         and the weight of the node in the mean.
@@ -218,7 +218,7 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return nodes and weights for a mean over above..above + tied of ``total`` items above."""
+        """Return nodes, and weights that sum to 1, for a mean over above..above + tied."""
         last = above + tied
 
         def end_of(first: int) -> int:
@@ -226,14 +226,14 @@ class Protocol:
             if self.design.once and (first < m or end > total - m):
                 # Near the ends of the list the distribution is not smooth. Sum it directly.
                 end = min(last, first + SIZE - 1)
-            # Round the length down to one of few values, because each length needs a Gauss rule.
+            # Round the panel length down to one of few values: each length needs a Gauss rule.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 
         return mean_nodes(above, last, end_of)
 
     def vector(self, metric: Metric, counts: RankCounts, m: int, position: int) -> Floats:
-        """Return the corrected values for 0..m sampled items above, before ``metric.scale``."""
+        """Return the corrected values for 0..m items above, not multiplied by ``metric.scale``."""
         if metric.of_others and len(counts.positions) > 1:
             raise ValueError(
                 f"{metric} is not available here for several relevant items of one instance: take "
@@ -261,7 +261,7 @@ class Protocol:
         return vector(self.correction, metric, self._fitted(counts, m, position), position)
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
-        """Return the sampling to fit the correction to; its n is a rounded mean over instances."""
+        """Return the sampling that the correction is fitted to; its n is the rounded mean n."""
         n = counts.populations[position]
         fitted = SCHEMES[self.fit_scheme]
         n = max(n, m + 1) if fitted.distinct else n
@@ -273,7 +273,7 @@ def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
-    """Return hypergeometric distributions averaged over the tied range of each item.
+    """Return the distribution of the sampled items above, averaged over each item's tied ranks.
 
     With K of N negatives above the item, s of the m drawn negatives are above it in
     C(K, s) C(N-K, m-s) of C(N, m) samples. The sum over K <= x of this product is the number of
@@ -300,9 +300,9 @@ def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
 
 
 def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:
-    """Return the indices of the metrics in groups that rank a relevant item among the same items.
+    """Return the indices of the metrics, grouped by the items that compete with a relevant item.
 
-    TOPK and ATOP rank it among all other items, other metrics among the irrelevant items.
+    For TOPK and ATOP these are all other items, for other metrics the irrelevant items.
     """
     groups: dict[bool, list[int]] = {}
     for i, metric in enumerate(metrics):

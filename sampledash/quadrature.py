@@ -6,9 +6,9 @@ polynomials up to degree 2k - 1. A Gauss-Legendre rule, which is made for integr
 wrong third digit.
 
 The length of a panel depends on the summed function. Let p be the share of the items that are above
-the relevant item. The distribution of the sampled rank given the true rank, or a product of two
-such distributions, needs at least six nodes per interval of length 1/sqrt(m) in arcsin(sqrt(p)), on
-long panels. A prior learned from sampled ranks is steeper: means over it have errors up to 1e-7
+the relevant item. For the distribution of the sampled rank given the true rank, or a product of two
+such distributions, long panels need at least six nodes per interval of length 1/sqrt(m) in
+arcsin(sqrt(p)). A prior learned from sampled ranks is steeper: means over it have errors up to 1e-7
 with these nodes, and below 1e-14 with four times as many nodes.
 """
 
@@ -35,14 +35,15 @@ class Rule:
     """Limits on the lengths of the panels, and on their numbers of nodes."""
 
     size: int  # largest number of nodes of a panel
-    #: Largest length of a panel in arcsin(sqrt(p)), in units of 1/sqrt(m); p is the share above.
+    #: Largest length of a panel in arcsin(sqrt(p)), in units of 1/sqrt(m); p is the share of the
+    #: items that are above the relevant item.
     width: float
     steep: int  # largest ratio of the last rank of a panel to its first rank
     mirrored: bool = False  # whether the last ranks need panels as short as the first ranks
 
 
-LAW = Rule(36, 6.0, 12)  # for the distribution of the sampled rank under a uniform scheme
-ODDS = Rule(SIZE, 1.0, 2)  # for that distribution under the popularity scheme
+LAW = Rule(36, 6.0, 12)  # for sums of P(sampled rank | true rank) under a uniform scheme
+ODDS = Rule(SIZE, 1.0, 2)  # for sums of P(sampled rank | true rank) under the popularity scheme
 DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for the estimation of a distribution of true ranks
 
 
@@ -93,9 +94,10 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return how many items may be above at the end of a panel that starts with ``first`` above.
+    """Return the largest number of items above in a panel that starts with ``first`` items above.
 
-    Over the panel, arcsin(sqrt(p)) grows by at most ``width``; p is the share of the weight above.
+    Over the panel, arcsin(sqrt(p)) grows by at most ``width``; p is the share of the sampling
+    weight that is above. Each of the ``total`` items has weight 1, or ``odds`` if it is above.
     """
     # Compute the angle arcsin(sqrt(p)) by arctan2, because rounding may give a p above 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
@@ -116,12 +118,14 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
     if sampling.design.once:
         # The distribution is not smooth near the ends of the list, where a sample may contain all
         # items above, or all items below. A sample contains all of h items with probability
-        # share^h, which is 1e-18 for h = ``whole``.
+        # share^h, which is 1e-18 for h = ``whole``. The ``whole`` ranks at each end are therefore
+        # summed one by one.
         share = min(m / (n - 1), 1.0)
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)
         if not rule.mirrored:
-            # Without replacement, the standard deviation of the sampled rank has this factor too.
+            # Without replacement, the standard deviation of the sampled rank is smaller by this
+            # factor, so panels must be shorter by it.
             width *= np.sqrt(1 - share)
     if rule.mirrored:
         tail = max(head, n - head)
@@ -143,10 +147,10 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
 
 
 def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Floats]:
-    """Return nodes and weights for sums over 0, ..., n - 1 irrelevant items above.
+    """Return nodes and weights for sums over the number of irrelevant items above, 0..n - 1.
 
-    The summed function is made of distributions of the sampled rank and of a metric, which may jump
-    between ``cut - 1`` and ``cut`` items above. Up to 1,000 candidates, every rank is a node.
+    The summed function is a product of distributions of the sampled rank and of a metric, which may
+    jump between ``cut - 1`` and ``cut`` items above. If n is at most 1,000, every number is a node.
     """
     n = sampling.n
     if n <= _DIRECT:

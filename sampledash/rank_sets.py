@@ -54,7 +54,7 @@ def digest_of(
     for array in (*columns, whole):
         if array is None:
             state.update(b"|")
-        elif np.all(array == array[0]):  # most columns are constant
+        elif np.all(array == array[0]):  # most columns are constant: hash one entry
             state.update(b"=" + array[0].tobytes())
         else:
             state.update(b"#")
@@ -135,7 +135,7 @@ def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
     Return the number of each label, and how many different labels there are.
     """
     if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):
-        # Increasing labels are all different.
+        # Increasing labels are all different, so the i-th label gets the number i.
         return np.arange(len(labels)), len(labels)
     listed = labels.tolist()
     distinct = dict.fromkeys(listed)
@@ -151,9 +151,9 @@ def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int
 
 
 def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
-    """Return whole numbers >= 0 that are ordered like the values, and their maximum plus 1.
+    """Return a code of each value, and the largest code plus 1, which is below 2^31.
 
-    The maximum plus 1 is below 2^31.
+    Codes are whole numbers from 0. Different values have different codes, in the same order.
     """
     if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
         values = np.unique(values, return_inverse=True)[1]
@@ -191,7 +191,7 @@ def all_of(parts: Sequence[RankCounts]) -> RankCounts:
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Return the distinct items of several systems, and the indices of each system's items in them.
+    """Return the distinct items of several systems, and for each system where its items are there.
 
     Items that differ only in ``relevant`` have the same distribution of the sampled rank, so they
     count as equal here. Counts of equal items are summed; ``relevant`` of the result has no
@@ -333,7 +333,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Raise ValueError unless the share is 0 if no irrelevant item is above, 1 if all are."""
+        """Raise ValueError unless ``mass_above`` is 0 with no irrelevant item above, 1 with all."""
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -349,7 +349,8 @@ class RankSet(ByDigest):
         """Return the order of the rows by instance and rank, and two columns in this order.
 
         The columns are the position of each relevant item among those of its instance, and the
-        number of relevant items of the instance. Unknown ranks are replaced by their lower limits.
+        number of relevant items of the instance. ``self.ranks`` gets, for each unknown rank, the
+        best rank that it may have.
         """
         rows = len(self.ranks)
         codes, distinct = codes_of(self.instances)
@@ -363,7 +364,8 @@ class RankSet(ByDigest):
         position = np.arange(rows) - np.repeat(starts, sizes) + 1
         relevant = np.repeat(sizes, sizes)
         if self.beyond.any():
-            # An unknown rank comes after the known ranks of its instance and the items tied there.
+            # An item of unknown rank comes after the items of known rank in its instance, and after
+            # the irrelevant items tied with these.
             least = self.ranks[order] - position + self.ties[order]
             above, at = np.unique(least, return_inverse=True)
             most = np.maximum.accumulate(code * len(above) + at) % len(above)
@@ -470,7 +472,7 @@ class RankSet(ByDigest):
         return RankSet(self.system, ranks, self.n, beyond=beyond, **columns)
 
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
-        """Raise ValueError if some ranks are unknown, unless the metric's cutoff is before them.
+        """Raise ValueError if ranks are unknown, unless they are all beyond the metric's cutoff.
 
         If ``metric`` is None, every rank must be known, because the computation ``what`` needs it.
         """
@@ -551,7 +553,7 @@ def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
 
 
 def first_items(ranks: RankSet) -> RankCounts:
-    """Return the best relevant item of each instance, in the order of the sorted rows."""
+    """Return the best relevant item of each instance, in the order of :meth:`RankSet.rows`."""
     rows = ranks.rows()
     return rows[rows.position == 1]
 
@@ -563,7 +565,7 @@ def require_ranks(value: object) -> None:
 
 
 def require_several(value: object) -> None:
-    """Raise ValueError if the value is not a list of rank sets with different names."""
+    """Raise ValueError if the value is not a list of rank sets whose systems differ in name."""
     if isinstance(value, RankSet | Iterator):
         given = (
             f"the one of {value.system!r}" if isinstance(value, RankSet) else checks.shown(value)
@@ -582,7 +584,7 @@ def require_several(value: object) -> None:
 def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:
     """Return the share of relevant items whose true rank is at most each of ``places``.
 
-    A tied item counts by the share of the orders of the tied items that rank it up to the place.
+    A tied item contributes the probability that its rank in a random order is at most the place.
     """
     at = np.floor(np.asarray(places, dtype=np.float64))
     atoms = ranks.counted(ties)

@@ -16,17 +16,19 @@ from sampledash.sampling import Sampling, weighted_pmf_sums
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Flags, Floats, Ints
 
-#: Significance level of the test of whether m correlates with the rank.
+#: Significance level of the test (:func:`chance_if_set`) of whether m correlates with the rank.
 LEVEL = 1e-3
 #: The two possible explanations if m correlates with the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
-#: If the p-value of this test is lower, ranges allow another rank distribution for each m.
+#: If the p-value of that test is below this level, confidence intervals hold under both
+#: explanations, and under the first one the rank distribution may differ between values of m.
 DOUBTFUL = 0.05
-_STRATUM = 50.0  # the test groups about this many instances with neighbouring n
-_ENOUGH = 50.0  # a stratum of the estimates has at least this many instances, if possible
-_NEAR = 1.5  # largest ratio of two n, or of two m, in a stratum that has enough instances
-#: Largest ratio of two n in any stratum. The ratio of two m may be larger, because surplus
-#: negatives are dropped.
+_STRATUM = 50.0  # the test of m compares instances in groups of about this many with similar n
+# Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
+_ENOUGH = 50.0  # a stratum has at least this many instances, if possible
+_NEAR = 1.5  # ratio of n (or of m) within a stratum, larger only if it needs more instances
+#: Largest ratio of two n in any stratum. The ratio of two m may be larger, because negatives above
+#: the smallest m are dropped.
 _FAR = 4.0
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
@@ -34,17 +36,18 @@ MOST_PLACES = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """How often each sampled rank occurred; an estimate depends on the sample only through this."""
+    """How often each sampled rank occurred at each m: all that an estimate needs of a sample."""
 
     n: int
     scheme: Scheme
     m: tuple[int, ...]  # the different numbers of sampled negatives, in increasing order
-    #: For each m, the weight of the instances with 0, ..., m negatives above the relevant item:
-    #: shape (m + 1,), or (runs, m + 1) if there is one sample per run.
+    #: For each m, the number of instances with 0, ..., m sampled negatives above the relevant item:
+    #: shape (m + 1,), or (runs, m + 1) if each of several simulated runs has its own sample.
     counts: tuple[Floats, ...]
-    #: Whether the drawn negatives decided m. Then the number of instances with each m is random.
+    #: Whether m depended on which negatives were drawn. Then the number of instances with each m is
+    #: random.
     adaptive: bool = False
-    #: Largest number of instances that carry as much information as one independent instance.
+    #: In the worst case, this many instances carry as much information as one independent instance.
     design_effect: float = 1.0
     #: Smallest and largest n of the instances, if they differ; ``n`` is then the mean.
     extremes: tuple[int, ...] = ()
@@ -56,7 +59,7 @@ class Outcomes:
 
     @property
     def samplings(self) -> tuple[Sampling, ...]:
-        """The :class:`Sampling` of the instances with each m."""
+        """One :class:`Sampling` for each m."""
         return tuple(Sampling(self.n, m, self.scheme) for m in self.m)
 
     @property
@@ -66,17 +69,17 @@ class Outcomes:
 
     @property
     def shares(self) -> Floats:
-        """Share of the instances with each outcome, all m in one array: shape (..., outcomes)."""
+        """Share of instances with each outcome (m and sampled rank): shape (..., outcomes)."""
         return np.concatenate(self.counts, axis=-1) / self.total[..., None]
 
     def by_m(self, values: Floats) -> list[Floats]:
-        """Split an array with one value per outcome into one array for each m."""
+        """Split an array with a value for each outcome (m and sampled rank) into an array per m."""
         return np.split(values, np.cumsum([m + 1 for m in self.m])[:-1], axis=-1)
 
     def require_possible(self, chance: Floats) -> None:
-        """Raise ValueError if an outcome occurred that is impossible at every true rank.
+        """Raise ValueError if a sampled rank occurred that is impossible at every true rank.
 
-        ``chance``, shape (outcomes,), is 0 for impossible outcomes.
+        ``chance``, shape (outcomes,), is 0 for an impossible pair of m and sampled rank.
         """
         for m, counts, chances in zip(self.m, self.counts, self.by_m(chance), strict=True):
             bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chances <= 0)
@@ -111,12 +114,12 @@ class SampledRankSet(ByDigest):
         Weight of each entry: the number of instances that it represents, at least 0. It may be
         fractional.
     adaptive
-        Whether the drawn negatives of an instance decided how many it got, for example if negatives
-        are drawn until one ranks above the relevant item. If False, m was set beforehand; it may
-        still differ between instances and correlate with the rank. If None, this is unknown. If m
-        then correlates with the rank, by a test with at most 1 false positive in 1,000 samples
-        (:func:`chance_if_set`), ranges hold in both cases, and there is an estimate for each case
-        (see :attr:`readings`).
+        Whether the m of an instance depended on the negatives that were drawn for it, for example
+        because they were drawn until one ranked above the relevant item. If False, m was set before
+        any negative was drawn; it may still differ between instances and correlate with the rank.
+        If None, it is unknown which is true, and m is tested for correlation with the rank
+        (:func:`chance_if_set`, at most 1 false positive in 1,000 samples). If they correlate,
+        estimates are made for True and for False (:attr:`readings`), and ranges hold for both.
 
     Raises
     ------
@@ -238,11 +241,12 @@ class SampledRankSet(ByDigest):
 
     @property
     def readings(self) -> tuple[SampledRankSet, ...]:
-        """The rank set under each possible explanation of m, usually only one explanation.
+        """Copies of this rank set with each possible value of ``adaptive``.
 
-        There are two explanations if m correlates with the rank and ``adaptive`` is None: m was set
-        beforehand by something that correlates with the rank (first), or the drawn negatives
-        decided m (second). No sample can show which explanation is true.
+        If ``adaptive`` is None and m correlates with the rank, there are two copies. In the first
+        one it is False: m was set beforehand by something that correlates with the rank. In the
+        second one it is True: m depended on the drawn negatives. No sample can show which is true.
+        Otherwise the result is this rank set only.
         """
         return self.read_at(LEVEL)
 
@@ -253,9 +257,9 @@ class SampledRankSet(ByDigest):
         return replace(self, adaptive=False), replace(self, adaptive=True)
 
     def require_set(self, what: str, instead: str) -> None:
-        """Raise ValueError if the drawn negatives may have decided m.
+        """Raise ValueError if m may have depended on the drawn negatives.
 
-        ``what`` is the computation that is then invalid, and ``instead`` is the advice to the user.
+        ``what`` names the computation that is then invalid, and ``instead`` is advice to the user.
         """
         if self.readings[-1].adaptive:
             reason = "what was drawn decided its m (as adaptive says)"
@@ -279,7 +283,7 @@ class SampledRankSet(ByDigest):
 
     @cached_property
     def design_effect(self) -> float:
-        """Largest number of instances that carry as much information as one independent instance.
+        """How many instances, at worst, carry as much information as one independent instance.
 
         Entries with the same label may be alike. In the worst case they are copies of each other,
         and the sample has the information of (sum of weights)² / (sum of squared weights of the
@@ -307,9 +311,10 @@ class SampledRankSet(ByDigest):
         return self._outcomes(self.counts > 0)
 
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
-        """Return outcomes of some instances, with at most ``most`` negatives each.
+        """Return how often each sampled rank occurred among some of the instances.
 
-        From instances with more negatives, the surplus is dropped at random.
+        An instance with more than ``most`` negatives is reduced to ``most``: its sampled rank is
+        averaged over all ways to drop the other negatives.
         """
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, counts = self.sampled_ranks[instances] - 1, []
@@ -319,7 +324,7 @@ class SampledRankSet(ByDigest):
             whole, part = m == size, (drawn == size) & (m > size)
             seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
             if np.any(part):
-                # Add the mean over all ways to drop the surplus negatives.
+                # Instances with more negatives: add the mean over all ways to drop the others.
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             seen.setflags(write=False)
@@ -340,12 +345,12 @@ class SampledRankSet(ByDigest):
 
     @cached_property
     def strata(self) -> tuple[Outcomes, ...]:
-        """Outcomes by stratum: a stratum contains instances of nearly equal n.
+        """How often each sampled rank occurred in each stratum, a group of instances of similar n.
 
-        Each stratum is a simple sample with its own rank distribution. If m was set beforehand and
-        may correlate with the rank, a stratum contains instances of nearly equal m too. Each
-        instance of a stratum is then reduced to the smallest m of the stratum, as if its other
-        negatives had been dropped at random.
+        Estimates give each stratum its own distribution of true ranks. If m was set beforehand and
+        may correlate with the rank, a stratum contains instances of similar m too. Each instance of
+        a stratum is then reduced to the smallest m of the stratum, as if its other negatives had
+        been dropped at random.
         """
         used = np.flatnonzero(self.counts > 0)
         level = LEVEL if self.adaptive is None else DOUBTFUL
@@ -364,10 +369,10 @@ class SampledRankSet(ByDigest):
 
 
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
-    """Return the ``instances`` in groups of neighbouring sizes, in increasing order.
+    """Return the ``instances`` in groups of neighbouring sizes (n or 1/m), in increasing order.
 
-    A group ends before a size that is ``far`` times its smallest size. If the group has enough
-    instances, it ends earlier, before a size that is _NEAR times its smallest size.
+    A group covers sizes up to _NEAR times its smallest size. It also covers larger sizes if it has
+    fewer than _ENOUGH instances otherwise, but no size of ``far`` times its smallest or more.
     """
     logs, place = np.unique(np.log(np.asarray(sizes)[instances]), return_inverse=True)
     totals = np.bincount(place, weights[instances])
@@ -401,11 +406,11 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     above its relevant item, and represents ``weight`` instances.
 
     Suppose that negatives are dropped at random until all instances of the same n have the smallest
-    m among these instances. If m is independent of the rank, the number of
-    remaining negatives above the relevant item is independent of m. If an evaluation draws more
-    negatives while none ranks above the item, this number is smaller for instances with large m. If
-    m was set beforehand by something that correlates with the rank, this number is smaller or
-    larger for instances with large m.
+    m among these instances. If m is independent of the rank, the number of remaining negatives
+    above the relevant item is independent of m. If an evaluation draws more negatives while none
+    ranks above the item, this number is smaller for instances with large m. If m was set beforehand
+    by something that correlates with the rank, this number is smaller or larger for instances with
+    large m.
 
     The test is that of Cochran, Mantel & Haenszel: two scores of this number (its mean, and whether
     it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n,
@@ -438,9 +443,9 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
 
-    # When negatives have been dropped: the mean share above the item, the second moment of this
-    # share, and the probability that none is above (0 if fewer than ``fewest`` are below, because
-    # ``left`` is then -inf).
+    # For the ``fewest`` negatives that remain after dropping: the mean share above the item, the
+    # second moment of this share, and the probability ``none`` that no remaining negative is above
+    # (0 if fewer than ``fewest`` negatives are below, because ``left`` is then -inf).
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
@@ -460,8 +465,9 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
         return 1.0
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
-    # The largest contribution of an instance is its midrank times its most extreme score.
-    # A score is extreme if the remaining share above is largest, is 1 / ``fewest``, or is 0.
+    # The largest contribution of an instance to the test's sum is its midrank times its most
+    # extreme score. A score is extreme if the share of remaining negatives above is largest, is
+    # 1 / ``fewest``, or is 0.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
@@ -471,7 +477,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
 
 
 def _follows(n: Ints, m: Ints) -> bool:
-    """Return whether each n has a single m, and m never decreases or never increases with n."""
+    """Return whether n determines m: each n has one m, which never falls or never rises with n."""
     pairs = np.unique(np.stack([n, m]), axis=1)
     steps = np.diff(pairs[1])
     alone = bool(np.all(np.diff(pairs[0]) > 0))
@@ -479,10 +485,10 @@ def _follows(n: Ints, m: Ints) -> bool:
 
 
 def _strata(n: Ints, weight: Floats) -> Ints:
-    """Return the stratum number of each instance, in increasing order of n.
+    """Return the number of the group (stratum) that each instance belongs to in the test of m.
 
-    Instances of equal n are in the same stratum. A stratum contains neighbouring n up to about 50
-    instances.
+    A group contains about 50 instances with neighbouring n, and all instances of each such n.
+    Numbers increase with n.
     """
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)
@@ -494,8 +500,9 @@ def _strata(n: Ints, weight: Floats) -> Ints:
 def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
     """Return the midrank of each instance's m within its stratum, as a share of the stratum.
 
-    It is the share with a smaller m plus half the share with equal m. The result is shifted by a
-    constant in each stratum. Instances must be sorted by stratum and m.
+    It is the share of the stratum's instances with a smaller m plus half the share with an equal m,
+    plus a constant of the stratum that the caller subtracts. Instances must be sorted by stratum
+    and m.
     """
     group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)

@@ -35,18 +35,22 @@ from sampledash.types import Flags, Floats, Ints
 Weighted = tuple[Floats, Floats, Floats]
 
 _CHUNK = 1 << 20  # largest number of probabilities in a block: a few MiB, which fit the cache
-#: Half width of a window of counts, in standard deviations. The probability of all counts outside
-#: the window is below 1e-30.
+#: Half width, in standard deviations, of the range of sampled items above for which probabilities
+#: are computed. The probability of all numbers outside this range is below 1e-30.
 _SIGMAS = 12
-_POINTS = 24  # number of interpolation points in a panel of the share of items above
-_SIZES = 12  # largest number of interpolation points over the number of items N
+# Constants of ``merge_laws``, which interpolates rows (distributions of the sampled items above)
+# over the share of items above and, without replacement, over the number N of items.
+_POINTS = 24  # number of interpolation points in an interval of the share of items above
+_SIZES = 12  # largest number of interpolation points over N
 #: Without replacement, rows are grouped into bands by N. A band has this width in log(1 - m/N).
 _BAND = 0.25
-#: Without replacement, a row with fewer items above, or fewer items below, is not interpolated.
+#: Without replacement, a row with fewer items above, or below, than this is not interpolated.
 _END = 64
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
-_MANY = 400  # from this many rows on, probabilities are computed one count at a time
-_NO_WEIGHT = 1e-18  # numbers of different items are ignored if they are not more probable than this
+#: With at least this many rows (relevant items) and one m, ``pmf`` computes one column (a number of
+#: sampled items above) of all rows at a time.
+_MANY = 400
+_NO_WEIGHT = 1e-18  # numbers of different drawn items with at most this probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
 
 
@@ -112,16 +116,17 @@ class Sampling:
         return float(self.m if sizes is None else sizes(self.m, self.n - 1) @ np.arange(self.m + 1))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the sampling weight above and below each rank, after a check of the ranks."""
+        """Return the sampling weight above and below each true rank; check that it is in 1..n."""
         return self._weights(checks.ranks("rank", rank, np.asarray(self.n)) - 1)
 
     def _weights(self, above: ArrayLike) -> tuple[Floats, Floats]:
         return item_weights(self.scheme, above, self.n - 1 - np.asarray(above), self.odds)
 
     def laws(self, above: Floats) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of rows of :func:`pmf`, one row for each number of items above.
+        """Yield blocks of rows of :func:`pmf`, one row for each entry of ``above``.
 
-        The numbers may be fractions. A block is (slice of the rows, probabilities).
+        ``above`` holds numbers of irrelevant items above the relevant item, which may be fractions.
+        A block is (slice of the rows, probabilities).
         """
         return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
@@ -141,9 +146,9 @@ class Sampling:
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different sampled items, given that ``above`` of them are above.
+        """Draw the number of different sampled items, if ``above`` of them are above the item.
 
-        The result is m if this number is fixed.
+        Where the scheme fixes this number, the result is m.
         """
         sizes, chances = zip(*_sizes(self.scheme, self.m, self.n - 1), strict=True)
         if len(sizes) == 1:
@@ -188,7 +193,7 @@ def parse_sampling(text: str) -> Sampling:
 
 
 def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
-    """Return the probabilities of 0..max(m) drawn items above, one row per (m, above, below).
+    """Return the probabilities of 0..max(m) sampled items above, a row per (m, above, below).
 
     Without replacement, ``above`` and ``below`` are numbers of items; otherwise they are any
     non-negative weights. They may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
@@ -204,7 +209,7 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
 
 
 def _mixed(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
-    """Return :func:`pmf` if the number of different items varies: an average over this number."""
+    """Return :func:`pmf`, averaged over the number of different drawn items, which varies."""
     result = np.zeros((len(a), int(draws.max()) + 1))
     both = np.column_stack(np.broadcast_arrays(draws, np.rint(a + b))).astype(np.int64)
     for m, total in np.unique(both, axis=0).tolist():
@@ -216,7 +221,7 @@ def _mixed(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
-    """Return the possible numbers of different items, each with its probability.
+    """Return the possible numbers of different drawn items, each with its probability.
 
     Numbers with a negligible probability are left out.
     """
@@ -226,7 +231,7 @@ def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
 
 
 def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -> Ints:
-    """Return how many of its ``negatives`` each instance gets; draw this number if it varies."""
+    """Return the sample size of each instance with these ``negatives``; draw it if it varies."""
     result = SCHEMES[scheme].drawn(m, negatives)
     for total in np.unique(negatives).tolist() if SCHEMES[scheme].varies else ():
         at, (sizes, chances) = negatives == total, zip(*_sizes(scheme, m, total), strict=True)
@@ -247,9 +252,9 @@ def check_metric(metric: Metric, scheme: str) -> None:
 def pmf_window(
     scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
 ) -> tuple[Ints, Floats]:
-    """Return the :func:`pmf` in a window of ``width`` counts around the mode of each row.
+    """Return the :func:`pmf` in a window of ``width`` columns around the mode of each row.
 
-    The results are the first count of each window, (rows,), and the probabilities, (rows, width).
+    The results are the first column of each window, (rows,), and the probabilities, (rows, width).
     The window must be wide enough to omit only negligible probabilities.
     """
     a, b, draws = _columns(m, above, below)
@@ -262,13 +267,14 @@ def pmf_window(
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
     """Replace the many rows of each part by few rows whose :func:`pmf` has the same weighted sum.
 
-    Let p be the share above and t = arcsin(sqrt(p)). As a function of t, a Binomial(m, p)
-    probability is a bump of width 1/(2 sqrt(m)). On panels twice as wide, 24 Chebyshev points
-    interpolate the probability to the last digit. Lagrange's formula distributes the weight of each
-    row over the points of its panel; the new weights may be negative. Without replacement from N
-    items, the bump is narrower by the factor sqrt(1 - m/N) and smooth in 1/N. Rows with similar
-    factors are interpolated over 1/N as well, with up to 12 points. Rows stay as they are if there
-    are few, or if they are near the ends, where all items above (or below) may be drawn.
+    A row is (above, below, weight). Let p be its share above and t = arcsin(sqrt(p)). As a function
+    of t, a Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). On intervals (panels) of t
+    twice as wide, 24 Chebyshev points interpolate the probability to the last digit. Lagrange's
+    formula distributes the weight of each row over the points of its panel; the new weights may be
+    negative. Without replacement from N items, the bump is narrower by the factor sqrt(1 - m/N) and
+    smooth in 1/N. Rows with similar factors are interpolated over 1/N as well, with up to 12
+    points. Rows stay as they are if there are few, or if they are near the ends, where all items
+    above (or below) may be drawn.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
@@ -305,10 +311,11 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
 def _merge(
     part: Weighted, width: float, end: float, low: float, high: float, sizes: int
 ) -> Weighted:
-    """Merge the rows of one part whose share above lies within end..1 - end.
+    """Return the part with fewer rows: merge those whose share of items above is in end..1 - end.
 
-    The numbers of items lie in 1/high..1/low; if ``high`` is 0, only shares matter. ``width`` is
-    the number of panels per radian, and ``sizes`` the number of points over the number of items.
+    The numbers of items lie in 1/high..1/low; if ``high`` is 0, rows are merged by shares alone.
+    ``width`` is the number of panels per radian of arcsin(sqrt(share)), and ``sizes`` the number of
+    interpolation points over the number of items.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -318,7 +325,7 @@ def _merge(
         return part
     angle = (np.arctan2(np.sqrt(above), np.sqrt(below)) - first) * (panels / whole)
     panel = np.minimum(angle.astype(np.int64), panels - 1)
-    panel[(angle < 0) | (angle > panels)] = panels  # this number marks rows beyond the ends
+    panel[(angle < 0) | (angle > panels)] = panels  # mark rows outside end..1 - end
     count = np.bincount(panel, minlength=panels + 1)
     count[panels] = 0
     used = np.flatnonzero(count > most)
@@ -397,7 +404,7 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 
 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
-    """Return the most likely number of drawn items above, for each row.
+    """Return, for each row, the most likely number of sampled items above the relevant item.
 
     :func:`pmf` is fastest if its rows are sorted by this number.
     """
@@ -407,10 +414,9 @@ def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
 
 
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
-    """Return the probabilities of the counts ``s`` and of the last count + 1; rows sum to 1."""
+    """Return the probabilities of ``s`` and ``s[-1] + 1`` sampled items above; rows sum to 1."""
     if SCHEMES[scheme].distinct:
-        # Replace negative factors by 0. They occur beyond the last possible count if a or b is
-        # fractional.
+        # Replace negative factors by 0. They occur for impossible counts if a or b is fractional.
         up = (draws - s) * np.maximum(a - s, 0)
         down = (s + 1) * np.maximum(b - draws + s + 1, 0)
     else:
@@ -422,9 +428,9 @@ def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: 
 
 
 def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
-    """Return p, which is 1 at the mode, from the ratios p(s+1)/p(s) = up/down.
+    """Return probabilities p(s) up to a factor: p is 1 at the mode, and p(s+1)/p(s) = up/down.
 
-    ``rising`` says whether s is at the mode or above it.
+    ``rising`` is true where s is the mode or larger.
     """
     numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
     ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
@@ -447,8 +453,8 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Compute the counts above the mode. Then compute those below the mode in the same way, as
-    # counts of drawn items below the relevant item.
+    # Compute the probabilities of counts larger than the mode. Then compute those of counts smaller
+    # than the mode in the same way, as counts of drawn items *below* the relevant item.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         # ``ends[s]`` is the number of rows with a mode up to s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
@@ -477,7 +483,7 @@ def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tu
 def item_weights(
     scheme: str, above: ArrayLike, below: ArrayLike, odds: float
 ) -> tuple[Floats, Floats]:
-    """Return the sampling weights above and below, from the numbers of items.
+    """Return the sampling weights above and below a relevant item, from the numbers of items.
 
     Each item has weight 1, but with a weighted scheme each item above has weight ``odds``.
     """
@@ -488,7 +494,7 @@ def item_weights(
 def draw_above(
     scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike, rng: np.random.Generator
 ) -> Ints:
-    """Draw the number of sampled items above, for broadcast arrays ``m``, ``above``, ``below``."""
+    """Draw the number of sampled items above the relevant item, for each broadcast entry."""
     draws, a, b = np.broadcast_arrays(m, above, below)
     if SCHEMES[scheme].varies:
         every, total = np.unique(draws), np.rint(a + b).astype(np.int64)

@@ -27,8 +27,8 @@ class Design:
     """Properties of a sampling scheme: a row of :data:`SCHEMES`."""
 
     label: str  # name of the scheme in menus and links
-    words: str  # text after the word "drawn" in sentences
-    paper: str  # text after the word "sampled" in the paragraph for a paper
+    words: str  # words after "drawn" in sentences
+    paper: str  # words after "sampled" in the paragraph that users copy into their paper
     #: TeX of the distribution of the number of drawn items above the relevant item: a Jinja2
     #: template (formula.tex.jinja).
     law: str
@@ -55,7 +55,7 @@ class Design:
         return not (self.weighted or self.varies)
 
     def drawn(self, m: int, negatives: Ints) -> Ints:
-        """Return the size of each instance's sample: m, or fewer if distinct negatives run out."""
+        """Return each instance's sample size: m, but at most its ``negatives`` if ``distinct``."""
         return np.minimum(m, negatives) if self.distinct else np.full(negatives.shape, m)
 
     def odds(self, odds: float) -> float:

@@ -17,11 +17,12 @@ from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats
 
-#: A metric; for each position of a relevant item, the values at 0..m sampled items above it; and
-#: the weight of each row in the mean.
+#: A metric; its values for 0..m sampled items above a relevant item, one array for each position
+#: (1 for the best relevant item of an instance); and the factor with which the value of each
+#: relevant item enters the mean.
 Contributions = tuple[Metric, list[Floats], Floats]
 
-_BLOCK = 1 << 17  # number of draws in a block of runs; a block takes some tens of milliseconds
+_BLOCK = 1 << 17  # random draws in a block of simulated runs, which take some ten milliseconds
 
 
 def simulate(
@@ -68,7 +69,7 @@ def batches(
     rng: np.random.Generator,
     protocol: Protocol,
 ) -> Iterator[Floats]:
-    """Yield blocks of runs: the mean of each metric in each run, shape (runs, metrics).
+    """Yield blocks of simulated runs: the mean of each metric in each run, (runs, metrics).
 
     The metrics of a run share the sampled negatives, except TOPK and ATOP, which use other
     negatives, drawn for each relevant item. A block takes well below a second, so that a page can
@@ -90,7 +91,7 @@ def batches(
 
 
 def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
-    """Return one row per relevant item; an instance with count c occurs c times."""
+    """Return the relevant items with count 1 each: items with count c are repeated c times."""
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     rows = ranks.rows(ties)
@@ -105,7 +106,10 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 def contributions(
     metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """Return what each row of ``rows`` adds to the mean; corrections are fitted to ``counts``."""
+    """Return the values and factors with which the relevant items ``rows`` enter the mean.
+
+    Corrections are fitted to ``counts``, the relevant items of the whole rank set.
+    """
     last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
     ranked = as_ranked_by(metric, counts)
     vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
@@ -120,15 +124,15 @@ def run_sums(
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
-    """Draw the samples of all runs and return the sums of contributions: shape (runs, metrics).
+    """Simulate runs; return each metric's sum over the relevant items ``rows``: (runs, metrics).
 
-    ``rows`` must be sorted by instance and position.
+    ``rows`` must be sorted by instance, and within an instance by position, the best item first.
     """
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    # If the number of different items varies, it is drawn first. Given this number, the items are
-    # drawn without replacement.
+    # If the number of different sampled items varies, this number is drawn first. Given the number,
+    # the items are drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme
     first = np.flatnonzero(rows.position == 1)
     repeats = runs if protocol.design.varies else 1
@@ -136,8 +140,9 @@ def run_sums(
     drawn = draw_sizes(protocol.scheme, m, pools, rng)[:, np.cumsum(rows.position == 1) - 1]
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
-    # Go from the last relevant item of an instance to the first. The number of drawn items above
-    # the next relevant item is then known, and a random part of them is above the current one.
+    # Go from the worst relevant item of an instance to the best. The number of drawn items above
+    # the next worse relevant item is then known, and a random part of these drawn items is also
+    # above the current relevant item.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
         items, size = rows[at], (runs, len(at))
@@ -172,7 +177,7 @@ def sample_ranks(
     scheme: Scheme = DEFAULT_SCHEME,
     fit_scheme: Scheme | None = None,
 ) -> SampledRankSet:
-    """Simulate one sampled run of an evaluation whose true ranks are known.
+    """Simulate one sampled evaluation of known true ranks, and return its sampled ranks.
 
     Parameters
     ----------
@@ -187,7 +192,7 @@ def sample_ranks(
         How the negatives are drawn: a uniform scheme.
     fit_scheme
         The scheme that the result records and the estimators assume. If None, it is ``scheme``, or
-        without replacement if the number of different items varies.
+        without replacement if the number of different sampled items varies.
 
     Returns
     -------
@@ -209,7 +214,8 @@ def sample_ranks(
     rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
     drawn = draw_sizes(scheme, m, rows.negatives, rng)
-    # Given a varying number of different items, the items are drawn without replacement.
+    # If the number of different sampled items varies, it is now drawn. Given this number, the items
+    # are drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else scheme
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(law, drawn, *protocol.weights(rows, above), rng)

@@ -73,10 +73,10 @@ from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats
 
 LARGEST = 10_000  # largest n for which this module sums over all ranks
-_ROOM = 1 << 23  # largest number of entries of a matrix that is cached for the next metric
-_ROUNDING = 2e-15  # size of rounding errors, as a share of the largest value
-#: Number of rows after which entries are rescaled, because they might overflow: from row to row,
-#: entries grow by a factor below the number of points N.
+_ROOM = 1 << 23  # a table of polynomials is cached for the next metric up to this many entries
+_ROUNDING = 2e-15  # values below this share of the largest are rounding errors, and become 0
+#: Number of points after which the values of polynomials are rescaled, because they might overflow:
+#: from point to point, they grow by a factor below the number of points N.
 _ROWS = 16
 
 
@@ -87,9 +87,9 @@ class Resolution:
     Attributes
     ----------
     degree
-        Largest degree of a component of which at least half is kept.
+        Largest degree of a polynomial component of the metric of which at least half is kept.
     width
-        Rank of the first zero of this component: the finest detail at the top.
+        Rank of the first zero of the polynomial of this degree: the finest detail at the top.
     blind
         Number of top ranks to which a distribution of the true rank can give no mass while it
         agrees with the uniform distribution in all components up to ``degree``.
@@ -101,7 +101,7 @@ class Resolution:
 
 
 def eigenvalues(sampling: Sampling) -> Floats:
-    """Return the eigenvalues of K (see the module): the share of each component that K keeps.
+    """Return the eigenvalues of K (see the module), the share of each component that K keeps.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def eigenvalues(sampling: Sampling) -> Floats:
     Returns
     -------
     Shape (m + 1,), read-only, decreasing from 1: entry j is for degree j. Entries from degree n on
-    are 0, because n ranks have no such components.
+    are 0, because functions of n ranks have no components of these degrees.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def _eigenvalues(sampling: Sampling) -> Floats:
         known = np.linalg.eigvalsh(gram * scale[:, None] * scale)
         values = np.zeros(m + 1)
         values[: len(known)] = np.clip(known[::-1], 0, 1)
-        values[n:] = 0  # these eigenvalues differ from 0 only by rounding errors
+        values[n:] = 0  # these eigenvalues are 0 apart from rounding errors
     values.setflags(write=False)
     return values
 
@@ -163,13 +163,14 @@ def retained(sampling: Sampling, gamma: float) -> Floats:
 
     Returns
     -------
-    Shape (m + 1,): entry j is λ_j / ((1 - γ) λ_j + γ), for degree j. Nothing is kept of degrees
-    above m. Entries from degree n on are 0, because such components do not exist.
+    Shape (m + 1,): entry j is λ_j / ((1 - γ) λ_j + γ), for degree j; λ_j are the
+    :func:`eigenvalues`. Nothing is kept of degrees above m. Entries from degree n on are 0, because
+    functions of n ranks have no components of these degrees.
 
     Raises
     ------
     ValueError
-        As :func:`eigenvalues`, or if gamma is out of range.
+        If :func:`eigenvalues` raises it for the scheme, or if gamma is out of range.
 
     Notes
     -----
@@ -251,7 +252,7 @@ def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
 
 
 def _both_ends(values: Floats) -> tuple[Floats, Floats]:
-    """Return the even and the odd part of ``values`` about their middle, the first half of each."""
+    """Return the first halves of the even and the odd part of ``values`` about their middle."""
     half = (len(values) + 1) // 2
     other = values[::-1][:half]
     return (values[:half] + other) / 2, (values[:half] - other) / 2
@@ -290,11 +291,11 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 
 @lru_cache(maxsize=2)
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
-    """Return the even and the odd part of A V in an orthonormal basis over the true ranks.
+    """Return A V, in an orthonormal basis over the true ranks, for even and for odd degrees.
 
-    V holds the polynomials over the sampled ranks of all degrees whose singular value (for large n)
-    exceeds ``least``. A V is triangular. Without replacement it is diagonal; then only the diagonal
-    is returned.
+    A holds P(sampled rank | true rank). V holds the polynomials over the sampled ranks of all
+    degrees whose singular value (for large n) exceeds ``least``. A V is triangular. Without
+    replacement it is diagonal; then only the diagonal is returned.
     """
     n, m = sampling.n, sampling.m
     if sampling.design.distinct:
@@ -318,7 +319,7 @@ def _rounded(degrees: int) -> int:
 def _targets(
     metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
 ) -> list[Floats]:
-    """Return the even and the odd part of the metric in the basis of :func:`_seen`."""
+    """Return the coefficients of the exact metric in the basis of :func:`_seen`: even and odd."""
     n, size = sampling.n, sum(part.shape[-1] for part in parts)
     if sampling.design.distinct:
         target = components(metric, n, position, min(n, _rounded(size)))[:size] / np.sqrt(n)
@@ -329,7 +330,7 @@ def _targets(
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
-    """Return the sum of polynomials over the sampled ranks with these coefficients: (m + 1,)."""
+    """Return the values (m + 1,) of a sum of polynomials, from its even and odd coefficients."""
     values, factors = np.empty(m + 1), np.zeros((len(even) + len(odd), 2))
     factors[::2, 0], factors[1::2, 1] = even, odd
     blocks = _kept if (m + 1) * len(factors) <= _ROOM else rows
@@ -344,9 +345,9 @@ def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
 def filtered(
     metric: Metric, sampling: Sampling, position: int, gamma: float, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the corrected values of eq. 25 (if γ = 0, of eq. 22) without replacement.
+    """Return the corrected values for sampling without replacement: eq. 25, or eq. 22 if γ = 0.
 
-    For eq. 22, only singular values above ``cutoff`` are used.
+    For eq. 22, only singular values of A above ``cutoff`` are used.
 
     Returns
     -------
@@ -364,9 +365,9 @@ def filtered(
 def minimum_norm(
     metric: Metric, sampling: Sampling, position: int, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the corrected values of eq. 22, and the number of singular values that are used.
+    """Return the corrected values of eq. 22, and the number of singular values of A that are used.
 
-    Singular values up to ``cutoff`` times the largest are not used.
+    Singular values up to ``cutoff`` times the largest are left out.
     """
     parts, triples = _directions(sampling, cutoff)
     targets = _targets(metric, sampling, position, parts)
@@ -381,7 +382,7 @@ def minimum_norm(
 def _directions(
     sampling: Sampling, cutoff: float
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
-    """Return the even and the odd part of A V, and a singular value decomposition of each part.
+    """Return A V of :func:`_seen` for even and odd degrees, and the SVD of both matrices.
 
     Singular values up to ``cutoff`` times the largest are left out, with their vectors.
     """
@@ -396,8 +397,8 @@ def _directions(
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
     """Return P(sampled rank <= t | true rank), one row for each t = 1..m + 1, and the exact metric.
 
-    Both are functions of the true rank and are expressed in the orthonormal basis of :func:`_seen`,
-    for singular values above 1e-17.
+    Both are functions of the true rank. They are given by their coefficients in the orthonormal
+    basis of :func:`_seen`, for singular values above 1e-17.
     """
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)
@@ -412,7 +413,8 @@ def _steps(sampling: Sampling) -> Floats:
     m, parts = sampling.m, _seen(sampling, 1e-17)
     size = sum(part.shape[-1] for part in parts)
     every, sign = np.empty((m + 1, size)), (-1.0) ** np.arange(size)
-    # The second half is a mirror image, because the sum of a polynomial over all points is 0.
+    # The second half of a polynomial's cumulative sums mirrors the first half, because the sum of a
+    # polynomial (of degree above 0) over all points is 0.
     for some, block in rows(m + 1, size, summed=True):
         every[::-1][1:][some] = -block[: m - some.start] * sign
         every[some] = block
@@ -421,7 +423,7 @@ def _steps(sampling: Sampling) -> Floats:
     if parts[0].ndim == 1:
         every *= np.ravel(np.column_stack([parts[0], np.resize(parts[1], len(parts[0]))]))[:size]
         return every
-    # If n is smaller than m, ``seen`` has fewer columns than ``every``.
+    # If n is smaller than m, ``seen`` has fewer columns than ``every``: at most n.
     seen = np.empty((m + 1, sum(map(len, parts))))
     for i, part in enumerate(parts):
         seen[:, i::2] = every[:, i::2] @ part.T

@@ -1,9 +1,9 @@
-r"""Stop when decided: the cost of an exact metric with a cutoff, if scoring stops early.
+r"""Number of candidates to score for an exact metric with a cutoff, if scoring stops early.
 
 A metric cut at k depends only on relevant items within the first k places. As soon as k irrelevant
 candidates are strictly above the best relevant item of an instance, all relevant items of the
 instance are beyond k, and the metric is decided: its value is 0. If the metric stays undecided, all
-candidates are scored, and the ranks are known. Nothing is estimated.
+candidates are scored, and the ranks are known. So the metric is exact, not estimated.
 
 **The cost.** Let K of the N irrelevant candidates be strictly above the best relevant item. If
 candidates are scored in random order, the number T scored until the k-th of these K is found has
@@ -19,9 +19,10 @@ candidates in k gaps:
     \qquad (K \ge k),
 
 and T = N where K < k. For one relevant item at rank r among n, E[T] is k n / r if r > k, else
-n - 1. Candidates tied with a relevant item do not count as above it: the decision holds for every
-order of the ties, and the ties of undecided instances are known. The metric is exact in any order
-of the candidates; in the order of a cheap proxy's scores, k candidates above are found earlier.
+n - 1. Candidates tied with a relevant item do not count as above it. So the decision holds for
+every order of the ties, and if all candidates are scored, the ties are known. The metric is exact
+whatever order the candidates are scored in; in the order of a cheap proxy's scores, k candidates
+above the best relevant item are found earlier.
 
 A metric without a cutoff is never decided, but its value is known up to a tolerance as soon as it
 cannot exceed the tolerance. If A candidates are above the best relevant item, AP, RR and NDCG are
@@ -60,7 +61,10 @@ class Cost(NamedTuple):
 def deciding_cutoff(
     metric: Metric | str, n: int, *, relevant: int = 1, tolerance: float = 0.0
 ) -> int | None:
-    """Return the number of candidates above the best relevant item that decides the metric.
+    """Return how many candidates must be above the best relevant item to decide the metric.
+
+    An instance is decided if its metric cannot exceed the tolerance, whatever the other candidates'
+    scores are.
 
     Parameters
     ----------
@@ -71,7 +75,7 @@ def deciding_cutoff(
     relevant
         Number of relevant items of the instance.
     tolerance
-        Largest possible value of an instance's metric with which scoring may stop, in 0..1.
+        Scoring may stop as soon as an instance's metric cannot exceed this value, in 0..1.
 
     Returns
     -------
@@ -81,7 +85,8 @@ def deciding_cutoff(
     Raises
     ------
     ValueError
-        If every candidate matters: for AUC and ATOP, or without a cutoff and a tolerance.
+        If all candidates must be scored: for AUC and ATOP, or if the metric has no cutoff and the
+        tolerance is 0.
 
     Examples
     --------
@@ -95,7 +100,10 @@ def deciding_cutoff(
 
 
 def _tolerance(metric: Metric, tolerance: float) -> float:
-    """Return the tolerance, or raise ValueError if the metric is never decided with it."""
+    """Return the validated tolerance.
+
+    Raise ValueError if the metric always needs the scores of all candidates with this tolerance.
+    """
     if metric.linear:
         raise ValueError(
             f"{metric} is never decided: every candidate counts the same in it; a few random "
@@ -111,7 +119,7 @@ def _tolerance(metric: Metric, tolerance: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _deciding(metric: Metric, relevant: int, negatives: int, tolerance: float) -> int:
-    """Return :func:`deciding_cutoff`, or ``negatives`` + 1 if no number decides the metric."""
+    """Return the result of :func:`deciding_cutoff`, with ``negatives`` + 1 in place of None."""
     cut = metric.cut(negatives + relevant - 1)
     last = negatives + 1 if cut is None else min(cut, negatives + 1)
     if metric.on_lattice:
@@ -132,12 +140,12 @@ def stopping_cost(
     relevant: int = 1,
     tolerance: float = 0.0,
 ) -> Cost:
-    """Return how many candidates, in random order, are scored until an instance is decided.
+    """Return how many candidates, in random order, are scored until an instance's metric is known.
 
     Parameters
     ----------
     metric
-        A metric with a cutoff, or its text.
+        A metric with a cutoff, or its text. With a tolerance, also AP, RR or NDCG.
     rank
         Rank of the best relevant item, or its best possible rank if it is tied: any shape.
     n
@@ -171,12 +179,15 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance and minimum of the cost, in scored candidates, of each instance.
+    """Return mean, variance and minimum of the number of scored candidates of each instance.
 
-    ``above`` is the number of irrelevant candidates above the best relevant item.
+    For each instance, ``above`` is the number of irrelevant candidates above the best relevant
+    item, ``negatives`` the number of all irrelevant candidates, and ``relevant`` that of relevant
+    items.
     """
     allowed = _tolerance(metric, tolerance)
-    # The cutoff of TOPK depends on the length of the list. All lists share any other cutoff.
+    # The cutoff of TOPK is a share of the list, so it is computed for each number of negatives. Any
+    # other cutoff is the same for all lists, so it is computed for the longest list only.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
     first, at = unique_rows([relevant, lists])
     pairs = zip(relevant[first].tolist(), lists[first].tolist(), strict=True)
@@ -192,7 +203,7 @@ def _moments(
 def mean_stopping_cost(
     metric: Metric | str, ranks: RankSet, *, tolerance: float = 0.0, order: Order = "random"
 ) -> Cost:
-    """Return how many candidates are scored until an instance is decided, averaged over instances.
+    """Return how many candidates are scored until an instance's metric is known, on average.
 
     Parameters
     ----------
@@ -238,7 +249,7 @@ def proxy_cost(
     *,
     tolerance: float = 0.0,
 ) -> int:
-    """Return how many candidates, in proxy order, are scored until the instance is decided.
+    """Return how many candidates, in a proxy's order, are scored until the metric is known.
 
     Parameters
     ----------

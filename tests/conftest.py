@@ -18,7 +18,7 @@ settings.load_profile("fixed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the order of the groups; xdist would start with the groups of many tests."""
+    """Keep the order of the groups of tests; xdist would begin with the largest groups."""
     config.option.loadscopereorder = False
 
 
@@ -52,7 +52,7 @@ def xyz_ties() -> list[RankSet]:
 
 @pytest.fixture(scope="session")
 def reference() -> dict[str, list[dict[str, object]]]:
-    """Return values computed elsewhere with 60 digits; the file describes them in ``_about``."""
+    """Return metrics and vectors computed elsewhere with 60 digits; see ``_about`` in the file."""
     return json.loads((Path(__file__).parent / "data" / "reference_values.json").read_text())
 
 

@@ -1,4 +1,4 @@
-"""Hostile files of several kinds, made from a seed, with known facts about the right answer."""
+"""Malformed and misleading files, made from a seed, with facts about how they must be read."""
 
 import gzip
 import io
@@ -34,7 +34,7 @@ class Case:
     """A hostile file, identified by ``kind`` and ``number``; its ``name`` may be misleading.
 
     ``refused``: True if only an error is right, False if only a result is, None if both are.
-    ``right`` is a second reader that knows how the file was made.
+    ``right`` is an independent reader of the file, with the options that are right for it.
     """
 
     kind: str
@@ -401,7 +401,7 @@ LEAKS = re.compile(
 
 
 def wrong_sentence(case: Case, error: BaseException) -> str:
-    """Return the fault of an error; "" if it is a clean message of ours."""
+    """Return what is wrong with the error for a case; "" if it is a clear message of sampledash."""
     said = str(error)
     if case.refused is False:
         return f"refused, though it can be read: {said[:300]}"
@@ -435,7 +435,7 @@ def wrong_result(case: Case, data: bytes, found: Any) -> str:
 
 
 def _as_csv(data: bytes, name: str) -> bytes:
-    """Return a table as CSV, read by its own library; "" for times, which have too many formats."""
+    """Return a table as CSV, read by NumPy or pyarrow; "" for times, which have many formats."""
     if name.endswith(".npy"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about outdated NumPy types
@@ -481,7 +481,7 @@ def compared(data: bytes, found: Any, name: str) -> str | None:
 
 
 def _compared_run(data: bytes, found: list[RankSet]) -> str:
-    """Compare the ranks of a run with those from sorting each list in Python; return the fault."""
+    """Return the first rank of a run that differs from that by sorting in Python, or ""."""
     lists: dict[tuple[str, str], list[tuple[Any, str]]] = {}
     for line in filter(str.strip, data.decode("utf-8-sig").split("\n")):
         query, _, document, _, score, tag = line.split()

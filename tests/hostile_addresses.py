@@ -1,4 +1,4 @@
-"""Hostile query strings for every page, made from a seed, and which of them must be harmless."""
+"""Malformed query strings for every page, made from a seed; some must not change the page."""
 
 import warnings
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ RANKS += parted(
 
 @dataclass(frozen=True)
 class Address:
-    """A page and its query; a ``harmless`` query must not change the page without a message."""
+    """A page and its query; if ``harmless``, the page shows its usual headline or a message."""
 
     page: str
     query: tuple[tuple[str, tuple[str, ...]], ...]

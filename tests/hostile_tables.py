@@ -1,4 +1,4 @@
-"""Hostile files with a known table; each kind has a second reader that knows how it is made.
+"""Files of known tables in unusual formats, each kind with a second, independent reader.
 
 The second readers are pandas, pyarrow and NumPy with the right options for one kind. Our readers
 must find these options by themselves, or refuse the file.
@@ -44,13 +44,13 @@ def stored(table: Any, **how: Any) -> bytes:
 
 
 def by_pandas(**how: Any) -> Callable[[bytes], pd.DataFrame]:
-    """Return a second reader of text, with the pandas options that are right for the file."""
+    """Return a function that reads a text file by pandas with the options that are right for it."""
     how = {"keep_default_na": False, "dtype": str, "encoding": "utf-8", **how}
     return lambda data: pd.read_csv(io.BytesIO(data), **how)
 
 
 def without(column: int, read: Callable[[bytes], pd.DataFrame]) -> Callable[[bytes], pd.DataFrame]:
-    """Return a second reader that drops the column with a given index."""
+    """Return a function that reads a file by ``read`` and drops the column at index ``column``."""
     return lambda data: (table := read(data)).drop(columns=table.columns[column])
 
 
@@ -119,7 +119,7 @@ def _texts(c: Any, rng: np.random.Generator) -> None:
         add("JSON lines", table.to_json(orient="records", lines=True).encode(), refused=True)
     table = long_table(rng)
     once = table.assign(system=table["system"].where(~table["system"].duplicated(), ""))
-    names = table["system"]  # with a value in every row
+    names = table["system"]  # the file has blanks for repeated names
     add("names said once", text(once), lambda data: by_pandas()(data).assign(system=names))
     spaced = table.assign(system=[x + " " * (i % 2) for i, x in enumerate(table["system"])])
     add("spaces behind names", text(spaced), lambda x: by_pandas()(x).map(str.strip), refused=False)

@@ -1,4 +1,4 @@
-"""Slow and simple computations of the same numbers: definitions, enumeration, exact fractions.
+"""Slow and simple computations of metrics and distributions, to check those of sampledash.
 
 Nothing here imports the code under test.
 """
@@ -25,23 +25,23 @@ METRICS: list[tuple[str, int | None]] = [
 
 
 def by_definition(name: str, k: int | None, ranks: Sequence[int], n: int) -> float:
-    """Return a metric by eq. 2-6 of Krichene & Rendle; rr and hit_rate use the first item."""
+    """Return a metric by eq. 2-6 of Krichene & Rendle, or rr or hit_rate of the best rank."""
     relevant = set(ranks)
     size = len(relevant)
-    if name == "auc":  # eq. 2, first line
+    if name == "auc":
         others = [r for r in range(1, n + 1) if r not in relevant]
         return sum(r < other for r in relevant for other in others) / (size * (n - size))
     cut = inf if k is None else k
     hits = sum(r <= cut for r in relevant)
-    if name == "precision":  # eq. 3
+    if name == "precision":
         return hits / cut
-    if name == "recall":  # eq. 4
+    if name == "recall":
         return hits / size
     places = [i for i in range(1, n + 1) if i <= cut]
-    if name == "ap":  # eq. 5
+    if name == "ap":
         inner = sum(sum(r <= i for r in relevant) / i for i in places if i in relevant)
         return inner / min(size, cut)
-    if name == "ndcg":  # eq. 6
+    if name == "ndcg":
         ideal = sum(1 / log2(i + 1) for i in range(1, int(min(size, cut)) + 1))
         return sum(1 / log2(i + 1) for i in places if i in relevant) / ideal
     first = min(relevant)
@@ -55,7 +55,7 @@ def by_definition(name: str, k: int | None, ranks: Sequence[int], n: int) -> flo
 def samples(ranks, n, m, scheme, weights=None):
     """Yield the probability of every sample of m irrelevant items, and the sampled ranks.
 
-    ``weights`` (with replacement) belong to the irrelevant items, best ranked first.
+    ``weights``: sampling weights of the irrelevant items, best ranked first; with replacement only.
     """
     relevant = sorted(ranks)
     others = [r for r in range(1, n + 1) if r not in set(relevant)]
@@ -90,7 +90,7 @@ def exact_law(n: int, r: int, m: int, scheme: str, odds: Fraction = Fraction(1))
     return [comb(m, s) * q**s * (1 - q) ** (m - s) for s in range(m + 1)]
 
 
-Law = dict[float, float]  # probabilities of values
+Law = dict[float, float]  # {value: probability}
 
 
 def law_of_sum(laws: Iterable[Iterable[tuple[float, float]]]) -> Law:
@@ -116,10 +116,10 @@ def chance_above(first: Law, second: Law) -> float:
 def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
     """Return the distribution of the sampled rank for every true rank 1..n, shape (n, m + 1).
 
-    Binomial probabilities are powers. Hypergeometric probabilities are computed down each column:
-    ratios of neighbouring true ranks, starting at the largest entry, scaled to the column sum sum_r
-    p(s|r) = n / (m + 1), which is sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1). The code under test uses
-    ratios along the sampled rank instead.
+    Binomial probabilities are powers. Hypergeometric probabilities are computed down each column,
+    by ratios of neighbouring true ranks from the largest entry on. The column is then scaled to its
+    sum, n / (m + 1), since sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1), N = n - 1. The code under test
+    uses ratios along the sampled rank instead.
     """
     total, a = n - 1, np.arange(n, dtype=np.float64)
     if scheme != WITHOUT:
@@ -140,7 +140,7 @@ def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
 
 
 def item_value(name: str, k: int | None, position: int, negatives: int) -> Callable[[int], float]:
-    """Return the contribution of the ``position``-th relevant item as a function of items above."""
+    """Return the ``position``-th relevant item's part of a metric, by the negatives above it."""
 
     def value(a: int) -> float:
         place = a + position
@@ -160,7 +160,7 @@ def item_value(name: str, k: int | None, position: int, negatives: int) -> Calla
 
 
 def item_scale(name: str, k: int | None, size: int) -> float:
-    """Return the factor on the sum over |R| = ``size`` items."""
+    """Return the factor that makes the sum of ``item_value`` over ``size`` items the metric."""
     cut = inf if k is None else k
     if name in ("auc", "recall"):
         return 1 / size
@@ -174,18 +174,18 @@ def item_scale(name: str, k: int | None, size: int) -> float:
 
 
 def dense_target(name: str, k: int | None, n: int, position: int = 1) -> Floats:
-    """Return the unscaled contributions of the ``position``-th item at the true ranks 1..n."""
+    """Return ``item_value`` of the ``position``-th relevant item for 0..n-1 negatives above."""
     value = item_value(name, k, position, n - 1)
     return np.array([value(a) for a in range(n)])
 
 
 def exact_metric(name: str, k: int | None, n: int) -> Floats:
-    """Return the metric of one relevant item (eq. 7-13) at the true ranks 1..n."""
+    """Return the metric of one relevant item (eq. 7-13 of Krichene & Rendle) at the ranks 1..n."""
     return dense_target(name, k, n) * item_scale(name, k, 1)
 
 
 def dense_bias_variance(law: Floats, target: Floats, gamma: float, prior: Floats | None) -> Floats:
-    """Solve eq. 25 with the n by m+1 matrix; ``target`` is (n,) or (n, metrics)."""
+    """Return the bias-variance vector (eq. 25) by dense matrices; ``target``: (n[, metrics])."""
     n = len(target)
     p = np.full(n, 1 / n) if prior is None else np.asarray(prior) / np.sum(prior)
     weighted = law * p[:, None]

@@ -1,4 +1,4 @@
-"""A second, slow reader of text tables by csv and fractions, independent of our code."""
+"""A second, slow reader of text tables by csv and fractions, independent of sampledash."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ n ncandidates nitems candidates numcandidates numitems; m nnegatives negatives n
 ties ntiedothers tied; mass massabove; count counts frequency freq
 seed repetition repeat runid fold split"""
 ROWS = [row.split() for row in re.split("[\n;]", NAMES)]
-ROLES = {name: row[0] for row in ROWS for name in row} | {"mass": None}  # not a column name
+ROLES = {name: row[0] for row in ROWS for name in row} | {"mass": None}  # "mass" is only a role
 
 
 class Refused(Exception):

@@ -1,4 +1,4 @@
-"""A reader without a browser: a websocket session that runs a page and stores the messages."""
+"""A client of the dashboard without a browser: it runs a page and stores the messages sent."""
 
 import asyncio
 import socket
@@ -72,7 +72,7 @@ class Session:
         return await self.run(changed)
 
     async def ask(self, *changed: WidgetState) -> None:
-        """Request a run with these changes; a run in progress is then abandoned."""
+        """Request a run of the page with these widgets changed, which ends a run in progress."""
         message = BackMsg()
         message.rerun_script.query_string = self.query
         message.rerun_script.page_name = self.page

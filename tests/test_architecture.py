@@ -32,7 +32,7 @@ PACKAGE = ROOT / "sampledash"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 PAGES = {path.stem for path in (PACKAGE / "dashboard" / "pages").glob("*.py")}
-PAGES |= {"pages", "estimate"}  # the Correct page shows "correct" or "estimate"
+PAGES |= {"pages", "estimate"}  # the Correct page is "correct" and "estimate"
 
 #: A part may import itself and the parts in the lines above its own line.
 LINES = """
@@ -63,7 +63,7 @@ CHANGING = {"Evaluation", "Limit", "Runs", "_Search"}
 
 
 def part_of(path: Path) -> str:
-    """Return the module or subpackage below the package; "" for the package itself."""
+    """Return the top-level module or subpackage of a file; "" for the package itself."""
     relative = path.relative_to(PACKAGE).with_suffix("")
     return "" if relative.parts == ("__init__",) else relative.parts[0]
 
@@ -144,7 +144,7 @@ def test_arrows_point_one_way(path: Path) -> None:
     assert not above, f"{part} imports {above}"
     used = foreign(path) - may_import(path, part)
     assert not used, f"{path.relative_to(ROOT)} imports {used}"
-    # scipy.stats takes a second of start-up, and 68 s on a grid; sampledash has its own functions.
+    # scipy.stats takes a second to import and is slow; sampledash has its own functions.
     assert not any(name.startswith("scipy.stats") for name in imports(path))
     # A page must not import another page: shared code is outside the pages.
     folder = path.parent if path.parent.name in PAGES else path
@@ -203,7 +203,7 @@ def test_the_scheme_has_one_default_everywhere_that_is_written_once() -> None:
     assert written == []
 
 
-#: Names in registries, and the only modules that may compare with them; papers are exempt.
+#: Registry modules and their names: no other module, except papers, may compare with a name.
 REGISTRIES = {
     "metrics.py": KINDS,
     "schemes.py": SCHEMES,
@@ -305,7 +305,7 @@ def test_examples_of_a_module_are_what_it_answers(path: Path) -> None:
 
 
 def test_examples_of_the_readme_are_true() -> None:
-    # Table 3 of Krichene & Rendle 2020 prints 8.84 for Y; Figure 6 says m = 1000 for X and Y.
+    # Its numbers agree with Krichene & Rendle 2020: 8.84 for Y (Table 3), m near 1000 (Figure 6).
     text = (ROOT / "README.md").read_text(encoding="utf-8").replace("```", "")
     example = doctest.DocTestParser().get_doctest(text, {}, "README", "README.md", 0)
     result = doctest.DocTestRunner(verbose=False).run(example)

@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT / "sampledash" / "data"
 MOVIELENS = str(DATA / "movielens_xyz.csv")
 SCHEMA = json.loads(Path(command_line.__file__).with_name("schema.json").read_text("utf-8"))
-#: Two instances each: A is never within 10, B once, but 100 negatives put A ahead.
+#: A has no rank within 10 and B has one, but with 100 negatives A is ahead in Recall@10.
 TOY = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
 
 
@@ -62,7 +62,7 @@ def test_the_example_of_each_help_runs(name, capsys, monkeypatch, tmp_path):
     assert (program, command) == ("sampledash", name)
     rest = [str(ROOT / word) if word.startswith("sampledash/data/") else word for word in rest]
     monkeypatch.chdir(tmp_path)
-    if name == "serve":  # serve would not end
+    if name == "serve":  # the server would not end
         calls = []
         monkeypatch.setattr(runpy, "run_module", lambda *_, **__: calls.append((*sys.argv,)))
         monkeypatch.setattr(sys, "argv", [])
@@ -158,7 +158,7 @@ def test_help_names_the_commands(capsys):
     assert "--json: not allowed with argument --csv" in capsys.readouterr().err
 
 
-#: Users have several relevant items, ties, or another n.
+#: User a has three relevant items, b has ties, and c has ties and another n.
 RANKS = "system,user,rank,n,ties\n" + "".join(
     f"{system},{user},{rank},{n},{ties}\n"
     for system, ranks in {"P": (1, 3, 5, 7, 13), "Q": (2, 4, 6, 1, 9)}.items()
@@ -245,7 +245,7 @@ def read_back(ranks):
     return ranks.system, sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
-LINKS = [  # options after the file, and the query of the page
+LINKS = [  # options of check, and the query of the same page
     ("--metric AP --metric NDCG@5 --m 50 --scheme popularity --odds 2",
      {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "popularity", "odds": "2.0"}),
     ("--metric Recall@10 --m 30 --correction CLS",
@@ -266,7 +266,7 @@ def test_it_says_what_the_page_shows(words, link, capsys):
     page = Page("consistency", source=source, **link)
     assert any(sentence in page.headline for sentence in told["sentences"]), page.headline
     assert told["state"].lower() in page.headline.lower()
-    (tiles,) = page.specs[0]["data"]  # the tile of every pair
+    (tiles,) = page.specs[0]["data"]  # a tile for each metric and pair
     shown = [TILE.match(text.replace("\u00a0", " ")).groups() for text in tiles["text"]]
     rows = {(row["metric"], row["better"], row["worse"]): row for row in told["pairs"]}
     assert {each[:3] for each in shown} == set(rows)
@@ -285,7 +285,7 @@ def test_json_is_as_the_schema_says(name, toy, capsys):
     assert (code, told["command"]) == (0, name)
 
 
-#: A command on the bundled ranks (XYZ) or on sampled ranks (SRS) | parts of its output.
+#: Lines of ``command | parts of its output``; XYZ, SRS and TABLE are names for files.
 PEOPLE = """
 check XYZ --metric Recall@10 --m 100 | Shown by one run (%) … <0.01
 check XYZ --metric Recall@10 --m 3000 | Shown by one run (%) … >99.99
@@ -363,7 +363,7 @@ def test_counts_are_those_of_the_ranks_in_their_order(several, counted, tmp_path
         assert [{**row, "count": float(row["count"])} for row in found] == wanted
 
 
-#: Contents of files for the error messages below; FILE stands for a good file.
+#: Contents of the files named in REFUSED; the fixture ``toy`` writes toy.csv.
 WRONG = {
     "alien.csv": "a,b\nx,y\n", "bare.csv": "system,rank\nA,1\nB,2\n",
     "one.csv": "system,rank,n\nA,1,20\n", "beside.csv": "instance,item\n1,2\n",
@@ -455,7 +455,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
-    # For few ranks, the range with the assumption (0 to 1) would be wider than that without it.
+    # For few ranks, assuming that ranks fall off would widen the range to 0..1; it is not widened.
     file.write_text("system,sampled_rank,n,m\nA,1,200,20\nA,5,200,20\nA,21,200,20\n")
     (row,) = asked(capsys, "correct", str(file), *words)[1]["estimates"]
     assert 0.9 < row["high_if_falling"] == row["high"] < 1
@@ -464,7 +464,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     file.write_text(printed)
     _, told = asked(capsys, "table", str(file), *words)
     assert told["sentences"][-1] in page.headline
-    # Options override the table; a single system has a range.
+    # --n and --m override the numbers in the table; a table of one system has a range too.
     file.write_text("system, HR@1, HR@10\nA, 0.2, 0.6\nm = 20, n = 200")
     given = {"HR@1": 0.2, "HR@10": 0.6}
     for option, value, n, m in (("--n", "300", 300, 20), ("--m", "30", 200, 30)):
@@ -505,7 +505,7 @@ def shares(monkeypatch):
 
 
 def ranges(make, *about, **options):
-    """Return the range of a function with and without a shape; None where the function refuses."""
+    """Return the range that ``make`` gives without and with a shape; None if it raises an error."""
     ends = []
     for shape in (None, "non-increasing"):
         try:
@@ -538,7 +538,7 @@ def test_estimates_are_those_of_the_functions(words, systems, method, tmp_path, 
     _, told = asked(capsys, "correct", str(path), "--metric", metrics[0], "--metric", "AP", *words)
     scheme = words[-1] if "--scheme" in words else "without-replacement"
     assert shares == sorted(shares)
-    assert (shares[len(shares) // 2 - 1], shares[-1]) == (1 / 2, 1)  # for two metrics
+    assert (shares[len(shares) // 2 - 1], shares[-1]) == (1 / 2, 1)  # two metrics: one half each
     sets = sd.read_sampled_ranks(path, n=25, m=4, scheme=scheme)
     estimates, differences = [], []
     for metric in metrics:
@@ -569,7 +569,7 @@ def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, cap
     words += [] if over is None else ["--instances", str(over)]
     _, told = asked(capsys, "table", str(path), *words)
     assert shares == sorted(shares)
-    assert (shares[len(shares) // 3 - 1], shares[-1]) == (1 / 3, 1)  # for three metrics
+    assert (shares[len(shares) // 3 - 1], shares[-1]) == (1 / 3, 1)  # three metrics: a third each
     facts = {"n": 200, "m": 20, "scheme": "with-replacement", "instances": over}
     assert {name: told[name] for name in facts} == facts
     values, wanted = {"A": (0.5, 0.9), "B": (0.1, float(second))}, []
@@ -594,7 +594,7 @@ def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, cap
 
 
 def test_costs_are_those_of_the_mean_and_of_the_dearest(tmp_path, capsys):
-    # Three instances with 9 negatives and one with 49 have mean 19; each metric shows its maximum.
+    # The mean of 9, 9, 9 and 49 negatives is 19; the sentence of a metric gives its largest cost.
     counted, words = tmp_path / "counted.csv", "--metric AUC --metric Recall@5 --metric Recall@1"
     counted.write_text("system,rank,n,count\nA,3,10,3\nA,3,50,1\nB,9,10,3\nB,40,50,1\n")
     _, told = asked(capsys, "plan", str(counted), *words.split(), "--m", "9")

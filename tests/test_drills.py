@@ -1,4 +1,4 @@
-"""A new registry entry alone makes every command and page offer and compute it."""
+"""One registry entry makes every command and page offer a new metric, correction or the like."""
 
 import gzip
 import io
@@ -68,7 +68,7 @@ def in_every_form(capsys, code: int, asked: list[str], *parts: str) -> dict[str,
 def page(name: str, metric: str = "AP", **query) -> Page:
     at = Page(name, **GIVEN, metric=metric, metrics=[metric], **query)
     assert not at.error
-    assert not at.warning  # the link is read without loss
+    assert not at.warning  # nothing in the link was refused
     return at
 
 
@@ -97,7 +97,7 @@ def ridge(recipe, metric, sampling, position):
 
 
 def ridged(scheme: str) -> list[float]:
-    """Return the same vector for RR from its normal equations, by enumeration of samples."""
+    """Return the vector of ``ridge`` for RR from its normal equations, by enumerated samples."""
     law, plain, exact = law_of_samples(scheme), 1 / np.arange(1, M + 2), 1 / np.arange(1, N + 1)
     matrix = law.T @ law / N + PULL * np.eye(M + 1)
     return np.linalg.solve(matrix, law.T @ exact / N + PULL * plain).tolist()
@@ -159,7 +159,7 @@ PLACES = (1, 2, 2, 3, 1)  # sampled ranks
 
 
 def posterior(learner, iterations, start):
-    """Take one step from a uniform distribution: the mean posterior of the sampled ranks."""
+    """Return the mean of p(rank | sampled rank) over the observed ranks, with prior ``start``."""
     marginal = start @ learner.laws
     return (learner.outcomes.shares / marginal) @ learner.laws.T * start
 
@@ -183,7 +183,7 @@ def test_an_estimator_in_python() -> None:
     values = posteriors() @ RR
     for text in ("one-step", "Posterior mean", "one_step"):
         assert sd.estimate("RR", drawn, text).value == pytest.approx(values.mean(), abs=1e-14)
-    # The estimate is a mean over instances, which gives its standard error without a derivative.
+    # The estimate is a mean over instances, so its standard error follows from their values.
     error = values.std() / len(PLACES) ** 0.5
     assert standard_error("RR", drawn.outcomes, "one-step") == pytest.approx(error, rel=1e-7)
     with pytest.raises(ValueError, match=r"iterations = 3 has no effect on 'one-step'"):
@@ -234,12 +234,12 @@ def test_a_metric_on_the_command_line_and_every_page(tmp_path, capsys, monkeypat
         assert np.all(np.isfinite(recipe.fit(f"RBP@{K}", sd.Sampling(N, M)).values))
     b_ahead = chance(B, A, rbp, lambda rank: enumerate(law_of_samples()[rank - 1], 1))
     path, asked = ranks_file(tmp_path), ["--metric", f"RBP@{K}", "--m", str(M)]
-    # The order is right on average, but a single run may be wrong.
+    # Exit code 1: expected values are in the right order, but a single run may not be.
     answer = in_every_form(capsys, 1, ["check", path, *asked], "RBP@4", "RBP@4", "RBP@4")
     assert answer["pairs"][0]["probability"] == pytest.approx(b_ahead, abs=1e-6)
     taken = [*asked, "--n", str(N), "--correction", "rank estimate", "--json"]
     values = json.loads(printed(capsys, 0, "correct", *taken))["values"]
-    # The rank estimate is the metric at the estimated rank.
+    # The vector of the rank estimate is RBP at the estimated ranks 1, 16 and 30.
     assert values == pytest.approx([rbp(1), rbp(16), rbp(30)], abs=1e-14)
     assert percent(b_ahead) in printed(capsys, 0, "report", path, *asked)
     shown, mean = (
@@ -281,7 +281,7 @@ def _design(monkeypatch):
 
 @cache
 def collapsed(rank: int, m: int = M) -> Counter[int]:
-    """Return the distribution of the sampled rank over sequences of m draws, without repeats."""
+    """Return the distribution of the sampled rank if items drawn again in m draws are dropped."""
     others, chances = [x for x in range(1, N + 1) if x != rank], Counter[int]()
     for draws in product(others, repeat=m):
         chances[1 + sum(x < rank for x in set(draws))] += 1
@@ -313,7 +313,7 @@ def test_a_design_in_python() -> None:
     std = sd.std_of_mean("RR", sets[0], M, scheme="collapsed")
     variances = (squares - means**2)[np.array(A) - 1]
     assert std == pytest.approx(variances.sum() ** 0.5 / len(A), abs=1e-14)
-    # The bias-variance vector follows from its normal equations (eq. 25) with that distribution.
+    # The bias-variance vector solves its normal equations (eq. 25) with the matrix ``law``.
     gram = 0.9 * law.T @ law + 0.1 * np.diag(law.sum(axis=0))
     values = np.linalg.solve(gram, law.T @ RR)
     fit = sd.correction("BV", gamma=0.1).fit("RR", sampling)

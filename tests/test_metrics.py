@@ -36,7 +36,7 @@ def test_one_relevant_item_positions_scale_and_text(name: str, k: int | None) ->
     values = metric(rank, 9)
     assert values.dtype == np.float64
     assert values == pytest.approx([by_definition(name, k, [r], 9) for r in rank])
-    assert values == pytest.approx(exact_metric(name, k, 9))  # the oracle for larger n
+    assert values == pytest.approx(exact_metric(name, k, 9))  # used by other tests
     for position in (1, 2, 4):
         value = oracles.item_value(name, k, position, 20)
         ours = metric.of_above(np.arange(21), 20, position)
@@ -162,7 +162,7 @@ def test_correction_vectors(reference: Entries, method: str) -> None:
         if recipe.gamma != 0:
             assert np.abs(fit.values - true).max() <= 1e-8 * np.abs(true).max(), entry
             continue
-        # The cutoff on singular values may change the vector, but its fit is nearly as good.
+        # If γ = 0, dropping small singular values may change the vector, but not how well it fits.
         rank = np.arange(1, entry["n"] + 1)
         means = np.array([fit.expected(rank), sampling.pmf(rank) @ true])
         off, least = np.sqrt(np.mean((means - metric(rank, entry["n"])) ** 2, axis=1))

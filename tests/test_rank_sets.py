@@ -41,7 +41,7 @@ CHANGES = [
     (sd.SampledRankSet, SAMPLED,
      {"system": "T", "sampled_ranks": [2, 1], "n": 51, "m": 11, "instances": None,
       "counts": [1, 2], "scheme": "with-replacement", "adaptive": False}),
-    # The pairs differ in labels that join alike, numbers and equal texts, or large numbers.
+    # Different labels that are equal if joined by line breaks, as texts, or as 64 bits.
     (sd.RankSet, TRUE | {"instances": ["a\nb", "c"]}, {"instances": ["a", "b\nc"]}),
     (sd.RankSet, TRUE | {"instances": [1, 2]}, {"instances": ["1", "2"], "mass_above": None}),
     (sd.RankSet, TRUE | {"instances": np.array([1, 2**63], dtype=np.uint64)},
@@ -82,7 +82,7 @@ VALUES = {
 
 
 def table(rng: np.random.Generator) -> list[Row]:
-    """Return up to nine rows of up to three instances, in any order."""
+    """Return up to nine random rows of up to three instances, in any order."""
     labels = LABELS[rng.integers(3)]
     rows: list[Row] = []
     for label in labels[: rng.integers(1, 4)]:
@@ -108,7 +108,7 @@ def altered(rng: np.random.Generator, rows: list[Row]) -> list[Row]:
 
 
 def placed(rows: list[Row]) -> list[Row]:
-    """Return rows by instance and rank; items beyond a list come after all items before its end."""
+    """Return rows by instance and rank; items beyond the list's end get distinct ranks."""
     result = []
     for label in dict.fromkeys(row.label for row in rows):
         last = 0
@@ -119,7 +119,7 @@ def placed(rows: list[Row]) -> list[Row]:
 
 
 def refusal(rows: list[Row], with_mass: bool) -> str:
-    """Return the message about the first fault, checked rule by rule; "" if there is none."""
+    """Return the error message expected for the first fault in the rows; "" if there is none."""
     items, size = placed(rows), Counter(row.label for row in rows)
     pairs = [(a, b) for a, b in pairwise(items) if a.label == b.label]
     faults = [
@@ -165,7 +165,7 @@ Item = namedtuple("Item", "above negatives tied position relevant mass count bey
 
 
 def columns(items: list[Row]) -> list[Item]:
-    """Return the counts that belong to each relevant item."""
+    """Return the position of each relevant item, its numbers of negatives and of those above."""
     size, seen = Counter(row.label for row in items), Counter[Any]()
     result = []
     for row in items:
@@ -237,8 +237,8 @@ def check(rs: sd.RankSet, items: list[Item], with_mass: bool) -> None:
 
 
 def test_tables_are_refused_by_rule_or_counted_row_by_row(monkeypatch) -> None:
-    """Random tables are counted or refused as plain loops do, also after a changed cell."""
-    monkeypatch.setattr(rank_sets, "_TABLE", 50)  # the matrix has few rows at a time
+    """``RankSet`` counts or refuses random tables as plain loops do, also with a cell changed."""
+    monkeypatch.setattr(rank_sets, "_TABLE", 50)  # small, so that several blocks are needed
     rng, refused, digests = np.random.default_rng(1), Counter[str](), {}
     for number in range(800):
         rows, with_mass = table(rng), bool(number % 2)
@@ -292,7 +292,7 @@ def test_ranks_without_their_sampling_weights_are_those_of_a_uniform_scheme() ->
     assert (plain.provenance, known.completed(True).provenance) == ("made", "made")
     assert plain == sd.RankSet("M", [1, 5, 10], 10, counts=[1, 2, 1])
     assert plain.without_mass() is plain
-    # The items above, or those below, may have no weight.
+    # The items above a relevant item, or those below it, may have no sampling weight.
     sd.RankSet("M", [2, 9], 10, mass_above=[0, 1])
     # An item whose rank is only known to be beyond 9 may have rank 10 or more.
     listed = sd.RankSet("L", [10], 12, beyond=[True], mass_above=[0.7])

@@ -1,4 +1,4 @@
-"""Each refusal is one sentence that names the parameter, the value and the remedy."""
+"""Each error message is one sentence that names the parameter, the value and the remedy."""
 
 import math
 import re
@@ -19,7 +19,7 @@ from tests import wrong_calls
 
 A, B = sd.RankSet("A", [1, 2, 5], 10), sd.RankSet("B", [2, 3, 4], 10)
 
-#: Functions that take the options of a protocol.
+#: Calls of the functions that take scheme, odds, ties, weighting and correction.
 CALLS: dict[str, Callable[..., object]] = {
     "expected_mean": lambda m=3, **o: sd.expected_mean("AP", A, m, **o),
     "std_of_mean": lambda m=3, **o: sd.std_of_mean("AP", A, m, **o),
@@ -69,15 +69,15 @@ HALVES = sd.RankSet("S", [1], 9, counts=[1.5])
 KNOWN = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9])
 TIED = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9], ties=[1, 0])
 MIXED = sampled(sampled_ranks=[1, 2, 3, 1, 4, 9], m=[5, 5, 5, 20, 20, 20])
-#: Most ranks are in the middle, as no distribution that falls with the rank allows.
+#: Most sampled ranks are in the middle, which no non-increasing rank distribution allows.
 MIDDLE = sd.SampledRankSet("A", 1 + np.random.default_rng(8).binomial(100, 0.5, 500), 1000, 100)
-# With the mean n = 2 for all, the last sampled ranks are impossible.
+# If the mean n, 2, were used for all instances, the last 20 sampled ranks would be impossible.
 MIXED_UP = sampled(
     sampled_ranks=[1] * 40 + [3] * 40 + [2] * 20, n=[2] * 80 + [3] * 20, m=2, scheme=WITH
 )
 FLAT = fitted(sd.SampledRankSet("S", [1, 2], 50, 4), "mle")
 SAID = sampled(adaptive=True)
-# Relevant items of the same instance are tied.
+# Instance a has two relevant items, and one of them is tied with two irrelevant items.
 BLOCKS = [sd.RankSet(x, [1, 4, 2], 9, instances=list("aab"), ties=[0, 2, 0]) for x in "PQ"]
 
 CUT = sd.RankSet("cut", [2, 6, 7], 12, instances=list("aab"), beyond=[False, True, True])

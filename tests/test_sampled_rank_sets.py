@@ -21,7 +21,7 @@ Case = tuple[int, int, int, float]  # n, m, number of items above, weight
 
 
 def columns(rng: np.random.Generator) -> dict[str, object]:
-    """Return a small sample with various n, m, weights and repeated instances, perhaps a fault."""
+    """Return columns of a small random sample with one or several n and m, sometimes invalid."""
     size = int(rng.integers(1, (4, 30, 30)[rng.integers(3)]))
 
     def pick(*kinds: object) -> Any:
@@ -44,7 +44,7 @@ def columns(rng: np.random.Generator) -> dict[str, object]:
 
 
 def refusal(sampled_ranks: Ints, n: Ints, m: Ints, counts: Floats, scheme: str) -> str:
-    """Return the message about the first fault of the columns; "" if there is none."""
+    """Return the error message expected for the first fault of the columns; "" if none."""
     rows, where = list(zip(sampled_ranks, n, m, strict=True)), "of system 'S' is"
     rules = [
         *((t > drawn + 1, f"sampled_rank {where} {t}, but with m = {drawn} negatives it is at most "
@@ -61,12 +61,12 @@ def refusal(sampled_ranks: Ints, n: Ints, m: Ints, counts: Floats, scheme: str) 
 
 
 def dropped(s: int, m: int, least: int) -> list[float]:
-    """Return P(0..least above) if all but ``least`` of m negatives, s above, are dropped."""
+    """Return P(0..least items above) in ``least`` random ones of m negatives, s of them above."""
     return [comb(s, t) * comb(m - s, least - t) / comb(m, least) for t in range(least + 1)]
 
 
 def chance_of(cases: list[Case]) -> float:
-    """Return the Cochran-Mantel-Haenszel p-value, from distributions after dropping negatives."""
+    """Return ``chance_if_set`` by loops: the Cochran-Mantel-Haenszel p-value of rank against m."""
     by_n = {n: {m for other, m, *_ in cases if other == n} for n, *_ in sorted(cases)}
     steps = np.diff([min(some) for some in by_n.values()])
     if all(len(some) == 1 for some in by_n.values()) and (all(steps >= 0) or all(steps <= 0)):
@@ -95,13 +95,13 @@ def chance_of(cases: list[Case]) -> float:
         return 1.0
     direction = np.linalg.pinv(spread, rcond=1e-9, hermitian=True) @ total
     freedom = np.linalg.matrix_rank(spread, tol=1e-9 * np.linalg.norm(spread, 2))
-    # Bernstein's inequality as in Boucheron, Lugosi & Massart, section 2.8.
+    # ``largest / 3`` is the term in Bernstein's inequality (Boucheron, Lugosi & Massart, 2.8).
     largest = max(most * abs(ends @ direction).max() for most, ends in parts)
     return float(chi2.sf(direction @ total / (1 + largest / 3), freedom))
 
 
 def outcomes(cases: list[Case], most: float, scheme: str) -> tuple[Any, ...]:
-    """Return n, the counts for each m, and the ends of n, with at most ``most`` negatives."""
+    """Return the mean n, counts of items above by m, and the range of n; m is cut to ``most``."""
     counts: dict[int, Floats] = {}
     for _, m, s, w in cases:
         least = min(m, most)
@@ -113,7 +113,7 @@ def outcomes(cases: list[Case], most: float, scheme: str) -> tuple[Any, ...]:
 
 
 def grouped(cases: list[Case], size_of: Callable[[Case], float], far: float) -> list[list[Case]]:
-    """Group neighbouring sizes: near sizes, or farther sizes until there are 50 instances."""
+    """Return cases grouped by size, within a factor of 1.5, or ``far`` below 50 instances."""
     groups: list[list[Case]] = []
     for size in sorted({size_of(case) for case in cases}):
         ratio = size / size_of(groups[-1][0]) * (1 - 1e-10) if groups else 0.0

@@ -1,4 +1,4 @@
-"""Sampled rank distributions (eq. 15, section 4.3), moments (eq. 16-19) and posteriors.
+"""Sampled rank distributions, moments (eq. 15-19 of Krichene & Rendle 2020) and posteriors.
 
 Small cases are checked against exact fractions, large cases against a second method.
 """
@@ -80,7 +80,7 @@ def test_posterior_is_bayes(s: sd.Sampling, data: st.DataObject) -> None:
         with pytest.raises(ValueError, match=r"^prior "):
             sd.posterior(t, s, weights)
         return
-    # If a likelihood of 1e-11 is beside 1e-300, p(r) has an absolute error, not a relative error.
+    # Very small posterior probabilities, such as 1e-300, are only right to an absolute error.
     bayes = [float(p / sum(joint)) for p in joint]
     assert sd.posterior(t, s, weights) == pytest.approx(bayes, rel=1e-11, abs=1e-15)
 
@@ -235,13 +235,13 @@ def test_batches_are_the_runs_in_pieces_with_all_metrics_of_one_draw() -> None:
     assert together.shape == (100, 3)
     alone = sd.simulate("AP", rs, 50, 100, np.random.default_rng(4), scheme=WITHOUT)
     np.testing.assert_allclose(together[:, 2], alone, rtol=1e-14)
-    # With one relevant item, Precision@10 is Recall@10 / 10 (eq. 8, 9) if the draws are the same.
+    # With one relevant item, Precision@10 is Recall@10 / 10, if both are computed on one draw.
     np.testing.assert_allclose(together[:, 1], together[:, 0] / 10, rtol=1e-14)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_one_run_of_sampled_ranks_follows_the_law(scheme: str) -> None:
-    # Sampled AUC is unbiased (section 4.4.1): the mean of 1 - (sampled rank - 1) / m is AUC.
+    # Sampled AUC is unbiased: the expected mean of 1 - (sampled rank - 1) / m is the exact AUC.
     rng = np.random.default_rng(8)
     rs = sd.RankSet("S", rng.integers(1, 101, 4000), rng.integers(100, 300, 4000))
     run = sd.sample_ranks(rs, 30, rng, scheme=scheme)
@@ -256,7 +256,7 @@ def test_a_run_takes_no_more_negatives_than_there_are_and_puts_ties_in_any_order
     run = sd.sample_ranks(rs, 50, np.random.default_rng(9))
     assert set(run.m) == {9}
     assert len(run) == 6000  # two instances per row
-    found = np.bincount(run.sampled_ranks, minlength=8)[3:8] / 6000  # all drawn: true ranks
+    found = np.bincount(run.sampled_ranks, minlength=8)[3:8] / 6000  # all drawn: the true ranks
     assert np.all(np.abs(found - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 6000))
 
 
@@ -271,7 +271,7 @@ def test_defaults_and_the_note_of_least_squares() -> None:
 
 
 def test_a_correction_is_fitted_once_at_the_rounded_mean_and_mass_above_counts() -> None:
-    # n of 90, 101 and 111 with counts 1, 1, 2: mean 103.25, rounded 103.
+    # n of 90, 101 and 111 with counts 1, 1, 2: mean 103.25; the vector is fitted for 103.
     m, rs = 7, sd.RankSet("N", [5, 40, 60], [90, 101, 111], counts=[1, 1, 2])
     vector = dense_bias_variance(dense_law(103, m, WITH), exact_metric("ap", None, 103), 0.1, None)
     means = [dense_law(n, m, WITHOUT)[r - 1] @ vector for r, n in ((5, 90), (40, 101), (60, 111))]

@@ -44,7 +44,7 @@ def test_the_place_of_a_share_is_exact(others: int, thousandths: int) -> None:
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.05, 0.25, 0.5, 1.0]))
 def test_means_are_those_of_the_measures(seed: int, share: float) -> None:
-    """Means follow eq. 1, 2 and 4 with ties first, in the middle, or last."""
+    """``mean`` follows eq. 1, 2 and 4 of Steck; an item is first, middle or last of its ties."""
     rng, rows = np.random.default_rng(seed), []
     for user in range(int(rng.integers(1, 5))):
         n = int(rng.integers(3, 10))
@@ -56,7 +56,7 @@ def test_means_are_those_of_the_measures(seed: int, share: float) -> None:
     for how, part in (("optimistic", 0.0), ("expected", 0.5), ("pessimistic", 1.0)):
         x = (ranks - 1 + part * ties) / (n - 1)
         measures = {"ATOP": 1 - x}
-        if how != "expected":  # TOPK is averaged over the order of the ties
+        if how != "expected":  # "expected" TOPK averages over the ties
             measures[f"TOPK@{share}"] = x <= share + 1e-12
         for name, values in measures.items():
             of_users = np.mean([values[labels == user].mean() for user in set(labels)])

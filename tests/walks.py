@@ -41,7 +41,7 @@ def named(frame: FrameType) -> str:
 
 
 def traced(title: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the functions entered until the last end of a chain, and the chain to each end."""
+    """Return the functions entered up to the last target in WALKS, and the calls to each target."""
     if title == "an uploaded rank":
         at = Page("consistency", source="Upload a file")
         at.file_uploader(key="ranks_file").upload("ranks.csv", FILE)

@@ -60,7 +60,7 @@ class Call(NamedTuple):
 
 
 def valid() -> dict[str, Call]:
-    """Return a valid call of each public name, and of each method of its results."""
+    """Return a valid call of each public function, class and method, by its name."""
     single, both = dict(metric="AP", ranks=A), dict(metric="AP", sets=[A, B])
     options = dict(scheme="with-replacement", odds=1.0, correction="BV 0.1", fit_scheme=None)
     options |= dict(ties="expected", weighting="instances")
@@ -237,7 +237,7 @@ def raises(path: str) -> list[range]:
 
 
 def wrong(error: BaseException) -> str:
-    """Return the fault of an error, its type or its origin outside sampledash; "" if none."""
+    """Return what is wrong with an error: its type, its origin, or its text; "" if nothing is."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{type(error).__name__} in {last.filename}:{last.lineno}: {str(error)[:150]}"
     if not isinstance(error, ValueError | TypeError):
@@ -250,7 +250,7 @@ def wrong(error: BaseException) -> str:
 
 
 class Wrong(NamedTuple):
-    """A call with wrong arguments."""
+    """A call with wrong arguments; ``changed`` are those that were replaced."""
 
     name: str
     function: Callable[..., Any]

@@ -15,7 +15,10 @@ from sampledash.types import Flags, Floats
 def name_at(
     x: float, y: float, text: str, color: str, *, log: bool, side: str = "right", shift: int = 6
 ) -> dict[str, Any]:
-    """Return an annotation with the name of a line, in its colour, beside the point (x, y)."""
+    """Return an annotation with the name of a line, in its colour, beside the point (x, y).
+
+    ``side`` is the side of the point, and ``shift`` the distance from the point in pixels.
+    """
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
     anchor, by = away[side]
     style = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
@@ -34,16 +37,17 @@ def names_at(
     log: bool = False,
     clear: Sequence[float] = (),
 ) -> list[dict[str, Any]]:
-    """Return annotations that name each line, placed to avoid other lines and names.
+    """Return annotations that name each line, placed where they cover no other line or name.
 
-    The x axis is logarithmic.
+    The x axis is logarithmic. If there is no free position, a name covers as little as possible.
 
     Parameters
     ----------
     names, colors
         Names and colours of the lines.
     x, curves
-        The x values of all lines and the y values of each line, in data units; NaN is skipped.
+        The x values that all lines have in common, and the y values of each line, in data units.
+        Points where y is NaN are skipped.
     across, up
         Ranges of the x axis (exponents of 10, left end first) and of the y axis (data units).
     height
@@ -53,7 +57,8 @@ def names_at(
     clear
         Values of x with vertical lines, which the names should not cover.
     """
-    # Points of each line: as shares of the plot's width and height, and in units of the axes.
+    # The points of each line, in two units: ``shares`` holds them as shares of the plot's width and
+    # height, ``points`` in units of the axes, which are exponents of 10 if an axis is logarithmic.
     shares, points = [], []
     low, top = np.log10(up) if log else up
     uprights = [(np.log10(at) - across[0]) / (across[1] - across[0]) for at in clear]
@@ -95,12 +100,13 @@ def length(x: Floats, y: Floats) -> Floats:
     return np.insert(np.cumsum(np.hypot(np.diff(x), np.diff(y))), 0, 0.0)
 
 
-# Plot width in pixels, on a phone and on a desktop -> weight of this width. A name has the same
-# position for both widths: the position with the smallest weighted sum of the two costs.
+# Width of the plot in pixels, on a phone and on a desktop -> weight of this width. The position of
+# a name must suit both widths: it has the smallest weighted sum of its costs (_Plot.costs).
 WIDTHS = {250.0: 1.0, 480.0: 2.0}
 _LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
 _SPOTS = 24  # number of positions along a line at which its name is tried
-# Distance in pixels between the sample points of a line. A name that covers such points costs more.
+# Each line is replaced by points at this distance in pixels. The cost of a position for a name
+# grows with the number of these points that the name covers.
 _STEP = 6.0
 
 
@@ -125,17 +131,22 @@ class _Plot:
         self.taken: list[Floats] = []
 
     def boxes(self, x: Floats, y: Floats, name: str, right: Flags, above: Flags) -> Floats:
-        """Return a text box for the name beside each point: left, low, right, high; (points, 4)."""
+        """Return the text box of a name beside each point, in pixels: shape (points, 4).
+
+        The columns are the left, low, right and high edges. ``right`` and ``above`` say on which
+        side of each point the box is.
+        """
         wide = _LETTER * len(name)
         left = x * self.width + np.where(right, _GAP, -_GAP - wide)
         low = y * self.height + np.where(above, _GAP / 2, -_GAP / 2 - _LINE)
         return np.stack([left, low, left + wide, low + _LINE], axis=1)
 
     def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
-        """Return the cost of each text box: high if it covers something or another line is near.
+        """Return the cost of writing the name of line number ``line`` into each text box.
 
-        ``x`` and ``y`` are points of line number ``line``. ``boxes`` lists the boxes of the first
-        point, then those of the second, and so on, with the same number of boxes per point.
+        The cost is high if the box covers lines or names or leaves the plot, or if its point is
+        near another line. ``x`` and ``y`` are points of the line. ``boxes`` lists the boxes of the
+        first point, then those of the second, and so on, with the same number of boxes per point.
         """
         left, low, right, high = boxes.T
         pixels = np.stack([x * self.width, y * self.height], axis=1)

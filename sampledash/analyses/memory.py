@@ -51,7 +51,10 @@ class Turns:
 
     @contextmanager
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
-        """Hold the lock; while another thread holds the lock, call ``wait``, which may raise."""
+        """Hold the lock during a ``with`` block, after waiting for a thread that holds it.
+
+        Each time this thread wakes while it waits, it calls ``wait``, which may raise to stop it.
+        """
         me = get_ident()
         with self._changed:
             within = self._holder == me
@@ -101,7 +104,7 @@ def turn() -> Iterator[None]:
 
 
 class LruStore:
-    """Results by key; a full store drops the least recently used result for each new result.
+    """A store of results by key; if it is full, a new result replaces the least recently used.
 
     If several threads ask for the same result at once, one thread computes it and the others wait.
     """
@@ -112,9 +115,10 @@ class LruStore:
         self._lock = Lock()
 
     def get(self, key: Key, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
-        """Return the result of this key; compute it by ``make`` if needed. Errors are not stored.
+        """Return the result of this key; if it is not stored, compute it by ``make`` and store it.
 
-        ``wait``, which may raise, is called every 0.1 seconds while another thread runs ``make``.
+        If ``make`` raises an error, nothing is stored. While another thread computes the result,
+        ``wait`` is called every 0.1 seconds; it may raise to stop this thread.
         """
         with self._lock:
             ours = key not in self._found
@@ -141,9 +145,9 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# _SHARED holds the stores that all sessions share; _OWN holds the number of results that the stores
-# of one session can hold. The keys say whether the results are large: a large result has values for
-# every m, and takes tens of MB if there are many systems.
+# _SHARED holds the stores that all sessions share. _OWN holds how many results the stores of one
+# session can hold. The keys say whether a store is for large results (True): a large result has
+# values for every m, and takes tens of MB if there are many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
 _OWN = {True: 6, False: 256}  # a comparison of 8 systems by one metric has 160 small results
 _ALONE: dict[Any, Any] = {}  # replaces the session in scripts and tests
@@ -151,7 +155,7 @@ _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 
 def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
-    """Set the function that returns the current user's session; it may raise to stop the work."""
+    """Set the function that returns the user's session, and may raise to stop a computation."""
     _sessions[0] = session
 
 
@@ -207,7 +211,7 @@ def orders(
     progress: Progress | None = None,
     m_values: Sequence[int] | None = None,
 ) -> Orders:
-    """Return the cached result of ``comparison.order.orders``, at all m or at ``m_values``."""
+    """Return the cached result of :func:`~sampledash.comparison.order.orders`."""
 
     def make() -> Orders:
         every = find_orders(metrics, sets, m_max, protocol, progress, m_values)

@@ -29,7 +29,7 @@ Trace = dict[str, Any]
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the slider: its label, the traces drawn at this step, and the title."""
+    """One step of the slider: its label, and the traces and title that the figure then shows."""
 
     label: str
     data: list[Trace]
@@ -66,9 +66,9 @@ def sliding(
     gap: int = 48,
     **layout: Any,
 ) -> go.Figure:
-    """Return a figure whose traces change with a slider. A single step has no slider.
+    """Return a figure whose traces change with a slider; with a single step it has no slider.
 
-    The ``fixed`` traces do not change. All ``steps`` have the same traces in the same order, and
+    The ``fixed`` traces do not change. All ``steps`` must have the same traces in the same order;
     the slider starts at step number ``active``. The label of the current step is shown above the
     slider, after ``prefix``. ``gap`` is the distance in pixels from the plot to the slider, which
     leaves room for the labels of the x axis.
@@ -149,7 +149,7 @@ def large(fig: go.Figure) -> go.Figure:
     return fig
 
 
-# ------------------------------------------------------------------------------------- titles
+# -------------------------------------------------------------------------- titles of figures
 
 
 def colored(text: str, color: str) -> str:
@@ -172,7 +172,7 @@ def live(curves: Sequence[Curve], values: Sequence[float], says: str = "") -> st
     return f"<b>{says}</b><br>{broken(parts, 3)}" if says else broken(parts, 2)
 
 
-# ------------------------------------------------------------------------------------- curves
+# ------------------------------------------------------------------ figures with curves over x
 
 
 def lines(x: Ints, curves: Sequence[Curve]) -> list[Trace]:
@@ -185,7 +185,7 @@ def lines(x: Ints, curves: Sequence[Curve]) -> list[Trace]:
 
 
 def before(x: Ints, curves: Sequence[Curve], title: str, **layout: Any) -> go.Figure:
-    """Return the curves without a slider: the figure shown before the answer of a lesson."""
+    """Return a figure of the curves without a slider, as a lesson shows it before its answer."""
     return still(lines(x, curves), title, height=HEIGHT - 70, **layout)
 
 
@@ -219,11 +219,11 @@ def along(
     return sliding(fixed, steps, list(says).index(begin), dark=dark, **layout)
 
 
-# --------------------------------------------------------------------------------------- rows
+# --------------------------------------------------------- figures with one row for each system
 
 
 def ticks(values: Sequence[float], dark: bool) -> Trace:
-    """Return a trace with one vertical tick per row, at the exact metric of the row's system."""
+    """Return a trace with a vertical tick in the row of each system, at its exact metric."""
     c = theme.look(dark)
     marker = {"symbol": "line-ns", "size": 40, "color": c.ink, "line": {"width": 3, "color": c.ink}}
     x = [100 * value for value in values]
@@ -249,10 +249,11 @@ def truths(
     return still(data, title, height=HEIGHT - 110, dark=dark, revision=revision, **axes)
 
 
-# ------------------------------------------------------------------------------------- slopes
+# ------------------------------------------------------------------------------- slope charts
 
 ALL = "all candidates"
-# Smallest vertical distance between two labels. The worst system is at height 0, the best at 1.
+# Smallest vertical distance between two labels of a slope chart, where the worst system is at
+# height 0 and the best system at height 1.
 GAP = 0.17
 
 
@@ -263,7 +264,10 @@ def heights(values: Floats) -> Floats:
 
 
 def spread(places: Floats, gap: float) -> Floats:
-    """Return heights of labels, moved until neighbours are ``gap`` apart, in the same order."""
+    """Return the heights ``places`` of labels, moved until neighbours are at least ``gap`` apart.
+
+    The labels keep their order.
+    """
     moved, order = places.astype(np.float64), np.argsort(places, kind="stable")
     for _ in range(20):
         for low, high in pairwise(order.tolist()):
@@ -288,8 +292,9 @@ def slopes(
     """Return a slope chart: exact metrics at the left, expected sampled metrics at the right.
 
     If the lines of two systems cross, their sampled order is wrong. ``sampled`` maps each m of the
-    slider to the systems' expected means. The slider starts at m = ``at``. The names have font size
-    ``size``; the room for names on each side is ``reach`` times the width of the lines.
+    slider to the expected sampled metrics of the systems. The slider starts at m = ``at``. The
+    names have font size ``size``; the room for names on each side is ``reach`` times the width of
+    the lines.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]
@@ -335,7 +340,7 @@ def slopes(
 
 
 def step_title(metric: str, systems: Sequence[str], exact: Floats, sampled: Floats) -> str:
-    """Return the title of a step: the sampled order of the systems, and whether it is right."""
+    """Return the title of a slope chart: the systems' sampled order, and whether it is right."""
     shown = ranking(systems, sampled)
     right = shown == ranking(systems, exact)
     return f"{'✓ <b>right</b>' if right else '⇅ <b>wrong</b>'} by {metric}: {shown}"

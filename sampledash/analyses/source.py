@@ -26,7 +26,7 @@ class Source:
     python: str = ""  # expression such as sd.read_rank_sets("ranks.csv", n=3706)
     # Whether each repetition of an instance (a run with another seed) counts as an instance.
     averaged: bool = False
-    uniform: bool = False  # whether the sampling weights of the ranks were removed
+    uniform: bool = False  # whether the ranks' sampling weights (``mass_above``) were removed
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -34,7 +34,7 @@ class Source:
         return digests(self.sets)
 
     def drawn_by(self, scheme: Scheme) -> Source:
-        """Return the ranks for this scheme; if the scheme is uniform, without sampling weights."""
+        """Return this source for a scheme, without sampling weights if the scheme is uniform."""
         if SCHEMES[scheme].weighted or all(ranks.mass_above is None for ranks in self.sets):
             return self
         python = f"[ranks.without_mass() for ranks in {self.python}]"
@@ -43,13 +43,16 @@ class Source:
 
     @property
     def largest_cutoff(self) -> int | None:
-        """Largest cutoff up to which metrics are exact; None if every rank is known."""
+        """Largest cutoff up to which metrics are exact; None, no limit, if all ranks are known."""
         ends = (ranks.largest_cutoff for ranks in self.sets)
         return min((end for end in ends if end is not None), default=None)
 
 
 def expression(call: str, argument: str, options: Mapping[str, Any]) -> str:
-    """Return a Python expression that reads ranks: ``sd.read_rank_sets("ranks.csv", n=3706)``."""
+    """Return a Python expression that reads ranks: ``sd.read_rank_sets("ranks.csv", n=3706)``.
+
+    Options that are None or have their default are left out.
+    """
     given = {
         key: options[key]
         for key, unsaid in OPTIONS.items()

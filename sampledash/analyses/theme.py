@@ -31,7 +31,7 @@ HEIGHT = 360
 
 @dataclass(frozen=True)
 class Look:
-    """The colours used on a light or on a dark background."""
+    """A set of colours for all pictures; one is for light and one for dark backgrounds."""
 
     ink: str
     muted: str
@@ -43,7 +43,7 @@ class Look:
     green: str
     purple: str
     orange: str
-    family: tuple[str, str]  # colours of the curves with the fewest and with the most negatives
+    family: tuple[str, str]  # colours of the curves with the smallest and with the largest m
 
 
 LIGHT = Look(
@@ -59,7 +59,7 @@ DARK = Look(
 
 _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
-# Dash pattern of the exact metric; no other line has this pattern.
+# Dash pattern of lines that show exact values, computed on all items; no other line has it.
 EXACT_DASH = "6px,4px"
 LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 
@@ -75,9 +75,9 @@ def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
 
 
 def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
-    """Return the line style of a sampled metric: the colour of its kind, solid or dash-dotted.
+    """Return the line style of a sampled metric, whose colour depends on the kind of metric.
 
-    Dash-dotted lines distinguish NDCG@k from NDCG, and ATOP from AUC, which have the same colour.
+    NDCG@k and ATOP, for example, are dash-dotted, because NDCG and AUC have the same colours.
     """
     truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
     return {
@@ -88,7 +88,7 @@ def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
 
 
 def system_line(place: int, dark: bool) -> dict[str, Any]:
-    """Return the line style of the system at this position in the legend, counted from 0."""
+    """Return the line style of the system at position ``place`` of the legend, counted from 0."""
     return {
         "color": getattr(look(dark), _SYSTEM[place % len(_SYSTEM)]),
         "dash": _SYSTEM_DASH[place // len(_SYSTEM) % len(_SYSTEM_DASH)],
@@ -103,7 +103,7 @@ def correction_line(name: str, dark: bool) -> dict[str, Any]:
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
-    """Return line styles for ``size`` growing numbers of negatives, with ever stronger colours."""
+    """Return the styles of ``size`` lines for growing m: the larger m, the stronger the colour."""
     start, end = (_rgb(c) for c in look(dark).family)
     return [
         {
@@ -129,7 +129,7 @@ def _hex(parts: list[float]) -> str:
 
 @lru_cache(maxsize=2)
 def template(dark: bool) -> dict[str, Any]:
-    """Return the Plotly template of all pictures."""
+    """Return the Plotly template: the default layout that all pictures share."""
     c = look(dark)
     ticks = {"ticks": "outside", "tickcolor": c.muted, "ticklen": 4}
     lines = {"gridcolor": c.grid, "zeroline": False, "linecolor": c.muted, "showline": True}
@@ -193,7 +193,10 @@ def figure(
 
 
 def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
-    """Return margins in pixels for axis labels and titles; Plotly would draw twice to find them."""
+    """Return the margins, in pixels, that the labels and titles of both axes need.
+
+    They are estimated from the longest label; Plotly would draw the figure twice to measure them.
+    """
     labels = up.get("ticktext", ["100.0 %"])
     longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
     letter = 0.55 * up.get("tickfont", {}).get("size", 13)
@@ -210,8 +213,9 @@ def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
 class Picture(go.Figure):
     """A figure that is stored as plain dictionaries until Plotly's own objects are needed.
 
-    Creating Plotly's objects takes ten times as long as all other work, and only code that changes
-    the figure, and tests, need these objects. They are created when an attribute is first read.
+    Creating Plotly's objects takes ten times as long as all other work on a figure, and only code
+    that changes the figure, and tests, need these objects. They are created when an attribute is
+    first read.
     """
 
     def __init__(self, data: list[dict[str, Any]], layout: dict[str, Any]) -> None:
@@ -243,7 +247,10 @@ class Picture(go.Figure):
 
 
 def _packed(part: Any) -> Any:
-    """Convert an array to the form that Plotly reads fastest: base64 for float64, else a list."""
+    """Convert an array to the form that Plotly reads fastest: base64 for float64, else a list.
+
+    Values that are no arrays are returned unchanged.
+    """
     if not isinstance(part, np.ndarray):
         return part
     if part.dtype != np.float64:
@@ -252,19 +259,24 @@ def _packed(part: Any) -> Any:
 
 
 def behind(fig: Picture, pinned: Picture) -> Picture:
-    """Return ``fig`` with the lines of another picture, which the user pinned, as dotted lines.
+    """Return ``fig`` with the lines of ``pinned`` added as dotted lines.
 
-    Pinned lines that do not differ visibly from a line of ``fig`` are left out.
+    ``pinned`` shows earlier settings that the user pinned for comparison. Its lines that do not
+    differ visibly from a line of ``fig`` are left out.
     """
     written, other = fig.as_written(), pinned.as_written()
     layout, dotted = dict(written["layout"]), []
 
     def differ(pin: dict[str, Any], as_shown: dict[str, Any]) -> bool:
-        """Return whether two lines differ by more than 0.5 % of the range of ``pin`` at some x."""
+        """Return whether the pinned line ``pin`` visibly differs from the line ``as_shown``.
+
+        At some x, their y values must differ by more than 0.5 % of the y range of ``pin``.
+        """
         if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
-        upright = np.diff(pin["x"], append=np.inf) == 0  # vertical step: two y values at one x
+        # A vertical step has two y values at one x, which are not compared.
+        upright = np.diff(pin["x"], append=np.inf) == 0
         away[upright | np.roll(upright, 1)] = 0.0
         return bool(np.abs(away).max() > 0.005 * max(np.ptp(pin["y"]), 1e-12))
 
@@ -288,12 +300,12 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
 
 
 def across(panels: int) -> int:
-    """Return the number of panels in each row, for this total number of panels."""
+    """Return the number of panels in each row of a figure with this total number of panels."""
     return 2 if panels == 4 else min(panels, 3)
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join figures of equal height into one figure with panels; browsers draw one figure faster."""
+    """Join figures of equal height into one figure of panels, which browsers draw faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -336,7 +348,10 @@ _BETWEEN = 0.075  # gap between two panels, as a share of the width of the figur
 
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
-    """Return the axis references of a shape or annotation in the panel with the suffix ``end``."""
+    """Return the references to axes that put a shape or an annotation into one panel of a figure.
+
+    ``end`` is the number of the panel in Plotly's axis names, such as "2" in "x2"; "" means 1.
+    """
     return {
         f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
         for name in "xy"
@@ -417,7 +432,7 @@ def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
 def spans(
     ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
 ) -> dict[str, Any]:
-    """Return a trace with one horizontal bar per row, between its two ``ends`` (shares, 0 to 1)."""
+    """Return a trace with a horizontal bar in each of ``rows``, between two ``ends`` (shares)."""
     at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
     fill = {"color": color, "line": {"width": 0}}
     flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
@@ -453,12 +468,14 @@ def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
 
 
 def margin(top: int) -> dict[str, int]:
-    """Return the margins around the plot, in pixels."""
+    """Return margins around the plot, in pixels; only the margin at the top varies."""
     return {"l": 8, "r": 12, "t": top, "b": 8}
 
 
 def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
-    """Return points of a line with vertical jumps if y has just two values, else x and y unchanged.
+    """Return the points (x, y) of a line, with a vertical jump wherever y changes.
+
+    If y does not have exactly two distinct values, the points are returned unchanged.
 
     Examples
     --------

@@ -22,7 +22,10 @@ from sampledash.command_line.options import COMMANDS, FILES, masked, parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit code: 0, 1 for a wrong or undecided order, 2 for bad input."""
+    """Run a command and return its exit code.
+
+    The code is 0, or 1 if an order is wrong or undecided, 2 for bad input, 130 after Ctrl-C.
+    """
     try:
         args = parser().parse_args(argv)
     except SystemExit as end:
@@ -41,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = answer.code
         if not answer.saved:
             save(args.command, answer, args.form, args.output)
-        if args.command in FILES and args.form != "json":  # standard output has only rows
+        # Standard output of these commands has only ranks; their sentences go to standard error.
+        if args.command in FILES and args.form != "json":
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
         return code
     except (ValueError, MemoryError) as error:
@@ -50,13 +54,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         why = why or "the memory does not suffice for this file"
     except KeyboardInterrupt:
         why, failure = "stopped; nothing is written", STOPPED
-    except BrokenPipeError:  # the program that reads this output has ended
+    except BrokenPipeError:  # the program that reads standard output (such as head) has ended
         return code
     except OSError as error:
         why = (
             f"{error.filename or 'a file'}: {str(error.strerror or error).lower()}; check the path"
         )
-    except Exception:  # uncaught, it would give exit code 1, which means a wrong order
+    except Exception:  # if it were not caught, the exit code would be 1, which means a wrong order
         traceback.print_exc()
         why = "this is a fault of the program: please report it with the lines above"
     progress.end()
@@ -66,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _option(args: Namespace, remedy: Remedy) -> str:
-    """Return a remedy as an option of the command; "" if the command has no such option."""
+    """Return a remedy as text such as " (here: --n 100)"; "" if the command lacks the option."""
     if remedy.value is None or not hasattr(args, remedy.name):
         return ""
     value = {True: "", ...: " FILE"}.get(remedy.value, f" {remedy.value}")
@@ -74,7 +78,7 @@ def _option(args: Namespace, remedy: Remedy) -> str:
 
 
 def _check_paths(args: Namespace) -> None:
-    """Raise a ValueError for an empty path, or an output that is, or lies in, an input path."""
+    """Raise a ValueError if a path is empty, or if the output is, or lies in, an input path."""
     read = [("FILE", path) for path in args.files]
     read += [(f"--{name}", getattr(args, name, None)) for name in ("relevant", "seen", "qrels")]
     for name, path in (*read, ("--output", args.output)):

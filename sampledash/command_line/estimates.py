@@ -26,12 +26,13 @@ from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
-# Two estimates if m depends on the rank: if m was set beforehand, and if drawn items decided m.
+# Columns of two estimates, which are given if m depends on the rank: one holds if m was set before
+# negatives were drawn, the other if the drawn negatives decided m.
 _READINGS = ("estimate_if_set", "estimate_if_drawn")
 
 
 def correct(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the corrected metric of each sampled rank or, for files, estimates and ranges."""
+    """Return the corrected metric at each sampled rank; for files, estimates of exact metrics."""
     metrics = metrics_of(args)
     if args.files:
         return _estimates(metrics, args, progress)
@@ -85,15 +86,16 @@ def _part(progress: Progress, x: int, parts: int) -> Progress:
 
 
 def _ends(row: asked.Row) -> tuple[float, ...]:
-    """Return the ends of two ranges: without an assumption, and if better ranks are never rarer.
+    """Return the ends of two ranges of a metric: without and with an assumption.
 
-    The ends of the second range are NaN if the data contradict the assumption.
+    The assumption is that no rank is more frequent than a better rank. The ends of the range with
+    the assumption are NaN if the data contradict it.
     """
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 
 
 def table(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the ranges of metrics on all items that a printed table of sampled metrics allows."""
+    """Return the ranges of exact metrics that agree with a printed table of sampled metrics."""
     if len(args.files) > 1:
         raise ValueError("a table is one file: give the other by itself")
     data, name = load(*opened(args.files[0]))

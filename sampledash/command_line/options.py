@@ -28,7 +28,7 @@ class Command(NamedTuple):
     module: str
 
 
-#: Name of an option -> arguments for argparse, and ``flag`` if the flag differs from the name.
+#: Arguments for argparse of each option. ``flag`` is its flag, if that is not ``--`` and its name.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"},
     "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"},
@@ -134,7 +134,7 @@ _SECRETS = re.compile(
 def masked(text: str, *words: str) -> str:
     """Return a text with *** in place of secrets, such as a password in a URL in ``words``.
 
-    A secret is found in the text even if its %-codes are decoded there.
+    A percent-encoded secret is also replaced where ``text`` has it decoded.
     """
     secrets = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
     for secret in secrets.union(map(unquote, secrets), map(unquote_plus, secrets)):
@@ -144,7 +144,7 @@ def masked(text: str, *words: str) -> str:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Exit with one sentence on the error, without the usage text, which --help shows."""
+        """Exit with one sentence on the error; unlike argparse by default, show no usage text."""
         self.exit(2, f"{self.prog}: {masked(message, message)}; see {self.prog} --help\n")
 
 

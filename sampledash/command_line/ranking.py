@@ -23,7 +23,7 @@ from sampledash.types import Progress
 
 
 def rank(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return true ranks from scores, runs or lists of recommendations, and the relevant items."""
+    """Return the true ranks of relevant items in tables of scores, TREC runs or lists."""
     pairs = (args.relevant, args.seen)
     if url := _engine(args, *pairs):
         engine = warehouse.connect(url)
@@ -51,7 +51,7 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
 def count(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return a histogram of ranks: one row for each combination of system, n, rank and ties.
 
-    Instances with several relevant items keep their own rows.
+    Rows of instances with several relevant items are not combined with other rows.
     """
     if url := _engine(args):
         engine = warehouse.connect(url)
@@ -74,14 +74,14 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
-    """Return the URL of the engine: the option, or DuckDB for a folder or URL, otherwise None."""
+    """Return ``--engine``; without it, DuckDB's URL if a path is a folder or URL, else None."""
     given = [path for path in (*args.files, *others) if path]
     folders = [path for path in given if Path(path).is_dir() or "://" in path]
     return args.engine or (warehouse.DUCKDB if folders else None)
 
 
 def _only(args: argparse.Namespace) -> str:
-    """Return the single table in the arguments; raise a ValueError for other input of an engine."""
+    """Return the one file, folder or table for an engine; refuse options that it does not use."""
     _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")
@@ -90,7 +90,7 @@ def _only(args: argparse.Namespace) -> str:
 
 
 def _refuse_unused(args: argparse.Namespace, where: str) -> None:
-    """Raise a ValueError for an option of the rank readers, which ``where`` does not use."""
+    """Raise a ValueError if an option in :data:`READING` is set: ``where`` does not use them."""
     usual = vars(parser().parse_args(["rank", "-"]))
     if given := [name for name in READING if getattr(args, name) != usual[name]]:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")
@@ -103,7 +103,7 @@ def _kept(
     name: str,
     sentences: list[str],
 ) -> Answer:
-    """Return the result of an engine: a Parquet file if the output is one, or a fetched table."""
+    """Write the table of an engine if the output is a Parquet file; otherwise, return its rows."""
     if args.output is not None and args.output.endswith(".parquet"):
         with aside(args.output) as part:
             warehouse.save(engine, table, part, name)

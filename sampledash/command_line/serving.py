@@ -34,7 +34,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
         options["baseUrlPath"] = args.base_path
     sys.argv = ["streamlit", "run", str(app)]
     sys.argv += [f"--server.{name}={value}" for name, value in options.items()]
-    # Streamlit runs in this process, so that the user stops both together.
+    # Run Streamlit in this process, so that Ctrl-C stops it together with the command.
     runpy.run_module("streamlit", run_name="__main__")
     return Answer(text="")
 
@@ -42,7 +42,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
 def results(given: list[str]) -> list[str]:
     """Return the paths of the given files and of the files in given folders.
 
-    A folder that holds the parts of one table is returned itself.
+    If a folder holds the parts of one table, the path of the folder is returned instead.
     """
     paths: list[str] = []
     for given_path in given:
@@ -52,7 +52,7 @@ def results(given: list[str]) -> list[str]:
         if path.parent == path:
             raise ValueError(f"{given_path} holds all folders: give the one that holds the results")
         inside = sorted(x for x in path.iterdir() if x.name[0] not in "._") if path.is_dir() else []
-        # Patterns for the parts of one table. A file named lr=0.1.csv is not such a part.
+        # Patterns for the parts of one table. A file named lr=0.1.csv matches neither of them.
         forms = ("*=*/**/*.parquet", "part-*.parquet")
         parts = any(next(path.glob(form), None) is not None for form in forms)
         paths += [str(path)] if parts or not inside else map(str, inside)

@@ -39,7 +39,7 @@ def rank_sets(args: argparse.Namespace) -> list[RankSet]:
 
 
 def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[RankSet]:
-    """Return the true ranks of sources that :func:`opened` has returned."""
+    """Return the true ranks in ``sources``, pairs of a source and a name from :func:`opened`."""
     options = {"instances": args.instances, "runs": args.runs, "censored": args.censored}
     qrels = None if args.qrels is None else opened(args.qrels)
     try:
@@ -56,7 +56,7 @@ def read(sources: Sequence[tuple[Any, str]], args: argparse.Namespace) -> list[R
 
 
 def opened(path: str) -> tuple[Any, str]:
-    """Return a source for the readers and its name; ``-`` is standard input."""
+    """Return ``path`` or, for ``-``, a buffer of standard input, and a name for messages."""
     if path != "-":
         return path, Path(path).name
     if sys.stdin is None:
@@ -67,7 +67,7 @@ def opened(path: str) -> tuple[Any, str]:
 
 
 def metrics_of(args: argparse.Namespace) -> list[Metric]:
-    """Return the requested metrics without repetitions."""
+    """Return the metrics that the options ``--metric`` give, without repetitions."""
     return list(dict.fromkeys(map(parse_metric, args.metric)))
 
 
@@ -90,7 +90,7 @@ class Answer:
 
     sentences: Sequence[str] = ()
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)  # further entries of the JSON
+    facts: dict[str, Any] = field(default_factory=dict)  # further entries of the JSON output
     text: str | None = None  # the whole output, in place of sentences and tables
     code: int = RIGHT
     saved: bool = False  # whether the command has written the output itself
@@ -104,8 +104,8 @@ def written(command: str, answer: Answer, form: str) -> str:
         tables = {name: _records(table) for name, table in answer.tables.items()}
         content = {"command": command, "sentences": [*answer.sentences]} | tables | answer.facts
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    # Programs read this CSV again. It therefore has no apostrophes, which ``as_csv`` puts before
-    # texts that a spreadsheet would run as a formula.
+    # Programs read this CSV again, so ``as_csv`` is not used: it writes an apostrophe before text
+    # that a spreadsheet would run as a formula.
     if form == "csv" and command in FILES:
         return "".join(x.to_csv(index=False, lineterminator="\n") for x in answer.tables.values())
     if form in TABLES:
@@ -134,8 +134,8 @@ def _aligned(table: pd.DataFrame) -> str:
 def aside(path: str) -> Iterator[Path]:
     """Yield the path of a temporary file, which replaces the file ``path`` once it is complete.
 
-    So ``path`` is never half-written. If ``path`` is a symbolic link, the file that the link points
-    to is replaced, not the link. Raises a ValueError if ``path`` cannot be written.
+    This way, ``path`` is never half-written. If ``path`` is a symbolic link, the file that the link
+    points to is replaced, not the link. Raises a ValueError if ``path`` cannot be written.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -160,7 +160,7 @@ def save(command: str, answer: Answer, form: str, path: str | None) -> None:
         try:
             print(written(command, answer, form), end="", flush=True)
         except OSError as error:
-            # Without this redirection, Python would raise the same error again when it exits.
+            # Discard the output: Python flushes it at exit, which would raise the error again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if isinstance(error, BrokenPipeError):
                 raise

@@ -19,7 +19,7 @@ from sampledash.types import Progress
 
 
 def check(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the verdict on every pair; the exit code is 1 if an order is wrong or undecided."""
+    """Return the verdict on each pair of systems; exit code 1 if a pair is wrong or undecided."""
     sets, protocol = rank_sets(args), Protocol.of(options_of(args))
     findings = Pairs.of(metrics_of(args), sets, args.m, protocol, progress)
     sentences = [*(headline(findings, x) for x in range(len(findings.metrics))), *beware(findings)]
@@ -43,7 +43,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if path == "-" else Path(path).name for path in args.files),
-        bundled=True,  # lets caches be shared, as this process has only one user
+        bundled=True,  # allows caches to be shared by users, because this process has only one user
         python=expression("read_rank_sets", argument, options),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args))
@@ -54,7 +54,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return the numbers of negatives and instances that are needed, and costs of exact metrics."""
+    """Return how many negatives or instances show the true order, and costs of exact metrics."""
     sets, options, metrics = rank_sets(args), options_of(args), metrics_of(args)
     needed, costs, sentences, notes = [], [], [], []
     for metric in metrics:

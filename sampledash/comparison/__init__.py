@@ -1,1 +1,1 @@
-"""Comparison of systems: means, flips, chances, significance, plans and the verdict."""
+"""Comparison of systems by sampled and exact metrics: means, order, significance and planning."""

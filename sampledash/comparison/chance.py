@@ -1,17 +1,18 @@
-r"""The chance that one sampled run shows the true order: P(one random sum exceeds another).
+r"""The chance that one sampled run shows the true order of two systems.
 
-Let :math:`\varphi` be the characteristic function of the difference D of two sums, and P a period
-that covers all values of D with a non-negligible probability. The Fourier series of a square wave
-gives
+It is the probability that one of two independent random means, which are sums over instances,
+exceeds the other. Let :math:`\varphi` be the characteristic function of the difference D of the two
+sums, and P a period that covers all values of D with a non-negligible probability. The Fourier
+series of a square wave gives
 
 .. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
-          \frac{\operatorname{Im} \varphi(2 \pi k / P)}{k} - \frac12 P(D = 0),
+          \frac{\operatorname{Im} \varphi(2 \pi k / P)}{k} - \frac12 P(D = 0).
 
 At any skewness, the series is exact except for the tails of D beyond the period. The sum ends where
 :math:`\varphi` has become negligible. With few or rare hits, :math:`\varphi` does not become
-negligible: then P(D = 0) is estimated from the higher frequencies, and the series is tapered.
-Compared with 16 times as many frequencies, the result is then usually off by 2e-6, and at most by
-2e-4 (100 random cases).
+negligible: then P(D = 0) is estimated from the higher frequencies, and the series is tapered (its
+terms at high frequencies are reduced). Compared with 16 times as many frequencies, the result is
+then usually off by 2e-6, and at most by 2e-4 (100 random cases).
 """
 
 from __future__ import annotations
@@ -35,38 +36,42 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
 from sampledash.types import Floats, Ints
 
-_REACH = 8.0  # values farther from the mean, in standard deviations, have negligible probability
+_REACH = 8.0  # values more than this many standard deviations from the mean are neglected
 # Numbers of frequencies to try in turn, until the characteristic functions become negligible.
 _STAGES = (0, 48, 512, 2048, 8192)
-# Numbers of frequencies up to _ALWAYS are always allowed. Larger numbers are allowed only if
-# distributions x frequencies is at most _ROOM.
+# Numbers of frequencies up to _ALWAYS are always allowed. A larger number is allowed only if its
+# product with the number of distributions is at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
 _ENOUGH = 512  # smallest number of frequencies after which the Fourier series may be cut off
 # Largest length of the discrete Fourier transform from which ``by_lumps`` computes how often a rare
 # large value occurs.
 _TURNS = 128
-_ROUNDED = 1e-6  # a computed standard deviation below this is a rounding error and counts as 0
+_ROUNDED = 1e-6  # a computed standard deviation below this is 0 up to rounding errors
 _FAINT = 1e-6  # a characteristic function with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Pairs use the same frequencies if their standard deviations differ by less than this factor.
+# Pairs of systems are computed with the same frequencies if the standard deviations of their
+# differences differ by less than this factor.
 _ALIKE = 8.0
-# The normal distribution is used if no term of a sum can change the difference by more than this
-# many standard deviations: its error is then at most about 0.005.
+# The normal distribution is used if no term of a mean (such as one instance) can change the
+# difference of the means by more than this many standard deviations. The error is then at most
+# about 0.005.
 _ROUGH = 0.08
 
 
 def probability_of_order(
     metric: Metric | str, sets: Sequence[RankSet], m: int, **options: Unpack[Options]
 ) -> pd.DataFrame:
-    """Return the chance that one sampled run shows the true order of each pair (Table 4).
+    """Return the chance that one sampled run shows the true order of each pair of systems.
+
+    Table 4 of Krichene & Rendle (KDD 2020) lists such chances.
 
     Parameters
     ----------
     metric
         A metric or its text.
     sets
-        At least two rank sets; each is sampled independently of the others, as in the paper.
+        At least two rank sets, one per system; each is sampled independently of the others.
     m
         Sampled negatives per instance.
     **options
@@ -83,10 +88,10 @@ def probability_of_order(
     20,000 instances. Otherwise, with one relevant item per instance, or a metric of the best item
     only, the distribution of the mean is exact if the mean takes few values. If it takes many,
     its characteristic function is inverted, which is accurate at any skewness (occurrences of a
-    rare value that dwarfs all others are counted separately), or, if there are so many instances
-    that the skewness is negligible, the normal distribution is used. With several relevant items,
-    20,000 runs are simulated below 30 instances or up to 200 relevant items (fewer if a run takes
-    long); else the normal distribution with the exact mean and variance is used.
+    rare value much larger than all others are counted separately), or, if there are so many
+    instances that the skewness is negligible, the normal distribution is used. With several
+    relevant items, 20,000 runs are simulated below 30 instances or up to 200 relevant items (fewer
+    if a run takes long); else the normal distribution with the exact mean and variance is used.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -105,15 +110,17 @@ def pair_chances(
     protocol: Protocol,
     moments: tuple[Floats, Floats] | None = None,
 ) -> list[list[float]]:
-    """Return the chance that a run shows the order of each pair, one list per metric.
+    """Return the chance that a run shows the true order of each pair, one list per metric.
 
-    ``pairs`` are tuples (better, worse, truth), one sequence per metric; the chance of a pair is
-    NaN if its truth is 0. ``moments``: the result of :func:`moments_of_means`, if it is known.
+    ``pairs`` has one sequence per metric of tuples (index of the better system, index of the worse
+    system, truth). Truth is 0 if the exact metric ties the pair, whose chance is then NaN.
+    ``moments``: the result of :func:`moments_of_means`, if it is known.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
     if any(run.counts_items for row in runs for run in row):
-        # Compute the moments of all metrics together, and store the means in the runs.
+        # Compute the means and variances of all relevant items for all metrics together, and store
+        # the means in the runs, which need them for the hit probabilities.
         everyone = [ranks.counted(protocol.ties) for ranks in sets]
         known = moments_of_systems(metrics, everyone, m, protocol)
         runs = [
@@ -145,7 +152,7 @@ def pair_chances(
 def _chances_of_sums(
     runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
 ) -> Floats:
-    """Return P(mean of run ``first`` > mean of run ``second``) for each pair of indices.
+    """Return P(mean of ``first`` run > mean of ``second`` run) for each pair of indices of runs.
 
     The normal distribution is used where it is accurate, and Fourier inversion elsewhere.
     """
@@ -172,12 +179,12 @@ def _chances_above(
     deviation: Floats,
     shift: Floats,
 ) -> Floats:
-    """Return P(mean of run ``first`` > mean of run ``second`` + shift) for each pair of indices.
+    """Return P(mean of ``first`` run > mean of ``second`` run + shift) for each pair of indices.
 
     The mean of each run must be a sum of independent items or of hits, and instance counts must be
     whole numbers. ``difference`` is the expected difference of the means minus ``shift``, and
     ``deviation`` is the standard deviation of the difference, which is not 0. ``shift`` is half the
-    step of the lattice on which both means lie, or 0 if there is no such lattice.
+    distance of neighbouring values if both means lie on one lattice (evenly spaced values), else 0.
     """
     chances = np.empty(len(first))
     left = np.arange(len(first))
@@ -189,7 +196,8 @@ def _chances_above(
         chances[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        chances[now] = np.array(whole, dtype=np.float64)  # None becomes NaN
+        # Where _runs_by_lumps does not apply, it returns None, which becomes NaN here.
+        chances[now] = np.array(whole, dtype=np.float64)
         now = now[np.isnan(chances[now])]
         if len(now):
             used, at = np.unique(np.r_[first[now], second[now]], return_inverse=True)
@@ -222,13 +230,13 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
 
 
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
-    """Return the characteristic functions of the means: shape (runs, frequencies).
+    """Return the characteristic function of the mean of each run: shape (runs, frequencies).
 
     The frequencies must be evenly spaced.
     """
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
-    # In runs with the same fitted correction and weight, equal items have equal distributions,
-    # which are computed once.
+    # Equal relevant items have equal distributions if their runs have the same fitted correction
+    # and their weights in the means are equal. Such distributions are computed once, in groups.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -254,9 +262,11 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
 def normal_chances(
     difference: Floats | float, deviation: Floats | float, step: Floats | float = 0.0
 ) -> Floats:
-    """Return P(difference of two means > ``step``) for a normally distributed difference.
+    """Return P(X > ``step``) for a normally distributed difference X of two means.
 
-    ``step`` is half the lattice step of the difference, as a continuity correction, or 0.
+    ``difference`` and ``deviation`` are the mean and the standard deviation of X. ``step`` is a
+    continuity correction: half the distance of neighbouring values of X if they are evenly spaced,
+    else 0.
     """
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)
@@ -264,17 +274,20 @@ def normal_chances(
 
 
 def common_step(first: Floats | float, second: Floats | float) -> Floats:
-    """Return half the lattice step of a difference of two means, given those of both means.
+    """Return the continuity correction for the difference of two means.
 
-    The result is 0 if the steps differ: means on different lattices are hardly ever equal.
+    ``first`` and ``second`` are half the distance of neighbouring values of each mean, 0 if its
+    values are not evenly spaced. If they are equal, so is the result. Otherwise the result is 0,
+    because the two means then hardly ever have the same value.
     """
     return np.where(np.abs(np.subtract(first, second)) <= 1e-9 * np.asarray(first), first, 0.0)
 
 
 def _chances_among(laws: Sequence[Law | None]) -> Floats:
-    """Return the matrix of P(mean of i > mean of j) for all pairs of independent means.
+    """Return the matrix of P(mean of system i > mean of system j) for all i and j.
 
-    ``laws`` are the distributions of the means; entries of a missing distribution are NaN.
+    ``laws`` are the distributions of the means, which are independent. Where a distribution is
+    None, the entries of its row and column are NaN.
     """
     chances = np.full((len(laws), len(laws)), np.nan)
     known = {i: law for i, law in enumerate(laws) if law is not None}
@@ -294,24 +307,26 @@ def by_lumps(
     transform: Callable[[Complex, Complex, Complex], Complex],
     shift: float,
 ) -> float | None:
-    """Return P(difference of two sums > shift) if one rare value dwarfs all others, else None.
+    """Return P(first sum - second sum > shift) if a rare value is much larger than all others.
 
-    The sum that contains the large value more often is larger. If both contain it equally often,
-    the other values decide. These are so small that evenly spaced frequencies for the whole sum
-    would not resolve them, so their distribution is inverted with frequencies of its own.
+    Otherwise return None. The sum that contains the large value more often is larger. If both sums
+    contain it equally often, their other values determine which sum is larger. These are so small
+    that evenly spaced frequencies for the whole sum would not resolve them, so the characteristic
+    function of their difference is inverted separately, at higher frequencies.
 
     Parameters
     ----------
     terms, times
-        Distributions of the terms of both sums, and how often each term is added on average.
+        Distributions of the terms of both sums, and how often each term is added (on average).
     transform
-        Function that returns the characteristic function of the difference, (turns, frequencies).
-        Its first two arguments, each (terms, frequencies), are the contributions of the other
-        values and of the large value to the characteristic functions of the terms. Its third
-        argument holds phase factors, (turns, 1): the function multiplies by the phase factor for
-        each large value in the first sum, and divides by it for each in the second sum.
+        Function that returns the characteristic function of the difference of the sums, for each
+        of several phase factors: (turns, frequencies). Its first two arguments, each (terms,
+        frequencies), are the contributions of the other values and of the large value to the
+        characteristic functions of the terms. Its third argument holds the phase factors, (turns,
+        1): the function multiplies by the phase factor for each large value in the first sum, and
+        divides by it for each large value in the second sum.
     shift
-        Half the step of the lattice on which both sums lie, or 0 if there is none.
+        Half the distance of neighbouring values of the sums, or 0 if they are not evenly spaced.
     """
     values, at = np.unique(np.concatenate([v for v, _ in terms]), return_inverse=True)
     wide = int(np.argmax(np.diff(values, prepend=values[0])))
@@ -339,12 +354,12 @@ def by_lumps(
         return np.vstack([wave, np.ones(len(wave))])
 
     ahead = float(oftener[1 : size // 2].sum())
-    # Near frequency 0, the modulus of the characteristic function determines the variance of the
-    # difference that the other values cause.
+    # If both sums contain equally many large values, the other values alone make up the difference.
+    # The modulus of its characteristic function near frequency 0 determines its variance.
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
     turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
     if turned_by < _ROUNDED:
-        # The other values are constant: sums with equally many large values are equal.
+        # The other values are constant, so two sums with equally many large values are equal.
         return ahead
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
@@ -362,11 +377,12 @@ def inverted(
     deviation: float,
     shift: Floats,
 ) -> Floats:
-    """Return P(sum ``first`` > sum ``second`` + shift) for each pair of indices.
+    """Return P(sum ``first`` > sum ``second`` + shift) for each pair of indices of sums.
 
     ``transform`` returns the characteristic functions of the sums, (sums, frequencies). ``laws`` is
-    the number of distributions it evaluates, which limits the number of frequencies. ``deviation``
-    is the largest standard deviation of a difference; no difference has a much smaller one.
+    the number of distributions that it evaluates: with more distributions, fewer frequencies are
+    used. ``deviation`` is the largest standard deviation of the differences of the pairs. It sets
+    the spacing of the frequencies, so the standard deviation of each difference must be similar.
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
@@ -380,7 +396,7 @@ def inverted(
         faint = both[0] * both[1] < _FAINT
         # The product of two characteristic functions can be negligible and grow again at higher
         # frequencies, above all for few large terms. So the series is cut off only after enough
-        # frequencies, and only if the larger of the two is small too.
+        # frequencies, and only if the larger of the two characteristic functions is small too.
         gone = faint & (both[1] < np.sqrt(_FAINT)) & (end >= _ENOUGH) | (end == ends[-1])
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]
@@ -395,14 +411,19 @@ def inverted(
 def _square_wave(
     phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, *, tapered: bool
 ) -> Floats:
-    """Return P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring."""
+    """Return P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring.
+
+    ``phi`` holds the characteristic functions of the sums at odd multiples of ``base``. If they are
+    not negligible at the last frequency, the series must be ``tapered``.
+    """
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
     if tapered:
         part = k / len(k)
         step *= np.exp(-0.5 * (4 * part) ** 2)
-        # The real part of the characteristic function, averaged over the last three quarters of
-        # the frequencies, estimates P(D = 0): it is 1 if D is always 0, and 0 for a smooth density.
+        # Let D be the difference of the sums. The real part of its characteristic function,
+        # averaged over the last three quarters of the frequencies, estimates P(D = 0): the average
+        # is 1 if D is always 0, and about 0 if D has a smooth density.
         hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
         hump /= hump.sum()
     chances = np.empty(len(first))

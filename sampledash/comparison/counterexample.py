@@ -10,10 +10,11 @@ above it in every draw.
   negatives are drawn: g = c + d f with d >= 0, so expected means have the exact order or are tied.
 * *Otherwise a pair exists.* Then 1, f and g are linearly independent functions of the rank (d < 0
   would contradict that f and g are non-increasing; and if f is constant, its cutoff is k >= n > m,
-  so g is constant too). So the map from signed counts of ranks :math:`\mu` with sum 0 to
-  :math:`(\sum \mu f, \sum \mu g)` reaches every point of the plane, also points with a positive
-  first and a negative second coordinate. Rational counts come arbitrarily close to such a point;
-  multiplied by their common denominator, they are whole numbers of instances.
+  so g is constant too). Let :math:`\mu(r)` be the count of rank r in A minus its count in B; the
+  sum of :math:`\mu` is 0. The map from :math:`\mu` to :math:`(\sum \mu f, \sum \mu g)` reaches
+  every point of the plane, also points with a positive first and a negative second coordinate.
+  Rational counts come arbitrarily close to such a point; multiplied by their common denominator,
+  they are whole numbers of instances.
 
 The search pairs each instance of A with an instance of B. The two ranks of a pair form a gap, which
 is a gap of A if A has the better rank, else a gap of B. The length of a gap in f (or g) is the
@@ -41,20 +42,23 @@ from sampledash.types import Floats, Ints
 _Copies = tuple[Ints, int]
 
 _ALL = 128  # number of candidates up to which every rank is tried
-_STEPS = 64  # with more candidates, number of logarithmically spaced ranks that are tried
+_STEPS = 64  # number of logarithmically spaced ranks that are tried if candidates exceed _ALL
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
 _MIXED = 5  # number of instances up to which every combination of gaps is tried
-_PRODUCTS = 1 << 21  # number of combinations in memory at a time
+_PRODUCTS = 1 << 21  # largest number of sums of gaps that are computed at a time
 _PAIRED = 1_000  # largest number of gaps of A, and of gaps of B, whose multiples are combined
-_ROWS = 64  # a rank set with more instances stores distinct ranks with counts
+# With more instances than this, a rank set has one row per distinct rank, with its count, instead
+# of one row per instance.
+_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
     """L sums of p gaps each, where a gap consists of a rank of A and a rank of B.
 
-    ``exact`` and ``sampled`` are the lengths of the sums in f and in g, (L,); ``members`` are the
-    indices of the gaps in each sum, (L, p).
+    The length of a gap is the difference of a metric between its two ranks. ``exact`` and
+    ``sampled`` are the lengths of the sums in f, the exact metric, and in g, the expected sampled
+    metric, (L,). ``members`` are the indices of the gaps in each sum, (L, p).
     """
 
     exact: Floats
@@ -67,7 +71,9 @@ class _Gaps:
     def front(self, ahead: bool) -> _Gaps:
         """Return the Pareto front of these sums of gaps.
 
-        For A (``ahead`` is True), long in f and short in g is better; for B, the opposite.
+        For A (``ahead`` is True), a sum is better if it is longer in f (the exact metric) and
+        shorter in g (the sampled metric). For B, it is better if it is shorter in f and longer in
+        g.
         """
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
@@ -78,7 +84,8 @@ class _Gaps:
     def plus(self, other: _Gaps) -> _Gaps:
         """Return all sums of an entry of ``self`` and an entry of ``other``.
 
-        If there are too many, only evenly spaced entries of ``self`` are used.
+        If this would give more than ``_PRODUCTS`` sums, only evenly spaced entries of ``self`` are
+        used.
         """
         limit = max(1, _PRODUCTS // len(other.exact))
         mine = self[np.unique(np.linspace(0, len(self.exact) - 1, limit).astype(np.int64))]
@@ -131,10 +138,11 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         return None
     slope = ranges[1] / ranges[0]
     if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
-        return None  # g is affine in f, up to differences that count as ties
+        return None  # g is affine in f, up to _VISIBLE: the sampled order is never the opposite
     high, low = np.triu_indices(len(ranks), 1)
-    # Gaps are sorted by width. So among gaps whose lengths in f and in g are equal up to rounding,
-    # the narrowest is taken for A and the widest for B.
+    # Sort the gaps by width, the distance of their two ranks in ``ranks``. So among gaps whose
+    # lengths in f and in g are equal up to rounding, the narrowest is taken for A and the widest
+    # for B.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -163,7 +171,7 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
 
 
 def _candidates(metric: Metric, n: int) -> Ints:
-    """Return the ranks that are tried, in increasing order."""
+    """Return the ranks from which the rank sets are built, in increasing order."""
     if n <= _ALL:
         return np.arange(1, n + 1)
     ladder = np.geomspace(_ALL // 2, n, _STEPS).round().astype(np.int64)
@@ -175,17 +183,22 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
 ) -> tuple[float, _Copies, _Copies] | None:
-    """Return the sums of gaps of A and B that maximise the smaller difference, in f or in g.
+    """Return a sum of gaps of A and a sum of gaps of B that make the two opposite orders clearest.
 
-    The two differences are divided by ``ranges``. The first element of the result is a number
-    slightly below the maximum. The result is None if no gap of A fits a gap of B.
+    The sum of A must be longer in f (exact metric) and shorter in g (sampled metric). These two
+    differences are divided by ``ranges``, and the smaller quotient is maximised. The first element
+    of the result is a number slightly below the maximum. The result is None if no sum of A fits a
+    sum of B. ``size`` is the number of instances.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return whether each gap of A has a gap of B shorter in f and longer in g by ``share``."""
+        """Return, for each sum of A, whether a sum of B is shorter in f and longer in g.
+
+        The differences must be at least ``share`` times ``ranges``.
+        """
         least = [max(share * whole, _VISIBLE * size) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])
@@ -196,7 +209,8 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # Among pairs that are about equally clear, take the one whose gap of A is shortest in g.
+    # Among pairs of sums that are about equally clear, take the pair whose sum of A is shortest in
+    # g.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
@@ -240,7 +254,8 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     not sufficient to find one.
     """
     numerator, denominator = np.full((2, len(low)), np.inf)
-    # The fraction is (a x + c) / (b x + d), where x lies between the remainders low and high.
+    # The fraction is (a x + c) / (b x + d), where x is a number between the remainders low and high
+    # that is still to be found.
     a, b, c, d = np.multiply.outer([1.0, 0.0, 0.0, 1.0], np.ones(len(low)))
     at = np.arange(len(low))
     while len(at := at[low < high]):

@@ -22,9 +22,10 @@ Notes
 All results are about the mean over the given instances. If the cost of an instance is random, N is
 the expected number of instances; the variance then differs only by terms of order 1/N.
 
-The difference of two means over N drawn instances has the sign of the sum S of their differences d
-per instance. With the power sums :math:`p_k(t) = \sum_u e^{i k t d_u}`, Newton's identities for the
-elementary symmetric polynomials give the characteristic function of S by recursion over the draws,
+The difference of two means over N drawn instances has the sign of the sum X of the differences
+:math:`d_u` of the two systems on the drawn instances u. With the power sums
+:math:`p_k(t) = \sum_u e^{i k t d_u}` over all D instances, Newton's identities for the elementary
+symmetric polynomials give the characteristic function of X by recursion over the draws,
 
 .. math:: \varphi_N = \sum_{k=1}^{N} (-1)^{k-1} p_k \varphi_{N-k}\,
    \frac{(N-1) \cdots (N-k+1)}{(D-N+1) \cdots (D-N+k)}, \qquad \varphi_0 = 1.
@@ -58,13 +59,16 @@ from sampledash.types import Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
-_NOTHING = 1e-13  # smaller probabilities are left out of a sum
-_REACH = 8.0  # a difference of more standard errors than this has a certain sign
-_SUBSETS = 20_000  # all possible samples are enumerated if there are at most this many
+_NOTHING = 1e-13  # cases with a smaller probability are left out in ``_surplus_chance``
+_REACH = 8.0  # the sign of a difference of more standard errors than this is certain
+_SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
 # The normal distribution is used if more instances than this are drawn, and more are left out.
 _MOST = 2_500
-_SIZES = 30  # differences with at most this many distinct sizes are tested for a common unit
-_WEIGHTLESS = 1e-17  # smaller factors of power sums are left out
+# Differences of two systems per instance are tested for a common unit if they have at most this
+# many distinct sizes.
+_SIZES = 30
+# Smaller factors of the power sums p_k in the recursion of the module docstring are left out.
+_WEIGHTLESS = 1e-17
 # Frequencies are processed in blocks of this length, because exp(i value frequency) is a product of
 # a factor per block and a factor per step within the block.
 _STEPS = 64
@@ -112,11 +116,11 @@ def designs(
     Returns
     -------
     ``errors``: one row per design and system with ``design``, ``system``, ``instances`` (expected
-    number of evaluated instances, rounded), ``scores`` (average over all instances), ``bias``,
-    ``standard_error`` and ``rmse``, the root of the mean squared error. ``orders``: one row per
-    design and pair with ``design``, ``better``, ``worse`` and ``probability`` that one evaluation
-    shows the true order, NaN where the exact metric ties the pair. Results are NaN if the budget
-    does not suffice for one instance.
+    number of evaluated instances, rounded), ``scores`` (number of scored candidates, averaged over
+    all instances), ``bias``, ``standard_error`` and ``rmse`` (root of the mean squared error).
+    ``orders``: one row per design and pair with ``design``, ``better``, ``worse`` and
+    ``probability`` that one evaluation shows the true order, NaN where the exact metric ties the
+    pair. Results are NaN if the budget does not suffice for one instance.
 
     Raises
     ------
@@ -231,8 +235,8 @@ class _Sample:
                 self.group[i], self.counts[i] = number, first.count
                 self.values[i] = instance_values(metric, sets[i], protocol.ties)[at]
                 self.weights[i] = weight / np.average(weight, weights=first.count)
-                # A weighted mean is a ratio. To first order, its error is the mean of ``off`` over
-                # the drawn instances.
+                # The weighted mean over drawn instances is a ratio. To first order, its error is
+                # the mean of ``off`` over the drawn instances.
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
@@ -244,16 +248,17 @@ class _Sample:
         return float(np.sqrt((counts @ off**2) / (total - 1) * (1 / share - 1) / total))
 
     def error(self, i: int, share: float) -> float:
-        """Return the standard error of system i's mean over a share of the instances.
+        """Return the standard error of system i's mean over a random ``share`` of the instances.
 
-        The result is NaN if the share is less than one instance.
+        The result is NaN if the share amounts to less than one instance.
         """
         return self._error(self.off[i], self.counts[i], share)
 
     def chance(self, i: int, j: int, share: float) -> float:
-        """Return P(mean of i > mean of j) over a share of the instances.
+        """Return P(mean of system i > mean of system j) over a random ``share`` of the instances.
 
-        Paired systems are evaluated on the same drawn instances, others on separate ones.
+        Systems that rank the same instances are evaluated on the same drawn instances. For other
+        systems, instances are drawn separately.
         """
         difference = float(self.mean[i] - self.mean[j])
         if self.group[i] == self.group[j]:
@@ -274,9 +279,10 @@ def _chance_of_subsets(
 ) -> float:
     """Return P(sum of one or two means over random subsets of instances > 0).
 
-    ``gains``: for each mean, the values and the number of instances with each value; a ``share`` of
-    the instances is drawn. ``difference`` and ``error``: expected value and standard error of the
-    sum.
+    The sum is the difference of two systems: one mean of differences if both systems use the same
+    instances, else one mean per system. ``gains``: for each mean, the values and the number of
+    instances with each value; a ``share`` of the instances is drawn. ``difference`` and ``error``:
+    expected value and standard error of the sum.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -290,13 +296,15 @@ def _chance_of_subsets(
         if len(gains) == 1 and comb(total, drawn) <= _SUBSETS:
             chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
             return float(np.mean(chosen.mean(axis=1) > TIED))
-        # Ties matter if all values are multiples of one unit. Two separate means are rarely equal,
-        # so they are not tested for a common unit.
+        # If all values are multiples of one unit, the two systems often tie, and half a unit is
+        # needed as continuity correction. Means over separately drawn instances rarely tie, so
+        # their values are not tested for a common unit.
         if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
             step = unit[0] / 2 / drawn
         values = values / drawn
         if 2 * drawn > total:
-            # The sum over the instances that are left out is equivalent, and faster to compute.
+            # Compute the sum over the fewer instances that are left out instead, which is faster.
+            # Both sums together are a constant.
             values, drawn, shift = -values, total - drawn, shift - float(counts @ values)
         means.append((values, counts, drawn))
     if max(drawn for _, _, drawn in means) > _MOST:
@@ -315,7 +323,7 @@ def _chance_of_subsets(
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
     """Return the characteristic function of a sum of values drawn without replacement: (f,).
 
-    ``drawn`` of the ``values``, with multiplicities ``counts``, are added; f is the number of
+    ``drawn`` of the ``values``, which occur ``counts`` times, are added; f is the number of
     frequencies.
     """
 
@@ -329,7 +337,8 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
         return factors[factors * total > _WEIGHTLESS]
 
     total = float(counts.sum())
-    # exp(i value frequency) is a factor per block of frequencies times a factor per step within it.
+    # Compute exp(i value frequency) as a factor for the block of frequencies times a factor for the
+    # position of the frequency in its block, which needs fewer exponentials.
     first = np.exp(1j * np.multiply.outer(frequencies[::_STEPS], values))
     step = np.exp(1j * np.multiply.outer(values, frequencies[:_STEPS] - frequencies[0]))
     starts, steps, sums = -counts, np.ones(1), []
@@ -348,8 +357,8 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
 def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
     """Return P(more ``up`` than ``down`` instances in a draw without replacement).
 
-    Of ``total`` instances, ``drawn`` are drawn; ``up`` and ``down`` are the numbers of instances
-    of two kinds among the ``total``.
+    Of ``total`` instances, ``drawn`` are drawn. ``up`` and ``down`` are also the numbers of these
+    two kinds of instances among the ``total``.
     """
 
     def law(m: int, above: float, below: float) -> Floats:
@@ -402,13 +411,13 @@ def mean_of_sample(
 
     Notes
     -----
-    For the interval, z^2 artificial instances (3.84 at 95 %) are added to the drawn ones, half with
-    the smallest and half with the largest value, so that the interval keeps its level if few or no
-    drawn instances are hits (Agresti & Coull, The American Statistician 1998; for a difference,
-    Agresti & Min, Statistics in Medicine 2005). For a difference, the added values have the size of
-    the observed differences (sum of squares divided by sum), or the largest possible size if all
-    observed differences are 0. ``standard_error`` is computed without the added instances; it is 0
-    if all drawn values are equal.
+    For the interval, z^2 artificial instances, where z is the normal quantile (z^2 = 3.84 at 95 %),
+    are added to the drawn instances, half with the smallest and half with the largest value. So the
+    interval keeps its level if few or no drawn instances are hits (Agresti & Coull, The American
+    Statistician 1998; for a difference, Agresti & Min, Statistics in Medicine 2005). For a
+    difference, the added values have the size of the observed differences (sum of squares divided
+    by sum), or the largest possible size if all observed differences are 0. ``standard_error`` is
+    computed without the added instances; it is 0 if all drawn values are equal.
 
     Examples
     --------

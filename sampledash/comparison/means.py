@@ -1,8 +1,8 @@
-r"""Mean of a metric over a rank set: exact, and expected under sampling at any m.
+r"""Mean of a metric over a rank set: the exact mean, and the expected sampled mean at any m.
 
-Let H[m](s) be the expected weight of the relevant items that have s of m sampled negatives above
-them. Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme. So this
-histogram is thinned from m to m - 1 by
+Let H[m](s) be the expected total weight of the relevant items that have s of m sampled negatives
+above them. Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme.
+So this histogram is thinned from m to m - 1 by
 
     H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
 
@@ -29,15 +29,21 @@ from sampledash.sampling import check_metric, merge_laws, weighted_pmf_sums
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
-_TINY = 1e-290  # smaller entries are set to 0: subnormal arithmetic is a hundred times slower
+# Smaller histogram entries are set to 0, because arithmetic with subnormal numbers is a hundred
+# times slower.
+_TINY = 1e-290
 _ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
-# A metric is tabulated over the number of items above if that number is below this limit.
+# If the largest number of items above a relevant item is below this limit, a metric is averaged
+# over ties with a table of its values; otherwise by quadrature.
 _TABLE = 10_000_000
 _KEPT = 16  # number of values of m for which the results of ``merged`` are cached per system
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
-    """Return the progress callback for step ``number`` of ``steps`` steps of equal size."""
+    """Return a callback for the share of step ``number`` (from 0) that is done.
+
+    It calls ``progress`` with the share of all ``steps``, which are of equal size.
+    """
     checks.function("progress", progress)
     report = progress or (lambda share: None)
     return lambda part: report((number + part) / steps)
@@ -50,7 +56,7 @@ def mean(
     ties: Ties = "expected",
     weighting: Weighting = "instances",
 ) -> float:
-    """Return the exact mean of the metric over the instances (eq. 1).
+    """Return the exact mean of the metric over the instances (eq. 1 of Krichene & Rendle).
 
     Parameters
     ----------
@@ -104,7 +110,10 @@ def mean_range(
 
 
 def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Protocol) -> Floats:
-    """Return the exact mean of every metric (eq. 1), shape (systems, metrics)."""
+    """Return the exact mean of every metric over the instances of every system.
+
+    The shape is (systems, metrics).
+    """
     means = np.empty((len(sets), len(metrics)))
     for i, ranks in enumerate(sets):
         atoms = ranks.counted(protocol.ties)
@@ -117,7 +126,11 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
 
 
 def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return the exact value of each relevant item, before ``scale``, averaged over its ties."""
+    """Return each relevant item's exact contribution to the metric, averaged over the tie orders.
+
+    The contributions are not yet multiplied by ``metric.scales``, which turns sums over the
+    relevant items of an instance into the metric.
+    """
     atoms = as_ranked_by(metric, atoms)
     values = np.empty(len(atoms))
     for j in atoms.positions:
@@ -128,7 +141,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
         elif not tied.any():
             values[at] = metric.of_above(above, total, j)
         elif metric.share is not None:
-            # The item hits if at most this number of items is above it.
+            # The item hits if at most ``last`` items are above it.
             last = places_within(metric.share, total) - j
             values[at] = np.clip(last - above + 1, 0, tied + 1) / (tied + 1)
         else:
@@ -137,7 +150,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
-    """Return the value of each item, averaged over the counts above..above + tied."""
+    """Return each relevant item's value, averaged over above..above + tied items above it."""
     top = int((above + tied).max())
     if top < _TABLE:
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
@@ -190,15 +203,16 @@ def expected_means(
     protocol: Protocol,
     progress: Progress | None = None,
 ) -> Floats:
-    """Return the expected mean at every m: shape (len(m_values), systems, metrics).
+    """Return the expected sampled mean of every system and metric at every m.
 
-    ``m_values`` may be in any order and may contain repeated values.
+    The shape is (len(m_values), systems, metrics). ``m_values`` may be in any order and may contain
+    repeated values.
     """
     return MeansOverM(metrics, sets, max(m_values), protocol).at(m_values, progress)
 
 
 class MeansOverM:
-    """Expected means of every metric and system at any m up to ``m_max``."""
+    """Expected sampled means of every metric and system at any m up to ``m_max``."""
 
     def __init__(
         self, metrics: Sequence[Metric], sets: Sequence[RankSet], m_max: int, protocol: Protocol
@@ -209,8 +223,9 @@ class MeansOverM:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
-        # One pass computes all metrics that rank the same items and have equal scales for every
-        # number |R| of relevant items.
+        # One :class:`_Pass` computes all metrics that rank a relevant item among the same items and
+        # have the same ``scale`` for every number of relevant items, because their histograms are
+        # equal.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -222,7 +237,7 @@ class MeansOverM:
         ]
 
     def at(self, m_values: Sequence[int], progress: Progress | None = None) -> Floats:
-        """Return the means at ``m_values``: shape (len(m_values), systems, metrics)."""
+        """Return the expected means at ``m_values``: shape (len(m_values), systems, metrics)."""
         wanted, places = np.unique(np.asarray(m_values, dtype=np.int64), return_inverse=True)
         result = np.zeros((len(wanted), *self._shape))
         for done, (members, thinning) in enumerate(self._passes):
@@ -233,9 +248,10 @@ class MeansOverM:
 
 @dataclass(frozen=True)
 class _Lane:
-    """Relevant items of one system at one position among the relevant items of their instances.
+    """All relevant items of one system that have the same ``position`` in their instances.
 
-    ``weight`` is the weight of each item in the mean.
+    The position is 1 for the best relevant item of an instance. ``weight`` is the weight of each
+    relevant item's value in the mean metric.
     """
 
     system: int
@@ -245,9 +261,10 @@ class _Lane:
 
 
 class _Pass:
-    """Histograms of sampled counts, one row per lane.
+    """Histograms of the number of sampled negatives above the relevant items, one row per lane.
 
-    All rows are thinned together from the largest m to smaller m, see the module docstring.
+    A lane is a system and a position (:class:`_Lane`). All rows are thinned together from the
+    largest m to smaller m, see the module docstring.
     """
 
     def __init__(
@@ -257,9 +274,11 @@ class _Pass:
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
         #: Map from m to tuples: a row, and the indices of its items that have exactly m negatives.
+        #: These items are added to the histogram at this m.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: Map from a row to the numbers of negatives of its items, in increasing order, and the
-        #: cumulative sums of their exact values.
+        #: Map from a row to the numbers of negatives of its items that have at most m_max, in
+        #: increasing order, and the cumulative sums of the exact values of these items. At any m,
+        #: the items with fewer than m negatives contribute such a sum to the mean.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -273,24 +292,26 @@ class _Pass:
                 self.lanes.append(lane)
         top = m_max
         if protocol.design.distinct:
-            # If m exceeds all numbers of negatives, every value is exact.
+            # At an m above all numbers of negatives, every value is exact, without a histogram.
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
         first = _histograms(self.parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # For each position, its rows, and the uncorrected values of the metrics at each count
-        # above. The values of AUC, ATOP and TOPK also depend on m: ``moving`` lists these metrics.
+        # For each position: its rows of the histograms, and the uncorrected values of the metrics
+        # for each number of sampled negatives above. The values of AUC, ATOP and TOPK depend on m
+        # too, so these metrics, listed in ``moving``, are recomputed at each m.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
             table = [metric.of_above(np.arange(m_max + 1), m_max, j) for metric in metrics]
             rows = np.flatnonzero(positions == j)
-            # If these are all rows, a slice avoids a copy of them.
+            # If ``rows`` are all rows of the histograms, a slice avoids a copy of the histograms.
             every = len(rows) == len(positions)
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
-        #: Matrix with 1 where a lane belongs to a system, else 0: (systems, lanes).
+        #: Matrix with 1 where a lane (row of the histograms) belongs to a system, else 0: (systems,
+        #: lanes).
         owners = np.array([lane.system for lane in self.lanes])
         self.owned = (np.arange(len(atoms))[:, None] == owners).astype(np.float64)
         self.counts = np.arange(1.0, top + 2.0)
@@ -308,10 +329,10 @@ class _Pass:
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
         """Add items to a row of the histograms at the m at which all their negatives are sampled.
 
-        The sampled count above such an item is its true count.
+        The number of sampled negatives above such an item is the true number of negatives above.
         """
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        # These counts are whole, but stored as floats if ``merged`` has joined other items.
+        # The numbers above are whole, but stored as floats if ``merged`` has joined other items.
         above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))
@@ -321,7 +342,7 @@ class _Pass:
             histogram += np.bincount(count, np.repeat(weight / size, size), len(histogram))
 
     def at(self, wanted: Ints, report: Progress) -> Floats:
-        """Return the means at the values ``wanted`` of m: (len(wanted), systems, metrics).
+        """Return the expected means at the m in ``wanted``: (len(wanted), systems, metrics).
 
         ``wanted`` must be in increasing order.
         """
@@ -329,7 +350,8 @@ class _Pass:
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
         if self.protocol.design.varies:
-            # Histograms cannot be thinned, because dropping one draw may drop no distinct item.
+            # Histograms cannot be thinned from m to m - 1, because dropping one of m draws may
+            # leave the set of distinct negatives unchanged.
             for index, m in enumerate(wanted.tolist()):
                 result[index] = self.owned @ self._values(
                     _histograms(self.parts, m, self.protocol), m
@@ -347,8 +369,8 @@ class _Pass:
                 for below in range(m - 1, target - 1, -1):
                     self._thin(thinned, below)
                 m, thinned = target, thinned[:, : target + 1]
-                # If some smaller values of m are skipped, a later call may need them and start from
-                # this m, so the histograms at this m are cached if there is room.
+                # If this call skips some m below, a later call may need them, and can then start
+                # thinning from this m. So the histograms at this m are cached if there is room.
                 gap = index and target - wanted[index - 1] > 1
                 if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
                     self.kept[m] = thinned.copy()
@@ -370,7 +392,7 @@ class _Pass:
             self._arrive(thinned[row], row, members)
 
     def _values(self, thinned: Floats, m: int) -> Floats:
-        """Return the expected contribution of each lane to each metric at m: (lanes, metrics)."""
+        """Return the expected contribution of each lane to each mean at m: (lanes, metrics)."""
         values = np.zeros((len(self.lanes), len(self.metrics)))
         if self.protocol.correction.by_rank:
             for row, lane in enumerate(self.lanes):
@@ -390,9 +412,10 @@ class _Pass:
 
 
 def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
-    """Return the histogram of sampled counts above for each part: (parts, m + 1).
+    """Return a histogram of the number of sampled negatives above for each part: (parts, m + 1).
 
-    A part consists of relevant items and their weights in the mean.
+    A part consists of relevant items and their weights in the mean. An entry of the histogram is
+    the expected total weight of the items with this number of sampled negatives above.
     """
     total = np.zeros((len(parts), m + 1))
     smooth = []
@@ -419,7 +442,9 @@ def curve(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Return the expected mean of the metric at each m (Figures 2 and 6).
+    """Return the expected sampled mean of the metric at each m.
+
+    Figures 2 and 6 of Krichene & Rendle (KDD 2020) show such curves.
 
     Parameters
     ----------
@@ -446,7 +471,11 @@ def curve(
 
 
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
-    """Return fewer items, with fractional counts above, that have the same histogram at m."""
+    """Return fewer items, with fractional numbers above, that have the same histogram at m.
+
+    The histogram is that of the number of sampled negatives above (:func:`_histograms`). Where
+    items cannot be joined, ``atoms`` are returned unchanged.
+    """
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms
     if (m, scheme) not in atoms.known:
@@ -465,7 +494,8 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     if len(count) == len(some):
         return atoms
     if not SCHEMES[scheme].distinct:
-        # Only the share of negatives above matters, so all lists get the mean number of negatives.
+        # With replacement, only the share of the negatives that is above an item matters, so all
+        # items get the mean number of negatives.
         size = rank_sets.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     ones = np.ones(len(count), dtype=np.int64)

@@ -1,4 +1,7 @@
-"""Order of systems by the exact metric and by the expected sampled metric over m, and its flips."""
+"""Order of systems by the exact metric, and by the expected sampled metric at many m.
+
+A flip is an m at which the expected order of two systems is reversed.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ from sampledash.types import Floats, Ints, Progress
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m that is evaluated by default
 EVERY = 400  # corrections that need a fit are evaluated at every m up to this value
-# Above EVERY, a correction that needs a fit is evaluated at this number of m before bisection.
+# Above EVERY, a correction that needs a fit is evaluated at this number of values of m, and between
+# them by bisection where the order of two systems changes.
 BEYOND = 64
 QUICK_MOST, QUICK_TOP = 40, 1_000  # number of values of m, and the largest m, in quick_ladder
 _BLOCK = 1 << 22  # number of differences of means in memory at a time
@@ -57,13 +61,13 @@ def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) ->
 
 @dataclass(frozen=True)
 class Orders:
-    """Expected means over m, and the signs of their pairwise differences."""
+    """Expected sampled means at many m, which determine the order of each pair at each m."""
 
     m_values: Ints  # increasing, shape (M,)
     means: Floats  # shape (M, systems, metrics)
 
     def at(self, m: int) -> Floats | None:
-        """Return the expected means at m, shape (systems, metrics), or None if not evaluated."""
+        """Return the expected means at m, shape (systems, metrics), or None if m is missing."""
         i = int(np.searchsorted(self.m_values, m))
         return self.means[i] if i < len(self.m_values) and self.m_values[i] == m else None
 
@@ -72,9 +76,9 @@ class Orders:
         return sign(self.means[:, first, metric] - self.means[:, second, metric])
 
     def flips(self, first: int, second: int, metric: int) -> list[int]:
-        """Return each m at which the order is the opposite of the last order before it.
+        """Return each m at which the order of two systems is reversed.
 
-        Ties between the two orders are skipped.
+        Ties are skipped: the order at such an m is compared with that at the last m without a tie.
         """
         signs = self.signs(first, second, metric)
         strict = np.flatnonzero(signs)
@@ -82,7 +86,7 @@ class Orders:
         return [int(m) for m in self.m_values[strict[changed]]]
 
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
-        """Return the smallest m from which on the better system stays ahead, None without one."""
+        """Return the smallest m from which on the better system stays ahead, or None."""
         return int(self.all_right_from(np.array([better]), np.array([worse]), metric)[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
@@ -93,7 +97,7 @@ class Orders:
         for start in range(0, len(better), step):
             rows = slice(start, start + step)
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
-            # Index of the m that follows the last wrong order or tie.
+            # For each pair, the index of the m that follows the last wrong order or tie.
             last = len(wrong) - np.argmax(wrong[::-1], axis=0)
             last[~wrong.any(axis=0)] = 0
             first[rows] = np.r_[self.m_values, 0][last]
@@ -111,7 +115,8 @@ def quick_ladder(m_max: int) -> list[int]:
     top = min(m_max, QUICK_TOP)
     if top <= QUICK_MOST:
         return list(range(1, top + 1))
-    # Small values of a logarithmic grid round to the same m: refine the grid until 40 m differ.
+    # Small values of a logarithmic grid round to the same m, so the grid is refined until it has 40
+    # different m.
     size = QUICK_MOST
     while len(ladder := np.unique(np.geomspace(1, top, size).round().astype(np.int64))) < 40:
         size += 1
@@ -126,13 +131,13 @@ def orders(
     progress: Progress | None = None,
     m_values: Sequence[int] | None = None,
 ) -> Orders:
-    """Return the expected means, and so the order of all pairs, over m.
+    """Return the expected means of all systems at many m, which determine the order of all pairs.
 
     Uncorrected values and rank estimates are evaluated at every m. Where each m needs its own
     computation (a fitted correction, or a varying number of distinct negatives), every m up to 400
     is evaluated, and larger m on a logarithmic grid, refined by bisection where a pair changes its
-    order. If ``m_values`` are given, they are evaluated instead, also with bisection, unless the
-    values are uncorrected and do not need a computation for each m.
+    order. ``m_values``, if given, replace these m, also with bisection; they are ignored for
+    uncorrected values that do not need a computation for each m.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
@@ -141,7 +146,8 @@ def orders(
     else:
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)
         values = np.unique(np.r_[np.arange(1, EVERY + 1), ladder])
-    # For the progress: bisection takes about as many rounds as the widest gap has binary digits.
+    # Bisection takes about as many rounds as the widest gap between two m has binary digits. This
+    # number is used to report progress.
     rounds = int(np.max(np.diff(values), initial=1)).bit_length() - 1
     first = 0.5 if rounds else 1.0
     report = step_of(progress, 0, 1)
@@ -161,7 +167,7 @@ def orders(
 
 
 def _between_changes(evaluated: Orders, systems: int) -> Ints:
-    """Return the midpoints of the gaps in m over which some pair changes its order."""
+    """Return the midpoint of each gap between evaluated m over which a pair changes its order."""
     m = evaluated.m_values
     gaps = np.flatnonzero(np.diff(m) > 1)
     if not len(gaps):
@@ -197,7 +203,7 @@ def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
 def pair_table(
     sets: Sequence[RankSet], pairs: Sequence[tuple[int, int, int]], **columns: Sequence[Any]
 ) -> pd.DataFrame:
-    """Return a table of pairs: names of ``better`` and ``worse``, then the given columns.
+    """Return a table of pairs: names of the better and the worse system, then the given columns.
 
     Missing integers become <NA>.
     """

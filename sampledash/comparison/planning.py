@@ -25,18 +25,20 @@ from sampledash.types import Floats, Progress
 
 Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
-# Ratio of neighbouring values of m in a search. The second one is for corrected metrics and TOPK,
-# which do not change smoothly with m.
+# Ratio of neighbouring values of m in a search. _UNEVEN is for corrected metrics and TOPK, which do
+# not change smoothly with m.
 _SMOOTH, _UNEVEN = 2.0, 1.2
-_REFINED = 6  # largest number of times that a guess of m is evaluated to improve the guess
+# The guessed answer m is improved at most this many times, by an evaluation of the means at m.
+_REFINED = 6
 _NEAR = 0.02  # bound on the difference of the exact chance and the normal approximation
-# Largest sum of the values of m that are checked beyond an answer, for exact chances and for
-# simulated chances. The time for a check is proportional to m.
+# With few instances, larger m than the answer are checked, because the chance may drop again. The
+# time for a check is proportional to m, so the sum of the m that are checked in a row is limited:
+# to _CHECKED for exact chances, and to _SIMULATED for simulated chances.
 _CHECKED, _SIMULATED = 6_000, 600
-_SHORT = 400  # every m is evaluated up to this number of (m, pair) combinations
-# With fewer instances, a mean takes few values, so a chance may drop again as m grows.
+_SHORT = 400  # every larger m is checked if m_max times the number of pairs is at most this
+# With fewer instances than this, a mean takes few values, so a chance may drop again as m grows.
 _MANY = 300
-_CLOSE = 200  # a guess has converged if it changes by about 1 / _CLOSE of its value, or less
+_CLOSE = 200  # the guess of m is good enough if it changes by about 1 / _CLOSE of its value or less
 
 
 def negatives_needed(
@@ -156,7 +158,10 @@ def instances_needed(
 
 
 def _instances(difference: float, variance: float, step: float, probability: float) -> int | None:
-    """Return the smallest N with P(Normal(difference - step/N, variance/N) > 0) >= probability."""
+    """Return the smallest N with P(Normal(difference - step/N, variance/N) > 0) >= probability.
+
+    N is the number of instances. None if there is no such N, or if it would exceed 10^15.
+    """
     if difference <= TIED:
         return None
 
@@ -166,7 +171,7 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
     if variance == 0:
         return 1
-    # difference * N - step >= quantile * sqrt(variance * N) is quadratic in the square root of N.
+    # The condition difference * N - step >= quantile * sqrt(variance * N) is quadratic in sqrt(N).
     wide = float(ndtri(probability)) * np.sqrt(variance)
     root = (wide + np.sqrt(wide**2 + 4 * difference * step)) / (2 * difference)
     if not root**2 < _MOST_INSTANCES:
@@ -179,7 +184,11 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
 @dataclass(eq=False)
 class _Search:
-    """Expected means and variances over m, shared by all pairs and evaluated only if needed."""
+    """Search for the m with which each pair of systems shows its true order.
+
+    All pairs share the expected means and variances of the systems at each m, which are evaluated
+    only if needed.
+    """
 
     metric: Metric
     sets: Sequence[RankSet]
@@ -208,7 +217,7 @@ class _Search:
         return [Run(self.metric, ranks, 1, self.protocol) for ranks in self.sets]
 
     def _evaluate(self, m: int, pairs: Iterable[tuple[int, int]]) -> None:
-        """Compute and store the means and variances at m of all systems in ``pairs``."""
+        """Store the mean and variance at m of each system in ``pairs``; compute missing ones."""
         missing = sorted({x for pair in pairs for x in pair if (x, m) not in self.knots})
         if missing:
             sets = [self.sets[x] for x in missing]
@@ -235,13 +244,13 @@ class _Search:
         return min(self.sets[x].n_instances for x in (i, j)) < size
 
     def shown(self, i: int, j: int, m: int) -> bool:
-        """Return whether a run at m shows that i is better, with the required probability."""
+        """Return whether a run with m negatives shows i above j with the required probability."""
         both = [self.sets[i], self.sets[j]]
         ((chance,),) = pair_chances([self.metric], both, m, [[(0, 1, 1)]], self.protocol)
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
-        """Return an m from which on the order is shown even with the largest possible variance.
+        """Return an m from which on i is shown above j even if variances are as large as possible.
 
         The result is top + 1 if there is no such m. A value in 0..1 with expected value e has a
         variance of at most e (1 - e). This bound is concave in e, so its mean over the instances is
@@ -257,7 +266,7 @@ class _Search:
         return int(np.flatnonzero(unsure).max(initial=-1)) + 2
 
     def shown_at_top(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the pairs whose order is shown at the largest m."""
+        """Return the pairs whose true order is shown at the largest m with enough probability."""
         unsure = {pair for pair in pairs if self.surely_from(*pair) > self.top}
         self._evaluate(self.top, [pair for pair in unsure if not self._few(*pair)])
 
@@ -271,8 +280,8 @@ class _Search:
         return [pair for pair in pairs if pair not in unsure or at_top(*pair)]
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Evaluate decreasing values of m for each pair, until the order is not shown at one m."""
-        # The value of TOPK jumps as m grows, because its cutoff on the sampled list does.
+        """Evaluate ever smaller m for each pair, until the chance of the order is too low."""
+        # The value of TOPK jumps as m grows, because its cutoff in the sampled list jumps.
         smooth = not self.protocol.correction.by_rank and self.metric.share is None
         ratio = _SMOOTH if smooth else _UNEVEN
         waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
@@ -288,9 +297,9 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return the m from which on each pair shows its order.
+        """Return, for each pair, the m from which on the chance of its true order is high enough.
 
-        Pairs that do not show their order at the largest m are left out.
+        Pairs for which it is too low at the largest m are left out.
         """
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
@@ -303,9 +312,10 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Check some m beyond ``start`` and return the m after the last one that fails.
+        """Check some m above ``start``; return the m after the last m that does not show the order.
 
-        Return ``start`` if none fails. ``share``: share of the work allowed for such checks.
+        Return ``start`` if all checked m show the order. ``share``: share of the work that is
+        allowed for such checks of all pairs.
         """
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
@@ -322,12 +332,12 @@ class _Search:
             start, checked = last + 1, end
 
     def _crossing(self, i: int, j: int) -> int:
-        """Return the m from which on P(right order) reaches the required probability.
+        """Return the m from which on P(true order) reaches the required probability.
 
         The search starts at a guess from the normal distribution and uses exact chances.
         """
         guess = self._guess(i, j)
-        # Near the answer, replace interpolated means and variances by exact ones.
+        # Evaluate means and variances exactly at the guess, and guess again from them.
         for _ in range(_REFINED):
             if {(i, guess), (j, guess)} <= self.knots.keys():
                 break
@@ -338,7 +348,7 @@ class _Search:
         return first_shown(lambda m: self.shown(i, j, m), guess, self.top)
 
     def _guess(self, i: int, j: int) -> int:
-        """Return a guess of the needed m by the normal distribution with interpolated variances."""
+        """Return the needed m by the normal distribution, with variances interpolated over m."""
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)
@@ -353,9 +363,9 @@ class _Search:
 
 
 def first_shown(shown: Callable[[int], bool], guess: int, top: int) -> int:
-    """Return an m near ``guess``, in 1..``top``, for which ``shown`` is true but not for m - 1.
+    """Return an m near ``guess``, in 1..``top``, with ``shown(m)`` true and ``shown(m - 1)`` false.
 
-    ``shown`` is taken to be false at 0 and true at ``top``.
+    It is assumed that ``shown`` is false at 0 and true at ``top``.
     """
     if guess >= top or shown(guess):
         low, high, step = guess - 1, guess, 1

@@ -1,4 +1,6 @@
-r"""Distribution of the mean of one sampled run: exact for hits, by transforms for sums.
+r"""Distribution of the mean metric of one sampled run.
+
+It is exact for metrics that count hits; for other metrics it is computed by Fourier transforms.
 
 **Hits.** Sampling does not change the order of the relevant items of a list. So an instance has at
 least j hits if and only if its j-th relevant item hits, and the hit probabilities of the single
@@ -33,26 +35,31 @@ Law = tuple[Floats, Floats]  # increasing values, and the probability of each va
 Complex = NDArray[np.complex128]
 FEW = 30  # with fewer instances, the normal approximation is not used
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
-_LATTICE = 1 << 20  # largest number of lattice points of a mean whose distribution is computed
+# The distribution of a mean of hits is computed if the mean has at most this many evenly spaced
+# possible values.
+_LATTICE = 1 << 20
 _TOGETHER = 64  # distributions up to this length are convolved in pairs, all pairs at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
-_SUPPORT = 5_000  # largest number of distinct values of a sum in a convolution
-_JOINED = 500_000  # largest number of values in a convolution before equal values are joined
+# A convolution is given up if the sum takes more than _SUPPORT distinct values, or more than
+# _JOINED values before equal values are joined.
+_SUPPORT = 5_000
+_JOINED = 500_000
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
-_CELLS = 1 << 15  # number of cells of the grid on which a sum with too many values is computed
+# Number of grid points on which the distribution of a sum with too many values is approximated.
+_CELLS = 1 << 15
 RUNS = 20_000  # number of simulated runs, used if no other method applies
-# Random draws that take about half a second. Fewer runs are simulated if RUNS runs would need more
-# than twice as many draws.
+# Number of random draws that takes about half a second. Fewer runs are simulated if RUNS runs would
+# need more than twice this number.
 DRAWS = 4_000_000
-# The largest term of a mean is not computed if both numbers are exceeded: the number of
-# distributions, and the number of distributions times the number of values.
+# ``largest_term`` returns NaN, to save time, if there are more than _LAWS distinct relevant items
+# and their number times the number of distinct values exceeds _WORK.
 _LAWS, _WORK = 500, 300_000
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Frequencies are processed in blocks of this length, because exp(i value frequency) is a product of
 # a factor per block and a factor per step within the block.
 _STEPS = 64
-# A rare value counts as large if the range of the other values, and the range of such large values,
-# are at most this share of the gap between the two groups.
+# Values are split into usual and large values, which ``by_lumps`` counts separately, if the range
+# of either group is at most this share of the gap between the groups.
 TOP = 0.05
 
 
@@ -60,7 +67,7 @@ class Hits(NamedTuple):
     """Instances with equally many relevant items, each of which hits or misses."""
 
     law: Floats  # P(0, 1, ... hits) per instance, shape (instances, hits + 1)
-    times: Ints  # number of copies of each instance
+    times: Ints  # number of equal instances for which each row of ``law`` stands
     values: Floats  # contribution of 0, 1, ... hits to the mean, shape (hits + 1,)
     instances: Ints  # index of each instance in its rank set
 
@@ -84,7 +91,10 @@ class Run:
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """Distinct relevant items, ranked among the other items that the metric considers."""
+        """Distinct relevant items, with their numbers of negatives above.
+
+        For TOPK and ATOP, the other relevant items of an instance count as negatives.
+        """
         return as_ranked_by(self.metric, self.ranks.counted(self.protocol.ties))
 
     @cached_property
@@ -95,12 +105,12 @@ class Run:
 
     @cached_property
     def vector(self) -> Floats:
-        """Value of an instance's best relevant item for each sampled count above it: (m + 1,)."""
+        """Value of the best relevant item, for 0..m sampled negatives above it: (m + 1,)."""
         return self.protocol.vector(self.metric, self.atoms, self.m, 1)
 
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
-        """Whether all negatives of each item are drawn, because it has fewer than m.
+        """For each relevant item, whether it has fewer than m negatives, which are then all drawn.
 
         The value of such an item is exact. With replacement, there are no such items.
         """
@@ -128,9 +138,10 @@ class Run:
 
     @cached_property
     def hit_unit(self) -> float:
-        """Half the lattice step of a mean of hits, which is the same at any m.
+        """Half the distance of neighbouring values of the mean, if the metric counts hits.
 
-        It is 0 if the metric does not count hits, or if there is no lattice.
+        The distance is the same at any m. The result is 0 if the metric does not count hits, or if
+        the values are not evenly spaced.
         """
         if not (self.whole and self._counts_hits):
             return 0.0
@@ -140,10 +151,10 @@ class Run:
 
     @cached_property
     def half_unit(self) -> float:
-        """Half the lattice step of the mean, 0 if there is no lattice.
+        """Half the distance of neighbouring values of the mean, 0 if they are not evenly spaced.
 
-        Unlike ``hit_unit``, this includes the lattices that depend on m: of AUC, which counts
-        items, and of a corrected value that takes only two levels.
+        Unlike ``hit_unit``, this includes evenly spaced values (a lattice) whose distance depends
+        on m: of AUC, which counts items, and of a corrected metric with only two values per item.
         """
         if not self.whole or self._counts_hits:
             return self.hit_unit
@@ -156,8 +167,8 @@ class Run:
         steps = np.diff(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
         )
-        # On a lattice, every draw adds the same amount. A correction of several relevant items
-        # would shift the lattice.
+        # Means of AUC are evenly spaced if every sampled negative above an item changes its value
+        # by the same amount. A correction of several relevant items would shift the values.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         )
@@ -165,17 +176,20 @@ class Run:
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether one step between neighbouring values is nearly the whole range of the values."""
+        """Whether one gap between neighbouring values of an item is nearly their whole range.
+
+        The values beyond this gap can then be counted separately (:func:`by_lumps`).
+        """
         jumps = np.diff(np.unique(self.vector))
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
 
     def largest_term(self, *, by_draw: bool = True) -> float:
-        """Return the largest range of an independent term of the mean, NaN if it is unknown.
+        """Return how much one independent term of the mean can change it at most, or NaN.
 
         A term is the contribution of an instance. With ``by_draw``, it is the contribution of a
-        single draw if all draws of an instance add the same amount, because a hypergeometric count,
-        like a binomial count, is distributed as a sum of independent hits. The result is also NaN
-        if there are too many instances.
+        single drawn negative if all of them add the same amount, because a hypergeometric count,
+        like a binomial count, is distributed as a sum of independent hits. The result is NaN if it
+        is unknown, or if there are too many distinct items to compute it.
         """
         if not self.is_sum:
             hits = self.hits
@@ -204,7 +218,7 @@ class Run:
 
     @cached_property
     def hits(self) -> list[Hits] | None:
-        """Distributions of the hits of the instances, grouped by the number of relevant items.
+        """Distribution of each instance's number of hits, grouped by number of relevant items.
 
         None if an item can take more than two values, or if instance counts are fractions.
         """
@@ -238,9 +252,10 @@ class Run:
         return result
 
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
-        """Return the contribution of a miss and the gain of a hit, per position, or None.
+        """Return the value of a miss and the gain of a hit, per position of a relevant item.
 
-        None if items take more than two values, or if an item can hit while a better item misses.
+        Return None if items take more than two values, or if an item can hit while a better item of
+        the same instance misses.
         """
         vectors = np.array(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in range(1, last + 1)]
@@ -248,7 +263,9 @@ class Run:
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
             low, gap = np.zeros(last), np.ones(last)
         elif np.any(self.complete):
-            return None  # exact values can differ from the two values of a hit and a miss
+            # Relevant items whose negatives are all drawn have exact values, which can differ from
+            # the corrected values of a hit and of a miss.
+            return None
         else:
             low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]
         if np.any((gap < 0) | (np.ptp(vectors, axis=1) > np.maximum(gap, 0))):
@@ -305,7 +322,7 @@ class Run:
         return [(*law, int(count)) for law, count in zip(laws, atoms.count, strict=True)]
 
     def instance_terms(self, order: Ints) -> list[Law]:
-        """Return the distribution of the value of each instance, in the given order."""
+        """Return the distribution of the value of each instance whose index is in ``order``."""
         atoms, at = self._instances(order)
         laws = self._terms_of(atoms, np.full(len(atoms), self.metric.scale(1)))
         return [laws[i] for i in at]
@@ -343,10 +360,10 @@ class Run:
                 yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
-        """Return the characteristic function of each instance's value, in the given order.
+        """Return the characteristic function of the value of each instance in ``order``.
 
-        The shape is (instances, frequencies). With several relevant items, each item must hit or
-        miss, and all instances must have equal weights.
+        ``order`` holds indices of instances. The shape is (instances, frequencies). With several
+        relevant items, each item must hit or miss, and all instances must have equal weights.
         """
         if not self.is_sum:
             waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
@@ -362,7 +379,10 @@ class Run:
         return waves[at]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
-        """Return the distinct best relevant items, and the index of the item of each instance."""
+        """Return the distinct best relevant items of the instances in ``order``.
+
+        Also return, for each of these instances, the index of its item among the distinct items.
+        """
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
         atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
         return atoms, at
@@ -411,8 +431,8 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
 
     ``parts``: (values, probabilities, number of terms with this distribution).
     """
-    # Sums of values on a lattice often coincide. Other sums rarely do, so the number of distinct
-    # sums is estimated by a binomial coefficient.
+    # Sums of evenly spaced values often coincide. Sums of other values rarely do, so the number of
+    # distinct sums is then estimated by a binomial coefficient.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
@@ -430,7 +450,7 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
 
 
 def _merged(values: Floats, mass: Floats) -> Law:
-    """Sort the values, drop values with negligible probability and join equal values."""
+    """Return a distribution with sorted values: drop negligible values and join equal values."""
     keep = mass > _NOTHING
     values, mass = values[keep], mass[keep]
     order = np.argsort(values)
@@ -463,10 +483,10 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Return the largest common unit of all gains, and each gain as a multiple of it, or None.
+    """Return the largest common unit of all ``worths``, and each of them as a multiple of it.
 
-    ``worths`` holds one array per gain; the result is None if the values in an array differ, or if
-    there is no common unit.
+    ``worths`` holds one array per worth (such as the gain of a hit), whose entries must be equal.
+    The result is None if the entries of an array differ, or if there is no common unit.
     """
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
@@ -531,7 +551,8 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 def waves_of(values: Floats, frequencies: Floats) -> Complex:
     """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
-    Each entry is a factor per block of frequencies times a factor per step within the block.
+    Each entry is a factor for a block of frequencies times a factor for a position in the block,
+    which needs fewer exponentials.
     """
     within = frequencies[:_STEPS] - frequencies[0]
     starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))

@@ -1,16 +1,17 @@
-r"""Variance of a mean in one sampled run: variances of items, and covariances within an instance.
+r"""Variance of the mean metric of one sampled run, over the draw of the negatives.
 
-The covariances of several relevant items of one list follow from their order: all negatives above a
-relevant item are also above the next relevant item. Given the number W of drawn negatives above the
-j-th relevant item, its contribution v_j and the sum S of the contributions of the better relevant
-items are independent, so
+It adds the variances of the relevant items' contributions and, for several relevant items of one
+instance, their covariances. The covariances follow from the order of these items: all negatives
+above a relevant item are also above the next worse relevant item. Given the number W of drawn
+negatives above the j-th relevant item, its contribution v_j and the sum S of the contributions of
+the better relevant items are independent, so
 
 .. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
 
-and E[S | W] is computed from one relevant item to the next. The contribution of an untied item is a
-function of W. The contribution of a tied item also depends on the draws from its block of tied
-items, so E[v_j | W] is an average over these draws. The distribution for each number of draws is
-computed by thinning the distribution for m draws.
+and E[S | W] is computed from one relevant item to the next worse one. The contribution of an untied
+item is a function of W. The contribution of a tied item also depends on the draws from its block of
+tied items, so E[v_j | W] is an average over these draws. The distribution for each number of draws
+is computed from that for one draw more, of which one is dropped at random.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ from sampledash.sampling import moments, pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-CHUNK = 1 << 19  # number of conditional sums in memory at a time
+CHUNK = 1 << 19  # number of entries of conditional means in memory at a time
 _LEAST = np.finfo(float).tiny
 
 
 def std_of_mean(metric: Metric | str, ranks: RankSet, m: int, **options: Unpack[Options]) -> float:
-    """Return the standard deviation of the mean over draws of the negatives (Tables 2 and 3).
+    """Return the standard deviation of a run's mean metric over draws of the negatives.
 
-    The parameters are those of :func:`expected_mean`. Instances are sampled independently.
+    The parameters are those of :func:`expected_mean`. Negatives are drawn independently for each
+    instance. Tables 2 and 3 of Krichene & Rendle (KDD 2020) list such standard deviations.
 
     Notes
     -----
@@ -55,7 +57,7 @@ def moments_of_means(
     protocol: Protocol,
     moments: Sequence[Floats] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return the expected value and the variance of each mean: (systems, metrics) each.
+    """Return expected value and variance of each sampled mean metric: (systems, metrics) each.
 
     ``moments``: the result of :func:`moments_of_systems` for the items of all systems, if it is
     known.
@@ -86,7 +88,10 @@ def moments_of_means(
 
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return the variance of each item's exact value, before ``scale``, over the order of ties."""
+    """Return the variance of each relevant item's exact contribution over the order of its ties.
+
+    The contributions are not yet multiplied by ``metric.scales``.
+    """
     atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
     for i in np.flatnonzero(atoms.tied):
@@ -98,9 +103,10 @@ def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
 def moments_of_systems(
     metrics: Sequence[Metric], everyone: Sequence[RankCounts], m: int, protocol: Protocol
 ) -> list[Floats]:
-    """Return :func:`atom_moments` of the items of each system: (2, metrics, items) each.
+    """Return mean and variance of the relevant items' contributions, an array for each system.
 
-    For systems with the same fitted correction, equal items are evaluated only once.
+    An array has shape (2, metrics, items), see :func:`atom_moments`. Equal relevant items of
+    systems with the same fitted correction are evaluated only once.
     """
     result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
@@ -119,7 +125,10 @@ def moments_of_systems(
 def atom_moments(
     metrics: Sequence[Metric], atoms: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return mean and variance of each item's value, before ``scale``: (metrics, items) each."""
+    """Return mean and variance of each relevant item's sampled contribution: (metrics, items) each.
+
+    The contributions are not yet multiplied by ``metric.scales``.
+    """
     means, variances = np.zeros((2, len(metrics), len(atoms)))
     full = protocol.design.distinct & (atoms.negatives < m)
     for i, metric in enumerate(metrics):
@@ -142,10 +151,10 @@ def atom_moments(
 def pair_covariances(
     metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
 ) -> Floats:
-    """Return, per instance, the sum of the covariances of its pairs of relevant items.
+    """Return, per instance, the sum of the covariances of the contributions of its relevant items.
 
-    The result is before ``scale``, of shape (instances, metrics). It is 0 for an instance whose
-    negatives are all drawn.
+    The sum is over all pairs of relevant items, and 0 if all negatives of the instance are drawn.
+    The contributions are not yet multiplied by ``metric.scales``. Shape (instances, metrics).
     """
     rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
@@ -172,12 +181,12 @@ def pair_covariances(
         # E[sum of the contributions so far | number of drawn negatives above the current item]
         sums = np.zeros((len(chosen), *vectors.shape[1:]))
         for j in range(1, int(size[0])):
-            at = first[size > j] + j  # rows of the next relevant items, where there is one
+            at = first[size > j] + j  # rows of the next worse relevant item, if there is one
             sums = sums[: len(at)]
             tied = rows.tied[at - 1] > 0
             sums[~tied] += vectors[j - 1]
             if np.any(tied):
-                # For tied items, condition on the number of draws above the end of the tied block.
+                # For tied items, condition on the number of draws above them or tied with them.
                 upper = rows[at[tied] - 1]
                 block = replace(upper, negatives=upper.above + upper.tied)
                 sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
@@ -199,11 +208,11 @@ def pair_covariances(
 def _tied_means(
     protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
 ) -> Floats:
-    """Return the expected ``vector[count above]`` of each item for each number of draws.
+    """Return the expected ``vector[s]`` of each item, where s drawn negatives are above the item.
 
     The shape is (items, m + 1, metrics). Entry t is for t draws from the negatives of an item. With
     ``beyond``, entry t is for m - t draws from these negatives; the other t drawn items are above
-    them and are added to the count above.
+    all of them and are included in s.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))
@@ -227,13 +236,13 @@ def _tied_means(
 def conditional_means(
     scheme: str, inner: Floats | Ints, outer: Floats | Ints, values: Floats, top: int | None = None
 ) -> Floats:
-    """Return the mean of ``values[count in a subset]`` if t draws fall in the set that contains it.
+    """Return the mean of ``values[s]``, where s of t items drawn from a set are in a subset of it.
 
     ``inner`` and ``outer``: numbers of items (or sampling weights) in the subset and in the set.
-    ``values``: the values of the counts 0..width - 1, (pairs, width, c). The result is for
-    t = 0..top - 1, (pairs, top, c); ``top`` is width by default. The distribution of the count is
-    updated draw by draw: the chance that the next drawn item is in the subset is the share of the
-    subset among the items that are left.
+    ``values``: the values for s = 0..width - 1, (pairs, width, c). The result is for
+    t = 0..top - 1, (pairs, top, c); ``top`` is width by default. The distribution of s is updated
+    draw by draw: the chance that the next drawn item is in the subset is the share of the subset
+    among the items that are left.
     """
     width = values.shape[1]
     top = top or width
@@ -245,7 +254,7 @@ def conditional_means(
     means = np.empty((top, len(inner), values.shape[2]))
     by_count = values.transpose(2, 1, 0).copy()
     for t in range(top):
-        used = min(t, width - 1) + 1  # number of different counts after t draws, at most width
+        used = min(t, width - 1) + 1  # number of possible s after t draws, at most width
         for c, column in enumerate(by_count):
             np.einsum("sp,sp->p", law[:used], column[:used], out=means[t, :, c])
         rest = np.maximum(outer - t, 1.0) if without else np.maximum(outer, _LEAST)

@@ -3,11 +3,12 @@ r"""Chance of the true order when both systems see the same sampled negatives.
 The ranks of a relevant item under two systems do not determine which negatives are above it under
 both systems. Let a of N negatives be above it under the first system, b under the second, and o
 under both. This overlap o lies between max(0, a + b - N) and min(a, b). If both sampled values
-decrease with the number of drawn negatives above, their covariance increases with o. Proof: let x
-be a negative that is above under the first system only, and y one that is above under the second
+decrease with the number of drawn negatives above, their covariance increases with o. Proof: let f
+and g be the sampled values, as functions of the numbers s and t of drawn negatives above. Let x be
+a negative that is above under the first system only, and y one that is above under the second
 only. Change the second system so that x is above and y is not. Samples with both or neither of x
-and y keep their counts. Samples with x only and samples with y only, which are equally likely, had
-the counts (s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows
+and y keep their numbers. Samples with x only and samples with y only, which are equally likely, had
+the numbers (s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows
 in proportion to (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this holds draw by draw.)
 The largest covariance belongs to the largest overlap, where one set above contains the other; the
 smallest covariance belongs to the smallest overlap, where one set is inside the complement of the
@@ -39,11 +40,11 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-# Half the normal density at 0. If values of the difference are a step apart, half of P(tie) is
-# about _WIDER * step / standard deviation.
+# Half the normal density at 0. If values of the difference of two means are a step apart, half of
+# P(tie) is about _WIDER * step / standard deviation. The bounds are widened accordingly.
 _WIDER = 0.2
-_NOTHING = 1e-20  # counts with a smaller probability are left out of a covariance
-_STRAIGHT = 1e-14  # steps that differ by at most this count as equal
+_NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance
+_STRAIGHT = 1e-14  # values are linear in the sampled count if their steps vary by at most this
 _CACHE = 1 << 15  # number of probabilities that are processed together, so that they stay in cache
 # The smallest covariances are only bounded, not computed, if together they make up at most this
 # share of the variance.
@@ -121,7 +122,7 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
         if laws[0] is not None and laws[1] is not None:
             return _any_coupling(laws[0], laws[1], difference, max(variances[1], 0.0))
     step = common_step(first.run.half_unit, second.run.half_unit)
-    # A variance within rounding error of 0 counts as 0.
+    # A variance that differs from 0 only by rounding errors is set to 0.
     deviations = np.sqrt(np.where(variances <= 1e-13 * (apart @ weight), 0.0, variances))
     chances = normal_chances(np.full(2, difference), deviations, step)
     # Widen the bounds for ties of the means and skewness, which the normal distribution ignores.
@@ -156,18 +157,18 @@ def _any_coupling(
     elif difference < -TIED:
         high = min(high, variance / slack)
     high = min(max(high, 0.0), 1.0)
-    # The lower bound is limited by the upper one, because rounding could swap equal bounds.
+    # Equal bounds could be swapped by rounding, so the lower bound is limited by the upper one.
     return min(max(low, 0.0), high), high
 
 
 def covariance_bounds(
     first: Run, second: Run, wanted: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
-    """Return the smallest and largest possible covariance of the two systems' values per instance.
+    """Return bounds on the covariance of the two systems' sampled values, for each instance.
 
-    Each result has shape (instances,), in the order of ``first``; instances that are not ``wanted``
-    get 0. A corrected value is the sum of a rising and a falling function of the sampled rank,
-    which are bounded separately.
+    The results, the smallest and the largest possible covariances, have shape (instances,), in the
+    order of ``first``; they are 0 for instances that are not ``wanted``. A corrected value is the
+    sum of a rising and a falling function of the sampled rank, which are bounded separately.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -196,7 +197,7 @@ def covariance_bounds(
 
 
 def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
-    """Return the rows of both systems in the order of the first.
+    """Return the relevant items of both systems, in the order of the first system.
 
     Raise ValueError if the systems do not rank the same instances among equally many negatives.
     """
@@ -223,9 +224,11 @@ def _nothing_shared(first: Run, second: Run) -> ValueError:
 def _item_bounds(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return lower and upper bounds on the covariance of each item's values under two systems.
+    """Return lower and upper bounds on the covariance of sampled values under two systems.
 
-    Each result has one entry per row of ``left`` and ``right``.
+    Each result has one entry per row of ``left`` (relevant items under the first system) and
+    ``right`` (relevant items of the same instances under the second system). ``vectors`` are the
+    values by sampled count above, under each system.
     """
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)
@@ -246,8 +249,8 @@ def _item_bounds(
 
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
-        # The set above under the first system is compared with the items below under the second.
-        # The sampled count of these is m minus the count above, so the values g are reversed.
+        # The set of items above under the first system is compared with the set of items below
+        # under the second. If s of m sampled items are above, m - s are below: g is reversed.
         (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
     ):
         yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)
@@ -268,7 +271,7 @@ def nested_covariances(
     first: Floats,
     second: Floats,
 ) -> Floats:
-    """Return covariances of functions of the counts in two nested sets of items: (pairs, c, d).
+    """Return covariances of functions of the sampled counts in two nested sets: (pairs, c, d).
 
     ``inner``, ``outer`` and ``outside`` are the numbers of items (or the sampling weights) in the
     smaller set, in the larger set, and outside the larger set. ``first`` (m + 1, c) and ``second``
@@ -308,13 +311,16 @@ def nested_covariances(
 
 
 def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
-    """Return :func:`pmf` of all rows; equal rows are evaluated once: (rows, m + 1)."""
+    """Return :func:`pmf` of all rows, (rows, m + 1); equal rows are computed only once."""
     first, inverse = unique_rows([above, below])
     return pmf(scheme, m, above[first], below[first])[inverse]
 
 
 def _parts(vector: Floats) -> Floats:
-    """Return the falling and the rising part of the values of the counts 0..m: (m + 1, 2)."""
+    """Return a falling and a rising part, whose sum is ``vector`` minus its first entry.
+
+    The shape is (m + 1, 2).
+    """
     steps = np.diff(vector, prepend=vector[0])
     return np.column_stack([np.cumsum(np.minimum(steps, 0)), np.cumsum(np.maximum(steps, 0))])
 
@@ -322,9 +328,10 @@ def _parts(vector: Floats) -> Floats:
 def _coupled(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return the Frechet-Hoeffding bounds on the covariance of each item's values.
+    """Return the Frechet-Hoeffding bounds on the covariance of each item's values in two systems.
 
-    The lower bound pairs the values in opposite order, and the upper bound in the same order.
+    The lower bound pairs large values in one system with small values in the other, the upper bound
+    pairs large values with large values.
     """
     size = m + 1
     laws = []
@@ -341,7 +348,8 @@ def _coupled(
         edges = np.concatenate([np.cumsum(p, axis=1), np.cumsum(q, axis=1)], axis=1)
         order = np.argsort(edges, axis=1, kind="stable")
         width = np.diff(np.take_along_axis(edges, order, axis=1), axis=1, prepend=0.0)
-        # Number of cumulative probabilities of p, and of q (``place``), before each interval.
+        # Number of cumulative probabilities of p (``first``) and of q (``place``) before each
+        # interval, which is the index of the interval's value of f and of g.
         first: Ints = np.cumsum(order < size, axis=1) - (order < size)
         place = np.arange(2 * size) - first
         mean_f, mean_g = (p @ f)[:, None], (q @ g)[:, None]

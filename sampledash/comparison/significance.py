@@ -1,4 +1,4 @@
-"""Tests and intervals for the exact difference of two systems: is the difference significant?
+"""Significance tests and confidence intervals for the exact difference of two systems.
 
 The only randomness in this module is the choice of the instances; negatives are not sampled.
 """
@@ -24,16 +24,16 @@ from sampledash.protocol import Protocol, Weighting
 from sampledash.rank_sets import RankSet, Ties, first_items, unique_rows
 from sampledash.types import Floats, Ints, Progress
 
-_ENUMERATED = 20  # all swaps are enumerated if at most this many instances have a difference
+_ENUMERATED = 20  # all swaps are enumerated if two systems differ on at most this many instances
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
 _GROUPED = 12  # drawing one random count takes as long as this many single draws
-# With at least _MANY instances and more than _DISTINCT distinct values, the permutation
-# distribution is taken as normal.
+# With at least _MANY instances and more than _DISTINCT distinct values, ``swap_test`` uses a normal
+# distribution instead of random permutations.
 _MANY, _DISTINCT = 5_000, 64
 
 
 class Interval(NamedTuple):
-    """Interval of a mean or of a difference of means."""
+    """Confidence interval of a mean metric, or of the difference of two mean metrics."""
 
     low: float
     high: float
@@ -47,14 +47,15 @@ def interval_of_mean(
     confidence: float,
     total: float = np.inf,
 ) -> Interval:
-    """Return an interval of the mean over ``total`` instances, of which some were drawn.
+    """Return a confidence interval for the mean over ``total`` instances, from a random sample.
 
-    ``off`` are the deviations of the drawn instances from their ``mean``, and ``counts`` the
-    numbers of instances. z^2 artificial instances are added to the drawn ones, half at each of the
-    ``ends``, so that a value that was not drawn does not count as impossible (Agresti & Coull,
-    Approximate is better than "exact", The American Statistician 1998; for differences of pairs,
-    Agresti & Min, Statistics in Medicine 2005). The result combines the estimate for the other
-    instances with the known mean of the drawn instances.
+    ``off`` holds the deviations of the sampled values from their ``mean``, and ``counts`` how many
+    sampled instances have each deviation. z^2 artificial instances (z: the normal quantile) are
+    added to the sample, half at each of the two values ``ends``, so that the interval has a length
+    even if all sampled values are equal (Agresti & Coull, Approximate is better than "exact", The
+    American Statistician 1998; for differences of pairs, Agresti & Min, Statistics in Medicine
+    2005). The result combines the estimate for the instances that are not in the sample with the
+    known mean of the sample.
     """
     z2, size = float(ndtri((1 + confidence) / 2)) ** 2, float(counts.sum())
     more, rest, far = size + z2, 1 - size / total, np.array(ends) - mean
@@ -148,7 +149,7 @@ def significance(
     rows = []
     for done, (i, j, truth) in enumerate(pairs):
         (g, first), (h, second) = home[i], home[j]
-        # Resamples of two groups are independent of each other.
+        # Systems of different groups rank different instances, so their resamples are independent.
         draws = resampled[g][:, first] - resampled[h][:, second]
         if g == h:
             p = flipped[g][min(first, second), max(first, second)]
@@ -175,8 +176,9 @@ def interval_of_sample(
     confidence: float,
     total: float = np.inf,
 ) -> Interval:
-    """Return the interval of a mean of values in 0..``best``.
+    """Return a confidence interval for the mean of values in 0..``best``, from a random sample.
 
+    ``value`` is the mean of the sample; the other parameters are those of :func:`interval_of_mean`.
     With ``paired``, the values are differences of two systems, in -``best``..``best``.
     """
     least, seen = -best if paired else 0.0, best
@@ -185,14 +187,15 @@ def interval_of_sample(
         seen = float(counts @ sizes**2 / (counts @ sizes))
     ends = -seen if paired else 0.0, seen
     interval = interval_of_mean(value, off, counts, ends, confidence, total)
-    # The drawn values are known; only the values not drawn can vary over the metric's range.
+    # The sampled values are known, so only the values of the other instances can vary over the
+    # range of the metric.
     rest = 1 - float(counts.sum()) / total
     bounds = value + rest * (np.array([least, best]) - value)
     return Interval(*np.clip(interval, *bounds).tolist())
 
 
 def best_value(metric: Metric, ranks: RankSet) -> float:
-    """Return the largest value of the metric for an instance."""
+    """Return the largest value that the metric can have for an instance of ``ranks``."""
     rows = first_items(ranks)
     return max(
         metric.of_set(np.arange(1, size + 1), size + int(rows.negatives.max()))
@@ -203,7 +206,7 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of the difference of two systems whose resamples are all equal."""
+    """Return the interval of the difference of two systems if it is equal in all resamples."""
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -226,7 +229,10 @@ def holm(p: Floats) -> Floats:
 def _group(
     metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, Ints]], protocol: Protocol
 ) -> Group:
-    """Return the exact values of systems that rank the same instances, in a common order."""
+    """Return the exact metric of each instance for systems that rank the same instances.
+
+    The instances are in the same order for all systems.
+    """
     first = first_items(sets[members[0][0]])
     for i, _ in members:
         bad = sets[i].counts[sets[i].counts != np.floor(sets[i].counts)]
@@ -242,22 +248,25 @@ def _group(
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Exact values of systems that rank the same instances, in D entries of equal instances."""
+    """Exact metrics of systems that rank the same instances.
+
+    There are D entries, each of which stands for several equal instances.
+    """
 
     members: Sequence[int]  # indices of the systems
-    values: Floats  # exact metric of each instance, shape (systems, D)
+    values: Floats  # exact metric of the instances of each entry, shape (systems, D)
     weights: Floats  # weight of each instance in the mean, shape (D,)
     counts: Ints  # number of instances that each entry stands for, shape (D,)
 
     @property
     def weighted(self) -> Floats:
-        """Values times weights, shape (systems, D)."""
+        """Exact metric of each entry, times its weight, shape (systems, D)."""
         return self.values * self.weights
 
     def reduced(self) -> Group:
-        """Return the group with equal instances joined if this makes random draws faster.
+        """Return the group with equal instances joined, if this makes random draws faster.
 
-        Otherwise, return one entry for each instance, with count 1.
+        Otherwise, return the group with a separate entry for each instance, with count 1.
         """
         first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
@@ -268,7 +277,10 @@ class Group:
 
 
 def flip_test(group: Group, first: int, second: int) -> float | None:
-    """Return the two-sided p-value of the paired randomisation test if it is exact, else None."""
+    """Return the two-sided p-value of the paired randomisation test, see :func:`significance`.
+
+    The result is None if there are too many possible swaps to compute it exactly.
+    """
     magnitudes = np.abs((group.values[first] - group.values[second]) * group.weights)
     signs = np.sign(group.values[first] - group.values[second])
     differs = magnitudes > TIED
@@ -285,7 +297,7 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    # By symmetry, the sign of the first difference can be fixed.
+    # By symmetry, the sign of the first difference can be fixed: only half of the sums are needed.
     for size in np.repeat(sizes, counts)[1:]:
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]
@@ -303,7 +315,8 @@ def flip_tests(
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
-    # The mean over the systems cancels in every pair. Subtracting it makes the sums more accurate.
+    # The mean over the systems cancels in the difference of two systems. Subtracting it makes the
+    # sums more accurate.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
 
@@ -331,7 +344,10 @@ def flip_tests(
 def _in_blocks(
     draw: Callable[[int], Floats], resamples: int, size: int, report: Progress
 ) -> Floats:
-    """Return ``resamples`` rows of ``draw``, each of which takes ``size`` random numbers."""
+    """Return ``resamples`` rows from ``draw``, in several calls, which limits the memory needed.
+
+    ``size`` is the number of random numbers that a row needs.
+    """
     step = max(1, _BLOCK // size)
     blocks = []
     for start in range(0, resamples, step):
@@ -369,7 +385,7 @@ def resampled_means(
 def swap_test(
     left: Group, first: int, right: Group, second: int, resamples: int, rng: np.random.Generator
 ) -> float:
-    """Return the two-sided p-value of the permutation test for two systems that are not paired."""
+    """Return the two-sided p-value of the permutation test for systems with different instances."""
     values = np.r_[left.values[first], right.values[second]]
     weights = np.r_[left.weights, right.weights]
     counts = np.r_[left.counts, right.counts]
@@ -384,9 +400,10 @@ def swap_test(
     excess = weight * (value - centre)  # its sum over all instances of both systems is 0
 
     def statistic(sums: ArrayLike, share: ArrayLike) -> Floats:
-        """Return the difference of the two means.
+        """Return the difference of the two systems' means after a permutation.
 
-        ``sums`` and ``share`` are the sums of excess and weight over the left system's instances.
+        ``sums`` and ``share`` are the sums of ``excess`` and of the weights over the instances that
+        the permutation assigns to the left system.
         """
         x, part = np.asarray(sums, dtype=np.float64), np.asarray(share, dtype=np.float64)
         return np.asarray(x / part + x / (mass - part))
@@ -396,8 +413,9 @@ def swap_test(
     if observed <= TIED:
         return 1.0
     if total >= _MANY and len(distinct) > _DISTINCT:
-        # Variance of the sum of the excess over the instances that a permutation assigns to the
-        # left system (sampling from a finite population). Their total weight is taken as fixed.
+        # Variance of the sum of ``excess`` over the instances that a permutation assigns to the
+        # left system (sampling from a finite population). The total weight of these instances
+        # varies too, but is replaced by its mean.
         spread = float(pooled @ excess**2) * n_left * (total - n_left) / (total * (total - 1))
         scale = statistic(1.0, mass * n_left / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))

@@ -1,4 +1,4 @@
-"""Values of single instances, and the chance of the true order if instances are redrawn."""
+"""Metrics of single instances, and the chance of the true order if instances are redrawn."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from sampledash.types import Floats, Ints
 # The normal distribution is used if one sampled value changes a mean by at most this many standard
 # deviations of the difference.
 _ROUGH = 0.03
-_INSTANCES = 2_000  # largest number of rows whose distributions fit in memory at the same time
+_INSTANCES = 2_000  # largest number of rows of a rank set whose distributions fit in memory
 
 
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
-    """Return the exact metric of each instance, in the order of first rows: (instances,)."""
+    """Return the exact metric of each instance, in the order of ``ranks.rows()``: (instances,)."""
     ranks.require_known(metric)
     rows = ranks.rows(ties)
     atoms, (at,) = distinct_over_systems([as_ranked_by(metric, rows)])
@@ -42,7 +42,7 @@ def instance_moments(
 ) -> tuple[Floats, Floats]:
     """Return mean and variance of each instance's sampled (and possibly corrected) metric.
 
-    Each result has shape (instances,), in the order of the instances' first rows.
+    Each result has shape (instances,), in the order of ``ranks.rows()``.
     """
     protocol.check(ranks, m)
     rows = ranks.rows(protocol.ties)
@@ -80,7 +80,7 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
 
 
 def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
-    """Return groups of rank sets that pair up.
+    """Return groups of rank sets that rank the same instances (:func:`match_instances`).
 
     A group is a list of tuples (index of the rank set, indices of its instances in an order that is
     common to the group).
@@ -99,7 +99,10 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Sampled values of the instances of one system, in D entries of equal instances."""
+    """Mean and variance of the sampled metric of each instance of one system.
+
+    There are D entries, each of which stands for several equal instances.
+    """
 
     run: Run
     group: int  # systems with the same group number rank the same instances, in the same order
@@ -116,12 +119,12 @@ class Sampled:
 
     @property
     def average(self) -> float:
-        """Expected mean over the instances."""
+        """Expected sampled mean over all instances."""
         return float(self.mean @ (self.weights * self.counts) / (self.weights @ self.counts))
 
     @cached_property
     def largest_move(self) -> float:
-        """Largest change of the mean by the sampled value of one instance; NaN if unknown."""
+        """Largest change of the mean that one instance's sampled value can make; NaN if unknown."""
         run = self.run
         known = run.one_each or (run.metric.sums_items and run.hits is not None)
         few = len(run.ranks) <= _INSTANCES
@@ -129,7 +132,7 @@ class Sampled:
 
     @property
     def drawable(self) -> bool:
-        """Whether runs can be simulated quickly."""
+        """Whether there are few enough instances to simulate runs quickly."""
         rows = float(np.sum(self.run.ranks.counts))
         return self.run.whole and (self.size < FEW or rows * RUNS <= DRAWS)
 
@@ -137,7 +140,7 @@ class Sampled:
 def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
-    """Return the sampled values of each system.
+    """Return means and variances of the sampled metric of the instances, for each system.
 
     Systems that rank the same instances list them in the same order.
     """
@@ -154,9 +157,9 @@ def sampled_values(
 def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> float:
     """Return the variance of the difference of two means over redrawn instances and negatives.
 
-    With ``single``, the means are over one instance instead of all. With unequal weights a mean is
-    a ratio, and the result is the variance of its linear approximation; with equal weights the
-    variance is exact.
+    With ``single``, each mean is over one redrawn instance instead of as many as are given. If
+    instances have unequal weights, a mean is a ratio, and the result is the variance of a linear
+    approximation; if they have equal weights, the variance is exact.
     """
     if first.group != second.group:
         return sum(
@@ -202,8 +205,8 @@ def probability_if_redrawn(
       difference by more than 0.03 of its standard deviation, so that ties and skewness matter. The
       inversion needs whole counts, equal weights and at most 2,000 rows. It also needs one relevant
       item per instance, a metric that uses only the best one, or items that only hit or miss. Its
-      error is usually below 0.001. Occurrences of a rare value that dwarfs all others are counted
-      separately.
+      error is usually below 0.001. Occurrences of a rare value much larger than all others are
+      counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
       to 200 items.
     * Else the normal distribution with the mean and variance of the redrawn difference is used. Its
@@ -244,7 +247,7 @@ def probability_if_redrawn(
 
 
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
-    """Return P(difference of means > 0) by inversion of the characteristic function.
+    """Return P(mean of ``first`` > mean of ``second``) by inversion of the characteristic function.
 
     Redrawn instances are independent, so the characteristic function of a mean is a power of the
     characteristic function of one redrawn instance.
@@ -274,7 +277,10 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
-    """Return P(difference of means > 0) by :func:`by_lumps`; None if no value dwarfs all others."""
+    """Return P(mean of ``first`` > mean of ``second``) by :func:`by_lumps`.
+
+    The result is None if no value is much larger than all others.
+    """
     terms = [
         (values / sample.size, p)
         for sample in (first, second)
@@ -297,17 +303,18 @@ def _by_lumps(
 
 
 def _runs(values: Sampled, system: int) -> Floats:
-    """Return the means of simulated runs with redrawn instances.
+    """Return the mean metric of simulated runs on redrawn instances, shape (RUNS,).
 
-    Paired systems get the same redrawn instances. If simulation would take too long, the means are
-    drawn from a normal distribution.
+    Systems that rank the same instances get the same redrawn instances. If simulation would take
+    too long, the means are drawn from a normal distribution.
     """
     negatives = np.random.default_rng([1, system])
     if not values.drawable:
         deviation = np.sqrt(_spread(values, values.mean - values.average, values.variance))
         return negatives.normal(values.average, deviation, RUNS)
     run, size = values.run, int(values.size)
-    # The generator is seeded by the group, so that paired systems draw the same instances.
+    # The generator is seeded by the group, so that systems that rank the same instances (the same
+    # group) draw the same instances.
     drawn = np.random.default_rng([0, values.group]).choice(
         len(values.counts), (RUNS, size), p=values.counts / values.size
     )

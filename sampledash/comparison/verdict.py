@@ -1,4 +1,4 @@
-"""The verdict: whether a sampled evaluation shows the order of the exact metric.
+"""The verdict: whether a sampled evaluation shows the order of two systems by the exact metric.
 
 :class:`Pairs` holds the verdict on every metric and pair at one m, and the orders over m on which
 the verdict is based. Dashboard pages, texts, tables and scripts are made from it.
@@ -27,10 +27,11 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
-# States of a pair, from the worst to the best. Tied pairs have no true order and come last.
+# States of a pair of systems (:func:`state_of`), from the worst to the best. Tied pairs have no
+# true order and come last.
 CODES = ("wrong", "undecided", "right", "tied")
 State = Literal["right", "wrong", "undecided", "tied"]
-CONFIDENT = 0.95  # a pair is decided if a run shows one order with at least this probability
+CONFIDENT = 0.95  # a pair is right or wrong if a run shows one order with at least this chance
 
 
 def state_of(truth: int, sampled: int, probability: float) -> State:
@@ -45,7 +46,7 @@ def state_of(truth: int, sampled: int, probability: float) -> State:
         return "tied"
     if sampled > 0 and probability >= CONFIDENT:
         return "right"
-    # The term 1e-15 allows for rounding, because 1 - 0.95 is not exactly 0.05.
+    # The term 1e-15 allows for rounding: in floating point, 1 - 0.95 is not exactly 0.05.
     if sampled < 0 and probability <= 1 - CONFIDENT + 1e-15:
         return "wrong"
     return "undecided"
@@ -59,10 +60,11 @@ def verdict_at_m(
     protocol: Protocol,
     exact: Floats | None = None,
 ) -> dict[str, list[Any]]:
-    """Return the columns of :func:`verdict` at one m, from the orders over all m.
+    """Return the columns of the table of :func:`verdict` at one m.
 
-    ``exact``: the exact means, if they are known. ``right_from`` is None if a pair is not right at
-    the largest m, or is tied.
+    ``over_m``: the expected order of the systems at many m. ``exact``: the exact means, if they are
+    known. In the column ``right_from``, None stands for a pair whose order is not right at the
+    largest m, or that is tied.
     """
     sampled = over_m.at(m)
     if sampled is None:
@@ -106,7 +108,8 @@ def where_to_look(
 ) -> tuple[int, list[int] | None]:
     """Return the largest m to evaluate, and the list of the m to evaluate.
 
-    The list is None, for all m, unless each m needs its own computation, such as a fit.
+    The list is None, which stands for every m up to the largest, unless each m needs its own
+    computation, such as the fit of a correction.
     """
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
@@ -115,7 +118,10 @@ def where_to_look(
 
 @dataclass(frozen=True)
 class Pairs:
-    """The verdict at one m. For every metric, the number of a pair is its index in ``ends``."""
+    """The verdict at one m on all metrics and pairs of systems.
+
+    The number of a pair, which is the same for all metrics, is its index in ``ends``.
+    """
 
     metrics: tuple[Metric, ...]
     sets: tuple[RankSet, ...]
@@ -187,18 +193,18 @@ class Pairs:
         return [order.true_pairs(exact) for exact in self.exact.T]
 
     def names(self, pair: int) -> tuple[str, str]:
-        """Return the names of the two systems of a pair."""
+        """Return the names of the two systems of the pair with this number."""
         first, other = self.ends[pair]
         return self.systems[first], self.systems[other]
 
     def label(self, pair: int, name: Callable[[str], str] = str) -> str:
-        """Return the two names of a pair as text."""
+        """Return the names of the two systems of a pair as text; ``name`` formats each of them."""
         return ", ".join(map(name, self.names(pair)))
 
     def _by_metric(self, values: Any) -> NDArray[Any]:
         return np.asarray(values).reshape(len(self.metrics), self.pairs)
 
-    # The next four properties hold a result for every metric and pair, shape (metrics, pairs).
+    # The properties states, chances, rights and ahead have shape (metrics, pairs).
 
     @cached_property
     def states(self) -> Ints:
@@ -212,21 +218,21 @@ class Pairs:
 
     @cached_property
     def rights(self) -> Floats:
-        """Smallest m from which on a pair stays right.
+        """Smallest m from which on the expected sampled order of a pair stays right.
 
-        It is infinite for a pair that is tied, or not right at the largest m.
+        It is infinite for a pair that is tied, or whose order is not right at the largest m.
         """
         late = self.columns["right_from"]
         return self._by_metric([np.inf if m is None else float(m) for m in late])
 
     @cached_property
     def ahead(self) -> Floats:
-        """Expected sampled difference of a pair at m: better system minus worse system."""
+        """Expected difference of the sampled means of a pair at m: better minus worse system."""
         return self._by_metric(self.columns["sampled"])
 
     @cached_property
     def sampled(self) -> Floats:
-        """Expected means at m: (systems, metrics)."""
+        """Expected sampled means at m: (systems, metrics)."""
         # If m is larger than all evaluated values of m, use the last one: without replacement, an m
         # beyond the number of negatives does not change the means.
         at = np.searchsorted(self.orders.m_values, self.m)
@@ -242,11 +248,12 @@ class Pairs:
         try:
             return np.sqrt(moments_of_means(self.metrics, sets, self.m, self.protocol)[1])
         except ValueError:
-            # For several relevant items per instance, some schemes have no formula.
+            # For several relevant items per instance, some sampling schemes have no formula for the
+            # variance.
             return np.full((len(sets), len(self.metrics)), np.nan)
 
     def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
-        """Return the rows of the verdict on metric x and the given pairs, with the pair numbers."""
+        """Return the rows of the verdict table for metric number x and the given pair numbers."""
         return [
             {name: column[x * self.pairs + pair] for name, column in self.columns.items()}
             | {"pair": pair}
@@ -254,19 +261,22 @@ class Pairs:
         ]
 
     def last_right(self, x: int) -> float:
-        """Return the smallest m from which on all pairs of metric x stay right.
+        """Return the smallest m from which on the order of every pair is right by metric number x.
 
         The result is infinite if there is no such m, and 0 if all pairs are tied.
         """
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
     def worst_pair(self, x: int) -> int:
-        """Return the number of the worst pair of metric x: by state, ``rights``, then chance."""
+        """Return the number of the worst pair by metric number x.
+
+        Pairs are compared by state, then by ``rights`` (a larger m is worse), then by chance.
+        """
         chance = np.nan_to_num(self.chances[x], nan=1.0)
         return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
 
     def worst_pairs(self, most: int) -> list[int]:
-        """Return the numbers of the ``most`` worst pairs over all metrics, the worst first."""
+        """Return the numbers of the worst pairs over all metrics, worst first, at most ``most``."""
         state = self.states.min(axis=0)
         many = (self.states == state).sum(axis=0)
         late = np.where(self.states == state, self.rights, 0.0).max(axis=0)
@@ -275,7 +285,7 @@ class Pairs:
 
     @cached_property
     def verdict(self) -> pd.DataFrame:
-        """The whole verdict as a table, for export."""
+        """The verdict on all metrics and pairs as a table, for export."""
         return as_frame(self.columns)
 
     def means_table(self) -> pd.DataFrame:
@@ -297,7 +307,7 @@ def verdict(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Compare the sampled order of every pair with the exact one.
+    """Compare the sampled order of every pair of systems with its exact order.
 
     Parameters
     ----------

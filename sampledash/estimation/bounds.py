@@ -33,7 +33,7 @@ from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
-_CONSTRAINTS = 200  # largest number of cumulative shares with a constraint, for each m
+_CONSTRAINTS = 200  # largest number of t for which the share of sampled ranks <= t is constrained
 _MOST_DECIMALS = 12
 _ERRORS = 2.0  # standard errors by which a printed mean may differ from its expected value
 
@@ -144,7 +144,7 @@ def difference(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range | None:
-    """Return the range that ``make`` computes, or None if the sample contradicts the shape."""
+    """Return the range that ``make`` computes, or None if a sample contradicts the shape."""
     try:
         return make()
     except ValueError:
@@ -154,12 +154,15 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges of a difference exclude 0, and so decide which system is better."""
+    """Return how many ranges of differences exclude 0, so that one of two systems is better."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
 def ahead(spans: Sequence[Range | None]) -> int | None:
-    """Return the index of the range that lies above all others; None if there is no such range."""
+    """Return the index of the range that lies above all other ranges, without overlap.
+
+    Return None if there is no such range, or if a range is unknown (None).
+    """
     known = [span for span in spans if span is not None]
     if len(known) < 2 or len(known) < len(spans):
         return None
@@ -204,10 +207,13 @@ def confidence_range(
 def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
-    """Return the interval; each set's ``adaptive`` says whether the draw of negatives decided m."""
+    """Return the interval of :func:`confidence_range` if the ``adaptive`` of each set is correct.
+
+    ``adaptive`` is whether the draw of negatives decided m; None stands for False.
+    """
     linear = metric.linear and not any(s.adaptive for s in sets)
-    # A linear metric (AUC, ATOP) without a shape needs no fit. Strata of nearly equal sampled ranks
-    # are processed all the same, because this refuses impossible sampled ranks.
+    # A linear metric (AUC, ATOP) needs no fit if no shape is assumed. Strata in which nearly all
+    # sampled ranks are equal are processed nevertheless, to refuse impossible sampled ranks.
     needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
@@ -222,7 +228,7 @@ def _as_read(
     for srs, observed, weight in alike:
         span = _within_limits(metric, observed, shape, part_confidence, srs.system)
         ends.append((min(weight * x for x in span), max(weight * x for x in span)))
-    if linear:  # the interval of AUC or ATOP is the same with and without a shape
+    if linear:  # the assumption of a shape does not change the interval of AUC or ATOP
         return interval_of_mean([s.strata for s in sets], confidence)
     if fits:
         ends.append(profile_interval(fits, part_confidence))
@@ -243,7 +249,7 @@ def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
 
 
 def constrained(m: int) -> Ints:
-    """Return up to 200 values t in 1..m: the share of sampled ranks up to each t is constrained."""
+    """Return values t in 1..m, at most 200, for constraints on the share of sampled ranks <= t."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -253,7 +259,10 @@ def constrained(m: int) -> Ints:
 def _up_to(
     metric: Metric, observed: Outcomes, shape: Shape | None, places: Callable[[Floats], Ints]
 ) -> tuple[Columns, list[Floats]]:
-    """Return columns that predict shares of sampled ranks <= ``places``, and observed shares."""
+    """Return columns of a linear programme for shares of sampled ranks <= t, and observed shares.
+
+    ``places`` is a function that returns the values of t, given the counts of the sampled ranks.
+    """
     readings, shares = [], []
     for m, counts in zip(observed.m, observed.counts, strict=True):
         up_to = np.arange(1, m + 2)[:, None] <= places(counts)
@@ -293,10 +302,13 @@ def _hull(ranges: Sequence[Range]) -> Range:
 def _within_limits(
     metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
 ) -> Range:
-    """Return bounds from Clopper-Pearson limits of the shares up to each observed sampled rank."""
-    # With a shape the limits hold for the distribution that ranks are drawn from. Half of the error
-    # probability is then reserved for the difference between the mean metric of this distribution
-    # and the mean metric of these instances.
+    """Return bounds on the metric from Clopper-Pearson limits of shares of sampled ranks <= t.
+
+    t takes each observed sampled rank s and s - 1.
+    """
+    # If a shape is assumed, the limits hold for the distribution that ranks are drawn from. Half of
+    # the error probability is then reserved for the difference between the mean metric of this
+    # distribution and the mean metric of the instances.
     half = (1 + confidence) / 2
     level = confidence if shape is None else half
 
@@ -421,15 +433,18 @@ def _printed_range(
     shown = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in metrics]
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
-        """Return the programme of the distributions that agree with all values except ``free``."""
+        """Return the linear programme over distributions that agree with the printed values.
+
+        The value with the index ``free``, if given, may be any number.
+        """
         columns = Columns((sampling,), (np.column_stack(shown),), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
         return Programme(columns, values - room, values + room)
 
     span = programme(shape).mean_range()
     if span is not None:
-        # Without a shape the rank distribution is that of the instances themselves, so their mean
-        # metric does not differ from its mean.
+        # If no shape is assumed, the distribution is that of the instances' own ranks, so the range
+        # of its mean metric is the range of the instances' mean metric.
         if shape is None:
             return span
         below, above = _error(np.array(span), over).tolist()
@@ -458,14 +473,14 @@ def _printed_range(
 
 
 def _error(values: Floats, instances: float) -> Floats:
-    """Return twice the largest possible standard error of each mean of values in 0..1."""
+    """Return twice the largest standard error that each mean of a metric in 0..1 can have."""
     return np.asarray(_ERRORS * np.sqrt(values * (1 - values) / instances))
 
 
 def _printed(
     name: str, observed: object, decimals: int | Mapping[str, int]
 ) -> tuple[list[Metric], Floats, Floats]:
-    """Check printed values; return their metrics, the values and their largest rounding errors."""
+    """Check printed values; return the metrics, the values and the largest rounding errors."""
     if not isinstance(observed, Mapping) or not observed:
         raise ValueError(
             f"{name} must hold printed values by name, such as {{'HR@10': 0.6624}}, got "
@@ -500,13 +515,15 @@ def _printed(
 
 @dataclass(frozen=True)
 class _Cost(Metric):
-    """Expected number of candidates looked at until an instance is decided, treated as a metric.
+    """Expected number of candidates looked at until the metric of an instance is decided.
 
-    This cost is larger for better ranks, as a metric is, so the bounds of a metric apply to it.
+    The metric is decided when k candidates are above the relevant item, or all have been looked at.
+    Like a metric, this number depends on the true rank and is larger for better ranks. Therefore it
+    is defined as a metric, so that :func:`confidence_range` can bound its mean.
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the cost if ``above`` irrelevant items are ranked higher (may be a fraction)."""
+        """Return the expected number of candidates, given ``above``: the irrelevant items above."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))
@@ -521,8 +538,8 @@ def stopping_range(
 ) -> tuple[float, float]:
     """Range of the mean number of candidates looked at until an instance is decided.
 
-    An instance is decided when k candidates are above its relevant item (its metric is then 0) or
-    all candidates have been looked at.
+    An instance is decided when k candidates are known to be above its relevant item (its metric is
+    then 0) or all candidates have been looked at.
 
     Parameters
     ----------
@@ -548,12 +565,12 @@ def stopping_range(
 
     Notes
     -----
-    The cost decreases with the rank as a metric does, so it is bounded like a metric. The bounds
-    are wide because sampled ranks do not show whether a true rank is just within k or just beyond.
-    If there are instances outside the pilot, the range also allows for the error of choosing the
-    pilot's instances: it is assumed to be normal, with the largest variance of values in k..n - 1
-    with this mean (all values equal k or n - 1). Each of the two errors gets half of the error
-    probability.
+    The number decreases with the rank as a metric does, so its mean is bounded like a mean metric.
+    The bounds are wide because sampled ranks do not show whether a true rank is just within k or
+    just beyond k. If there are instances outside the pilot, the range also allows for the error of
+    choosing the pilot's instances: this error is assumed to be normal, with the largest variance
+    that values in k..n - 1 with this mean can have (all values equal k or n - 1). Each of the two
+    errors gets half of the error probability.
 
     Examples
     --------

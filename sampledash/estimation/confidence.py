@@ -13,8 +13,9 @@ function of this value: it is flat where the sampled ranks cannot distinguish va
 outside. So the width of the interval depends only on the error of the one combination of shares
 that matters for this metric, not on the errors of m + 1 cumulative shares at once.
 
-Without a shape, :math:`\pi` is the distribution of the instances' own ranks. These ranks are fixed,
-so only the draw of the negatives is random, independently for each of the U instances:
+Without an assumption about its shape, :math:`\pi` is the distribution of the instances' own ranks.
+These ranks are fixed, so only the draw of the negatives is random, independently for each of the U
+instances:
 
 .. math:: C = \frac{1}{U} \sum_r \pi_r (\mathrm{diag}(A_r) - A_r A_r^T),
 
@@ -98,40 +99,40 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-# Neighbouring sampled ranks are joined into cells of at least _LEAST instances, with which the
-# squared errors of the cells are nearly chi-square.
+# Neighbouring sampled ranks are joined into cells of at least _LEAST instances, so that the squared
+# errors of the cells' shares have nearly a chi-square distribution.
 _LEAST = 5.0
-_CELLS = 200  # largest number of cells for each m
-_ALL_CELLS = 4000  # approximate largest number of cells, summed over all m
+_CELLS = 200  # largest number of cells (joined sampled ranks) for each number of negatives m
+_ALL_CELLS = 4000  # approximate largest number of cells (joined sampled ranks), summed over all m
 _RARE = 0.025  # one-sided error probability of the exact (Poisson) upper limit of a small count
-# In a least-squares problem, the factor of the equation "the weights sum to 1" relative to the
-# largest entry of the other equations.
+# Factor of the equation "the weights sum to 1" in a least-squares problem, relative to the largest
+# entry of the other equations: it is large, so that the equation holds nearly exactly.
 _STIFF = 1e2
-_FAINT = 1e-3  # factor of the extra least-squares equation in ChiSquareFit.pulled
+_FAINT = 1e-3  # size of the extra row w * metric in ChiSquareFit.pulled; w² must be negligible
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
-_VANISHING = 1e-10  # added to variances, because they are 0 where all other items are drawn
-_ABSURD = 1e-6  # p-value below which the sampled ranks contradict a shape
+_VANISHING = 1e-10  # added to the variances of shares, which are 0 if all other items are drawn
+_ABSURD = 1e-6  # p-value of a chi-square test below which sampled ranks contradict the shape
 _NEARLY = 1e-3  # tolerance of the search for the maximum log-likelihood
 _ROUNDING = 1e-9
-_EXACT = 1e-6  # if the metric has a smaller range than this, it counts as known
+_EXACT = 1e-6  # if the best and worst possible metrics differ by less, the interval is one value
 _CLOSE = 1e-5  # relative tolerance of the search for the ends of the interval
 _STEPS = 60  # largest number of steps of a search
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Shares of instances in cells: sampled ranks, joined until their errors are nearly normal.
+    """Shares of instances in cells; a cell is a range of neighbouring sampled ranks at one m.
 
-    An outcome is a sampled rank at a given m. Arrays hold the outcomes of all m, one m after
-    another; a cell joins only outcomes with the same m.
+    Sampled ranks are joined into a cell until the error of its share is nearly normal. An outcome
+    is a sampled rank at one m. Arrays hold the outcomes of all m, one m after another.
     """
 
     starts: Ints  # index of the first outcome of each cell
     share: Floats  # share of the instances with the cell's m that are in the cell
-    size: Floats  # effective number of instances with the cell's m
-    outcomes: int  # number of outcomes
-    instances: float  # effective number of all instances
+    size: Floats  # number of instances with the cell's m, divided by their design effect
+    outcomes: int  # number of outcomes: the sum of m + 1 over all m
+    instances: float  # number of all instances, divided by their design effect
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:
@@ -150,24 +151,26 @@ class Cells:
 
     @property
     def floor(self) -> Floats:
-        """Return a lower limit of the variance of each share; 0 for large cells: (cells,)."""
-        # With this variance, 1.96 standard errors reach the exact (Poisson) upper limit of a share.
+        """Lower limit of the variance of each cell's share, (cells,); 0 for 5 instances or more."""
+        # With this variance, a share plus 1.96 standard errors is the exact (Poisson) upper limit.
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Return the first ``outcomes`` columns, summed within each cell: shape (places, cells)."""
+        """Return a table's columns of outcomes, summed within each cell: shape (rows, cells)."""
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
 
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
-    """Return the index of the first sampled rank of each cell of ``least`` or more instances."""
-    # A run of sampled ranks without any instance forms a cell too, because it excludes true ranks.
-    # Joining sampled ranks loses information: the bounds stay valid but get slightly wider.
+    """Join sampled ranks into cells of ``least`` or more instances; return each cell's first index.
+
+    Neighbouring sampled ranks without any instance form a cell too, because their absence excludes
+    true ranks. Joining sampled ranks loses information: intervals get slightly wider.
+    """
     finest = np.arange(len(counts))
-    # With many sampled ranks, the width of a cell is in proportion to sqrt(p (1 - p)), with p the
-    # sampled rank divided by m.
+    # With many sampled ranks, the width of the finest cells is in proportion to sqrt(p (1 - p)),
+    # with p the sampled rank divided by m.
     if len(counts) > _CELLS:
         wide = len(counts) * np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)[:-1]) ** 2
         finest = np.unique(wide.astype(np.int64))
@@ -185,34 +188,38 @@ def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
 
 
 def all_alike(observed: Outcomes) -> bool:
-    """Return whether, for each m, all instances with this m are in a single cell."""
+    """Return whether all instances with the same m are in one cell (range of sampled ranks)."""
     return bool(np.count_nonzero(Cells.of(observed).share) == len(observed.m))
 
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """A rank distribution on a grid of places (see :class:`Columns`), fitted to shares of cells."""
+    """A rank distribution fitted to the shares of cells, as a mixture with a weight per place.
+
+    A place (see :class:`Columns`) stands for a component of the mixture: a rank or, if a
+    non-increasing shape is assumed, a uniform distribution on the ranks 1..j.
+    """
 
     rows: Floats  # share of each cell predicted at each place, in standard errors: (cells, places)
     observed: Floats  # observed share of each cell, in standard errors: (cells,)
-    #: Metric at each place: (places,). With a shape, its prediction from the sampled rank is
-    #: subtracted, and the mean prediction over the instances is ``offset``.
+    #: Metric at each place: (places,). If a shape is assumed, the part of the metric that the
+    #: sampled rank predicts is subtracted; the mean of this part over instances is ``offset``.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that any ranks can have
     weights: Floats  # weight of each place in the best fit: (places,)
-    #: Variance of the instances' mean metric that the sampled ranks do not explain; 0 without a
-    #: shape.
+    #: Variance of the instances' mean metric about the mean of the distribution that their ranks
+    #: are drawn from, apart from what the sampled ranks predict; 0 if no shape is assumed.
     scatter: float = 0.0
-    #: Whether squared distances are twice the decrease of the log-likelihood. They are then
-    #: measured from ``observed``, minus the best fit's squared distance; otherwise from the best
-    #: fit.
+    #: If true, the squared distance of a distribution is twice the decrease of the log-likelihood:
+    #: its squared distance from ``observed``, minus that of the best fit. If false, it is the
+    #: squared distance from the best fit.
     likelihood: bool = False
-    weight: float = 1.0  # weight of this metric in the sum of metrics whose interval is computed
+    weight: float = 1.0  # weight of this fit's metric in the sum for which the interval is computed
 
     @cached_property
     def aim(self) -> Floats:
-        """Return the point from which distances are measured: (cells,)."""
+        """The shares of cells from which distances are measured, in standard errors: (cells,)."""
         return self.observed if self.likelihood else self.rows @ self.weights
 
     @cached_property
@@ -222,8 +229,8 @@ class ChiSquareFit:
 
     def pulled(self, pull: float) -> tuple[float, float]:
         """Minimise squared distance / 2 - pull * metric; return the metric and squared distance."""
-        # In least squares, an extra row w * metric with the target pull / w adds -pull * metric to
-        # the minimised sum, and a negligible term of order w².
+        # In the least-squares problem, an extra row w * metric with the target pull / w adds
+        # -pull * metric to half of the sum of squares, and a negligible term of order w².
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
@@ -237,11 +244,11 @@ class ChiSquareFit:
 def best_fits(
     metric: Metric, srs: SampledRankSet, shape: Shape | None
 ) -> tuple[ChiSquareFit | None, ...]:
-    """Return each stratum's best fit: maximum likelihood if the draw decided m, else least misfit.
+    """Return the best fit for each stratum: the most likely one if the draw of negatives decided m.
 
-    A fit is None where nearly all sampled ranks of the stratum are equal: the chi-square
-    approximation fails there. A shape that the sampled ranks contradict raises a ValueError,
-    because its bounds would be narrow and wrong.
+    Otherwise it is the fit of least misfit, or None if nearly all sampled ranks of the stratum are
+    equal, because the chi-square approximation then fails. A shape that the sampled ranks
+    contradict raises a ValueError, because the interval would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
@@ -286,16 +293,16 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
 
 
 def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
-    """Return the smallest and largest exact metric: at the last and first rank, over all n."""
+    """Return the smallest and largest exact metric that a rank can have, over all n."""
     ends = np.array([metric.worst_and_best(outcomes.n) for outcomes in observed.at_extremes])
     return float(ends.min()), float(ends.max())
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """Return the rows of a grid of places (see :class:`Columns`), and each place's share of ranks.
+    """Return the rows of :class:`Columns` on its grid, and the share of ranks of each grid place.
 
-    Where n differs, there is a grid for the smallest n and a grid for the largest n: at a given
-    share of items above, mixtures of the rows of both grids represent any n and metric in between.
+    If n differs between instances, there is a grid for the smallest n and a grid for the largest n.
+    At a given share of items above, mixtures of the rows of both grids represent any n in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -317,21 +324,21 @@ def _places(
 def _of_instances(
     cells: Cells, table: Floats, lengths: Floats, extremes: tuple[float, float]
 ) -> ChiSquareFit:
-    """Fit the distribution of the instances' own ranks."""
+    """Fit the distribution of the instances' own ranks, without an assumption about its shape."""
     law = cells.joined(table)
-    # The best fit has too few atoms to estimate the variance between true ranks, which the
-    # covariance needs. A smooth fit is used instead.
+    # The covariance of the shares depends on the variance between true ranks. The best fit, with
+    # probability at a few ranks only, cannot estimate this variance: use a smooth fit instead, by a
+    # small number of steps of expectation maximisation.
     seen = cells.share * cells.size
     near = lengths
-    # A small number of steps of expectation maximisation keeps the fit smooth.
     for _ in range(_SMOOTHING):
         near = near * ((seen / np.maximum(law.T @ near, 1e-300)) @ law.T)
         near = near / near.sum()
     q = near @ law
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
-    # Where most items are drawn, the true rank may nearly determine a rare sampled rank: multiply
-    # the lower limit of the variance by the share of the variance that is due to the draw.
+    # If most items are drawn, the true rank may nearly determine a rare sampled rank: multiply the
+    # lower limit ``floor`` of the variance by the share of the variance that is due to the draw.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -343,7 +350,7 @@ def _of_instances(
 
 
 def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float]) -> ChiSquareFit:
-    """Fit the distribution that the ranks of the instances are drawn from."""
+    """Fit the distribution, of an assumed shape, that the ranks of the instances are drawn from."""
     law = cells.joined(table).T
     rows, observed, weights, chance = _multinomial(cells, law)
     joint = weights @ cells.joined(table[:, cells.outcomes :])
@@ -356,7 +363,11 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Fit with multinomial errors; return scaled rows and shares, weights, cell probabilities."""
+    """Fit the weights of places to the shares of cells with multinomial errors.
+
+    Return the predicted shares and the observed shares in standard errors, the weights, and the
+    fitted probability of each cell.
+    """
     least = cells.floor * cells.size
     chance = np.maximum(cells.share, 1 / cells.size)
     for _ in range(3):
@@ -377,7 +388,7 @@ def nonnegative(rows: Floats, observed: Floats) -> Floats:
 
 
 def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
-    """Fit by maximum likelihood; squared distances are twice the decrease of the log-likelihood."""
+    """Return the most likely rank distribution, as a fit with ``likelihood=True``."""
     seen = [np.flatnonzero(counts) for counts in outcomes.counts]
     counts = np.concatenate([c[s] for c, s in zip(outcomes.counts, seen, strict=True)])
     readings = tuple(np.eye(m + 1)[:, s] for m, s in zip(outcomes.m, seen, strict=True))
@@ -388,7 +399,7 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     weights = _most_likely_exactly(law, counts / counts.sum(), size)
     chance = weights @ law
     root = np.sqrt(size * counts / counts.sum())
-    # Neighbouring ranks predict nearly the same shares. So a few singular vectors are enough to
+    # Neighbouring ranks predict nearly equal shares. So a few singular vectors are enough to
     # compute all distances; the other singular vectors are dropped.
     turned, scale, rows = np.linalg.svd(root[:, None] * (law / chance).T, full_matrices=False)
     large = scale > _ROUNDING * scale[0]
@@ -403,7 +414,7 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # The gradient bounds how far the log-likelihood is below its maximum.
+        # Stop if the log-likelihood is near its maximum: the gradient bounds the distance.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
@@ -439,7 +450,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         return value, value
 
     def at(pull: float) -> tuple[float, float]:
-        """Return the weighted sum of metrics, and the distance from the best fits."""
+        """Return the weighted sum of metrics for this pull, and the distance from the best fits."""
         value = squared = 0.0
         for fit in fits:
             metric_value, part = fit.pulled(fit.weight * pull)
@@ -448,7 +459,8 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     def end(sign: float) -> float:
         farthest = sum(max(sign * fit.weight * x for x in fit.extremes) for fit in fits)
-        # Each is (pull, distance) of a tried point: the last below the goal, and the last above it.
+        # ``inside`` and ``outside`` are the last tried (pull, distance) with a distance below and
+        # above the goal.
         inside, outside = (0.0, 0.0), None
         pull = goal / (_USUAL * extent)
         for _ in range(_STEPS):
@@ -466,7 +478,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
                 continue
             if outside[0] - inside[0] <= _CLOSE * outside[0]:
                 break
-            # The distance grows nearly in proportion to the pull: interpolate linearly.
+            # The distance grows nearly in proportion to the pull: interpolate linearly to the goal.
             part = (goal - inside[1]) / (outside[1] - inside[1])
             pull = inside[0] + min(max(part, 0.02), 0.98) * (outside[0] - inside[0])
         return sign * min(sign * value, farthest)
@@ -477,7 +489,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Return a confidence range of these instances' mean, whose expected value is in low..high."""
+    """Return a confidence range of the instances' mean metric, if its expectation is low..high."""
     # The Chernoff-Hoeffding inequality holds for any distribution of values in worst..best.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
@@ -496,7 +508,10 @@ def mean_of_some(
 def interval_of_mean(
     samples: Sequence[Sequence[Outcomes]], confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of AUC for one sample (a list of strata), or of the difference of two."""
+    """Return the interval of AUC for one sample, or of the difference of AUC for two samples.
+
+    A sample is a list of strata. For one relevant item, ATOP is equal to AUC.
+    """
     z = float(ndtri((1 + confidence) / 2))
     parts = [_wilson(strata, z) for strata in samples]
     if len(parts) == 1:
@@ -508,13 +523,16 @@ def interval_of_mean(
 
 
 def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
-    """Return low end, mean and high end of the share of drawn items ranked below the relevant."""
+    """Return low end, mean and high end of Wilson's interval for AUC.
+
+    The sampled AUC of an instance is the share of its drawn items that are below its relevant item.
+    """
     total = float(sum(x.total for x in strata))
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
-    # Three sums over instances: the shares; the estimated variances of the shares; and the
-    # variances that the shares would have if they were all equal, in units of share (1 - share).
+    # Three sums over the instances: of their shares; of the estimated variances of the shares; and
+    # of the variances that equal shares would have, in units of share (1 - share).
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
@@ -530,8 +548,8 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     # Add the variance of one instance with the share 1/2, so that the estimated error is above 0
     # even if no variance is observed.
     variance += 0.25 * alike / size
-    # If the shares differ, their variance is smaller than if all instances had the mean share, so
-    # that the variance at the mean share is an upper limit.
+    # If the shares of the instances differ, the variance is smaller than if all instances had the
+    # mean share: limit the estimated variance to the variance at the mean share.
     spread = share * (1 - share)
     much = z**2 * (min(alike, variance / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)

@@ -152,7 +152,7 @@ def estimate(
         ``"monotone-mle"`` average the metric over a learned rank distribution. ``"bv-mle"``,
         ``"bv-mes"``, ``"bv-monotone-mle"`` and ``"mn"`` are corrections with a learned prior.
     confidence
-        Probability that the interval holds the exact metric, in 0..1.
+        Probability that the interval contains the exact metric, in 0..1.
     rng
         Generator that resamples the instances for the sampling error. If None, this error is
         computed by the delta method and nothing is random.
@@ -166,7 +166,8 @@ def estimate(
     ------
     ValueError
         If the method is not understood, a sampled rank is impossible or the confidence is out of
-        range; if the draw decided m, for methods other than ``"mle"`` and ``"monotone-mle"``.
+        range; if the draw of negatives decided m, for methods other than ``"mle"`` and
+        ``"monotone-mle"``.
 
     Notes
     -----
@@ -174,13 +175,13 @@ def estimate(
     instances it is wide for metrics of the first few ranks, and no method makes it narrower.
     Estimates of different systems can be in the right order although their intervals overlap.
 
-    Where m differs between instances, rank distributions are learned from all instances together;
-    corrections are fitted for each m, and their means are averaged by the number of instances.
-    Where the draw decided m, only ``"mle"`` and ``"monotone-mle"`` are valid: the stopping rule
-    cancels in the likelihood, but it changes the distribution of the sampled rank at each m, which
-    all other methods use. Where m was set beforehand by something that correlates with the rank,
-    the instances with each m have their own rank distribution. A sample cannot distinguish these
-    two cases: see ``readings`` of :class:`Estimate`.
+    Where m differs between instances, rank distributions are learned from all instances together; a
+    correction is fitted for each m, and the corrected metric is averaged over all instances. Where
+    the draw of negatives decided m, only ``"mle"`` and ``"monotone-mle"`` are valid: the rule that
+    ended the draw cancels in the likelihood, but it changes the distribution of the sampled rank at
+    each m, which all other methods use. Where m was set beforehand by something that correlates
+    with the rank, the instances with each m have their own rank distribution. A sample cannot
+    distinguish these two cases: see ``readings`` of :class:`Estimate`.
 
     Each stratum (instances with nearly the same number of candidates) is estimated separately.
     """
@@ -198,14 +199,17 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
 def by_reading(
     metric: Metric | str, srs: SampledRankSet, method: Correction | str
 ) -> tuple[float, ...]:
-    """Return one estimate for each possible reason why m differs (``SampledRankSet.readings``)."""
+    """Return an estimate for each possible reason why m differs between instances.
+
+    The reasons are those of :attr:`SampledRankSet.readings`, usually only one.
+    """
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
     return tuple(_of_strata(metric, reading, method) for reading in srs.readings)
 
 
 def _of_strata(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -> float:
-    """Return the mean of the estimates of the strata, weighted by their numbers of instances."""
+    """Return the mean estimate of the strata of ``srs``, weighted by their numbers of instances."""
 
     def learned(place: int, prior: DistributionMethod) -> rank_distribution.RankDistribution:
         return rank_distribution.by_stratum(srs, prior)[place]
@@ -221,7 +225,11 @@ def points(
     method: Correction | str,
     learn: Callable[[DistributionMethod], rank_distribution.RankDistribution] | None = None,
 ) -> Floats:
-    """Estimate the exact metric as :func:`point` does, for each run in ``outcomes``: (runs,)."""
+    """Return the estimate of :func:`point` for each sample (run) in ``outcomes``: (runs,).
+
+    ``learn`` returns the rank distribution that a method has already learned from the outcomes. If
+    None, the distribution is learned here.
+    """
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
@@ -266,8 +274,8 @@ def interval(
 
     With a ``method``, as for :func:`estimate`, the interval also spans the sampling error of this
     estimate over instances. The error is computed by the delta method or, if ``rng`` is given, from
-    200 bootstrap samples; the two agree. A ``shape`` makes the interval narrower, but then it is
-    valid only if the rank distribution has this shape.
+    200 bootstrap samples; the two errors agree. The ``shape`` "non-increasing" makes the interval
+    narrower, but then it is valid only if no rank is more probable than a better rank.
 
     The sampling error of an estimator alone gives no valid interval, because the estimator's bias
     does not shrink with the number of instances. The interval is for the exact metric of the given
@@ -341,7 +349,10 @@ def compare(
 
 
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
-    """Return values of outcomes as one array for each m, or as one array if the draw decided m."""
+    """Divide an array with a value per outcome into the samples that are independent by design.
+
+    They are the instances with each m or, if the draw of negatives decided m, all instances.
+    """
     return [values] if outcomes.adaptive else outcomes.by_m(values)
 
 
@@ -366,7 +377,11 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Return derivatives of the estimate by each outcome's share, up to a constant for each m."""
+    """Return the derivatives of the estimate by the shares of the outcomes: (outcomes,).
+
+    The derivatives for one m have an arbitrary constant added, because the sum of its shares is
+    fixed.
+    """
     plan = as_method(method)
     if isinstance(plan, Correction):
         return _corrected(plan, metric, outcomes)
@@ -379,7 +394,10 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Return derivatives of a learned correction's mean by the shares, including via the prior."""
+    """Return the result of :func:`slopes` for a correction with a learned prior.
+
+    A share changes the mean corrected metric directly, and indirectly through the prior.
+    """
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
     part = gamma or 0.0
@@ -405,8 +423,8 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
         Numbers of candidates and of sampled negatives.
     beta
         If None, the mapping is linear: ⌊(k-1)(n-1)/m⌋ + 1. Otherwise the mapping is correct if the
-        share of items above has the distribution Beta(a, 1) with a = ``beta`` > 0. With a = 1 this
-        share is uniform; with a smaller a, ranks are nearer to the top.
+        share of items above the relevant item has the distribution Beta(a, 1), a = ``beta`` > 0.
+        With a = 1 this share is uniform; with a smaller a, ranks are nearer to the top.
 
     Returns
     -------

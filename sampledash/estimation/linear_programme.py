@@ -1,4 +1,4 @@
-"""Smallest and largest mean over a family of rank distributions, by linear programming.
+"""Smallest and largest mean metric over a family of rank distributions, by linear programming.
 
 Every rank distribution is a mixture of point masses, and every non-increasing rank distribution is
 a mixture of uniform distributions on 1..j. The *place* of a component of the mixture is its rank or
@@ -27,15 +27,17 @@ from sampledash.types import Floats, Ints
 
 Shape = Literal["non-increasing"]
 
-_ROOM = 1 << 22  # if there are at most this many probabilities, all places are checked, not a grid
+_ROOM = 1 << 22  # a table with a row for each of n ranks is stored up to this number of entries
+# The linear programme begins with a grid of *places*: ranks or, if distributions must be
+# non-increasing, the j of uniform distributions on the ranks 1..j.
 _HEAD = 64  # the places 1.._HEAD are always on the grid
 _RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from either end of 1..n
 # Largest difference of arcsin(sqrt(p)) between neighbouring places of the grid, in units of
-# 1 / sqrt(m), with p the share of items above.
+# 1 / sqrt(m), with p the share of items above a relevant item whose rank is the place.
 _STEP = 0.1
-_FINER = 4  # improving places are searched for on a grid that is this many times finer
+_FINER = 4  # places to add to the programme are searched for on a grid this many times finer
 _SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
-#: Tolerance of the dual constraints, which also limits the error of the result.
+#: Tolerance of the constraints of the dual programme, which limits the error of a computed mean.
 _ENOUGH = 1e-9
 _ROUNDS = 60  # largest number of times that the programme is solved, with ever more places
 #: Solvers and their tolerances. A later attempt is made only if the earlier attempts fail.
@@ -44,18 +46,20 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The components of a mixture: point masses, or uniform distributions on 1..j with a shape.
+    """The components of a mixture: point masses at ranks, or uniform distributions on ranks 1..j.
 
-    Methods return one row for each component, with the mean of each function under the component.
+    They are uniform if the mixture must be non-increasing (``shape``). Methods return one row for
+    each component. A row holds the means, under the component, of some functions of the sampled
+    rank (``readings``) and of the exact metric.
     """
 
     samplings: tuple[Sampling, ...]
-    #: For each sampling, functions of the sampled rank: (m + 1, functions). If None, the functions
-    #: indicate each sampled rank, so that their means are its probabilities.
+    #: For each sampling, the values of functions of the sampled rank: (m + 1, functions). If None,
+    #: there is a function for each sampled rank, whose mean is the probability of this rank.
     readings: tuple[Floats | None, ...]
-    metric: Metric  # the mean of the exact metric is the last entry of a row
+    metric: Metric  # exact metric, whose mean is the last entry of a row
     shape: Shape | None
-    joint: bool = False  # whether rows also hold the means of function * metric and of metric²
+    joint: bool = False  # whether a row also holds the means of function * metric and of metric²
 
     @property
     def n(self) -> int:
@@ -64,11 +68,14 @@ class Columns:
 
     @cached_property
     def grid(self) -> Ints:
-        """Places of the first programme; sums over ranks are computed between these places."""
+        """Places (ranks, or ends j of 1..j) with which the linear programme begins."""
         return self._grid(1)
 
     def _grid(self, finer: int) -> Ints:
-        """Return a grid of places that resolves all sampled-rank distributions and the cutoff."""
+        """Return a grid of places that is dense enough for all sampled-rank distributions.
+
+        It holds the metric's cutoff and the next place. A larger ``finer`` makes it denser.
+        """
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
         rising = np.round(np.geomspace(1, n, int(np.log(n) / np.log(ratio)) + 2))
@@ -81,7 +88,7 @@ class Columns:
 
     @cached_property
     def every_place(self) -> bool:
-        """Whether the rows of all n places fit into memory."""
+        """Whether the rows of all n places are few enough to be stored."""
         return self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
 
     def _rows(self, above: Floats) -> Floats:
@@ -96,7 +103,7 @@ class Columns:
         return np.column_stack([*parts, exact])
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
-        """Return sums of rows over the ranks first + 1..last, within which the metric is smooth."""
+        """Return the sums of the rows of ranks first + 1..last, where the metric must be smooth."""
         above, weights, starts = panels(first, last)
         return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
 
@@ -105,7 +112,7 @@ class Columns:
         return np.cumsum(self._sums(np.concatenate([[0], self.grid[:-1]]), self.grid), axis=0)
 
     def on_grid(self) -> Floats:
-        """Return the rows of the places of ``grid``: shape (places, functions + 1)."""
+        """Return the row of each place in :attr:`grid`: shape (places, functions + 1)."""
         if self.shape is None:
             return self._rows((self.grid - 1).astype(np.float64))
         return self._sums_to_grid / self.grid[:, None]
@@ -125,7 +132,7 @@ class Columns:
 
     @cached_property
     def _checked(self) -> tuple[Ints, Floats]:
-        """The places among which :meth:`price` searches for minima, and their rows."""
+        """The places among which :meth:`price` searches for minima, and the rows of the places."""
         if not self.every_place:
             places = self._grid(_FINER)
             return places, self.at(places)
@@ -138,8 +145,8 @@ class Columns:
     def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
         """Return places and values of the local minima of ``rows @ combination`` below ``level``.
 
-        If the rows of all places do not fit into memory, the search uses a grid that has 40 places
-        per width of a sampled-rank distribution, and refines each minimum found on the grid.
+        If the rows of all places are too many to be stored, the search uses a grid that has 40
+        places per width of a sampled-rank distribution, and refines each minimum on the grid.
         """
         places, rows = self._checked
         values = rows @ combination
@@ -148,8 +155,8 @@ class Columns:
         if self.every_place:
             lowest = lowest[values[lowest] < level]
             return places[lowest], values[lowest]
-        # Between two places of the grid, the value may be lower than at both of them, by about the
-        # difference between neighbouring values.
+        # Between two places of the grid, the value may be lower than at both places, by about the
+        # difference between the values of neighbouring places.
         depth = np.minimum(np.where(np.isinf(left), right, left), right) - values
         lowest = lowest[values[lowest] < level + np.abs(depth[lowest])]
         ends = np.r_[places[0], places, places[-1]]
@@ -188,8 +195,8 @@ class Programme:
             cost[entry] = sign
             solution = self._column_generation(cost)
             if solution is None and np.all(self.nearest()[1] == 0):
-                # The first places allowed no solution, but :meth:`nearest` has found one and added
-                # the places it needs: try again.
+                # The places of the grid allowed no solution, but :meth:`nearest` has added places
+                # with which there is a solution: try again.
                 solution = self._column_generation(cost)
             if solution is None:
                 return None
@@ -198,10 +205,10 @@ class Programme:
         return clipped(*ends, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """Return the means of the distribution with the smallest sum of distances from the ranges.
+        """Return the functions' means under a distribution whose means are nearest to low..high.
 
-        Also return the distance of each mean from its range ``low..high``: 0 inside the range,
-        negative below, positive above.
+        The sum of the distances of the means from their ranges is smallest. Also return each mean's
+        distance from its range ``low..high``: 0 inside, negative below, positive above.
         """
         solution = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
         if solution is None:
@@ -214,14 +221,17 @@ class Programme:
     def _column_generation(
         self, cost: Floats, relaxed: bool = False
     ) -> tuple[float, scipy.optimize.OptimizeResult] | None:
-        """Return a lower limit of the smallest cost over all places, and the last solution."""
+        """Return a lower limit of the smallest cost over all places, and the last solution.
+
+        Return None if the programme has no solution.
+        """
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
             if result.status != 0:
                 return None
             dual = result.eqlin.marginals
-            # The reduced cost of a place is its row times ``beyond``, minus the dual value of the
-            # constraint that the weights sum to 1.
+            # A place improves the solution if its reduced cost is negative: the place's row times
+            # ``beyond``, minus the dual value of the constraint that the weights sum to 1.
             beyond = cost - np.append(dual[:-1], 0.0)
             places, values = self.columns.price(beyond, dual[-1] - _ENOUGH)
             new = np.setdiff1d(places, self._places)
@@ -258,7 +268,7 @@ class Programme:
             result = scipy.optimize.linprog(
                 prices, None, None, equal, to, limit, method, options=options
             )
-            if result.status in (0, 2):  # solved, or infeasible
+            if result.status in (0, 2):  # solved, or shown to have no solution
                 break
         return result
 

@@ -1,21 +1,24 @@
 r"""Distribution of the true rank, estimated from sampled ranks.
 
+Let :math:`\hat p_s` be the share of instances with sampled rank s + 1, and :math:`A_{rs}` the
+probability of sampled rank s + 1 if the true rank is r. If the number m of negatives differs
+between instances, A has columns for each m. There are three methods.
+
 ``"mle"`` is the most likely distribution, estimated by expectation maximisation:
 
 .. math:: \pi_r \leftarrow \pi_r \sum_s A_{rs} \, \hat p_s / (\pi^T A)_s
 
-Here :math:`\hat p_s` is the observed share of sampled rank s + 1, and :math:`A_{rs}` its
-probability at true rank r. Instances with another m only add columns to A. There are many more
-ranks than sampled ranks, so the likelihood does not determine the distribution: if the iteration
-runs to convergence, the distribution collapses to a few atoms. Stopping early keeps it smooth.
+There are many more true ranks than sampled ranks, so the likelihood does not determine the
+distribution: if the iteration runs to convergence, nearly all probability is on a few ranks.
+Stopping early keeps the distribution smooth.
 
 ``"monotone-mle"`` is the most likely mixture of uniform distributions on 1..j. It is
 non-increasing, as is plausible for a system that puts relevant items near the top. It is nearer to
 the true distribution after 50 iterations than after 200. If the iteration starts from the common
 distribution of all compared systems, 10 iterations are enough.
 
-``"mes"`` is the distribution x that minimises a weighted squared error of the shares minus a
-multiple of the entropy H:
+``"mes"`` is the distribution x that minimises the weighted squared errors of the expected shares
+:math:`(x^T A)_s`, minus a multiple of the entropy H:
 
 .. math:: \min_x \sum_s c_s ((x^T A)_s - \hat p_s)^2 - \eta H(x),
 
@@ -47,38 +50,43 @@ from sampledash.sampled_rank_sets import LEVEL, Outcomes, SampledRankSet, popula
 from sampledash.types import Floats
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
-SHAPED: DistributionMethod = "monotone-mle"  # the default of the dashboard pages and of commands
+SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard and of commands
 MOST_RANKS = 10**7  # largest n for which an array with a probability of every rank is returned
 
-# Iterations for one system if they start from the common distribution of all compared systems.
+# Number of iterations that adapt the common distribution of all compared systems to one system.
 _OWN_ITERATIONS = 10
 _ETA = 0.01  # weight η of the entropy H in the objective of "mes"
-_DIFFERENCE = 1e-4  # relative change of a count in numerical derivatives
+_DIFFERENCE = 1e-4  # relative change of a sampled rank's count to compute a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
 _CLOSE = 1e-12  # if the Newton decrement is below this, the next step is the last
 _TINY = np.finfo(float).tiny
-# One distribution can represent all instances only if at least a share _MOST of them has an n
-# within a factor _NEAR of the mean n.
+# One distribution can represent all instances only if at least a share _MOST of them has a number
+# of candidates n within a factor _NEAR of the mean n.
 _NEAR, _MOST = 1.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class RankDistribution:
-    """Estimated probabilities of the true ranks, stored at a few nodes where n is large."""
+    """Estimated distribution of the true rank; if n is large, it is stored at nodes, not ranks."""
 
     support: Support
-    #: Probability of the ranks that each node represents, with sum 1: (nodes,) or (runs, nodes).
+    #: Probability of the ranks that each node represents, with sum 1: (nodes,), or (runs, nodes) if
+    #: it is estimated for several samples (runs).
     mass: Floats
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Return items above, numbers of ranks and mass of nodes; a panel ends at the cutoff."""
+        """Return nodes of which none represents ranks on both sides of the metric's cutoff.
+
+        For each node: the number of items above the relevant item, the number of ranks that the
+        node represents, and the probability of these ranks.
+        """
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
         first, end, nodes = s.panel(int(np.searchsorted(s.ends, cut)))
         if cut == end:
             return s.above, s.ranks, self.mass
-        # The cutoff lies inside a panel: interpolate the mass at the nodes of the panel's two
-        # parts, before and after the cutoff.
+        # The cutoff lies inside a panel (a group of neighbouring nodes): divide the panel at the
+        # cutoff, and interpolate the probabilities at the nodes of the two parts.
         above, ranks, _ = quadrature.panels([first, cut], [cut, end])
         inside = interpolated(s.above[nodes], self.mass[..., nodes] / s.ranks[nodes], above) * ranks
 
@@ -89,15 +97,19 @@ class RankDistribution:
         return spliced(s.above, above), spliced(s.ranks, ranks), spliced(self.mass, inside)
 
     def expected(self, metric: Metric | str) -> Floats:
-        """Return the mean of the exact metric over the distribution: one number, or one per run."""
+        """Return the mean exact metric under the distribution: one number, or one per sample."""
         metric, n = as_metric(metric), self.support.n
         above, _, mass = self.at(metric)
-        # The mass sums to 1 only up to rounding, so the mean may lie slightly outside its range.
+        # The probabilities sum to 1 only up to rounding errors, so the mean metric may lie slightly
+        # outside the metric's range.
         exact = mass @ metric.of_one(above, n - 1)
         return np.asarray(np.clip(exact, *metric.worst_and_best(n)))
 
     def probabilities(self) -> Floats:
-        """Return the probability of each rank 1..n, shape (n,), for one run; n is at most 10^7."""
+        """Return the probability of each rank 1..n, (n,), if ``mass`` has shape (nodes,).
+
+        Raise a ValueError if n is above 10^7.
+        """
         s = self.support
         if s.n > MOST_RANKS:
             raise ValueError(
@@ -116,7 +128,7 @@ class RankDistribution:
 
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:
-    """Return one or several sets as a tuple; raise a ValueError if they cannot be pooled."""
+    """Return the given set or sets as a tuple; raise a ValueError if their schemes differ."""
     if isinstance(sets, SampledRankSet) or not isinstance(sets, Sequence):
         sets = (sets,)
     every = tuple(sets)
@@ -136,7 +148,7 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
 
 
 def obstacle(sets: Sequence[SampledRankSet]) -> str:
-    """Return the reason why one rank distribution cannot represent all instances, or ``""``."""
+    """Return why one rank distribution cannot represent all instances; ``""`` if it can."""
     for srs in sets:
         if not srs.adaptive and srs.chance_if_set < LEVEL:
             return (
@@ -156,7 +168,7 @@ def obstacle(sets: Sequence[SampledRankSet]) -> str:
 
 
 def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
-    """Return the summed outcomes of several sets; their n is the mean n of the sets."""
+    """Return the outcomes of all sets together: counts are summed, and n is the sets' mean n."""
     counts: dict[int, Floats] = {}
     for srs in sets:
         for m, seen in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
@@ -197,9 +209,9 @@ def rank_distribution(
     ------
     ValueError
         If n is above 10,000,000, a sampled rank is impossible, or the sets cannot be pooled, for
-        example because n differs much or m correlates with the rank; for ``"mes"``, if the draw
-        decided m; for every method, if m correlates with the rank and the set's ``adaptive`` is
-        None.
+        example because n differs much or m correlates with the rank; for ``"mes"``, if the draw of
+        negatives decided m; for every method, if m correlates with the rank and the set's
+        ``adaptive`` is None.
 
     Notes
     -----
@@ -232,7 +244,7 @@ def rank_distribution(
 def by_stratum(
     srs: SampledRankSet, method: DistributionMethod, iterations: int | None = None
 ) -> tuple[RankDistribution, ...]:
-    """Estimate the distribution of each stratum of a set separately."""
+    """Return a rank distribution for each stratum of a set (instances of nearly equal n)."""
     require_valid([srs], method)
     return tuple(Learner(stratum, method).distribution(iterations) for stratum in srs.strata)
 
@@ -243,7 +255,7 @@ def fitted(
     *,
     iterations: int | None = None,
 ) -> RankDistribution:
-    """Estimate one distribution of all sets at nodes instead of every rank, which allows any n."""
+    """Estimate one rank distribution from all sets, for any n: it is stored at nodes, not ranks."""
     _check_iterations(method, iterations)
     every = together(sets)
     require_valid(every, method)
@@ -264,7 +276,7 @@ def _check_iterations(method: DistributionMethod, iterations: int | None) -> Non
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
-    """Raise a ValueError if the draw decided m and the estimator is not valid in this case."""
+    """Raise a ValueError if the draw of negatives may have decided m and the method forbids it."""
     valid = [name for name, row in LEARNED.items() if row.cancels]
     if method not in valid:
         for srs in sets:
@@ -283,10 +295,11 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
     """Estimate a non-increasing distribution of each compared system, starting from a common one.
 
     First the common distribution of all systems is learned (50 iterations); then 10 more iterations
-    adapt it to the sampled ranks of each system. What the sample does not determine is thus equal
-    for all systems, and each estimate is pulled towards the other systems. On movielens-xyz at
-    m = 100, the pair of systems and metric most often ordered wrongly is ordered correctly in 88 %
-    of the runs, compared with 80 % with one corrected metric for all systems and 61 % with separate
+    adapt it to the sampled ranks of each system. Features of a distribution that the sampled ranks
+    do not determine are thus equal for all systems, and each estimate is pulled towards the other
+    systems. On the rank sets movielens-xyz at m = 100, the two systems that are hardest to order,
+    by the metric for which this is hardest, are ordered correctly in 88 % of simulated samples,
+    compared with 80 % with one corrected metric for all systems and 61 % with separate
     distributions. The error of Recall@1..50 is 2.8 %, compared with 3.2 % and 3.1 %.
     """
     every = together(sets)
@@ -296,10 +309,13 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 
 def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
-    """Estimate as :func:`fitted_side_by_side` does, from pooled outcomes and each system's own."""
+    """Return the distributions of :func:`fitted_side_by_side`, from the outcomes of the systems.
+
+    ``whole`` are the pooled outcomes of all systems.
+    """
     common, distributions = Learner(whole, SHAPED).weights(), []
-    # Each system is fitted with the n and all m of the pooled outcomes, so that its weights belong
-    # to the same hypotheses as the common weights.
+    # Each system is fitted with the n and all m of the pooled outcomes, so that the common weights
+    # belong to the components (hypotheses) of the system's mixture and can be its initial weights.
     for outcomes in by_system:
         counts_by_m = dict(zip(outcomes.m, outcomes.counts, strict=True))
         counts = tuple(counts_by_m.get(m, np.zeros(m + 1)) for m in whole.m)
@@ -310,10 +326,11 @@ def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDi
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """A method that learns a rank distribution from outcomes.
+    """A method together with the outcomes from which it learns a rank distribution.
 
-    The distribution is a mixture of hypotheses: of the ranks at each node or, for ``monotone-mle``,
-    of uniform distributions on 1..j. A panel of nodes ends at ``cut``, if given.
+    The distribution is a mixture. Its components are called hypotheses: the ranks of each node or,
+    for ``monotone-mle``, uniform distributions on the ranks 1..j. If a cutoff ``cut`` is given, no
+    node represents ranks on both sides of it.
     """
 
     outcomes: Outcomes
@@ -326,13 +343,16 @@ class Learner:
 
     @cached_property
     def support(self) -> Support:
-        """The nodes; for ``monotone-mle``, panels end where the distribution may step down."""
+        """The nodes (ranks, or points between ranks) at which the distribution is stored."""
         o = self.outcomes
         return support_of(o.n, o.m[-1], o.scheme, steps=self._row.stepped, cut=self.cut)
 
     @cached_property
     def laws(self) -> Floats:
-        """Probability of each outcome under each hypothesis: shape (hypotheses, outcomes)."""
+        """Probability of each sampled rank, for all m, under each hypothesis (component).
+
+        The shape is (hypotheses, outcomes), an outcome being a sampled rank at one m.
+        """
         o = self.outcomes
         if self._row.stepped:
             rows = step_rows(self.support, o.m)
@@ -342,13 +362,13 @@ class Learner:
         return rows
 
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
-        """Learn the weight of each hypothesis: shape (hypotheses,), or (runs, hypotheses)."""
+        """Learn the weight of each hypothesis in the mixture: (hypotheses,), or one row per run."""
         steps = iterations or self._row.iterations
         return self._row.weights(self, steps, self.start if start is None else start)
 
     @property
     def start(self) -> Floats:
-        """Weight of each hypothesis before the first iteration."""
+        """Weight of each hypothesis (component of the mixture) before the first iteration."""
         if not self._row.stepped:
             return self.support.ranks / self.outcomes.n
         size = len(step_ends(self.outcomes.n))
@@ -364,21 +384,25 @@ class Learner:
     def distribution(
         self, iterations: int | None = None, start: Floats | None = None
     ) -> RankDistribution:
-        """Learn the rank distribution."""
+        """Learn the rank distribution, by default from the initial weights :attr:`start`."""
         mass = self.mass(self.weights(iterations, start))
         mass.setflags(write=False)
         return RankDistribution(self.support, mass)
 
     def slopes(self, value: Floats) -> Floats:
-        """Return dF/dshares, given ``value`` = dF/dmass, (nodes,), for a function F of the mass."""
-        # The derivatives are determined only up to a constant for each m, because the shares of
-        # outcomes with the same m have a fixed sum.
+        """Return dF/dp, (outcomes,), for a function F of the learned distribution.
+
+        p are the observed shares of the outcomes. ``value``, (nodes,), is the derivative of F by
+        the probability of each node.
+        """
+        # Because the shares of outcomes with the same m have a fixed sum, their derivatives are
+        # determined only up to a constant for each m.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
         return self._differences(value)
 
     def _differences(self, value: Floats) -> Floats:
-        """Return derivatives by the shares as central differences, if the method has no formula."""
+        """Return the result of :meth:`slopes` as central differences, if there is no formula."""
         counts = np.concatenate(self.outcomes.counts)
         used = np.flatnonzero(counts)
         steps = _DIFFERENCE * np.diag(counts)[used]
@@ -395,7 +419,11 @@ class Learner:
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
-    """Return weights by expectation maximisation: (hypotheses,), or (runs, hypotheses)."""
+    """Return the weights of a mixture after a number of steps of expectation maximisation.
+
+    ``rows``, (hypotheses, outcomes), holds the probability of each outcome under each component.
+    ``shares``, (outcomes,) or (samples, outcomes), are the observed shares of the outcomes.
+    """
     many = np.atleast_2d(shares)
     used = np.any(many > 0, axis=0)
     seen = np.ascontiguousarray(rows[:, used])
@@ -411,7 +439,7 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
 def most_likely_slopes(
     rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
 ) -> Floats:
-    """Return the derivatives of ``value @ most_likely(...)`` by the shares (backpropagation)."""
+    """Return the derivatives of ``value @ most_likely(...)`` by ``shares``, by backpropagation."""
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
     weights, trail, slope = start, [], np.zeros(len(share))
@@ -429,29 +457,34 @@ def most_likely_slopes(
 
 
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
-    """Return shares among the instances with the same m, and weights c of their squared errors.
+    r"""Return the shares and the weights of their squared errors that ``"mes"`` minimises.
 
-    Both have shape (..., outcomes).
+    They are :math:`\hat p_s`, among the instances with the same m, and :math:`c_s` of the module's
+    docstring. Both have shape (..., outcomes).
     """
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
-        share = counts / size  # size > 0, because m was set beforehand and each m has instances
+        share = counts / size  # size > 0, because the draw did not decide m: each m has instances
         shares.append(share)
         weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
     return np.concatenate(shares, axis=-1), np.concatenate(weights, axis=-1)
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Return the mass (nodes,) that minimises the objective of ``"mes"``, by Newton's method."""
+    """Return the probability of each node, (nodes,), that minimises the objective of ``"mes"``.
+
+    Newton's method solves the dual problem for v (see the module's docstring).
+    """
     used = weights > 0
     root = np.sqrt(weights[used])
-    # The unknowns are z = v / root, so that the Hessian's eigenvalues are at least eta / 2.
+    # The unknowns are scaled to z = v / root, so that all eigenvalues of the Hessian are at least
+    # eta / 2: the matrix is never singular.
     scaled = rows[:, used] * root
     goal = shares[used] * root
 
     def gibbs(z: Floats) -> tuple[Floats, float]:
-        """Return the mass in proportion to ranks * exp(scaled @ z), and the dual objective."""
+        """Return the node probabilities that belong to z, and the dual objective at z."""
         power = scaled @ z
         top = float(power.max())
         mass = ranks * np.exp(power - top)
@@ -484,8 +517,8 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    # With uniform distributions as hypotheses, the derivative by the weight of a hypothesis is the
-    # mean of ``value`` under it.
+    # If the hypotheses are uniform distributions on 1..j, the derivative by the weight of such a
+    # distribution is the mean of ``value`` over the ranks 1..j.
     if row.stepped:
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
@@ -502,7 +535,7 @@ def _largest_entropy(learner: Learner, iterations: int, start: Floats) -> Floats
 
 
 def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
-    """Return derivatives by the shares for ``"mes"``: implicit differentiation at the minimum."""
+    """Return the result of :meth:`Learner.slopes` for ``"mes"``, by implicit differentiation."""
     outcomes, rows = learner.outcomes, learner.laws
     shares, errors = _squared_errors(outcomes)
     mass, used = learner.weights(), errors > 0
@@ -523,17 +556,18 @@ def _entropy_slopes(learner: Learner, value: Floats) -> Floats:
 class Learned:
     """An estimator: how a rank distribution is learned from sampled ranks."""
 
-    label: str  # name on the dashboard pages and in links
+    label: str  # name of the estimator on the dashboard pages and in links
     #: Function of a learner, a number of iterations and initial weights. It returns the learned
-    #: weight of each hypothesis.
+    #: weight of each hypothesis (component of the mixture that is the distribution).
     weights: Callable[[Learner, int, Floats], Floats]
-    #: Function of a learner and the derivatives of a value by the mass. It returns the derivatives
-    #: by the shares. If None, they are computed as central differences.
+    #: Function that computes :meth:`Learner.slopes`. If None, central differences are used.
     slopes: Callable[[Learner, Floats], Floats] | None = None
     iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
-    #: Whether the hypotheses are uniform distributions on 1..j, whose mixtures are non-increasing.
+    #: Whether the learned distribution is a mixture of uniform distributions on 1..j, which makes
+    #: it non-increasing.
     stepped: bool = False
-    #: Whether the method stays valid if the draw decided m, because the stopping rule cancels.
+    #: Whether the method is valid even if the draw of negatives decided m. This is so for the most
+    #: likely distribution, because the unknown rule that ended the draw cancels in the likelihood.
     cancels: bool = False
 
 

@@ -15,7 +15,7 @@ from sampledash.types import Floats, Ints
 
 EVERY_RANK = 4_000  # largest number of candidates for which every rank is a node
 _FINE = 200  # a non-increasing distribution may step down after each of the first _FINE ranks
-_STEPS = 300  # number of possible steps beyond rank _FINE
+_STEPS = 300  # number of ranks beyond _FINE after which a non-increasing distribution may step down
 _TINY = np.finfo(float).tiny
 
 
@@ -30,27 +30,33 @@ class Support:
 
     n: int
     scheme: Scheme
-    ends: Ints  # number of items above at which each panel ends (exclusive); the last end is n
+    ends: Ints  # number of items above the relevant one at which each panel ends (exclusive)
     starts: Ints  # index of the first node of each panel
     above: Floats  # number of irrelevant items above the relevant item, at each node
-    ranks: Floats  # number of ranks that each node represents; their sum is n
+    ranks: Floats  # number of ranks that each node represents; the numbers sum to n
 
     def panel(self, i: int) -> tuple[int, int, slice]:
-        """Return the first and last (exclusive) number of items above in panel i, and its nodes."""
+        """Return the range (end exclusive) of items above in panel i, and the slice of its nodes.
+
+        "Items above" is the number of items ranked above the relevant item.
+        """
         first, end, start = int(self.ends[i - 1]) if i else 0, int(self.ends[i]), self.starts[i]
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
 
     def law(self, m: int) -> Floats:
-        """Return P(sampled rank = column + 1) at each node: shape (nodes, m + 1), read-only."""
+        """Return the probability of each sampled rank at each node: (nodes, m + 1), read-only."""
         return _law(self, m)
 
     @cached_property
     def step(self) -> Ints:
-        """Index in :func:`step_ends` of the first step after the rank of each node: (nodes,)."""
+        """For each node, the index in :func:`step_ends` of the first entry >= the node's rank."""
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
-        """Return the means of values, (nodes, ...), over ranks 1 to each step: (steps, ...)."""
+        """Return the means of ``values``, (nodes, ...), over the ranks 1..j: (steps, ...).
+
+        There is a mean for each j in :func:`step_ends`.
+        """
         ends, size = step_ends(self.n), len(self.above)
         share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
         return np.asarray((np.cumsum(share @ values, axis=0).T / ends).T)
@@ -66,9 +72,10 @@ def _law(support: Support, m: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
-    """Return P(outcome) if ranks are uniform on 1 to each step: shape (steps, outcomes).
+    """Return the probability of each sampled rank if the true rank is uniform on 1..j.
 
-    The outcomes are the sampled ranks for each number of negatives in ``drawn``, concatenated.
+    The shape is (steps, outcomes): a row for each j in :func:`step_ends`, and columns for the
+    sampled ranks 1..m+1, concatenated for each number of negatives m in ``drawn``.
     """
     rows = np.concatenate([support.under_uniforms(support.law(m)) for m in drawn], axis=1)
     rows.setflags(write=False)
@@ -77,9 +84,11 @@ def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
 
 @lru_cache(maxsize=8)
 def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
-    """Return nodes for up to m negatives.
+    """Return nodes that are dense enough for samples of up to m negatives.
 
-    Panels end at ``cut``, if given, and with ``steps`` also after every rank in :func:`step_ends`.
+    A panel, within which the distribution is interpolated, ends at the cutoff ``cut`` if this is
+    given. With ``steps`` a panel also ends at every rank after which the distribution may jump
+    (:func:`step_ends`).
     """
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:
@@ -105,7 +114,7 @@ def step_ends(n: int) -> Ints:
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
-    """Interpolate probabilities per rank, (..., nodes), from nodes ``at`` to nodes ``above``."""
+    """Interpolate ``density``, the probability per rank at the nodes ``at``, at nodes ``above``."""
     # A polynomial interpolates the logarithm of the probabilities (barycentric Lagrange formula).
     apart, gap = at[:, None] - at, above[:, None] - at
     np.fill_diagonal(apart, 1.0)
@@ -116,6 +125,7 @@ def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
     lost = np.any(density <= _TINY, axis=-1, keepdims=True)
     if not np.any(lost):
         return np.asarray(smooth)
-    # Probabilities below the smallest float have no useful logarithm: interpolate linearly there.
+    # Interpolate a distribution linearly if one of its probabilities is below the smallest float,
+    # because the logarithm of this probability is useless.
     hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
     return np.where(lost, density @ hat, smooth)

@@ -4,9 +4,10 @@ Each corrected metric is a vector with one value for each sampled rank. It minim
 
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
-where w is the learned distribution :math:`\pi` of the true rank. The bias-variance correction
-(eq. 25 of Krichene & Rendle) has :math:`v = \gamma \pi`; the method MN has :math:`v = 1 / |D|` for
-every rank.
+where bias and variance are those of the corrected metric at true rank r, and w is the learned
+distribution :math:`\pi` of the true rank. The bias-variance correction (eq. 25 of Krichene &
+Rendle) has :math:`v = \gamma \pi`; the method MN has :math:`v = 1 / |D|` for every rank, with |D|
+the number of instances.
 
 References
 ----------
@@ -46,8 +47,8 @@ class Vector:
 
     label: str  # name on the dashboard pages and in links; empty if they do not offer the estimator
     prior: DistributionMethod
-    #: Default weight of the variance, for one set and for several sets. If None, the weight is
-    #: 1 / |D| for every rank.
+    #: Default weight γ of the variance, for one rank set and for several rank sets. If None, the
+    #: weight is 1 / (number of instances) at every rank.
     gammas: tuple[float, float] | None = (0.01, 0.1)
 
 
@@ -102,7 +103,7 @@ def fit_learned(
     Raises
     ------
     ValueError
-        If n is above 10,000,000, an argument is out of range, or the draw decided m.
+        If n is above 10,000,000, an argument is out of range, or the draw of negatives decided m.
 
     Notes
     -----
@@ -143,7 +144,7 @@ def fit_learned(
 
 
 def default_gamma(method: str, sets: int = 1) -> float | None:
-    """Return the default weight γ of the variance, for one or several sets; None for MN."""
+    """Return the default weight γ of the variance, for a number of rank sets; None for MN."""
     gammas = VECTORS[method].gammas
     return gammas and gammas[sets > 1]
 
@@ -153,7 +154,7 @@ def learned_values(
 ) -> Floats:
     """Return the corrected metric for each sampled rank, (m + 1,).
 
-    ``gamma`` is the weight of the variance. If None, the weights of MN are used.
+    ``gamma`` is the weight of the variance. If None, it is 1 / instances at every rank (MN).
     """
     above, ranks, mass = prior.at(metric)
     s = prior.support
@@ -163,7 +164,7 @@ def learned_values(
 
 
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
-    """Return a function that solves the normal equations, for a right side (m + 1,) or (m + 1, k).
+    """Return a function that solves the normal equations for a right side (m + 1,) or (m + 1, k).
 
     For the right side ``rows.T @ (bias * target)`` the solution is the corrected metric with the
     smallest sum of squared bias and variance, weighted by ``bias`` and ``variance`` at the nodes.
@@ -173,7 +174,8 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
     noise = variance @ rows
     seen = noise > _TINY
     scale = 1 / np.sqrt(noise[seen])
-    # The unknowns are scaled so that all have the same noise, as in ``least_squares``.
+    # Scale the unknowns (values of sampled ranks) so that each has the same weight in the variance,
+    # as the module ``least_squares`` does.
     some = rows[:, seen] * scale
     matrix = some.T @ ((bias - variance)[:, None] * some)
     matrix.flat[:: len(matrix) + 1] += 1
@@ -183,7 +185,7 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
         columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
         try:
             solution = np.linalg.solve(matrix, columns)
-        except np.linalg.LinAlgError:  # the solution is not unique, because all items are drawn
+        except np.linalg.LinAlgError:  # if all items are drawn, the solution is not unique
             solution = np.linalg.pinv(matrix, hermitian=True) @ columns
         every = [np.interp(places, places[seen], scale * column) for column in solution.T]
         return np.stack(every, axis=1).reshape(moment.shape)
@@ -199,7 +201,7 @@ def gamma_table(
     *,
     gammas: Sequence[float] = GAMMAS,
 ) -> pd.DataFrame:
-    """Return bias and variance of bias-variance corrections with many γ, on given ranks.
+    """Return bias and variance of bias-variance corrections with many γ, for given true ranks.
 
     Parameters
     ----------
@@ -254,7 +256,10 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return items above and probability at each rank, or at nodes that represent the ranks."""
+    """Return the items above and the probability at each rank, or at nodes that represent ranks.
+
+    "Items above" is the number of items ranked above the relevant item.
+    """
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             raise ValueError(

@@ -41,7 +41,8 @@ class Experiment:
     least_rating
         Lowest rating of a relevant item. If None, every held-out item is relevant.
     each_pair
-        Whether each relevant item is a separate instance, as in Steck's means (section 2.3).
+        Whether each relevant item is a separate instance, so that a mean metric averages over all
+        relevant items, as in Steck (section 2.3).
     """
 
     split: str
@@ -50,7 +51,7 @@ class Experiment:
     each_pair: bool = False
 
     def run(self, data: Interactions, seed: int = 0) -> Part[list[RankSet]]:
-        """Train each recommender and rank with it, one after another, as a generator of progress.
+        """Train each recommender and rank the test items with it, as a generator of progress.
 
         The generator returns one rank set for each recommender.
         """
@@ -66,12 +67,14 @@ class Experiment:
 def ranked(
     parts: Split, system: str, text: str, *, least_rating: float | None = None, seed: int = 0
 ) -> Part[RankSet]:
-    """Train the recommender that a text names, and rank the test part, as a generator of progress.
+    """Train a recommender and rank the items of the test part with it, as a generator of progress.
+
+    The generator returns the ranks. ``text`` describes the recommender.
 
     Raises
     ------
     ValueError
-        If the text names no recommender, or one that cannot learn from these interactions.
+        If the text describes no recommender, or a recommender that needs ratings and has none.
     """
     mine = parse_recommender(text)
     model = yield from within(mine.train(parts.training, seed), 0, 0.5)
@@ -99,7 +102,7 @@ EXPERIMENTS = {
 
 
 def pairs(ranks: RankSet) -> RankSet:
-    """Return the same ranks with each relevant item as a separate instance of equal weight."""
+    """Return the ranks of a set with each relevant item as a separate instance of equal weight."""
     return RankSet(ranks.system, ranks.ranks, ranks.n, ties=ranks.ties, provenance=ranks.provenance)
 
 
@@ -117,7 +120,7 @@ class Point(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Progress of a sweep: the share done, 0 to 1, and the points computed so far."""
+    """Progress of a sweep: the share done, 0 to 1, and the results of the values trained so far."""
 
     share: float
     points: tuple[Point, ...]
@@ -160,7 +163,7 @@ def sweep(
 
     Yields
     ------
-    :class:`Sweep`, about ten times a second.
+    Progress as a :class:`Sweep`, about ten times a second.
 
     Returns
     -------
@@ -173,9 +176,10 @@ def sweep(
 
     Notes
     -----
-    With a new r_m, training continues from the previous factors and solves both sides two more
-    times: ATOP is then within about 0.001 of its value after a new training. With a new w_m,
-    training starts again, because the factors change too much.
+    For each further r_m, training continues from the factors of the previous r_m and computes the
+    factors of users and items two more times: ATOP is then within about 0.001 of its value after a
+    training from random factors. For each w_m, training starts from random factors, because the
+    factors for different w_m differ too much.
     """
     plain = recommender("AllRank-Regression", **(knobs or {}))
     made = [recommender(plain.name, **{**plain.knobs, knob: x}) for x in values or GRIDS[knob]]
@@ -244,9 +248,9 @@ class Toy(NamedTuple):
 def toy(known: int) -> Toy:
     """Return Table 1 of Steck, with a recommender that knows which genre ``known`` users like.
 
-    For the rest of the eight users it predicts 5 stars for all movies. If ``known`` is 0, it
-    predicts a useless constant; if it is 8, it knows the genre of every user. In both cases its
-    error on the observed ratings is 0.
+    For the other ones of the eight users it predicts 5 stars for all movies. If ``known`` is 0, it
+    predicts a useless constant; if ``known`` is 8, it knows the genre of every user. In both cases
+    the error on the observed ratings is 0.
 
     Raises
     ------
@@ -257,7 +261,7 @@ def toy(known: int) -> Toy:
     user, movie = np.ogrid[:8, :8]
     liked = (user < 4) == (movie < 4)
     ratings = np.where(liked & ((user + movie) % 4 > 0), 5.0, np.nan)
-    # Take the users whose genre is known alternately from the two groups of users.
+    # Take the users whose genre is known alternately from the horror and the romance group.
     order = np.argsort(np.arange(8) % 4, kind="stable")[:known]
     predicted = np.full((8, 8), 5.0)
     predicted[order] = np.where(liked[order], 5.0, 1.0)

@@ -25,8 +25,8 @@ from scipy.linalg import get_lapack_funcs
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of array elements in a block of rows: a few MiB, and some hundredths of a second
-#: of work.
+#: Largest number of array elements in a block of rows, which takes a few MiB and some hundredths of
+#: a second.
 BLOCK = 2**19
 #: Standard deviation of the random initial factors.
 INITIAL = 0.1
@@ -39,9 +39,10 @@ class WeightedLoss:
     .. math:: \sum_{u,i} W_{ui} (R_{ui} - p_u \cdot q_i)^2 + \sum_u \rho_u |p_u|^2
               + \sum_i \rho_i |q_i|^2
 
-    For an observed pair, R is its value and W is ``observed``; for an unobserved pair, R is 0 and W
-    is ``missing``. The ridge ρ of a row is λ = ``ridge``. With ``per_pair`` it is λ times the sum
-    of the row's weights, because in Steck's loss λ applies to every pair (tr W̃ in eq. 15 and 19).
+    p_u and q_i are the factors of user u and item i. For an observed pair, R is its value and W is
+    ``observed``; for an unobserved pair, R is 0 and W is ``missing``. The ridge ρ of a user or item
+    is λ = ``ridge``. With ``per_pair`` it is λ times the sum of the weights W of the user's or
+    item's pairs, because in Steck's loss λ applies to every pair (tr W̃ in eq. 15 and 19).
     """
 
     observed: float
@@ -50,18 +51,21 @@ class WeightedLoss:
     per_pair: bool
 
     def ridges(self, observed: Any, columns: int) -> Floats:
-        """Return the ridge of each row, given its number of observed pairs out of ``columns``."""
+        """Return the ridge ρ of each user (or item), given its number of observed pairs.
+
+        ``columns`` is its number of observed and unobserved pairs.
+        """
         weight = self.missing * columns + (self.observed - self.missing) * observed
         return self.ridge * (weight if self.per_pair else np.ones(len(observed)))
 
 
 def _blocks(lengths: Any, d: int) -> Iterator[Any]:
-    """Yield blocks of non-empty rows of similar length, so that little padding is needed."""
+    """Yield indices of non-empty rows in blocks of similar length, which need little padding."""
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     while len(order):
         size = 1
-        while size < len(order):  # double the size of the block while it fits into BLOCK elements
+        while size < len(order):  # double the block's number of rows while BLOCK elements suffice
             more = min(2 * size, len(order))
             if more * d * max(d, lengths[order[more - 1]]) > BLOCK:
                 break
@@ -78,9 +82,10 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
     Parameters
     ----------
     rows
-        Observed values as CSR (n, m), users × items or items × users. Factors of rows are solved.
+        Observed values as CSR (n, m), users × items or items × users. The factors of the rows are
+        computed.
     fixed
-        Fixed factors (m, d) of the columns; the solution has the same precision.
+        Fixed factors (m, d) of the columns. Their floating-point type is that of the solution.
     loss
         The loss to minimise.
 
@@ -91,14 +96,16 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
     Returns
     -------
     Factors (n, d), and the loss at the minimum without the ridge term of ``fixed``. This loss is
-    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, where b is the right-hand side. The factors of a row
-    without observations are 0, even if zero weights make its system of equations singular.
+    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, with b_u the right-hand side of the equations for
+    p_u. The factors of a row without observations are 0, even if zero weights make its system of
+    equations singular.
     """
     (n, m), d, kind = rows.shape, fixed.shape[1], fixed.dtype
     lengths = np.diff(rows.indptr)
     ridges = loss.ridges(lengths, m).astype(kind)
     everywhere = loss.missing * (fixed.T @ fixed)
-    # Shorter rows of a block are padded with the index m, whose factors are 0.
+    # Rows of a block are padded to the length of its longest row with the index m of a column that
+    # does not exist, whose factors are 0.
     padded = np.vstack([fixed, np.zeros((1, d), kind)])
     solved = np.zeros((n, d), kind)
     value = loss.observed * float(np.square(rows.data, dtype=np.float64).sum())
@@ -109,7 +116,7 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
         filled = place < lengths[block, None]
         at = np.minimum(rows.indptr[block, None] + place, rows.nnz - 1)
         factors = padded.take(np.where(filled, rows.indices[at], m), axis=0)
-        values = rows.data[at].astype(kind)  # values of padding have no effect: its factors are 0
+        values = rows.data[at].astype(kind)  # padded values have no effect: their factors are 0
         system = factors.transpose(0, 2, 1) @ factors
         system *= loss.observed - loss.missing
         system += everywhere
@@ -146,7 +153,7 @@ def weighted_als(
     d
         Length of the factors.
     sweeps
-        How often the factors of users and of items are solved.
+        How often the factors of both users and items are computed.
     seed
         Seed of the random initial factors of items.
     start
@@ -170,7 +177,7 @@ def weighted_als(
 
 
 def _product(matrix: Any, dense: Scores) -> Part[Scores]:
-    """Return a sparse matrix (CSR) times a dense one, computed by blocks of rows."""
+    """Return the product of a sparse matrix (CSR) and a dense matrix, computed block by block."""
     product = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
     parts = 1 + matrix.nnz * dense.shape[1] // (16 * BLOCK)
     cuts = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, parts + 1)).tolist()
@@ -201,7 +208,8 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
             basis = np.linalg.qr(basis)[0]
         left, part = basis, _product(sides[step % 2], basis)
         basis = yield from within(part, step / steps, (step + 1) / steps)
-    # The SVD of the last product is Rᵀ left = right Σ turn, so R ≈ (left turnᵀ) Σ rightᵀ.
+    # ``basis`` is now Rᵀ left, with R = ``values``. Its SVD is right Σ turn, so R ≈ (left turnᵀ) Σ
+    # rightᵀ.
     right, sigma, turn = np.linalg.svd(basis, full_matrices=False)
     lowered = np.maximum(sigma[:d].astype(np.float64) - ridge * np.sqrt(n_users * n_items), 0)
     total = float(np.square(values.data, dtype=np.float64).sum())
@@ -219,8 +227,9 @@ class LogisticLoss:
     .. math:: \sum_{u,i} W_{ui} \{\log(1 + e^{z_{ui}}) - Y_{ui} z_{ui}
               + \tfrac{\lambda}{2} (|p_u|^2 + |q_i|^2)\}, \qquad z_{ui} = p_u \cdot q_i
 
-    For a pair in ``relevant`` (CSR, users × items) Y and W are 1; for any other pair Y is 0 and W
-    is ``missing``. λ is ``ridge``; in the printed equation it is missing.
+    p_u and q_i are the factors of user u and item i. For a pair in ``relevant`` (CSR, users ×
+    items) Y and W are 1; for any other pair Y is 0 and W is ``missing``. λ is ``ridge``; the
+    printed equation omits λ.
     """
 
     relevant: Any
@@ -234,7 +243,7 @@ class LogisticLoss:
         return rows[:n_users], rows[n_users:]
 
     def value_and_gradient(self, parameters: Scores) -> Part[tuple[float, Scores]]:
-        """Return the loss and its gradient, by blocks of users, in the parameters' precision."""
+        """Return the loss and its gradient, which has the shape and type of ``parameters``."""
         n_users, n_items = self.relevant.shape
         gradient = np.zeros_like(parameters)
         (users, items), (by_user, by_item) = self.split(parameters), self.split(gradient)
@@ -271,12 +280,15 @@ class LogisticLoss:
 def least_by_gradient(
     evaluate: Callable[[Scores], Part[tuple[float, Scores]]], start: Scores, *, steps: int
 ) -> Part[Scores]:
-    """Minimise by L-BFGS with ten stored steps; halve a step until it decreases the loss enough."""
+    """Minimise the loss that ``evaluate`` returns with its gradient, by L-BFGS.
+
+    Ten steps are stored. A step is halved until it decreases the loss enough.
+    """
     x, pairs = start, deque[tuple[Scores, Scores]](maxlen=10)
     value, gradient = yield from within(evaluate(x), 0.0, 1 / (steps + 1))
     for step in range(1, steps + 1):
         direction = -_times_inverse(pairs, gradient)
-        if not pairs:  # no step is stored: guess the length of the step from the norm of x
+        if not pairs:  # no step is stored: try a step of 0.1 times the norm of x
             direction *= 0.1 * np.linalg.norm(x) / np.linalg.norm(gradient)
         slope, low, high = float(direction @ gradient), step / (steps + 1), (step + 1) / (steps + 1)
         while True:
@@ -297,7 +309,7 @@ def least_by_gradient(
 def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> Scores:
     """Return the approximate inverse Hessian of L-BFGS times the gradient.
 
-    ``pairs`` holds the stored steps, each with the change of the gradient.
+    ``pairs`` holds the stored steps, each with the change of the gradient from this step.
     """
     product, weights = gradient.copy(), []
     for step, change in reversed(pairs):
@@ -314,7 +326,7 @@ def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> 
 def logistic(
     relevant: Any, *, missing: float, ridge: float, d: int, steps: int, seed: int
 ) -> Part[Factors]:
-    """Minimise :class:`LogisticLoss`, from initial factors of two sweeps of least squares."""
+    """Minimise :class:`LogisticLoss`, starting from the result of two sweeps of least squares."""
     loss = LogisticLoss(relevant, missing, ridge)
     squares = WeightedLoss(1.0, missing, ridge, per_pair=True)
     first = yield from within(weighted_als(relevant, squares, d=d, sweeps=2, seed=seed), 0.0, 0.1)

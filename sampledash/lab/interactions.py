@@ -22,13 +22,14 @@ Times = NDArray[np.int64]
 
 LARGEST_RATING = 10**9  # up to this size, sums of squared ratings do not overflow
 
-# Parameters of the synthetic data set: numbers of users, items, dimensions of taste, and series.
+# Parameters of the synthetic data set: numbers of users, items, dimensions of taste, and series
+# (groups of items that a user tends to take together).
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
-# Interactions of a user: the smallest number, the mean number added to it, and the largest number.
+# A user's number of interactions: the smallest, the mean of what is added to it, and the largest.
 _FEWEST, _MORE, _MOST = 10, 40, 300
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
-# Weights in the log-probability that a user takes an item: of the user's taste, of its change over
-# time, and of a series that the user has begun.
+# Weights in the log-probability that a user takes an item: of the user's taste, of the change of
+# the taste over time, and of whether the user has begun the series of the item.
 _TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0
 _IN_SERIES = 0.4  # share of the items that belong to a series
 _STAGES = 6  # number of periods; tastes are constant within a period
@@ -122,9 +123,9 @@ class Interactions(ByDigest):
 
     @cached_property
     def matrix(self) -> csr_array:
-        """Ratings as a matrix of users × items (CSR, float32); 1 for each pair without ratings.
+        """Ratings as a matrix of users × items (CSR, float32); without ratings, 1 per interaction.
 
-        The values of repeated pairs are added.
+        If a user has several interactions with an item, their values are added.
         """
         data = np.ones(self.size, np.float32) if self.rating is None else self.rating
         matrix = csr_array((data, (self.user, self.item)), shape=(self.n_users, self.n_items))
@@ -166,7 +167,7 @@ def require_interactions(value: object) -> None:
 
 
 def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return distinct labels in order of first appearance, and the index of each given label."""
+    """Return the distinct labels in order of first appearance, and each label's index in them."""
     code, many = codes_of(labels)
     table = np.empty(many, labels.dtype)
     table[code[::-1]] = labels[::-1]
@@ -211,7 +212,7 @@ def synthetic(seed: int = 0) -> Interactions:
     popularity = rng.normal(scale=_SKEW, size=_ITEMS)
     kind = rng.normal(size=(_ITEMS, _TASTES))
     series = rng.integers(0, _SERIES, _ITEMS)
-    # Only these items become more probable for a user who has begun their series.
+    # Only the items in ``part`` become more probable for a user who has begun their series.
     part = rng.random(_ITEMS) < _IN_SERIES
     taste, drift = rng.normal(size=(2, _USERS, _TASTES))
     sizes = np.minimum(_FEWEST + rng.exponential(_MORE, _USERS).astype(int), _MOST)

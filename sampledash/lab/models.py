@@ -18,7 +18,10 @@ T = TypeVar("T")
 
 
 class TrainingProgress(NamedTuple):
-    """Progress of a training: the share done, in 0..1, and the loss; None if none is minimised."""
+    """Progress of a training: the share done, in 0..1, and the loss.
+
+    The loss is None if it is not yet known or the training minimises no loss.
+    """
 
     share: float
     loss: float | None = None
@@ -50,9 +53,9 @@ def finish(part: Part[T]) -> T:
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run a part of a computation, with its progress mapped to the shares ``low``..``high``.
+    """Run a part of a computation, with its progress 0..1 mapped to ``low``..``high`` of the whole.
 
-    ``loss`` is yielded wherever the part yields no loss.
+    ``loss`` is yielded whenever the part yields None as the loss.
     """
     while True:
         try:
@@ -107,7 +110,7 @@ class OneList:
 
 @dataclass(frozen=True)
 class Chance:
-    """Model with uniform random scores of ``n_items`` items, fixed by the user and the seed."""
+    """Model with uniform random scores, which depend only on the seed and the user's index."""
 
     n_items: int
     seed: int

@@ -1,4 +1,4 @@
-"""Item-based recommenders, learned from how many users took the same two items.
+"""Item-based recommenders, learned from how many users took both items of each pair of items.
 
 References
 ----------
@@ -17,22 +17,22 @@ from scipy.sparse import csr_array, vstack
 from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of pairs of interactions that are counted for a block of co-occurrences, which
-#: takes some hundredths of a second.
+#: Largest number of pairs of interactions by one user that are counted for a block of
+#: :func:`cooccurrence`: a block then takes some hundredths of a second.
 PAIRS = 2**22
-#: Largest size of a block of co-occurrences: number of elements as a dense matrix.
+#: Largest number of elements of a block of :func:`cooccurrence` as a dense matrix.
 BLOCK = 2**21
-#: Number of rows of a dense matrix that are updated between two reports of progress.
+#: Number of rows of a matrix that its inversion updates between two reports of progress.
 STRIPE = 1024
-#: Number of columns in a block of weights. Scoring takes half the time if a block fits into the
-#: processor's cache.
+#: Number of columns in a block of item weights. Scoring takes half the time if a block fits into
+#: the processor's cache.
 WIDTH = 512
-#: Largest size in bytes of the weights between items.
+#: Largest size in bytes of all weights between items; for more, an error is raised.
 LARGEST = 2**30
 
 
 def _ones(history: Any) -> Any:
-    """Return the matrix with all stored values replaced by 1."""
+    """Return the sparse matrix ``history`` with all stored values replaced by 1."""
     ones = np.ones(history.nnz, np.float32)
     return csr_array((ones, history.indices, history.indptr), history.shape)
 
@@ -46,10 +46,11 @@ def _check_size(n: int, size: int, remedy: str = "") -> None:
 
 
 def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
-    """Count for each pair of items how many users took both, and yield blocks of rows.
+    """Count for each pair of items how many users took both; yield the matrix by blocks of rows.
 
     ``taken`` is a CSR matrix of users × items, 1 where a user took an item. Each step yields a
-    slice of rows (items), their counts with all items (CSR, float32, exact) and the share done.
+    slice of items, the rows of counts of these items with all items (CSR, float32, exact), and the
+    share of the rows that have been counted.
     """
     by_item = taken.T.tocsr()
     work = np.cumsum(by_item @ np.diff(taken.indptr).astype(np.float64))
@@ -81,10 +82,11 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
 
     Notes
     -----
-    These choices reproduce the ranks of the paper. The denominator of eq. 30 is not applied. If k
-    is infinite, s_ii is included in the length of row i. If k is finite, an item is not its own
-    neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j. Neighbours are
-    compared exactly, by :math:`C_{ij}^2 / n_i`; of equal neighbours, the smaller index is taken.
+    The following choices reproduce the ranks of the paper. The denominator of its eq. 30 is not
+    applied. If k is infinite, s_ii is included in the length of row i. If k is finite, an item is
+    not its own neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j.
+    Neighbours are compared exactly, by :math:`C_{ij}^2 / n_i`; of equally near neighbours, those
+    with the smaller index are taken.
     """
     taken = _ones(history)
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
@@ -92,8 +94,8 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
     whole: list[Any] = [np.empty((n, part.stop - part.start)) for part in _columns(n) if dense]
     for rows, block, share in cooccurrence(taken):
-        # Row j of the block becomes s_ij for all candidates i, because s is symmetric before
-        # neighbours are selected.
+        # Row j of the block holds the counts C_ij of all candidates i, because C is symmetric.
+        # These counts are replaced by s_ij.
         if np.isfinite(k):
             block = _nearest(block, counts, rows.start, int(k))
         voter = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
@@ -118,16 +120,16 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
 
 
 def _columns(n: int) -> list[slice]:
-    """Return slices that split n columns into blocks."""
+    """Return slices that split n columns into blocks of at most ``WIDTH`` columns."""
     return [slice(start, min(start + WIDTH, n)) for start in range(0, n, WIDTH)]
 
 
 def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
-    """Return counts C with all but the k nearest neighbours i ≠ j of each row j set to 0.
+    """Return a block of co-occurrence counts, 0 except for the k nearest neighbours of each row.
 
-    The nearest neighbours have the largest C_ji² / n_i. The block's first row is item ``first``. In
-    double precision, two quotients are equal only if the exact fractions are equal, as long as an
-    item has at most about 10⁵ users.
+    The nearest neighbours i of row j have the largest C_ji² / n_i, with C the counts of pairs and
+    n_i = ``counts[i]``; i ≠ j. The block's first row is item ``first``. In double precision, two
+    quotients are equal only if the exact fractions are equal, if items have up to about 10⁵ users.
     """
     near = block.toarray().astype(np.float64)
     near **= 2
@@ -143,18 +145,18 @@ def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
 
 
 def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
-    r"""Learn item weights that predict each item of a history from the others (Steck, WWW 2019).
+    r"""Learn weights that predict each item of a history from its other items (Steck, WWW 2019).
 
     The weights B minimise :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a diagonal of zeros, X being
     the matrix of users × items: :math:`B_{ij} = -P_{ij} / P_{jj}` for i ≠ j with
-    :math:`P = (X^T X + \lambda I)^{-1}` (eq. 8).
+    :math:`P = (X^T X + \lambda I)^{-1}` (eq. 8 of the paper).
 
     Parameters
     ----------
     history
         Interactions, CSR of users × items; the values are ignored.
     ridge
-        The ridge λ.
+        The ridge λ, above 0.
     """
     taken = _ones(history)
     n = taken.shape[1]
@@ -176,7 +178,7 @@ def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
 
 
 def _invert(matrix: Scores) -> Part[None]:
-    """Invert a positive definite matrix in place, by Gauss-Jordan steps on blocks."""
+    """Invert a positive definite matrix in place, by Gauss-Jordan elimination of blocks."""
     n, width = len(matrix), 128
     for start in range(0, n, width):
         block = slice(start, stop := min(start + width, n))

@@ -2,7 +2,8 @@
 
 Ranks are counted, without sorting. If a relevant item has the score t, its best rank is 1 plus the
 number of scores above t, and the number of other items with the score t is its number of ties.
-Items that are excluded because the user has seen them are counted separately and subtracted.
+The seen items of a user, which may be excluded from the candidates, are counted separately and
+subtracted.
 """
 
 from __future__ import annotations
@@ -26,18 +27,24 @@ from sampledash.types import Ints
 ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
 
-# Bytes of scores in a block of users. Most models compute a block in some hundredths of a second.
+# Size in bytes of the scores of a block of users. Most models compute a block in some hundredths of
+# a second.
 _BLOCK = 4 * 2**20
-# With many items a block has at least this many users, because scoring several users at once, with
-# products of matrices, is efficient.
+# Smallest number of users in a block, even if the scores then take more than _BLOCK bytes: scoring
+# several users at once, with products of matrices, is efficient.
 _FEWEST = 16
-# Largest number of bytes of a block. With very many items, a block has fewer than _FEWEST users.
+# Largest size in bytes of a block. With so many items that _FEWEST users would take more bytes, a
+# block has fewer users.
 _LARGEST = 64 * 2**20
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
 
 class _Counted(NamedTuple):
-    """User, best rank, number of ties and of candidates of each relevant item, sorted by user."""
+    """Arrays with an entry per relevant item, sorted by user.
+
+    ``rank`` is the best rank among tied items, ``ties`` the number of other items with an equal
+    score, and ``n`` the number of candidates.
+    """
 
     user: Ints
     rank: Ints
@@ -123,7 +130,7 @@ def rank(
 
 
 def require_candidates(split: Split, held: Interactions) -> None:
-    """Raise a ValueError if a held-out item has no other candidate to be ranked against."""
+    """Raise a ValueError if the user of a held-out item has no other candidates."""
     if not split.exclude_seen:
         return
     taken = np.diff(_without(split.training.matrix, held.matrix).indptr)
@@ -157,9 +164,9 @@ def ranks_from_scores(
         sequence of items, which may be empty; or a boolean or sparse array (n_users, n_items) that
         is true or nonzero at relevant items. Items are column numbers of the scores, from 0.
     seen
-        Items that are not candidates of the user, in any of these forms; a relevant item is always
-        a candidate. If None, all items are candidates except those with the score −inf, by which
-        frameworks mark items that are not candidates.
+        Items that are not candidates of the user, in any form that ``relevant`` allows; a relevant
+        item is always a candidate. If None, all items are candidates except those with the score
+        −inf, by which frameworks mark items that are not candidates.
     system
         Name of the recommender.
     instances
@@ -211,7 +218,7 @@ def ranks_from_scores(
 def _count(
     scores_of: ScoresOf, relevant: csr_array, seen: csr_array | None, n_items: int
 ) -> Part[_Counted]:
-    """Return best rank, ties and candidates of each relevant item, counted by blocks of users."""
+    """Return best rank, number of ties and of candidates of each relevant item."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
@@ -239,7 +246,7 @@ def _count(
             row, theirs = _seen_scores(scores, others, user[first:last], start)
             rank[first:last] -= np.bincount(row[theirs > threshold[row]], minlength=last - first)
             ties[first:last] -= np.bincount(row[theirs == threshold[row]], minlength=last - first)
-            if masked:  # seen items with the score −inf were subtracted twice: add them once
+            if masked:  # seen items with the score −inf were subtracted from n twice: add them once
                 n[first:last] += np.bincount(row[theirs == -np.inf], minlength=last - first)
         yield TrainingProgress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
@@ -250,7 +257,8 @@ def _count(
 def _users_at_once(n_items: int) -> int:
     """Return the number of users in a block.
 
-    It depends on ``n_items`` only, so that rounding errors of scores are reproducible.
+    The number depends on ``n_items`` only, because the rounding errors of scores depend on the
+    block: ranks are then reproducible.
     """
     row = 4 * n_items
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
@@ -259,7 +267,7 @@ def _users_at_once(n_items: int) -> int:
 def _checked(
     scores: object, shape: tuple[int, int] | None, start: int
 ) -> tuple[NDArray[Any], bool]:
-    """Return a block of scores, and whether any is −inf; raise on a wrong shape or NaN."""
+    """Return scores as an array, and whether any is −inf; raise on a wrong shape, type or NaN."""
     block = np.asarray(scores)
     if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
@@ -295,7 +303,10 @@ def _users_of(pairs: csr_array) -> Ints:
 
 
 def _without(seen: csr_array, relevant: csr_array) -> csr_array:
-    """Return the seen items that are not relevant; both matrices have sorted indices."""
+    """Return the matrix ``seen`` without the entries that ``relevant`` has too.
+
+    Both are matrices of users × items with sorted indices.
+    """
     keys, wanted = (_users_of(pairs) * pairs.shape[1] + pairs.indices for pairs in (seen, relevant))
     at = np.searchsorted(keys, wanted)
     at = at[np.append(keys, -1)[at] == wanted]
@@ -310,9 +321,10 @@ def _without(seen: csr_array, relevant: csr_array) -> csr_array:
 def _seen_scores(
     scores: NDArray[Any], seen: csr_array, user: Ints, start: int
 ) -> tuple[Ints, NDArray[Any]]:
-    """Return the scores of the seen items of each relevant item's user.
+    """Return, for each relevant item, the scores of all items that its user has seen.
 
-    The first array holds, for each of these scores, the index of the relevant item in ``user``.
+    ``user`` holds the user of each relevant item. The scores are one array; the first returned
+    array holds, for each score, the index of the relevant item in ``user``.
     """
     begin, size = seen.indptr[user].astype(np.int64), np.diff(seen.indptr)[user]
     row = np.repeat(np.arange(len(user)), size)
@@ -321,12 +333,15 @@ def _seen_scores(
 
 
 def _is_matrix(given: object) -> bool:
-    """Return whether the value is a matrix of users × items."""
+    """Return whether the value is a sparse or a two-dimensional array."""
     return issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2)
 
 
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
-    """Return items of users, given in any accepted form, as a sparse matrix with sorted indices."""
+    """Return the items of each user, given in any form that :func:`ranks_from_scores` accepts.
+
+    They are ones in a sparse matrix of users × items with sorted indices.
+    """
     if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")

@@ -25,17 +25,20 @@ from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]
 Role = Literal["user", "item", "rating", "time"]
-# The column of each role: its name, or None for a column with a usual name, or "" for no column.
+# Name of the column to read for each role. If None, a column with a usual name of the role is read;
+# if "", no column is read.
 Chosen = dict[Role, str | None]
 
 
 class _Meaning(NamedTuple):
     """A role of a column: what the column holds, and the words that describe it in messages."""
 
-    holds: Holds  # kind of the values
+    holds: Holds  # kind of the column's values
     means: str  # description of the column
-    write: str  # what to write in a cell, for error messages
-    names: str  # usual names, in the form that :func:`~sampledash.readers.columns.bare` returns
+    write: str  # advice in error messages: what to write in a cell
+    #: Usual names of the column, separated by spaces, as :func:`~sampledash.readers.columns.bare`
+    #: returns them.
+    names: str
 
 
 _MEANINGS: dict[Role, _Meaning] = {
@@ -50,10 +53,10 @@ _MEANINGS: dict[Role, _Meaning] = {
 }  # fmt: skip
 _LABELLED: tuple[Role, Role] = ("user", "item")
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
-# A header of RecBole, which names the type of the column, such as user_id:token.
+# A column name in a RecBole file ends with the type of the column, as in user_id:token.
 _TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")
-#: Number of each unit in a second. A number from _FROM to _TO is a date in 1973..2128 if it counts
-#: seconds after 1970; these ranges identify the unit of a time.
+#: Number of each time unit in a second. A time from _FROM to _TO seconds after 1970 is a date in
+#: 1973..2128. The unit of a time is the unit in which the time lies in this range.
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FROM, _TO = 1e8, 5e9
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
@@ -81,7 +84,7 @@ class OpenedInteractions:
         per_user: int = 1,
         per_item: int = 1,
     ) -> tuple[Interactions, Facts]:
-        """Return the selected interactions, and the facts with notes about the selection.
+        """Return the selected interactions, and the file's facts with notes on the selection.
 
         The options are those of :func:`read_interactions`.
         """
@@ -168,8 +171,8 @@ def read_interactions(
     least_rating
         Leave out interactions with a lower rating.
     per_user, per_item
-        Leave out users and items with fewer interactions; repeat until there are no more of them
-        (k-core).
+        Leave out users, and items, with fewer interactions than this; repeat until no such user or
+        item is left (k-core).
 
     Returns
     -------
@@ -199,7 +202,10 @@ def open_interactions(
     rating: str | None = None,
     time: str | None = None,
 ) -> OpenedInteractions:
-    """Parse a file without selecting interactions; :func:`read_interactions` has the arguments."""
+    """Parse a file without selecting interactions.
+
+    The arguments are those of :func:`read_interactions`.
+    """
     data, called = limits.load(source, name, _BYTES)
     columns: Chosen = {"user": user, "item": item, "rating": rating, "time": time}
     chosen: Chosen = {x: y if y is None else checks.text(x, y) for x, y in columns.items()}
@@ -243,7 +249,10 @@ def open_interactions(
 def _source_of(
     name: str, kind: str, headers: Sequence[str], *, chosen: Chosen, **text: Any
 ) -> Layout:
-    """Return the layout of a file: each role has the chosen column, or one with a usual name."""
+    """Return the layout of a file: which column is read for each role.
+
+    It is the column in ``chosen`` or, if this is None, a column with a usual name of the role.
+    """
     cells_of.refuse_repeated(headers, name)
     known = [cells_of.bare(header) for header in headers]
     roles: list[Any] = [None] * len(headers)
@@ -252,7 +261,7 @@ def _source_of(
         if wanted is None:
             usual = (known.index(n) for n in meaning.names.split() if n in known)
             column = next((i for i in usual if roles[i] is None), None)
-            if column is not None:  # raise an error if, for example, rating and Rating both exist
+            if column is not None:  # refuse a file with both rating and Rating, for example
                 cells_of.refuse_repeated([x for x in known if x == known[column]], name)
         elif wanted == "":
             column = None
@@ -287,7 +296,7 @@ def _listed(headers: Sequence[str]) -> str:
 def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame, list[str]]:
     """Parse text with separated columns and an optional header line (MovieLens has none).
 
-    Return its layout, the cells, and notes about how it was read.
+    Return the layout of the file, its cells, and notes about how it was read.
     """
     limits.check_utf8(data, name)
     limits.check_lines(data, name)
@@ -316,8 +325,9 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     """Return the names of the columns, and whether the first line is a header line.
 
-    It is one if no cell is a number, or if a cell is the name of a chosen column. Otherwise columns
-    are named by their order, and a large number is recognised as a timestamp.
+    The first line is a header line if none of its cells is a number, or if a cell is the name of a
+    chosen column. Otherwise columns are named by their order, but a column whose first value is a
+    large number is named timestamp.
     """
     numeric = [checks.is_numeral(cell) for cell in cells]
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
@@ -336,7 +346,7 @@ def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
 
 
 def _times(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Convert numbers or dates to whole numbers that increase with time; raise on mixed units."""
+    """Convert times (numbers or dates) to whole numbers; raise an error if their units differ."""
     numeric = pd.api.types.is_numeric_dtype(cells.dtype)
     if not numeric and len(cells) and np.isnan(cells_of.parsed(cells)).all():
         codes, distinct = pd.factorize(cells)
@@ -395,7 +405,10 @@ def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return a mask of the interactions to drop because another has the same user and item."""
+    """Return a mask of the interactions to drop as repeats of a pair of user and item.
+
+    The first interaction of each pair in time is not dropped, or the last without ``keep_first``.
+    """
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item
     counts = np.zeros(interactions.size, dtype=bool)
@@ -419,7 +432,7 @@ def _core(interactions: Interactions, per_user: int, per_item: int) -> Flags:
 
 
 def _occurring(interactions: Interactions) -> Interactions:
-    """Return the same interactions without labels of users and items that do not occur in them."""
+    """Return the interactions without the labels of users and items that have no interaction."""
     tables_, codes = [], []
     for labels, code in (
         (interactions.users, interactions.user),

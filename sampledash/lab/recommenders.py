@@ -28,7 +28,8 @@ class Knob:
     Attributes
     ----------
     name, default, about
-        Name in the recommender's text; value in the paper; short description.
+        Name in the text of a recommender; default value, the value in the paper that describes the
+        recommender; short description.
     low, high
         Smallest and largest allowed value.
     whole
@@ -59,18 +60,18 @@ class Knob:
         return checks.integer(self.name, number, low=int(self.low)) if self.whole else number
 
     def write(self, value: float) -> str:
-        """Return a value as text, which :meth:`read` can read."""
+        """Return the text from which :meth:`read` returns the value."""
         return "all" if value == np.inf else checks.exact(value)
 
 
 @dataclass(frozen=True)
 class Family:
-    """A family of recommenders: its description, source, knobs and training function."""
+    """A kind of recommender: its description, source, hyperparameters and training function."""
 
     name: str
     about: str
     source: str
-    train: Callable[..., Training]  # arguments: interactions, seed, and the knobs by name
+    train: Callable[..., Training]  # called with interactions, a seed, and the knobs by name
     knobs: tuple[Knob, ...] = ()
     rated: bool = False  # whether the family learns from the values of ratings
 
@@ -96,7 +97,7 @@ class Recommender:
 
     @property
     def knobs(self) -> Mapping[str, float]:
-        """The value of each knob, by the name of the knob."""
+        """The value of each knob (hyperparameter), by the name of the knob."""
         return {k.name: x for k, x in zip(self.kind.knobs, self.values, strict=True)}
 
     def train(self, interactions: Interactions, seed: int = 0) -> Training:
@@ -134,7 +135,7 @@ class Recommender:
 
 
 def recommender(name: str, **knobs: float) -> Recommender:
-    """Return a recommender by its name; knobs that are not given have their values in the paper.
+    """Return a recommender by its name; knobs that are not given have their default values.
 
     Raises
     ------
@@ -162,7 +163,7 @@ def recommender(name: str, **knobs: float) -> Recommender:
 
 
 def parse_recommender(text: str) -> Recommender:
-    """Return the recommender that a text describes, as ``str`` writes it or without some knobs.
+    """Return the recommender that a text describes; knobs left out have their default values.
 
     Raises
     ------
@@ -206,8 +207,8 @@ def _least_squares(
 def _ials(
     data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
 ) -> Training:
-    # iALS adds α ŷ² for every pair, so the loss of an observed pair is
-    # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
+    # iALS adds α ŷ² to the loss of every pair, with ŷ the predicted score. So the loss of an
+    # observed pair is (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
     matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
     return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
 
@@ -222,13 +223,19 @@ def regression(
     wm: float = 0.0,
     start: Factors | None = None,
 ) -> Part[Factors]:
-    """Train AllRank-Regression, optionally from given factors; it predicts ratings rm + score."""
+    """Train AllRank-Regression, optionally from the initial item factors of the model ``start``.
+
+    A predicted rating is ``rm`` plus the score of the returned model.
+    """
     matrix = _with(data.matrix, data.matrix.data - rm)
     return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps, start)
 
 
 def _relevant(data: Interactions) -> Any:
-    """Return a CSR matrix of ones at pairs with the highest rating, or at all pairs if unrated."""
+    """Return a CSR matrix, users × items, of ones at pairs with the highest rating that occurs.
+
+    Without ratings, all observed pairs are 1.
+    """
     if data.rating is None:
         return _with(data.matrix, np.ones(data.matrix.nnz))
     pairs = data.matrix.tocoo()
@@ -365,5 +372,5 @@ FAMILIES = {
     )
 }  # fmt: skip
 
-#: The recommenders of Krichene & Rendle, by their names in the paper.
+#: Texts of the recommenders of Krichene & Rendle, by the names X, Y and Z in their paper.
 OF_THE_PAPERS = {"X": "iALS d=16 alpha=0.2 reg=10", "Y": "itemCF q=3 k=all", "Z": "itemCF q=1 k=10"}

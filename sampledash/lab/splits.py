@@ -83,7 +83,7 @@ class Split:
         Whether a user's training items are excluded from the user's candidates (Krichene & Rendle,
         section 9) or not (Steck, section 6).
     data
-        Digest of the interactions that were split.
+        Digest (hash as text) of the interactions that were split.
     """
 
     training: Interactions
@@ -186,7 +186,7 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
 
 def _kept(size: int, percent: float) -> int:
-    """Return how many interactions come before the last ``percent`` of them; at least 1."""
+    """Return how many of ``size`` interactions remain without the last ``percent``; at least 1."""
     return max(size - max(round(size * percent / 100), 1), 1)
 
 
@@ -196,8 +196,8 @@ def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Genera
     user = interactions.user[order]
     by_user = np.argsort(user, kind="stable")
     sizes = np.bincount(user, minlength=interactions.n_users)
-    # For each interaction, the number of the same user's interactions from this one to the user's
-    # last: 1 for the last.
+    # Number each user's interactions backwards: 1 for the last interaction of the user, 2 for the
+    # last but one, and so on.
     left = np.repeat(np.cumsum(sizes), sizes) - np.arange(interactions.size)
     held = np.zeros(interactions.size, dtype=bool)
     held[order[by_user]] = (left <= rule.amount) & np.repeat(sizes > rule.amount, sizes)
@@ -205,7 +205,7 @@ def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Genera
 
 
 def _why(interactions: Interactions, rule: SplitRule) -> str:
-    """Return a text that explains why there is nothing to test, and what to change."""
+    """Return a text that explains why the rule leaves nothing to test, and what to change."""
     if rule.how == "latest":
         return "nobody in it has an earlier interaction; take a larger share, or last 1"
     most = int(np.bincount(interactions.user).max())

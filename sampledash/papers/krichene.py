@@ -39,7 +39,7 @@ Load = Callable[[str], Sequence[RankSet]]
 
 _HERE = Path(__file__).parent
 METRICS_34 = ("Recall@10", "NDCG@10", "AP", "AUC")
-#: The columns of Tables 3 and 4, apart from the column "exact" of Table 3: texts of corrections.
+#: Texts of the corrections that have a column in Tables 3 and 4; Table 3 also has a column "exact".
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01", "BV 0.001")
 #: Bundled rank sets of recommenders X, Y and Z. Ties of Z are not broken in the data: the order of
 #: tied items is drawn again in every run, as in the paper.
@@ -50,9 +50,10 @@ _WITHOUT: Scheme = "without-replacement"
 _N = 10_000  # number of candidates in Figures 1, 3 and 4
 _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
 _DRAWN = 99  # number of sampled negatives in section 4.2
-_CLOSE = 0.005  # differences below this are too small to be seen in Figure 2
+_CLOSE = 0.005  # in Figure 2, lines that differ by less cannot be told apart
 
-#: A number matches if the difference is at most this many standard errors plus the rounding error.
+#: A printed number matches ours if they differ by at most this many standard errors plus the
+#: rounding error.
 ERRORS = 2.0
 
 RERUN = (
@@ -71,10 +72,11 @@ SCALED_AND_TIED = f"{RANK_ESTIMATE}; and {TIES_OF_Z}"
 
 
 class Reproduction(NamedTuple):
-    """The settings that reproduce a table, and the number of decimals that the table prints.
+    """The settings that reproduce a table of the paper, and the number of decimals it prints.
 
-    Each of the ``runs`` draws ``m`` negatives by the ``scheme``. ``example`` names the bundled rank
-    sets. Corrections are fitted to sampling with replacement and to the mean n of these sets.
+    Each of the simulated ``runs`` draws ``m`` negatives per instance by the ``scheme``. ``example``
+    names the bundled rank sets. Corrections are fitted to sampling with replacement and to the mean
+    n of these sets.
     """
 
     example: str
@@ -93,7 +95,7 @@ SETTINGS = {
 
 
 def cells(table: int) -> pd.DataFrame:
-    """Return the cells of a table in the printed order, one row for each cell.
+    """Return the cells of a table of the paper in the printed order, one row for each cell.
 
     Columns: ``cell``, a name such as ``"Table 3, AP, X, BV 0.1"``; ``metric``; ``row``, a system
     ``"X"`` or a pair ``"XY"``; ``column``, ``"exact"`` or a correction; ``text``, the printed text;
@@ -141,8 +143,8 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
         else:
             at = [systems.index(x) for x in cell["row"]], [names.index(x) for x in cell["metric"]]
             if column == "exact":
-                # If more negatives are drawn than there are, all of them are drawn, and only the
-                # order of tied items is random.
+                # If m is larger than the number of negatives, all negatives are drawn: the sampled
+                # metric is then the exact metric, and only the order of tied items is random.
                 beyond, error = max(ranks.max_negatives for ranks in sets) + 1, np.zeros(len(cell))
                 if any(ranks.has_ties for ranks in sets):
                     error = np.sqrt(moments_of_means(metrics, sets, beyond, protocol)[1])[at]
@@ -175,18 +177,18 @@ def _reason(table: int, cell: Any) -> str:
     return ""
 
 
-#: For the name of each statement, our number and whether the statement holds; for other names, the
-#: value that replaces ``$name`` in the text file.
+#: Results by name. The name of a statement has a pair: our number, and whether the statement holds.
+#: Any other name has the value that replaces ``$name`` in the paper's text file.
 Values = Mapping[str, Any]
 
 
 def statements(paper: str, values: Values) -> pd.DataFrame:
     """Return a table of the statements of a paper, each with our number from ``values``.
 
-    The text file beside this module holds a block ``[name] where: quote`` for each statement. The
-    text after ``ours:`` describes our number. The text after ``note:``, which is optional, explains
-    in which sense the statement holds or why it does not. Wrapped lines are indented, and ``$x`` is
-    replaced by the value x.
+    The text file ``paper``.txt beside this module holds a block ``[name] where: quote`` for each
+    statement. In a block, the text after ``ours:`` describes our number. The text after ``note:``,
+    which is optional, explains in which sense the statement holds or why it does not. Wrapped lines
+    are indented, and ``$x`` is replaced by the value x.
     """
     rows, text = [], (_HERE / f"{paper}.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n(?=\[)", text.strip()):
@@ -202,10 +204,11 @@ def statements(paper: str, values: Values) -> pd.DataFrame:
 def check_text(
     load: Load, tables: Mapping[int, pd.DataFrame] | None = None, progress: Progress | None = None
 ) -> pd.DataFrame:
-    """Check the paper's statements about the figures, the toy example and the experiment.
+    """Return a table of statements of the paper, with our numbers and whether each one holds.
 
-    ``load`` is the same as for :func:`match`. ``tables`` may hold the results of :func:`match` for
-    Tables 3 and 4, if they have already been computed.
+    The statements are about the figures, the toy example and the experiment. ``load`` returns the
+    bundled rank sets by name: :func:`sampledash.example`. ``tables`` may hold the results of
+    :func:`match` for Tables 3 and 4, if they have already been computed.
     """
     report = progress or (lambda share: None)
     known = dict(tables or {})
@@ -228,7 +231,7 @@ def _most(values: Floats) -> float:
 
 
 def _metrics() -> Values:
-    """Check the statements in section 3.1 and about Figure 1."""
+    """Check the paper's statements in section 3.1 and about Figure 1."""
     ap, ndcg, auc, recall = map(parse_metric, ("AP", "NDCG", "AUC", "Recall@10"))
     first, step = (float(np.ptp(auc([r, r + 1], _N))) for r in (1, 100))
     ranks = np.arange(1, 101)
@@ -247,12 +250,13 @@ def _metrics() -> Values:
 
 
 def _sampled() -> Values:
-    """Check the statements about Figure 3, at ranks 1..1,000 like the zoomed plots in print."""
+    """Check the paper's statements about Figure 3, at ranks 1..1,000 as in its zoomed plots."""
     ranks, auc = np.arange(1, 1001), parse_metric("AUC")
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        # Sum over sampled ranks, because the closed form of the expected AUC assumes no bias.
+        # Sum over sampled ranks: the closed form of the expected AUC would assume what is checked,
+        # that sampled AUC is unbiased.
         for scheme in (WITH, _WITHOUT):
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
@@ -264,16 +268,17 @@ def _sampled() -> Values:
 
 
 def _largest_bias(m: int) -> float:
-    """Return the largest difference between expected sampled and exact AP in Figure 3."""
+    """Return the largest difference between expected sampled AP and exact AP at ranks 1..1,000."""
     ranks = np.arange(1, 1001)
     return _most(expected("AP", ranks, Sampling(_N, m, WITH)) - parse_metric("AP")(ranks, _N))
 
 
 def _one_negative() -> Values:
-    """Check the statements in section 4.4.4 about sampling one negative, m = 1."""
+    """Check the paper's statements in section 4.4.4 about sampling one negative, m = 1."""
     ranks, sampling = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
     lines = [expected(name, ranks, sampling) for name in ("AP", "NDCG", "AUC", "Recall@1")]
-    # Differences of expected sampled AP and NDCG from the straight line through their end points.
+    # For AP and NDCG: the expected sampled metric at each true rank, minus the straight line from
+    # its value at the first rank to its value at the last rank.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
     return {
         "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
@@ -283,7 +288,7 @@ def _one_negative() -> Values:
 
 
 def _corrections() -> Values:
-    """Check the statements in sections 5.1 to 5.4, with AP, n = 10,000 and m = 100 of Figure 4."""
+    """Check the paper's statements in sections 5.1 to 5.4, for AP, n = 10,000 and m = 100."""
     sampling, ranks = Sampling(_N, 100, WITH), np.arange(1, _N + 1)
     fits = {
         gamma: correction("bias-variance", gamma=gamma).fit("AP", sampling)
@@ -323,7 +328,7 @@ def _turns(values: Floats) -> int:
 
 
 def _sizes() -> Values:
-    """Check section 5.5: how the smallest squared bias (eq. 21) depends on m and on n."""
+    """Check section 5.5 of the paper: how the smallest squared bias depends on m and on n."""
     by_m = [_least_bias(1000, m) for m in (2, 4, 8, 16)]
     by_n = [_least_bias(n, 8) for n in (250, 500, 1000, 2000)]
     raw = [_largest_bias(m) for m in (10, 100, 1000)]
@@ -335,14 +340,17 @@ def _sizes() -> Values:
 
 
 def _least_bias(n: int, m: int) -> float:
-    """Return the smallest mean squared bias of AP over ranks 1..n, relative to AP's mean square."""
+    """Return the smallest mean squared bias (eq. 21) that a correction of AP can have.
+
+    The mean is over true ranks 1..n; the result is divided by the mean square of exact AP.
+    """
     exact = parse_metric("AP")(np.arange(1, n + 1), n)
     bias, _ = correction("least-squares").fit("AP", Sampling(n, m, WITH)).risk()
     return bias / float(np.mean(exact**2))
 
 
 def _toy(abc: Sequence[RankSet]) -> Values:
-    """Check the statements in section 4.2 and about Figure 2, with recommenders A, B and C."""
+    """Check the paper's statements in section 4.2 and Figure 2, about recommenders A, B and C."""
     names, protocol = ("AUC", "AP", "NDCG", "Recall@10"), Protocol.of({"scheme": WITH})
     metrics, (auc, ap, ndcg, recall) = [parse_metric(name) for name in names], range(4)
     exact = exact_means(metrics, abc, protocol)
@@ -355,8 +363,8 @@ def _toy(abc: Sequence[RankSet]) -> Values:
     unmoved = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
     orders, ndcg_orders = ([order(row) for row in means[:, :, x]] for x in (ap, ndcg))
     lines = means[:, :, recall]
-    # The sampled order by Recall is right if C is first, and A and B, whose exact values are equal,
-    # differ too little to be seen.
+    # The order by sampled Recall is right if C is first and the curves of A and B, whose exact
+    # Recall is equal, differ too little to be seen.
     apart = np.abs(lines[:, 0] - lines[:, 1]) >= _CLOSE
     wrong = (lines[:, 2] <= lines[:, :2].max(axis=1)) | apart
     same = {order(means[0, :, x]) for x in (auc, ap, ndcg)}
@@ -386,10 +394,11 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 
 
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
-    """Check the statements in section 6.1 and about Figure 5."""
+    """Check the paper's statements in section 6.1 and about Figure 5."""
     x, z = by["X"], by["Z"]
-    # The number of users of Z in the worst 1 % of ranks, if tied items get their worst rank.
-    # Histograms of 10, 20 and 100 buckets have this same number in the last bucket.
+    # The number of users whose relevant item is ranked in the worst 1 % by Z, if tied items get
+    # their worst rank. The last buckets of histograms with 10, 20 and 100 buckets contain equally
+    # many users.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]
@@ -411,7 +420,7 @@ def _best_first(means: pd.Series[float]) -> str:
 
 
 def _experiment(table: pd.DataFrame) -> Values:
-    """Check the statements in section 6.2, and in section 6.3 up to Figure 6."""
+    """Check the paper's statements in section 6.2, and in section 6.3 up to Figure 6."""
     ours, printed = _by_column(table), _by_column(table, "printed")
     exact, raw, fitted = ours["exact"], ours["uncorrected"], list(CORRECTIONS[1:])
     orders = ours.groupby("metric").agg(_best_first)

@@ -32,15 +32,18 @@ from sampledash.schemes import Scheme
 from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"
-#: Two rows of Table 3, on Netflix data: TOPK at 0 %, 0.2 % and 2 %, in percent, with 1,000 sampled
-#: items. These numbers are not recomputed, because that needs ratings and trained models.
+#: Two rows of Table 3 of Steck (2010), by recommender: TOPK on Netflix data, in percent, at the
+#: cutoffs 0 %, 0.2 % and 2 % of the list. Each relevant item is ranked among 1,000 sampled items.
+#: TOPK is not recomputed, because that needs the ratings and trained models.
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
 
 
 class Trained(NamedTuple):
-    """A row of Table 2: the objective, its recommender here, and the printed values of ATOP.
+    """A row of Table 2 of Steck (2010): a training objective and the printed values of ATOP.
 
-    ``validation`` and ``test`` are ATOP on the two halves of the held-out ratings.
+    ``validation`` and ``test`` are ATOP on the two halves of the held-out ratings. ``recommender``
+    is the text of the package's recommender with this objective, and ``system`` the name of its
+    bundled rank set.
     """
 
     objective: str
@@ -50,19 +53,22 @@ class Trained(NamedTuple):
     test: float
 
 
-#: Table 2, on MovieLens 1M. The paper's λ that is tuned for RMSE is 0.06.
+#: The rows of Table 2 of Steck (2010), on MovieLens 1M. The λ of the row "observed ratings only, λ
+#: for RMSE" is 0.06.
 TABLE_2 = tuple(
     Trained(*row)
     for row in pd.read_csv(Path(__file__).with_suffix(".csv")).itertuples(index=False, name=None)
 )
 
-#: Largest difference of a cell of Table 2 that counts as a match: the rounding error plus two
-#: standard deviations of 0.005. The actual standard deviations are smaller.
+#: An ATOP of Table 2 matches ours if they differ by at most this: the rounding error plus two
+#: standard deviations of 0.005. The actual standard deviations of ATOP are smaller.
 ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the printed ATOP on the test half with the ATOP of the bundled ranks.
+    """Compare the ATOP that Table 2 prints for the test half with the ATOP of the bundled ranks.
+
+    ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
 
     Returns
     -------
@@ -79,11 +85,11 @@ def match_table_2(load: Load) -> pd.DataFrame:
 def observed_means(
     values: Floats, chance: ArrayLike, repeats: int, rng: np.random.Generator
 ) -> Floats:
-    """Return means of a user's measures over those relevant items that are randomly observed.
+    """Return a user's mean measures over the relevant items whose ratings are observed, at random.
 
     ``values`` are the measures of each relevant item, shape (measures, items). The rating of each
     item is observed with probability ``chance``, above 0. The means have shape (repeats, measures).
-    They are NaN where nothing was observed: such a user is not in the test set.
+    They are NaN in repetitions without an observed item: the user is then not in the test set.
 
     It does not matter whether ratings of irrelevant items are observed, because ranks are among all
     items. So the paper's second assumption, that these ratings are missing more often, is not
@@ -95,14 +101,14 @@ def observed_means(
 
 
 def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> pd.DataFrame:
-    """Simulate a user to check eq. 6-7, or to show what happens if their assumption is violated.
+    """Simulate a user to check eq. 6-7 of Steck, or what happens if their assumption is violated.
 
-    If ratings of relevant items are missing at random, the means of the measures over the observed
-    relevant items, ranked among *all* items, are unbiased estimates of the means over all relevant
-    items. The simulated user's 20 relevant items have the ranks 1, 3, 7, 13, ... of 1,000. On
-    average a third of them is observed. The probability decreases in equal steps from the item with
-    the best rank to the item with the worst rank; their ratio is ``times``. Ratings are missing at
-    random if ``times`` = 1.
+    The equations state: if ratings of relevant items are missing at random, the means of TOPK and
+    ATOP over the observed relevant items, ranked among *all* items, are unbiased estimates of the
+    means over all relevant items. The simulated user's 20 relevant items have the ranks 1, 3, 7,
+    13, ... of 1,000. On average a third of these items is observed. The probability that an item is
+    observed decreases in equal steps from the best rank to the worst rank; at the best rank it is
+    ``times`` that at the worst rank. Ratings are missing at random if ``times`` = 1.
 
     Returns
     -------
@@ -121,9 +127,9 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Check the statements of the paper.
+    """Return a table of statements of Steck (2010), with our numbers and whether each one holds.
 
-    ``load`` is the same as for :func:`~sampledash.papers.krichene.match`.
+    ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
     """
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
@@ -131,12 +137,13 @@ def check_steck(load: Load) -> pd.DataFrame:
 
 
 def _measures() -> Values:
-    # Table 1 has four horror and four romance movies. A recommender that knows the genre gives the
-    # four movies that are relevant to a user equal scores, so each is tied with three others.
+    # Table 1 has four horror and four romance movies. A recommender that knows the genre that a
+    # user likes gives the four relevant movies equal scores: each is tied with three others.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # The TOPK curve is constant between the shares 0, 1/(N-1), 2/(N-1), ..., so its area is a mean.
+    # TOPK as a function of its cutoff is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ..., so
+    # the area under this curve is a mean.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     atop, recall, precision = (
         parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")
@@ -161,18 +168,20 @@ def _missing() -> Values:
 
 
 def _sampled(x: RankSet) -> Values:
-    """Check the statements in section 2.3, with the ranks of recommender X if ranks are needed."""
+    """Check the statements in section 2.3 of Steck, some with the ranks of recommender X."""
     exact = mean("TOPK@0", x)
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    # Sum over sampled ranks, because the closed form of the expected ATOP assumes no bias.
+    # Sum over sampled ranks: the closed form of the expected ATOP would assume what is to be
+    # checked, that sampled ATOP is unbiased.
     off = [
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    # The rank that eq. 20 of Krichene & Rendle estimates if 2 sampled items are above.
+    # The true rank that eq. 20 of Krichene & Rendle estimates if 2 sampled items are above the
+    # relevant item.
     at = 1 + 2 * (n - 1) // m
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
@@ -186,7 +195,7 @@ def _sampled(x: RankSet) -> Values:
 
 
 def _areas() -> Values:
-    """Check eq. 8-9, in the paper's ranks n + 1 - r.
+    """Check eq. 8 (AUC from the paper's ranks, n + 1 - r) and eq. 9 (AUC from ATOP).
 
     A perfect list of 30 items with 4 relevant items first must have the AUC 1.
     """
@@ -196,7 +205,8 @@ def _areas() -> Values:
     auc = float(parse_metric("AUC")(7, n))
     # For one relevant item ATOP is equal to AUC.
     printed_9 = auc + 4 / (2 * (n - 1))
-    # The corrected eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻).
+    # The corrected eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻), with N⁺ relevant and N⁻
+    # irrelevant items.
     extra = 2 / 3_880
     little = extra * 0.9 - extra / 2
     return {
@@ -209,12 +219,13 @@ def _areas() -> Values:
 
 
 def _numbers() -> Values:
-    """Check conclusions that section 6 draws from printed numbers."""
-    # E[T] (see the module's docstring) with N = 17,770, Ñ = 1,001 and j = 0, 2 and 20.
+    """Check conclusions that section 6 of Steck (2010) draws from printed numbers."""
+    # The full-list cutoff T to which TOPK(j/m) corresponds on average (see the module's docstring),
+    # with N = 17,770 items, Ñ = 1,001 and j = 0, 2 and 20.
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
-    low = 100 * (best[2] / 43.5 - 1)  # the printed 43 % may be a rounded value of up to 43.5 %
+    low = 100 * (best[2] / 43.5 - 1)  # the rival's printed 43 % may be a rounded value up to 43.5 %
     netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
     weight = 0.05 * (1 - movielens) / movielens
     half = netflix / (0.005 * (1 - netflix))

@@ -1,6 +1,8 @@
-"""Turn parsed tables into rank sets: choose and name the systems, find n, check the instances.
+"""Turn parsed tables into rank sets.
 
-The module also summarizes what was read, in one line and in detail, so that a user can check it.
+The module chooses and renames systems, finds n (the number of candidates) of each rank, and checks
+that all systems have the same instances. It also summarizes what was read, in one line and in
+detail, so that a user can check it.
 """
 
 from __future__ import annotations
@@ -26,15 +28,15 @@ from sampledash.readers.upload_limits import DifferentInstances, ReadError
 
 Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
-# Limits for warnings that ranks may not be true ranks among all candidates.
+# Limits for warnings that the ranks of a file may not be true ranks among all candidates.
 _FEW = 20  # with fewer instances there is no warning, because all ranks may be small by chance
-_SAMPLE = 1010  # a largest rank up to this is usual for sampled ranks with up to 1,000 negatives
-_MANY = 5  # n is suspicious if it is at least this many times the largest rank
-_PILE = 0.2  # a list looks cut off if at least this share of ranks equals the largest rank
+_SAMPLE = 1010  # ranks look sampled if none is larger, as with up to 1,000 sampled negatives
+_MANY = 5  # there is no warning if n is less than this many times the largest rank
+_PILE = 0.2  # ranks look cut off if at least this share of a system's ranks equals the largest
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
-    """Return the system names of each file; a name X that was used before becomes "X (b.csv)"."""
+    """Return the systems' names per file; a name X that an earlier file has becomes "X (b.csv)"."""
     known: set[str] = set()
     result = []
     for names_of_file, file in zip(names, files, strict=True):
@@ -53,7 +55,8 @@ def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list
 def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
     """Return the systems that ``systems`` names, renamed if ``systems`` is a mapping to new names.
 
-    Before, all names are made distinct. If ``systems`` is None, all systems are returned.
+    Systems of the same name in several files are first renamed by :func:`distinct_names`. If
+    ``systems`` is None, all systems are returned.
     """
     called = distinct_names([part.systems for part in parts], [part.name for part in parts])
     known = [name for names in called for name in names]
@@ -97,7 +100,7 @@ class Summary:
 
     systems: tuple[str, ...]
     rows: int  # number of ranks that were read
-    instances: tuple[int, ...]  # number of instances, or sum of counts, of each system
+    instances: tuple[int, ...]  # number of instances of each system (the sum of its counts)
     n_low: int
     n_high: int
     smallest_rank: int  # counted from 1, even if the ranks in the file count from 0
@@ -105,12 +108,13 @@ class Summary:
     max_relevant: int  # largest number of relevant items of an instance
     has_ties: bool
     has_mass: bool
-    has_counts: bool  # whether rows stand for several instances
+    has_counts: bool  # whether some row stands for a number of instances other than 1
     zero_based: bool = False  # whether 1 was added to each rank
     censored: int = 0  # number of relevant items that TREC runs or lists lack
     relevant: int = 0  # number of relevant items that TREC runs or lists should contain
     beyond: int = 0  # number of ranks that are only known to lie beyond the end of a list
-    largest_cutoff: int | None = None  # metrics are exact up to this; None if all ranks are known
+    # Metrics with a cutoff up to this number are exact; None if all ranks are known.
+    largest_cutoff: int | None = None
     files: tuple[Facts, ...] = ()
     doubts: tuple[str, ...] = ()  # sentences about what may be wrong, for a user to check
 
@@ -139,7 +143,7 @@ def _span(low: int, high: int) -> str:
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
-    """Return the summary of rank sets; ``read`` gives fields that do not follow from the sets."""
+    """Return the :class:`Summary` of rank sets; ``read`` gives fields that the sets do not give."""
     cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
     return Summary(
         systems=tuple(s.system for s in sets),
@@ -162,7 +166,7 @@ def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) 
 
 
 def _doubts(sets: Sequence[RankSet]) -> tuple[str, ...]:
-    """Return warnings that the ranks look cut off or sampled, and so may not be true ranks."""
+    """Return a warning if ranks look cut off, or look like ranks among sampled negatives."""
     # No warning is needed if the file marks ranks that lie beyond the end of a list.
     if any(s.largest_cutoff is not None for s in sets):
         return ()
@@ -202,26 +206,26 @@ class Opened:
 
     @property
     def tables(self) -> list[Ranks]:
-        """The parts whose ranks are written in the file, and may count from 0."""
+        """The parsed files that hold ranks; files from which ranks are computed are ``runs``."""
         return [part for part in self.parts if "depth" not in part.frame]
 
     @property
     def runs(self) -> list[Ranks]:
-        """The parts whose ranks were computed from a TREC run or a list of recommendations."""
+        """The parsed TREC runs and lists of recommendations, whose ranks come from scores."""
         return [part for part in self.parts if "depth" in part.frame]
 
     @property
     def repeated(self) -> bool:
-        """Whether some part has repetitions, which are averaged or read as separate systems."""
+        """Whether some file has a column of repetitions, such as folds or seeds."""
         return any("repetition" in part.frame for part in self.parts)
 
     @property
     def censored(self) -> bool:
-        """Whether some run lacks a relevant item."""
+        """Whether some TREC run or list of recommendations lacks a relevant item."""
         return missing(self.runs) is not None
 
     def systems(self, runs: Runs = "averaged") -> dict[str, int]:
-        """Return the name of each system and its number of ranks."""
+        """Return the number of known ranks of each system by name; ``runs`` as in :meth:`read`."""
         parts = [resolve_repetitions(p, runs) if runs == "apart" else p for p in self.parts]
         ranked = [part.frame["system"][part.frame["rank"].gt(0) | part.shifts] for part in parts]
         sizes = [system.value_counts(sort=False) for system in ranked]
@@ -242,7 +246,7 @@ class Opened:
         censored: Censored = "refuse",
         systems: Systems | None = None,
     ) -> Reading:
-        """Return checked rank sets and their summary; :func:`read_rank_sets` explains options."""
+        """Return rank sets and their summary; :func:`read_rank_sets` explains the options."""
         checks.choice("censored", censored, get_args(Censored))
         checks.choice("runs", runs, ("averaged", "apart"))
         if part := next((part for part in self.tables if part.source.sampled), None):
@@ -276,7 +280,7 @@ class Opened:
 
 
 def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
-    """Give the instances of all files the same categories, if every file has instance labels."""
+    """Return the parts; if all have instance labels, these get the same categories in each part."""
     labels = [part.frame["instance"] for part in parts if "instance" in part.frame]
     if len(parts) == 1 or len(labels) < len(parts):
         return list(parts)
@@ -326,7 +330,7 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
-    """Return the parts with n for every rank, from its file, the argument ``n``, or other files."""
+    """Return the parts with n in every row: the n of the file, the argument, or another file's."""
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
@@ -351,7 +355,11 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
 
 
 def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
-    """Return n for ``part`` from other files: a single n, or an n for each row; None if unclear."""
+    """Return n for ``part`` from the files ``known``, or None if they do not determine it.
+
+    The result is one number if n is the same in all files, and otherwise the n that the files give
+    for the instance of each row.
+    """
     if not known:
         return None
     others = pd.concat([other.frame for other in known])
@@ -397,12 +405,12 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
         return
     system, instance = (ranks.frame[key].cat for key in keys[:2])
     lists = np.sort(system.codes.astype(np.int64) * len(instance.categories) + instance.codes)
-    # Usually, no pair of system and instance repeats, and this fast check is sufficient.
+    # Usually, each pair of system and instance occurs once, so that this fast check is enough.
     if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
         return
     rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
     if "beyond" in ranks.frame:
-        # Ignore relevant items beyond the end of a list: several such items have equal ranks.
+        # Ignore ranks known only to be beyond the end of a list: several items may share them.
         known = np.flatnonzero(~ranks.values("beyond"))
         rows = known[ranks.frame[keys].iloc[known].duplicated(keep=False)]
         if not len(rows):
@@ -419,7 +427,7 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
 
 
 def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
-    """Return one rank set per system, in order of appearance."""
+    """Return one rank set for each system of the parts, in order of appearance."""
     name = " and ".join(part.name for part in parts)
     frames = {str(system): frame for part in parts for system, frame in _by_system(part)}
     if not all("instance" in frame for frame in frames.values()):
@@ -432,7 +440,7 @@ def _rank_sets(parts: Sequence[Ranks], instances: Instances) -> list[RankSet]:
 
 
 def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the name and the rows of each system."""
+    """Yield the name of each system in a file, and its rows."""
     system = part.frame["system"].array
     for code in np.unique(system.codes):
         rows = system.codes == code
@@ -442,14 +450,15 @@ def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
 def _aligned(
     frames: dict[str, pd.DataFrame], name: str, counted: bool, shared_only: bool
 ) -> dict[str, pd.DataFrame]:
-    """Return the frames if they cover the same instances, and raise an error otherwise.
+    """Return the rows of each system; raise an error if the systems cover different instances.
 
-    If ``shared_only`` is true, return the rows of the instances that all frames share instead.
+    If ``shared_only`` is true and some instances have the same number of relevant items in all
+    systems, there is no error, and only the rows of these instances are returned.
     """
     first_frame = next(iter(frames.values()))
     if "instance" not in first_frame or counted:
-        # Rows without labels, and rows of histograms, cannot be paired between systems. Compare
-        # only their totals.
+        # Rows without instance labels, and rows of histograms, cannot be paired between systems.
+        # Compare only the number of instances of each system.
         _check_totals(frames, name, counted)
         return frames
     fewest = most = _items(first_frame)
@@ -465,20 +474,20 @@ def _aligned(
 
 
 def _items(frame: pd.DataFrame) -> NDArray[Any]:
-    """Return the number of relevant items of each instance."""
+    """Return the number of rows of each instance, that is, of its relevant items."""
     instance = frame["instance"].cat
     return np.bincount(instance.codes, minlength=len(instance.categories))
 
 
 def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> None:
-    """Refuse systems with different numbers of ranks, or of instances if there are counts."""
+    """Raise an error if systems have different numbers of ranks or, with counts, of instances."""
     what, remedy = "ranks", "give each one rank per instance, add an instance column"
     if counted:
         what, remedy = "instances by its counts", "complete the counts"
     sizes = {}
     for system, frame in frames.items():
         if "instance" in frame:
-            # Rows with the same label are relevant items of the same instances: count them once.
+            # Rows with equal labels are relevant items of the same instances: count only one row.
             frame = frame.drop_duplicates("instance")
         sizes[system] = float(frame["count"].sum()) if "count" in frame else float(len(frame))
     (first_system, size), *others = sizes.items()
@@ -503,7 +512,7 @@ def _different(
     labels = next(iter(frames.values()))["instance"].cat.categories
     parts: list[str] = []
     for system, frame in frames.items():
-        # An instance with most = 0 occurs in no system, so no system lacks it.
+        # Ignore labels with most = 0: no system has these instances, so none lacks them.
         lacking = labels[(most > 0) & (_items(frame) == 0)]
         if len(lacking):
             parts.append(f"{system!r} lacks {few(map(repr, map(str, lacking)), 3)}")

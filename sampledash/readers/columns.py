@@ -1,4 +1,4 @@
-"""Find the role of each column by its header, and parse its cells into numbers or labels."""
+"""Find the role of a column (rank, system, ...) by its header, and parse its cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAMPLED = "sampled_rank"  # name of a column of ranks among sampled negatives
 TRUE = ("true_rank", "best_rank", "worst_rank")  # names of columns that never hold sampled ranks
 TYPED_RANKS = "typed ranks"
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-# Blank or invisible characters at the ends of a header.
+# Matches blank or invisible characters at the beginning and at the end of a header.
 _EDGES = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")
 #: Names of columns of items and of times, in the form that :func:`bare` returns.
 ITEMS = (
@@ -35,7 +35,8 @@ ITEMS = (
     "artistid artist bookid book isbn businessid newsid articleid docid sku"
 )
 TIMES = "timestamp time ts unixtimestamp unixreviewtime datetime date"
-_CHEAP = (None, "system", "rank", "n_candidates", "count")  # roles that take little memory
+# Roles of columns that take little memory. Columns with the role None are not read.
+_CHEAP = (None, "system", "rank", "n_candidates", "count")
 _SHORT = 2**30  # the sum of two whole numbers below this limit fits in 32 bits
 
 
@@ -51,7 +52,7 @@ def bare(name: str) -> str:
 
 
 def role_of(header: str) -> str | None:
-    """Return the role of a column with this header, or None if the header is unknown."""
+    """Return the role of a column, a key of :data:`ROLES`; None if its header is unknown."""
     return _ROLE_OF.get(bare(header))
 
 
@@ -62,12 +63,13 @@ def is_true_rank(header: str) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """The name of a file, its headers, and the role of each column (or None).
+    """The name of a file, its headers, and the role of each column (None if it has no role).
 
-    ``kind`` names the format. ``data`` is the text, in which messages count lines; it is None if
-    the file has no lines (Parquet, arrays). For typed ranks, the headers are the names of the
-    systems. ``headed`` tells whether the first record holds the headers. ``index`` holds the
-    headers that the metadata of the file declare to be a row index.
+    ``kind`` names the format. ``data`` is the text of the file, in which lines are counted for
+    error messages; it is None if the file is no text (Parquet, arrays). For typed ranks, the
+    headers are the names of the systems. ``headed`` tells whether the first record of the file
+    holds the headers. ``index`` holds the headers of columns that the metadata of a Parquet file
+    declare to be a row index.
     """
 
     name: str
@@ -80,9 +82,9 @@ class Layout:
     index: Container[str] = ()
 
     def find(self, role: str) -> int | None:
-        """Return the index of the first column with this role, or None.
+        """Return the index of the first column with this role, or None if no column has it.
 
-        Only the role of repetitions can belong to several columns.
+        Several columns can have the role ``repetition``; at most one column has any other role.
         """
         return next((i for i, x in enumerate(self.roles) if x == role), None)
 
@@ -93,23 +95,23 @@ class Layout:
         return rank is not None and bare(self.headers[rank]) == bare(SAMPLED)
 
     def place(self, record: int, column: int | None = None) -> str:
-        """Return where a cell is, such as ``ranks.csv, line 7, column 'rank'``."""
+        """Return the place of a cell for messages: ``ranks.csv, line 7, column 'rank'``."""
         header = "" if column is None else repr(self.headers[column])
         if self.kind == TYPED_RANKS:
             return f"{self.name}, system {header}, value {record + 1}"
         return f"{self.name}, {self.line(record)}{f', column {header}' if header else ''}"
 
     def line(self, record: int) -> str:
-        """Return text such as ``line 7``, or such as ``row 3`` if the file is not text."""
+        """Return the place of a record: ``line 7``, or ``row 3`` if the file is not text."""
         if self.data is None:
             return f"row {record + 1}"
-        # Lines are counted only for a message, because the fast parser does not keep line numbers.
+        # The fast parser does not keep line numbers, so lines are counted when a message needs one.
         place = record + self.headed
         rest = itertools.islice(records(self.data, self.delimiter), place, None)
         return f"line {next(rest, (place + 1, []))[0]}"
 
     def check_rows(self, rows: int) -> None:
-        """Refuse too many rows in a table of ranks with a column that takes much memory."""
+        """Raise an error if a table of ranks with a column that takes much memory is too long."""
         pairs = zip(self.headers, self.roles, strict=True)
         costly = next((header for header, role in pairs if role not in _CHEAP), None)
         if costly is not None and "rank" in self.roles:
@@ -126,7 +128,7 @@ def refuse_repeated(headers: Sequence[str], where: str) -> None:
 def source_of(
     name: str, kind: str, headers: Sequence[str], line: int | None = None, **text: Any
 ) -> Layout:
-    """Return the layout of the headers; refuse repeated headers, or a first line of numbers."""
+    """Return the layout of a table; refuse repeated headers, or numbers in place of headers."""
     headers = [_EDGES.sub("", header) for header in headers]
     where = name if line is None else f"{name}, line {line}"
     limits.COLUMNS.check(len(headers), where)
@@ -140,14 +142,14 @@ def source_of(
     refuse_repeated(headers, where)
     roles = [role_of(header) for header in headers]
     if roles.count("system") > 1:
-        # If there is another column of systems, a column "run" holds repetitions.
+        # A column "run" beside another column of systems holds repetitions, not systems.
         runs = [bare(header) == "run" for header in headers]
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
     if "rank" not in roles:
-        # The file has one column per system, and the name of a system may be m.
+        # Without a rank column, each column holds the ranks of a system, which may be called m.
         roles = [None if role in ("negatives", "adaptive") else role for role in roles]
     if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):
-        # The ranks are true ranks, for which a column "adaptive" has no meaning.
+        # The ranks are true ranks, for which a column "adaptive" has no meaning: ignore it.
         roles = [None if role == "adaptive" else role for role in roles]
     for role, column in ROLES.items():
         same = [header for header, x in zip(headers, roles, strict=True) if x == role]
@@ -166,7 +168,7 @@ def source_of(
 
 
 def stream(data: bytes) -> io.TextIOWrapper:
-    """Return a stream of the text without its byte order mark; the bytes are not copied."""
+    """Return a text stream of UTF-8 bytes without a byte order mark, without copying the bytes."""
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
 
 
@@ -189,7 +191,7 @@ def records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         line = reader.line_num + 1
 
 
-Place = Callable[[int], str]  # maps the number of a record to text that tells where its cell is
+Place = Callable[[int], str]  # maps a record's number to text such as "a.csv, line 7, column 'm'"
 
 
 def first(bad: ArrayLike) -> int | None:
@@ -219,7 +221,7 @@ def compact(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def numbers(cells: pd.Series[Any], place: Place, what: str) -> NDArray[Any]:
-    """Return cells as an integer or float array; refuse text and blank cells, with their place."""
+    """Return cells as integers or floats; the error for a blank or text cell names its place."""
     if pd.api.types.is_bool_dtype(cells.dtype):
         raise ReadError(f"{place(cells.index[0])}: {not_a_number(cells.iloc[0])}; write {what}")
     values = cells.to_numpy() if cells.dtype.kind in "iu" else parsed(cells)
@@ -239,7 +241,7 @@ def parsed(cells: pd.Series[Any]) -> Floats:
         return cells.to_numpy(dtype=np.float64, na_value=np.nan)
     codes, distinct = pd.factorize(cells)
     known = [float(x) if is_numeral(x) else np.nan for x in map(str, distinct.tolist())]
-    # A blank cell has code -1, which selects the NaN at the end.
+    # The code of a blank cell is -1, which selects the last value, NaN.
     return np.append(known, np.nan)[codes]
 
 
@@ -256,7 +258,7 @@ def whole(cells: pd.Series[Any], place: Place, what: str) -> Ints:
 
 
 def beyond(cells: pd.Series[Any]) -> Flags | None:
-    """Return which ranks are only known to exceed a number, as in >10; None if all are known."""
+    """Return which cells are written like >10 (a rank that is larger than 10); None if none is."""
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return None
     flags = cells.astype(str).str.strip().str.startswith(">").to_numpy(dtype=bool)
@@ -264,7 +266,7 @@ def beyond(cells: pd.Series[Any]) -> Flags | None:
 
 
 def places(cells: pd.Series[Any], place: Place, what: str) -> Ints:
-    """Return ranks as integers; >10 becomes 11, the smallest rank beyond 10."""
+    """Return ranks as integers; a rank written >10 becomes 11, the smallest rank beyond 10."""
     flags = beyond(cells)
     if flags is None:
         return whole(cells, place, what)
@@ -273,7 +275,7 @@ def places(cells: pd.Series[Any], place: Place, what: str) -> Ints:
 
 
 def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
-    """Return labels as categories in order of appearance.
+    """Return a column of labels as categories in order of appearance; refuse blank cells.
 
     Categories are integers if all labels are plain integers; otherwise they are stripped text, so
     that 007 and 7 remain two different labels.
@@ -288,7 +290,7 @@ def labels(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
     text = np.array([str(label).strip() for label in distinct.tolist()], dtype=object)
     if (i := first([len(label) > limits.LONGEST_NAME for label in text])) is not None:
         limits.check_name(text[i], place(cells.index[int(np.argmax(codes == i))]))
-    # A missing cell has code -1, which selects the True at the end.
+    # The code of a missing cell is -1, which selects the last flag, True.
     blank = np.append(text == "", True)
     if (i := first(blank[codes])) is not None:
         raise ReadError(f"{place(cells.index[i])}: the cell is blank; write {what}")
@@ -301,7 +303,7 @@ def texts(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
 
 
 def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
-    """Return how many instances each row stands for (also fractions); None if all counts are 1."""
+    """Return the number of instances that each row stands for; None if it is 1 for all rows."""
     values = compact([numbers(cells, place, what)]).astype(np.float64, copy=False)
     if (i := first(~((values >= 0) & (values <= MOST_INSTANCES)))) is not None:
         wrong = "is below 0" if values[i] < 0 else "is too large"
@@ -331,7 +333,7 @@ def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
 def plain_integers(text: Any) -> NDArray[Any] | None:
     """Return labels as integers, or None if some label is no plain integer, such as x or 007."""
     try:
-        compute.cast(text[:1], pa.int64())  # this fails fast if the first label is text
+        compute.cast(text[:1], pa.int64())  # fails without reading all labels if the first is text
         integers = compute.cast(text, pa.int64())
     except pa.ArrowException:
         return None
@@ -339,8 +341,8 @@ def plain_integers(text: Any) -> NDArray[Any] | None:
     return compact([integers.to_numpy()]) if same else None
 
 
-#: What a column holds: whole or real numbers; text with few or many different values; or text whose
-#: meaning is not known.
+#: What a column holds: whole or real numbers; text with few or many different values; or, if its
+#: header is unknown, text whose meaning is unknown.
 Holds = Literal["whole", "real", "few", "many", "unknown"]
 
 
@@ -355,11 +357,11 @@ class Role(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The accepted headers of the column, before :func:`bare` unifies their spelling."""
+        """The accepted headers of the column; :func:`role_of` also accepts other spellings."""
         return self.written.split()
 
 
-# The order of the roles decides which of several errors is reported.
+# If several columns have errors, the error in the column whose role comes first is reported.
 ROLES: dict[str, Role] = {
     "system": Role(labels, "few", "system", "the name of the system",
                    "system model run tag recommender algorithm method"),

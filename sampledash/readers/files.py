@@ -35,7 +35,7 @@ def open_sources(
     name: str | Sequence[str] | None = None,
     qrels: PathOrBuffer | None = None,
 ) -> Opened:
-    """Return parsed files before options are applied; :func:`read_rank_sets` explains arguments."""
+    """Parse files, but do not make rank sets yet; :func:`read_rank_sets` explains the arguments."""
     many = isinstance(source, Sequence) and not isinstance(source, str)
     if not many and not isinstance(name, str | None):
         raise ValueError(f"name must be text for one file, got {name!r}")
@@ -89,7 +89,7 @@ def open_sources(
 
 
 def _most(part: Ranks | Trec) -> int:
-    """Return the largest total number of rows of all files that this part allows."""
+    """Return how many rows all files may have in total if ``part`` is one of them."""
     if isinstance(part, Trec):
         return limits.LINES.most
     if "instance" not in part.frame:
@@ -99,7 +99,7 @@ def _most(part: Ranks | Trec) -> int:
 
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
-    """Return the parts, with each run or list replaced by the ranks of its relevant items."""
+    """Return the ranks in each file; for TREC runs and lists, those of the relevant items."""
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     what = [(part, "qrels" if part.facts is None else "test items") for part in truths]
@@ -165,9 +165,9 @@ def read_rank_sets(
         sources, a sequence with one name for each.
     n
         Number of candidates per instance, relevant items included, for files without a column of n.
-        If None, n is taken from other files with the same instances or a single n.
+        If None, n is taken from the other files: their n of the same instance, or their single n.
     zero_based
-        Whether ranks count from 0 in every file, so that the best rank is 0.
+        Whether the ranks in every file count from 0, so that the best rank is 0.
     instances
         What to do when systems cover different instances: ``"same"`` raises an error, ``"shared"``
         uses only the instances that all systems have, and ``"any"`` uses all instances.
@@ -183,7 +183,7 @@ def read_rank_sets(
         end of the list: ``"refuse"`` raises an error; ``"beyond"`` treats the rank as unknown, so
         that metrics with a cutoff before the end of every list are exact; ``"tied"`` ties the item
         with all unranked candidates; ``"left-out"`` drops, in all systems, each query for which
-        some system lacks an item.
+        some system lacks a relevant item.
     systems
         Names of the systems to return, or a mapping from these names to new names. If None, all
         systems are returned.
@@ -205,11 +205,11 @@ def read_rank_sets(
     A *long* file has one row per rank, columns ``system, rank`` and optionally ``instance,
     n_candidates, ties, mass_above`` under these or other usual names (user, qid, model, run,
     n_items ...); further columns are ignored. A file without a system column is one system, named
-    after the file. The rows of one system and instance are relevant items. A rank written ``>10``
+    after the file. Each row of a system and instance is a relevant item. A rank written ``>10``
     is only known to lie beyond a list of 10, so metrics with a cutoff up to 10 are exact. A column
-    ``count`` (or counts, frequency) gives the number of instances that a row stands for. Fractions
-    are allowed (but simulations and exact distributions need whole numbers), and rows with count 0
-    are left out. The counts of all systems need equal totals, but their rows may differ. A *wide*
+    ``count`` (or counts, frequency) gives the number of instances that a row stands for. Counts may
+    be fractions (but simulations and exact distributions need whole numbers), and rows with count 0
+    are left out. All systems need the same sum of counts, but their rows may differ. A *wide*
     file has one column per system, named by its header, and optionally instance and n_candidates. A
     blank cell means that the system lacks the instance. Columns of text and a row index are
     ignored; text meant as a number (``5%``) and a column that may be an index are refused. A file
@@ -223,8 +223,8 @@ def read_rank_sets(
     ranked by decreasing score in single precision, and documents of equal score by decreasing
     document id, as in trec_eval and pytrec_eval; the rank column is ignored, and a grade of 1 or
     more is relevant. Documents without a judgement are irrelevant candidates; queries without a
-    relevant document are no instances. If a query lacks several relevant items,
-    ``censored="tied"`` draws their places once, with a fixed seed.
+    relevant document are no instances. If a run lacks several relevant items of a
+    query, ``censored="tied"`` draws their places behind the ranked documents, with a fixed seed.
 
     A *list of recommendations*, as frameworks save it, is a table with one row per recommended item
     and columns for user, item and score (or rank) under the usual names. It needs a table of test
@@ -272,12 +272,13 @@ def read_sampled_ranks(
     zero_based
         Whether sampled ranks count from 0, so that the best sampled rank is 0.
     adaptive
-        Whether the drawn negatives decided m; overrides a column ``adaptive``. If None, that column
-        or, without such a column, a test decides (see :class:`~sampledash.SampledRankSet`).
+        Whether the negatives drawn for an instance decided how many were drawn (m). If None, the
+        column ``adaptive`` says it or, without this column, a test of the sampled ranks decides
+        (see :class:`~sampledash.SampledRankSet`).
 
     Returns
     -------
-    One set per system, in order of appearance.
+    One set of sampled ranks per system, in order of appearance.
 
     Raises
     ------
@@ -332,8 +333,8 @@ def sampled_sets(
         for (role, (symbol, what, *_)), given, other in zip(
             limits.NUMBERS.items(), (n, m), lack, strict=True
         ):
-            # If some file lacks n or m, the argument may be meant only for this file, so other
-            # files may contradict it.
+            # If some file lacks the number (n or m), the argument may be meant for that file alone,
+            # so it is no error if another file has a different number.
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
                 kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives
@@ -382,7 +383,10 @@ def lacks(opened: Opened) -> tuple[bool, bool]:
 
 
 def _adaptive(part: Ranks, frame: pd.DataFrame) -> bool | None:
-    """Return what the column ``adaptive`` says about one system; None without such a column."""
+    """Return the value in the column ``adaptive`` for one system; None without this column.
+
+    Raises an error if the column has both values for the system.
+    """
     if "adaptive" not in frame:
         return None
     values = frame["adaptive"].to_numpy()
@@ -457,7 +461,7 @@ def example(name: str) -> list[RankSet]:
         return list(_example(name))
 
 
-_READING = Lock()  # because of this lock, concurrent requests read the file of an example once
+_READING = Lock()  # held while an example is read, so that concurrent requests read it only once
 
 
 @cache

@@ -44,7 +44,7 @@ _WIDE_RANK = (
 
 @dataclass(frozen=True)
 class Facts:
-    """How one file was understood, for a user to check."""
+    """How one file was read, which a page shows for a user to check."""
 
     file: str
     kind: str  # "CSV", "Parquet", "a TREC run" ...
@@ -58,10 +58,10 @@ class Facts:
 class Ranks:
     """Ranks of all systems of one file, before it is checked that they lie in 1..n.
 
-    The frame has one row per rank, and its index is the number of the record. Columns are named by
-    role: ``system``, ``rank``, and the other roles in the source. Systems, instances and
-    repetitions are categories; without labels, instances are numbered within each system. For a
-    wide file, ``column`` is the index of the column of the file that holds the rank.
+    ``frame`` has one row per rank, and its index is the number of the record. Its columns are named
+    by role: ``system``, ``rank``, and the other roles that the file has. Systems, instances and
+    repetitions are categories; for wide files without instance labels, instances are numbered. For
+    a wide file, ``column`` is the index of the column of the file that holds the rank.
     """
 
     source: Layout
@@ -71,7 +71,7 @@ class Ranks:
 
     @property
     def name(self) -> str:
-        """Name of the file in messages."""
+        """Name of the file, for error messages."""
         return self.source.name
 
     @property
@@ -80,7 +80,7 @@ class Ranks:
         return [str(name) for name in self.frame["system"].cat.categories]
 
     def values(self, role: str) -> Any:
-        """Return the column of a role as an array; None if the file has no such column."""
+        """Return the column of a role as an array; None if no column has this role."""
         return self.frame[role].to_numpy() if role in self.frame else None
 
     def with_columns(self, **columns: Any) -> Ranks:
@@ -94,7 +94,7 @@ class Ranks:
         return replace(self, frame=pd.DataFrame(table, index=self.frame.index, copy=False))
 
     def only(self, keep: Flags) -> Ranks:
-        """Return the rows where ``keep`` is true; constant columns stay views of one value."""
+        """Return the rows where ``keep`` is true; constant columns remain views of one value."""
         frame, size = self.frame, int(np.count_nonzero(keep))
         table = {
             role: column.array[keep]
@@ -108,23 +108,23 @@ class Ranks:
         return replace(self, frame=pd.DataFrame(table, index=places[keep], copy=False))
 
     def noted(self, *notes: str, doubts: Sequence[str] = ()) -> Ranks:
-        """Return the ranks with further notes and doubts."""
+        """Return the ranks with further ``notes`` and ``doubts`` in their :class:`Facts`."""
         before = self.facts
         facts = replace(before, notes=(*before.notes, *notes), doubts=(*before.doubts, *doubts))
         return replace(self, facts=facts)
 
     def place(self, row: int, role: str) -> str:
-        """Return text for messages that tells where in the file the cell of a row and role is."""
+        """Return where the cell of a row and role is: ``ranks.csv, line 7, column 'rank'``."""
         column = self.source.find(role)
         if "column" in self.frame and (role == "rank" or self.source.kind == TYPED_RANKS):
             column = int(self.frame["column"].iloc[row])
         return self.source.place(int(self.frame.index[row]), column)
 
     def with_number(self, role: str, given: int | None, *, agree: bool = False) -> Ranks:
-        """Return the ranks with n or m in every row, from the file or otherwise from ``given``.
+        """Return the ranks with n or m in every row: that of the file or, without one, ``given``.
 
-        ``role`` is that of n or m. If ``agree`` is true, a file that contradicts ``given`` is
-        refused.
+        ``role`` is ``"n_candidates"`` for n and ``"negatives"`` for m. If ``agree`` is true, a file
+        with a number other than ``given`` is refused.
         """
         (symbol, _, low, high), values = limits.NUMBERS[role], self.values(role)
         if given is not None:
@@ -146,7 +146,7 @@ class Ranks:
 
 
 def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
-    """Return the ranks of a table, which is long if it has a rank column and otherwise wide."""
+    """Return the ranks of a table: long if it has a rank column, otherwise a column per system."""
     if "rank" in source.roles:
         return _without_total(_long(source, cells))
     if "system" in source.roles:
@@ -183,7 +183,7 @@ def _no_rank(source: Layout, why: str) -> ReadError:
 
 
 def _column(source: Layout, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
-    """Return column ``i`` or the first with this role, parsed and checked; None if it is absent."""
+    """Return the parsed column ``i``, by default the first with this role; None if none has it."""
     i = source.find(role) if i is None else i
     if i is None:
         return None
@@ -212,7 +212,7 @@ def _long(source: Layout, cells: pd.DataFrame) -> Ranks:
 
 
 def _without_zeros(ranks: Ranks) -> Ranks:
-    """Leave out rows with count 0, which stand for no instance."""
+    """Return the ranks without the rows with count 0, which stand for no instance."""
     count = ranks.values("count")
     if count is None or count.all():
         return ranks
@@ -230,7 +230,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
-    """Return the repetition of each row, from one or several columns; None if there is only one."""
+    """Return the repetition of each row, such as "fold 2, seed 1"; None if all rows share one."""
     joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":
@@ -247,7 +247,7 @@ def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
 
 
 def _pairs(column: pd.Categorical, other: pd.Categorical, form: str) -> pd.Categorical:
-    """Return categories that join both labels of each row by ``form``, in order of appearance."""
+    """Return both labels of each row as one label, ``form.format(label, other)``, as categories."""
     size = len(other.categories)
     code, distinct = pd.factorize(column.codes.astype(np.int64) * size + other.codes)
     pairs = (divmod(pair, size) for pair in distinct.tolist())
@@ -290,7 +290,7 @@ def _wide(source: Layout, cells: pd.DataFrame) -> Ranks:
     by_role = {role: _column(source, cells, role) for role in ("instance", "n_candidates")}
     unknown.refuse_merged(source, cells, by_role["instance"])
     if by_role["instance"] is None:
-        # Without labels, the instances of each repetition are numbered by row.
+        # Without instance labels, the rows of each repetition are numbered from 1.
         codes = np.zeros(len(cells)) if repetition is None else repetition.codes
         number = pd.Series(codes).groupby(codes).cumcount()
         by_role["instance"] = categories(number.to_numpy(), np.arange(1, len(cells) + 1))
@@ -329,9 +329,9 @@ def _blank(cells: pd.Series[Any]) -> NDArray[np.bool_]:
 
 
 def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
-    """Turn repetitions into separate instances ("averaged") or into separate systems ("apart").
+    """Make separate instances ("averaged") or systems ("apart") of the repetitions in a file.
 
-    If instances have no labels, they are numbered by row within each system and repetition.
+    If averaged instances have no labels, they are numbered within each system and repetition.
     """
     checks.choice("runs", runs, ("averaged", "apart"))
     frame = ranks.frame
@@ -342,7 +342,7 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
     if runs == "apart":
         both = _pairs(system, again, "{} ({})")
         limits.SYSTEMS.check(len(both.categories), ranks.name)
-        # Keep the repetitions of a system next to each other, in the order of the file.
+        # Order the new systems so that the repetitions of a system are next to each other.
         order = pd.Series(system.codes).groupby(both.codes).first().to_numpy()
         names = both.categories[np.argsort(order, kind="stable")]
         ranks = ranks.with_columns(system=both.reorder_categories(names))
@@ -359,7 +359,7 @@ def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
 
 
 def few(items: Iterable[str], most: int = 5) -> str:
-    """Return text with the first ``most`` names and the number of further names."""
+    """Return the first ``most`` names and the number of the others: ``a, b and 3 more``."""
     names = list(items)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""Parse typed or pasted ranks, settings such as m = 100 in the same text, and weights of ranks."""
+"""Parse typed or pasted ranks, lines such as m = 100 in such text, and weights of ranks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sampledash.types import Floats
 
 _NAME = "pasted text"
 _NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
-# Settings such as "n = 3706", "# m: 100" or "m = 100, n = 3706", on a line or between semicolons.
+# Settings of n and m: "n = 3706", "# m: 100", "m = 100, n = 3706"; alone or between semicolons.
 _SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{_NAMES})[ \t]*[=:][^\n;]*)")
 _NEXT = re.compile(rf"(?i)[,;.\s]+(?:and\s+)?(?=(?:{_NAMES})\s*[=:])")
 _COUNTED = re.compile(r"(?i)(\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?\s*[,;.]?\s*$")
@@ -79,7 +79,7 @@ def parse_rank_text(
 
 
 def open_text(text: str) -> Opened:
-    """Return parsed text; :meth:`Opened.read` applies the options later, as it does for files."""
+    """Parse text, but do not make rank sets yet; that needs options (see :meth:`Opened.read`)."""
     text = checks.text("text", text)
     limits.TYPED.check(len(text), f"the {_NAME}")
     settings: list[tuple[str, str]] = []
@@ -89,7 +89,7 @@ def open_text(text: str) -> Opened:
         settings.extend(values)
         return "" if values else line[0]
 
-    # A line with settings becomes blank, so that the other lines keep their numbers.
+    # Make lines that set n or m blank instead of removing them, so that line numbers stay right.
     text = _LEFT.sub("", _SETTING.sub(note, text))
     n, m = _n_and_m(settings, f"the {_NAME}")
     if aside := _COMMENT.search(text):
@@ -106,7 +106,7 @@ def open_text(text: str) -> Opened:
     else:
         ranks = _ranks(_systems(text))
     if m is not None:
-        # True ranks do not use m, so their summary warns that it was given.
+        # The text holds true ranks, which do not depend on m: warn that m is not used.
         doubt = f"m = {m} is not used: true ranks are those among all candidates"
         ranks = ranks.noted(doubts=[doubt])
     for role, value in zip(NUMBERS, (n, m), strict=True):
@@ -115,7 +115,7 @@ def open_text(text: str) -> Opened:
 
 
 def _said(part: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the role, the sign (= or :) and the value of each setting in ``m = 100, n: 3706``."""
+    """Yield role, sign (= or :) and value of each setting of n or m, as in ``m = 100, n: 3706``."""
     for setting in _NEXT.split(part):
         name, sign, value = re.split("([=:])", setting, maxsplit=1)
         yield str(role_of(name)), sign, _COUNTED.sub("", value.strip())
@@ -146,7 +146,7 @@ def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
 
 
 def _is_table(text: str) -> bool:
-    """Return whether the text is a table: its first line names a known column or has no number."""
+    """Return whether a text is a table with a header, and not lines such as ``A: 3, 17``."""
     lines = [line for line in text.splitlines() if line.strip()]
     separated = re.search(r"[,;\t]", lines[0]) is not None
     ranks_follow = re.search(r":([\s\->]*\d|\s*$|\s*[,;])", lines[0]) is not None
@@ -180,7 +180,7 @@ def _systems(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _nameless(segments: list[str]) -> tuple[str, list[str]]:
-    """Return ranks without a name, all on one line or one per line, as a system named "ranks"."""
+    """Parse ranks without a system name, on one line or one per line; name the system "ranks"."""
     words = [segment.split(",") if "," in segment else segment.split() for segment in segments]
     several = [
         s for s, ranks in zip(segments, words, strict=True) if len(ranks) > 1 < len(segments)
@@ -229,7 +229,7 @@ def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
 
 
 def _n_and_m(settings: list[tuple[str, str]], where: str) -> list[int | None]:
-    """Return n and m, None where not set; refuse two different values of the same number."""
+    """Return n and m, each None if no setting gives it; refuse two different values of either."""
     numbers: list[int | None] = []
     for role, (symbol, _, least, most) in NUMBERS.items():
         given = [value for of, value in settings if of == role]
@@ -248,7 +248,7 @@ def _n_and_m(settings: list[tuple[str, str]], where: str) -> list[int | None]:
 
 
 def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
-    r"""Return the text, n and m; each line that only sets n or m is blank in the returned text.
+    r"""Return a text in which lines that only set n or m are made blank, and these n and m.
 
     Examples
     --------
@@ -333,7 +333,7 @@ def _by_rank(
 ) -> Floats:
     """Return the checked weights of the ranks 1..n, scaled to a maximum of 1.
 
-    ``values`` are the weights of ``ranks``. If ``ranks`` is None, they are those of all ranks 1..n.
+    ``values[i]`` is the weight of rank ``ranks[i]`` or, if ``ranks`` is None, of rank i + 1.
     """
     if ranks is not None:
         off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
@@ -361,5 +361,5 @@ def _by_rank(
     weights[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
     if not weights.any():
         raise ReadError(f"{name} holds only zeros: give weight to the ranks that occur")
-    weights /= weights.max()  # then no sum of weights overflows or underflows to 0
+    weights /= weights.max()  # so that no sum of weights overflows or underflows to 0
     return weights

@@ -13,7 +13,7 @@ from sampledash.metrics import Metric, parse_metric
 from sampledash.readers.pasted import lines_aside
 from sampledash.readers.upload_limits import PRINTED, ReadError
 
-# Patterns that turn typeset rows into plain text without LaTeX commands.
+# Patterns of LaTeX, which are used to turn the rows of a typeset table into plain text.
 _GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 _OPTION = r"(?:\[[^]]*\])?"
 _ENDS = re.compile(rf"\\\\{_OPTION}")  # the end of a row in LaTeX
@@ -38,15 +38,15 @@ _SIGNS = {
     r"\Delta": "Δ",
 }
 _AND = "\uff06"  # temporarily replaces an escaped ampersand, which does not separate cells
-# Patterns of column names.
+# Patterns in the names of columns: arrows, a percent sign, and the @ before a cutoff.
 _ARROWS = re.compile(r"\(\s*[↑↓⬆⬇]\s*\)|[↑↓⬆⬇]\ufe0f?")
 _PERCENT = re.compile(r"(?i)\s*[(\[]\s*(?:in\s+)?(?:%|percent)\s*[)\]]")
 _AT = re.compile(r"\s*@\s*")
-# Patterns of short names of metrics, with their full names: H@10 is HR@10, N@10 is NDCG@10, and
-# HR10 is HR@10.
+# Patterns of short names of metrics, and their replacements: H@10 becomes HR@10, N@10 becomes
+# NDCG@10, and HR10 becomes HR@10.
 _ALSO = ((r"(?i)^h@", "HR@"), (r"(?i)^n@", "NDCG@"), (r"^([A-Za-z]{2,})(\d+)$", r"\1@\2"))
-# Names of rows that are computed from other rows, such as "Improv.", "Rel. Imp. (%)", "Gain over
-# SASRec", "Δ" and "p-value".
+# Names of rows that compare systems and are no system, such as "Improv.", "Rel. Imp. (%)", "Gain
+# over SASRec", "Δ" and "p-value".
 _COMPARED = re.compile(
     r"""(?ix) [%\s(]*
     (?: (?:rel|abs|avg|relative|absolute|average|max|min|maximum|minimum|overall)\b\.?\s* )* %?\s*
@@ -56,7 +56,7 @@ _COMPARED = re.compile(
       | p [\s-]? val(?:ues?)?\b .* | t-?test\b .* | sig\.
       | (?:statistical\s+)? significance\b .* )"""
 )
-# Patterns of cells.
+# Patterns of cells: no value, the digits of a number, and footnote marks or emphasis around it.
 _MISSING = r"\\?[-–—−]+|n\.?/?a\.?|nan"
 MISSING = re.compile(rf"(?i)(?:{_MISSING})?")
 _DIGITS = r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)\s*%?"
@@ -74,7 +74,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]+))?\s*%?")
 _HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")
 _ASIDE = re.compile(r"\([^)]*\)")
 _RULE = re.compile(r"[\s|:+=-]*")  # a line between header and body, such as |---|---|
-_ABOVE = 4  # the line of column names must be one of this many first lines
+_ABOVE = 4  # the column names must be in one of the first four lines
 _MOST_DECIMALS = 12  # papers print fewer decimals; further decimals are floating-point errors
 
 
@@ -154,7 +154,7 @@ def read_printed(text: str) -> PrintedTable:
         of_column = list(zip(parts.names, row, strict=True))[1:]
         cells = {x: cell for x, cell in of_column if x.metric is not None}
         if not name and not any(map(_HELD.search, cells.values())):
-            # Refuse a second line of names, because it may complete the names in the first line.
+            # Refuse a second line of column names, because it may complete the names in the first.
             if words := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
                 raise ReadError(
                     f"line {place} of the table has no name and no value of a metric, but "
@@ -175,7 +175,7 @@ def read_printed(text: str) -> PrintedTable:
 
 
 def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
-    """Return one system with its values converted to 0..1."""
+    """Return one system of the table; values in columns in percent are converted to 0..1."""
     more = {x: 2 * (x in percent) for x in row}
     values = {x.name: round(c.value / 10 ** more[x], _MOST_DECIMALS) for x, c in row.items()}
     decimals = {x.name: min(c.decimals + more[x], _MOST_DECIMALS) for x, c in row.items()}
@@ -185,7 +185,7 @@ def _row(name: str, row: Row, percent: list[Heading]) -> PrintedRow:
 def _notes(
     parts: Parting, above: list[str], no_systems: list[str], percent: list[Heading]
 ) -> list[str]:
-    """Return sentences on how the table was read."""
+    """Return sentences on how a table was read, such as "H@10 is read as HR@10."."""
     listed = {
         "Above the names, left out: ": above,
         "": [f"{x.printed} is read as {x.name}" for x in parts.metrics if x.name not in x.printed],
@@ -204,7 +204,7 @@ def _notes(
 
 
 def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
-    """Return how the line of names splits the table into columns, and the lines above it."""
+    """Return the columns that the first line with a metric's name defines, and the lines above."""
     above: list[list[str]] = []
     for place, line in lines:
         parts = parting(line, place)
@@ -231,7 +231,7 @@ def _check_distinct(parts: Parting) -> None:
 
 
 def _number(text: str, place: int, column: Heading) -> Cell | None:
-    """Return a printed value, None if the cell is blank, a dash or N/A."""
+    """Parse the value in a cell of a printed table; None if the cell is blank, a dash or N/A."""
     plain = _MARKS.sub("", text.strip()).strip()
     if MISSING.fullmatch(plain) and not re.search(r"\d", text):
         return None
@@ -275,7 +275,7 @@ def _plain(line: str) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column's name as printed and in full, its metric or None, and whether it has ``(%)``."""
+    """A column's name as printed and in full, its metric if it has one, whether it has ``(%)``."""
 
     printed: str
     name: str
@@ -284,7 +284,7 @@ class Heading:
 
 
 def heading(printed: str) -> Heading:
-    """Return the heading of a column with this printed name."""
+    """Return the :class:`Heading` of a column from its printed name, such as ``N@10 (%)``."""
     plain = _AT.sub("@", _ARROWS.sub(" ", printed)).strip()
     name, signs = _PERCENT.subn("", plain)
     name = name.strip()
@@ -303,7 +303,7 @@ def compares(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Parting:
-    """The headings of all columns and the separator of cells, by which lines are split into cells.
+    """How the lines of a table are split into cells: the headings of its columns, the separator.
 
     The first column holds the names of the systems. ``mark`` is the separator; an empty ``mark``
     stands for spaces. ``place`` is the number of the line of column names.
@@ -344,7 +344,7 @@ class Parting:
         )
 
     def leading(self, line: str) -> list[str]:
-        """Return the cells of a line before its values; the line may have any number of values."""
+        """Return the cells before the first value; unlike :meth:`cells`, refuse no line."""
         if self.mark:
             first = next(i for i, x in enumerate(self.names) if i and x.metric is not None)
             return _marked(line, self.mark)[:first]
@@ -355,7 +355,7 @@ class Parting:
 
 
 def parting(line: str, place: int) -> Parting:
-    """Return how lines split into cells, judged by the line of column names."""
+    """Return how the lines of a table split into cells, judged by its line of column names."""
     mark = max("&|\t;", key=line.count)
     if not line.count(mark):
         mark = "," if "," in line else ""
@@ -392,7 +392,7 @@ Row = Mapping[Heading, Cell]
 
 
 def in_percent(columns: Sequence[Heading], rows: Sequence[Row]) -> list[Heading]:
-    """Return the columns in percent, by the rule in the notes of :func:`read_printed`."""
+    """Return the columns in percent; the notes of :func:`read_printed` give the rule."""
     cells = {x: [row[x] for row in rows if x in row] for x in columns}
     signed = [x for x in columns if x.percent or any(cell.signed for cell in cells[x])]
     above = [x for x in columns if any(cell.value > 1 for cell in cells[x])]

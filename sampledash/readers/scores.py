@@ -28,7 +28,7 @@ _STEPS = 2**24  # number of possible values of :func:`digest_of`
 
 
 class LeftOut(NamedTuple):
-    """How many instances and relevant items of a system cannot be ranked, and the totals."""
+    """Numbers of instances and relevant items of a system, and how many cannot be ranked."""
 
     instances: int  # number of instances for which the system scores items
     bare: int  # number of instances without a relevant item that has a score
@@ -38,7 +38,7 @@ class LeftOut(NamedTuple):
 
 
 def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[str, str]:
-    """Return the header of each role; refuse a table in which a wanted role is missing."""
+    """Return the header of the column of each role (item, score, ...); require wanted roles."""
     columns: dict[str, str] = {}
     for header in headers:
         role = bare(header)
@@ -83,7 +83,10 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
 
 
 def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
-    """Return sentences on what is left out; refuse a system for which no item can be ranked."""
+    """Return sentences on instances and items left out; refuse a system that cannot be ranked.
+
+    ``facts`` gives the numbers of each system.
+    """
     if not facts:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")
     sentences = []
@@ -113,16 +116,16 @@ def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
 
 
 def digest_of(instance: Any, rank: int) -> int:
-    """Return the hash, in 0..2^24 - 1, that decides the places of tied relevant items."""
+    """Hash an instance and the rank of its tied items to 0..2^24 - 1, for use in :func:`placed`."""
     return int(hashlib.md5(f"{instance}|{rank}".encode()).hexdigest()[:6], 16)
 
 
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
     """Return the place, counted from 0, of a relevant item among ``block`` tied items.
 
-    ``relevant`` is the number of relevant items among them, and ``index`` is the number of this
-    relevant item. The relevant items are evenly spread from a start that ``digest`` decides. Every
-    place is equally likely, so that means over instances are unbiased.
+    ``relevant`` is the number of relevant items among the tied items, and ``index`` (from 0) is the
+    number of this relevant item. The relevant items are evenly spread from a start that the hash
+    ``digest`` decides. Every place is equally likely, so that mean metrics are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -161,7 +164,7 @@ def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
 
 
 def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
-    """Return a parsed table; None if the file is an array or has none of the wanted columns."""
+    """Return a parsed table; None if the file is a numpy array or has no wanted column."""
     kind = kind_of(data, name)
     if kind == "array":
         return None
@@ -178,7 +181,7 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
         raise
     except Exception:
         if wanted is not None:
-            return None  # the readers of ranks will report the error
+            return None  # the readers of ranks, which are tried next, will report the error
         raise ReadError(
             f"{name} cannot be read: it is damaged or cut off; write it again"
         ) from None
@@ -192,7 +195,7 @@ def ranks_of_scores(
     relevant: pd.DataFrame | None = None,
     seen: pd.DataFrame | None = None,
 ) -> tuple[list[RankSet], list[str]]:
-    """Return true ranks among the scored items of each instance, and sentences on what is left out.
+    """Return true ranks of relevant items among scored items, and sentences on what is left out.
 
     Parameters
     ----------
@@ -241,7 +244,7 @@ def ranks_of_scores(
         keep &= hit | ~_among(table, seen)
     systems = table["system"].unique()
     table, score, empty, hit = table[keep], score[keep], empty[keep], (hit & ~empty)[keep]
-    score[empty] = -np.inf  # a missing score is never better than another score
+    score[empty] = -np.inf  # so that a missing score is never better than another score
     sets, facts = [], {}
     indices, none = table.groupby("system", sort=False).indices, np.array([], np.intp)
     for system in systems:
@@ -268,7 +271,7 @@ def ranks_of_scores(
 
 
 def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
-    """Return scores as numbers, which scores are missing, and which are text but no number."""
+    """Return scores as numbers, flags of missing scores, and flags of text that is no number."""
     text = pd.api.types.is_string_dtype(column.dtype)
     empty = (column.str.strip() == "").to_numpy(bool) if text else column.isna().to_numpy(bool)
     wrong = np.zeros(len(empty), bool)
@@ -289,7 +292,7 @@ def _among(table: pd.DataFrame, pairs: pd.DataFrame) -> Flags:
 
 
 def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
-    """Return each row's best rank, the number of other items that are tied with it, and n.
+    """Return each row's best possible rank, its number of tied other items, and n (candidates).
 
     Rows must be sorted by user and, for each user, by increasing score.
     """
@@ -305,7 +308,7 @@ def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
 
 
 def _apart(instance: Any, item: Any, rank: Ints, ties: Ints) -> tuple[Ints, Ints]:
-    """Return ranks and ties in which no relevant items of an instance are tied with each other."""
+    """Return ranks and ties in which :func:`placed` has broken ties between relevant items."""
     block = pd.DataFrame({"instance": instance, "rank": rank, "item": item}).sort_values("item")
     groups = block.groupby(["instance", "rank"])
     index = groups.cumcount().sort_index().to_numpy()

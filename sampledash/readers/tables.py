@@ -48,8 +48,8 @@ _ARROW = {
     "many": pa.string(),
     "unknown": pa.dictionary(pa.int32(), pa.string()),
 }
-# Roles of columns that pandas reads as text: labels must stay as written, and some versions of
-# pandas misround fractions.
+# Roles of columns that pandas must read as text, and not as numbers: labels must stay as written,
+# and some versions of pandas misround fractions.
 _EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
 _LABELS = {role for role, column in ROLES.items() if column.read in (labels, texts)}
 _BROKEN = re.compile(r"[\n\r]")  # a line break in a header
@@ -61,7 +61,7 @@ _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # pandas gives this name to
 def read_table(data: bytes, name: str, kind: FileKind) -> tuple[Layout, pd.DataFrame]:
     """Return the layout and the cells of CSV, TSV, other separated text, Parquet or a numpy array.
 
-    The columns of the frame of cells are named 0, 1, 2 ...; columns without a role may be missing.
+    The frame of cells has the columns 0, 1, 2 ...; columns whose header is unknown may be missing.
     """
     read = {"text": text_table, "columns": parquet_table, "array": _array_table}
     return read[kind](data, name)
@@ -117,8 +117,8 @@ def rows_of_text(
 ) -> pd.DataFrame:
     """Parse the records after the first ``skip`` lines of a text; if ``fast``, try pyarrow first.
 
-    ``holds`` tells for each role what its column holds; :func:`careful_frame` and
-    :func:`arrow_frame` explain the other parameters.
+    ``holds`` gives the kind of content of each role's column. :func:`careful_frame` explains
+    ``exact``, ``second`` and ``rest``, and :func:`arrow_frame` explains ``skip`` and ``quoted``.
     """
     data, merged = source.data or b"", "rank" in source.roles and "system" not in source.roles
     kinds: dict[Any, Holds | None] = {
@@ -144,11 +144,11 @@ def arrow_frame(
 ) -> pd.DataFrame | None:
     """Parse text with pyarrow, several times as fast as pandas, if no cell is blank or unusual.
 
-    Return None unless the result is exactly that of :func:`careful_frame`; the caller must then use
-    that function, which also reports errors.
+    Return None if :func:`careful_frame` might give another result or an error; the caller must then
+    use that function.
 
-    ``holds`` tells what each column holds, or None for a column to skip. The first ``skip`` lines,
-    of which the last is the header, are not parsed. If ``quoted`` is false, quotation marks are
+    ``holds`` gives the kind of content of each column, or None for a column to skip. The first
+    ``skip`` lines, up to the header, are not parsed. If ``quoted`` is false, quotation marks are
     ordinary characters. Numbers are returned as :func:`compact` arrays, text as categories, and
     plain integer labels as integers.
     """
@@ -157,7 +157,7 @@ def arrow_frame(
     full = [str(name) for name, kind in holds.items() if kind not in (None, "unknown")]
     # Search for one byte first, which is much faster than a search for two bytes.
     if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
-        return None  # pyarrow would accept hexadecimal numbers such as 0x1F
+        return None  # pyarrow would accept hexadecimal numbers such as 0x1F, which are refused
     quotes = quoted and b'"' in data
     read = arrow_csv.ReadOptions(
         column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
@@ -193,7 +193,7 @@ def arrow_frame(
         if str(name) in numeric:
             columns[name] = compact([known.pop(str(name))[:rows]])
             if kind == "real" and np.isnan(columns[name]).any():
-                return None  # a cell holds the text "nan"
+                return None  # a cell holds the text "nan", which the readers refuse
         elif kind is not None:
             column = pa.chunked_array(text.pop(str(name)))
             if kind == "many":
@@ -229,8 +229,8 @@ def careful_frame(
 ) -> pd.DataFrame:
     """Parse text with pandas; columns whose role is in ``exact`` remain text. Errors name the line.
 
-    ``second`` is the first record after the header, and ``rest`` are the following records. Both
-    are used only to report errors.
+    ``second`` is the first record after the header, and ``rest`` are the records after ``second``.
+    Both are used only to report errors.
     """
     try:
         return pd.read_csv(
@@ -238,7 +238,7 @@ def careful_frame(
             sep=source.delimiter,
             header=0 if source.headed else None,
             names=list(range(len(source.headers))),
-            # Only blank cells are missing: a user may be called "NA".
+            # Only blank cells become missing values: a user may be called "NA".
             keep_default_na=False,
             na_values=[""],
             dtype={i: str for i, role in enumerate(source.roles) if role in exact},
@@ -304,10 +304,10 @@ def _parquet_columns(
     if rows == 0:
         raise ReadError(f"{name} has columns but no rows: add at least one")
     pairs = zip(fields, source.roles, strict=True)
-    # Dates in a column without a role are read as labels.
+    # Dates in a column with an unknown header are read as labels.
     label = [role in label_roles or (role is None and _is_dated(f.type)) for f, role in pairs]
     wide = not {"rank", "user"} & set(source.roles)
-    # Without a system column, text columns are read too, because they may name systems.
+    # Without a system column, text columns are read too, to refuse those that may name systems.
     merged = "rank" in source.roles and "system" not in source.roles
     wanted: list[int] = []
     for i, role in enumerate(source.roles):
@@ -324,12 +324,13 @@ def _parquet_columns(
     groups = [head.row_group(i) for i in range(head.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
     if size > limits.BYTES.most:
-        # Sum the sizes of the wanted columns only if needed: Arrow aborts if a column is damaged.
+        # Add up the sizes of the wanted columns only if the whole file is too large, because Arrow
+        # aborts in this step if a column is damaged.
         chunks = [i for i in range(head.num_columns) if head.schema.column(i).path in names]
         size = sum(group.column(i).total_uncompressed_size for group in groups for i in chunks)
     limits.check_size(size, name)
-    # Read text as a dictionary, which holds repeated text once: without a dictionary, the text of
-    # a small file could fill the memory.
+    # Read text as dictionaries, which store a repeated text once: otherwise, a small file with
+    # much repeated text could fill the memory.
     text = [fields[i].name for i in wanted if _is_text(fields[i].type)]
     file = parquet.ParquetFile(io.BytesIO(data), metadata=head, read_dictionary=text)
     columns: dict[int, pd.Series[Any]] = {}
@@ -413,7 +414,7 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     stream = io.BytesIO(data)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # numpy warns about old spellings in the file's header
+            warnings.simplefilter("ignore")  # numpy warns about headers that old versions wrote
             array: NDArray[Any] = np.load(stream, allow_pickle=False)
         if stream.tell() < len(data):
             raise ValueError("something behind it")
@@ -464,12 +465,12 @@ def _field(values: NDArray[Any], field: str, name: str) -> Any:
 
 
 def _is_number(dtype: np.dtype[Any]) -> bool:
-    """Return whether a type is a number of at most 8 bytes, a size that every machine supports."""
+    """Return whether a type is a real number of at most 8 bytes, which every machine supports."""
     return dtype.kind in "iuf" and dtype.itemsize <= 8
 
 
 def _native(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values as a contiguous array in the byte order of this machine."""
+    """Return values as contiguous, in this machine's byte order; half precision becomes double."""
     if values.dtype == np.float16:
         return values.astype(np.float64)
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))

@@ -62,7 +62,7 @@ _READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
     "score": (numbers, "real", "a number"),
     "relevance": (whole, "whole", "a whole number"),
 }
-# Indices of the fields that hold numbers in a TREC line, but column names in a table's header.
+# Indices of the fields that hold numbers in a line of a TREC file, unlike in the header of a table.
 _NUMBERS: dict[TrecKind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
 _INTEGER = r"[+-]?[0-9]+"
 _LINE: dict[TrecKind, re.Pattern[str]] = {
@@ -91,8 +91,8 @@ class Trec:
     """A parsed run or qrels: a frame with one row per line, whose columns are named by field.
 
     Query, document and tag are categories, and the other fields are numbers. A list of
-    recommendations is stored as a run, and test items are stored as qrels; in both cases, ``facts``
-    is not None. Equal scores in a list of recommendations are ties.
+    recommendations is stored as a run, and test items are stored as qrels. These have ``facts``,
+    which are None for TREC files. Equal scores in a list of recommendations are ties.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Trec:
 
 
 def trec_kind(data: bytes, name: str) -> TrecKind | None:
-    """Return the kind of TREC file if most of the first lines have its fields, otherwise None."""
+    """Return the kind of a TREC file, or None if most of the first lines do not have its fields."""
     limits.check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
     full = (line.strip() for line in stream if not line.isspace())
@@ -155,7 +155,7 @@ def read_trec(data: bytes, name: str, kind: TrecKind) -> Trec:
 
 
 def _cells(data: bytes, name: str, kind: TrecKind) -> pd.DataFrame:
-    """Return a frame with a column per field; spaces or tabs separate fields, without quoting."""
+    """Split a TREC file into a frame with a column per field, at spaces and tabs."""
     check_utf8(data, name)
     fields = FIELDS[kind]
     holds = {field: _READ[field][1] if field in _READ else None for field in fields}
@@ -185,16 +185,16 @@ def _cells(data: bytes, name: str, kind: TrecKind) -> pd.DataFrame:
 
 
 def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
-    """Return the rank of every relevant item in the run, ordered as trec_eval orders documents.
+    """Return the rank of every relevant item in the run; documents are ordered as by trec_eval.
 
-    Rows are sorted by system, query and document; the rank is 0 if the run lacks the item.
-    ``depth`` is the number of documents that the system ranks for the query, and ``lacks`` is the
-    number of relevant documents of the query that it does not rank.
+    Rows are sorted by system, query and document; the rank is 0 if the run lacks the item. The
+    column ``depth`` is the number of documents that the system ranks for the query, and ``lacks``
+    is the number of relevant documents of the query that the system does not rank.
     """
     good = qrels.frame[qrels.frame["relevance"] >= 1].sort_values(["query", "document"])
     if not len(good):
         raise ReadError(f"{qrels.name} judges no document relevant (1 or more); check its grades")
-    # Only queries with relevant items are instances.
+    # Only queries with relevant documents are instances.
     query = good["query"].cat.remove_unused_categories()
     queries, systems = query.cat.categories, run.frame["tag"].cat.categories
     ordered = _ordered(run.frame, tied=run.facts is not None)
@@ -217,7 +217,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
     item, of_list = ["tag", "query", "document"], ["tag", "query"]
     size = len(good["document"].cat.categories)
     pairs, judged = (rows["query"] * size + rows["document"] for rows in (ranked, wanted))
-    # Merge only the relevant documents of the run, which are few.
+    # To save time, merge only the few documents of the run that are relevant.
     hits = ranked.loc[pairs.isin(judged), [*item, "place", "ties"]]
     items = items.merge(hits, how="left", on=item)
     lists = ranked.loc[ranked["place"] == 1, [*of_list, "depth"]].drop_duplicates()
@@ -236,7 +236,7 @@ def rank_relevant(run: Trec, qrels: Trec) -> Ranks:
 
 
 def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
-    """Return the position of each label in ``index``, or -1; labels are compared as text."""
+    """Return the position of each label in ``index``, or -1 if absent; compare labels as text."""
     known = index.astype(str).get_indexer(labels.cat.categories.astype(str))
     return known.astype(np.int64)[labels.cat.codes]
 
@@ -245,8 +245,8 @@ def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
     """Return the run sorted as by trec_eval, with new columns ``place``, ``ties`` and ``depth``.
 
     They hold the rank of each document, the number of other documents that are tied with it, and
-    the length of its list. Documents of equal score are tied, and share the best of their ranks,
-    only if ``tied`` is true.
+    the number of documents that its system ranks for its query. If ``tied`` is true, documents of
+    equal score are tied, and share the best of their ranks; otherwise, their ids decide the order.
     """
     codes = (run[column].cat.codes.to_numpy() for column in ("document", "query", "tag"))
     document, *of_list = codes
@@ -291,7 +291,7 @@ def _facts(
     tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     note = f"{counted(tied, 'document')} tied in score with another of the same query."
     notes = [_RULE, *[note] * bool(tied), *notes]
-    # The rank column may order documents of equal score in any way.
+    # Documents of equal score are ignored here: the rank column may order them in any way.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
     doubt = (
@@ -306,7 +306,7 @@ def _queries(size: int) -> str:
 
 
 def missing(runs: list[Ranks]) -> CensoredItems | None:
-    """Return the error about relevant items that a run lacks; None if no run lacks an item."""
+    """Return the error that runs lack relevant items; None if no run lacks a relevant item."""
     censored = sum(int((run.frame["rank"] == 0).sum()) for run in runs)
     if not censored:
         return None
@@ -339,7 +339,7 @@ def _lacking(runs: list[Ranks]) -> NDArray[np.bool_]:
 
 
 def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> list[Ranks]:
-    """Return the true ranks of all runs; ``censored`` tells how to treat missing relevant items."""
+    """Return the ranks of all runs; ``censored`` decides about relevant items that a run lacks."""
     complaint = missing(runs)
     if complaint is not None and censored == "refuse":
         raise complaint
@@ -382,10 +382,10 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
 
 
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
-    """Return the ranks of a run, and the number of missing items whose places were drawn.
+    """Return the ranks of a run, and the number of missing items whose ranks were drawn.
 
-    Missing items are placed behind the ranked items of their list. If ``beyond`` is true, they are
-    marked as beyond its end, and no places are drawn.
+    Missing items are relevant items that the run lacks; they get ranks behind the ranked documents
+    of the query. If ``beyond`` is true, they are marked as beyond the list, and no rank is drawn.
     """
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
@@ -416,12 +416,12 @@ _SCORES = ["score", "rating", "prediction", "relevance"]
 _OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}
 
 #: What a file holds: test items, lists of recommendations, or "list or ranks" if its header fits
-#: both. Such a file is read as lists if test items are also given, and otherwise as ranks.
+#: lists as well as ranks. It is then read as lists if test items are given too, otherwise as ranks.
 ListKind = Literal["items", "list", "list or ranks"]
 
 
 def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
-    """Return the :data:`ListKind` of a file by its header; None if it is no list or test items."""
+    """Return what a file holds, judged by its header; None if neither lists nor test items."""
     if kind == "array":
         return None
     if kind == "columns":
@@ -440,8 +440,8 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
     if "rank" in roles:
         return "list or ranks"
     scored = next((name for name in _SCORES if name in names), None)
-    # A file with ratings and times holds test items of a data set. In lists of recommendations that
-    # RePlay and WarpRec save, scores are called ratings, and there is no column of times.
+    # A file with ratings and times holds test items of a data set. A file with ratings but no times
+    # holds lists of recommendations, in which RePlay and WarpRec call the scores ratings.
     if scored is None or (scored == "rating" and set(names) & set(TIMES.split())):
         return "items"
     return "list"
@@ -517,7 +517,7 @@ _LABELLED = ("system", "user", "item")
 def _columns_of_list(
     name: str, kind: str, headers: Sequence[str], *, content: Literal["items", "list"], **text: Any
 ) -> Layout:
-    """Return the layout of a list; each role is that of the first column whose header matches."""
+    """Return the layout of a list; a role goes to the first column whose header matches it."""
     headers, roles = [header.strip() for header in headers], []
     refuse_repeated(headers, name)
     score = next((x for x in _SCORES if x in map(bare, headers)), None)
@@ -529,6 +529,6 @@ def _columns_of_list(
             role = "score"
         wanted = ("user", "item") if content == "items" else _LISTED
         roles.append(role if role in wanted and role not in roles else None)
-    if "score" in roles and "rank" in roles:  # items are ordered by score, so ranks are not needed
+    if "score" in roles and "rank" in roles:  # ignore ranks, because items are ordered by score
         roles[roles.index("rank")] = None
     return Layout(name, kind, tuple(headers), tuple(roles), **text)

@@ -12,15 +12,15 @@ import pandas as pd
 from sampledash.readers.columns import ITEMS, TIMES, Layout, bare, parsed
 from sampledash.readers.upload_limits import ReadError
 
-# Headers that programs give to a row index, in lower case and without spaces. The empty header is
-# one of them.
+# Headers that programs give to a row index, in lower case and without spaces. An empty header also
+# matches.
 _INDEX = re.compile(
     r"|(unnamed:|level_|__index_level_|\.\.\.)\d+_*|index|idx|#|id|rows?[_.]?(id|names?|number)?"
 )
 # Programs such as R give these headers to a row index, but a system may also be called X.
 _PERHAPS_INDEX = {"x", "v1", "c0", "column1"}
-_FEW = 5  # with fewer rows than this, a column 1, 2, 3, ... may well hold ranks
-_MANY = 10  # with at least this many rows, a column 1, 2, 3, ... cannot hold ranks
+_FEW = 5  # in a table with fewer rows, a column 1, 2, 3, ... may well hold ranks
+_MANY = 10  # in a table with at least this many rows, a column 1, 2, 3, ... cannot hold ranks
 # Text that is meant as a number, with other characters around or between its digits, such as 5%,
 # #5, 5th or 1,234.
 _MEANT_AS_NUMBER = re.compile(r"\W*\d[\d\W_]*[^\W\d_]{0,2}[\d\W_]*")
@@ -29,13 +29,13 @@ NO_SYSTEMS = {*ITEMS.split(), *TIMES.split()}  # headers of columns that never h
 
 
 def is_text(cells: pd.Series[Any]) -> bool:
-    """Return whether some cells are filled and no filled cell is a number."""
+    """Return whether some cells of a column are filled and no filled cell is a number."""
     numeric = pd.api.types.is_numeric_dtype(cells.dtype)
     return not numeric and bool(cells.notna().any() and np.isnan(parsed(cells)).all())
 
 
 def holds_numbers(cells: pd.Series[Any]) -> bool:
-    """Return whether some cell is a number, or text that is meant as a number and is not a date."""
+    """Return whether some cell is a number, or text meant as a number (such as 5%, but no date)."""
     if not is_text(cells):
         return not np.isnan(parsed(cells)).all()
     some = (normalize("NFKC", str(x)) for x in cells.dropna().unique().tolist())
@@ -43,7 +43,7 @@ def holds_numbers(cells: pd.Series[Any]) -> bool:
 
 
 def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
-    """Return whether a column of numbers is a row index; raise an error if that is unclear."""
+    """Return whether column ``i``, of numbers, is a row index; raise an error if it is unclear."""
     header, values = source.headers[i], parsed(cells)
     steps = np.diff(values)
     running = values[0] in (0, 1) and bool(np.all(steps == 1))
@@ -76,9 +76,9 @@ def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> boo
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
     """Refuse a column of text that may name systems, because they would be read as one system.
 
-    Systems usually share most instances, so a column is refused if more than half of all possible
-    pairs of a value and an instance occur. Without instance labels, a column with several values is
-    refused if a value repeats.
+    Systems usually share most instances, so a column is refused if an instance has several values
+    and more than half of all possible pairs of a value and an instance occur. Without instance
+    labels, a column with several values is refused if a value repeats.
     """
     for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True)):
         if role is None and i in cells and bare(header) not in NO_SYSTEMS and is_text(cells[i]):
@@ -93,7 +93,7 @@ def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical 
 
 
 def merged(name: str, header: str) -> ReadError:
-    """Return the error for a column that may name systems."""
+    """Return the error that the column ``header`` of the file ``name`` may name systems."""
     return ReadError(
         f"{name}, column {header!r}: it may name systems, which would be read as one; name it "
         "system if it does, instance if it holds users or queries, or remove it"

@@ -33,16 +33,17 @@ class Format:
     to_parquet: Callable[[bytes], bytes] = bytes  # by default, the data are not converted
 
 
-#: Every binary format by its name. The readers can read Parquet and .npy. A further format needs
-#: only a row here, with a function that converts the data to Parquet.
+#: Every binary format by its name. The readers can read Parquet and .npy. To add another format,
+#: add an entry with a function that converts its data to Parquet.
 FORMATS = {"Parquet": Format(b"PAR1", "columns"), "a numpy array": Format(b"\x93NUMPY", "array")}
 _GZIP = b"\x1f\x8b"
 # Largest ratio of unpacked to packed size. Ranks have a ratio of about 3 to 20, and a gzip bomb has
 # a ratio of a thousand.
 _RATIO = 100
-# Largest number of gzip members. Programs that write many members write at least 64 KiB in each.
+# Largest number of members (separately compressed pieces) of a gzip file. Programs that write many
+# members write at least 64 KiB in each.
 _MOST_MEMBERS = 100_000
-_PLAIN = 16 * 2**20  # bytes; unpacked data up to this size may have any ratio
+_PLAIN = 16 * 2**20  # bytes; the ratio is checked only for unpacked data above this size
 _PIECE = 2**20  # number of bytes that are unpacked at a time
 
 # Kinds of files that people upload by mistake: their first bytes, a description, and the remedy.
@@ -81,7 +82,8 @@ NUMBERS: dict[str, tuple[str, str, int, int]] = {
 class ReadError(Refusal):
     """The ranks cannot be used as they are. The message names file, row, column and remedy.
 
-    ``ways`` maps the text of a button on a page to the options with which the page reads again.
+    ``ways`` maps the text of a button on a page to the options with which the page reads the file
+    again.
     """
 
     ways: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -100,7 +102,7 @@ class ZeroBasedRanks(ReadError):
 
 
 class CensoredItems(ReadError):
-    """A truncated run lacks relevant items: their ranks are only known to lie beyond its end."""
+    """A truncated run lacks relevant items, whose ranks are only known to be beyond its end."""
 
     censored: int  # number of missing relevant items, summed over all systems
 
@@ -135,7 +137,7 @@ FILES = Limit(1_000, "files", "give fewer")
 BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # unpacked size of all files together
 TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
 PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
-ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables whose columns all take little memory
+ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables in which every column takes little memory
 # For tables with a column that takes much memory, such as instance labels that are whole numbers.
 LABELLED = Limit(
     3_000_000,
@@ -223,7 +225,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
         if name is None:
             file_name = getattr(source, "name", None)
             name = Path(file_name).name if isinstance(file_name, str) else "ranks"
-        # A page reads the same buffer again after a user has set a missing option.
+        # Go to the start: a page reads the same buffer again after a user has set a missing option.
         if hasattr(source, "seekable") and source.seekable():
             source.seek(0, io.SEEK_SET)
         read = source.read(limit.most + 1)
@@ -281,7 +283,7 @@ def plain(name: str) -> str:
 
 
 def stem_of(name: str) -> str:
-    """Return the file name without folders and endings, as the name of a file's only system."""
+    """Return a file name without folders and endings, which names the only system of the file."""
     last = plain(name).replace("\\", "/").rsplit("/", 1)[-1]
     stem, dot, _ = last.rpartition(".")
     return stem if dot and stem else last

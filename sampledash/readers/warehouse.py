@@ -50,8 +50,8 @@ _NAMED = 3  # most items that an error about repeated items names
 _AT_ONCE = 12_500_000  # number of rows that are searched for repeated items at a time
 _HEX = "0123456789abcdef"
 _HISTOGRAM = ["system", "n_candidates", "rank", "ties"]
-_FILE = "sampledash_file"  # column that DuckDB adds with the path of each row's file
-_NULL = "__HIVE_DEFAULT_PARTITION__"  # replaces a missing value in the name of a folder
+_FILE = "sampledash_file"  # name of a column that DuckDB adds: the path of each row's file
+_NULL = "__HIVE_DEFAULT_PARTITION__"  # stands for a missing value in the name of a folder
 
 Table = Any  # an Ibis table; its type is not imported, because Ibis is an optional dependency
 
@@ -82,7 +82,7 @@ def connect(url: str = DUCKDB) -> Any:
 
 
 def _spark(url: str) -> Any:
-    """Start Spark with the settings in a URL; Ibis would set most of them too late to apply."""
+    """Start Spark with the settings in a URL; Ibis sets them after the start, too late for most."""
     import ibis
     from pyspark.sql import SparkSession
 
@@ -94,13 +94,13 @@ def _spark(url: str) -> Any:
     settings |= dict(parse_qsl(urlsplit(url).query))
     interrupt = signal.getsignal(signal.SIGINT)
     session = SparkSession.builder.config(map=settings).getOrCreate()
-    signal.signal(signal.SIGINT, interrupt)  # restore the handler that Spark has replaced
+    signal.signal(signal.SIGINT, interrupt)  # restore the handler of Ctrl-C that Spark replaced
     return ibis.pyspark.connect(session)
 
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip(": \t") for line in str(error).splitlines()]
-    py4j = "An error occurred while calling"  # the next line has the error message of Java
+    py4j = "An error occurred while calling"  # skipped: the next line has the message of Java
     line = next((x for x in lines if x and not x.startswith(py4j)), type(error).__name__)
     return line[:200].rstrip(".; ")
 
@@ -138,9 +138,9 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def opened(engine: Any, source: str) -> Table:
-    """Return the table of a Parquet file, of a folder of Parquet files, or of the engine.
+    """Return the table in a Parquet file or a folder of them, or of this name in the engine.
 
-    All files of a folder must be readable and have the same headers of columns with a role.
+    All files of a folder must be readable, and all must have the same known headers.
     """
     path = Path(source)
     with _told(source):
@@ -180,7 +180,7 @@ def opened(engine: Any, source: str) -> Table:
 
 
 def _parts(engine: Any, files: list[Path], path: Path) -> Table:
-    """Return one table of all files; characters of search patterns (``*``) in names are escaped."""
+    """Return one table of all files; ``*`` and the like in their names are no search patterns."""
     if engine.name == "duckdb":
         # With union_by_name, DuckDB unifies the types of a column in several files without loss.
         names = [re.sub(r"[*?[]", r"[\g<0>]", str(file)) for file in files]
@@ -213,7 +213,7 @@ def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
     return table.drop(_FILE) if by_file else table
 
 
-# ------------------------------------------------------------------------------------ expressions
+# -------------------------------------------- Ibis expressions, which the engine does not run yet
 
 
 def _text(column: Any) -> Any:
@@ -226,7 +226,7 @@ def _pairs(table: Table, name: str) -> Table:
 
 
 def score_table(table: Table, name: str, *, marked: bool) -> Table:
-    """Return the columns system, instance, item, score and, if ``marked``, relevant."""
+    """Return the columns, named system, instance, item, score and, if ``marked``, relevant."""
     wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
     roles = roles_of(table.columns, wanted, name)
     if not (kind := table[roles["score"]].type()).is_numeric():
@@ -246,12 +246,12 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:
-    """Return whether a mark is one of ``words``, or the number 1 for YES and 0 for NO."""
+    """Return whether a mark is one of ``words`` (YES or NO); a number must be 1 (YES) or 0 (NO)."""
     return flag == int(words is YES) if flag.type().is_numeric() else flag.isin(words)
 
 
 def candidates(scores: Table, relevant: Table | None = None, seen: Table | None = None) -> Table:
-    """Return the scores except those of seen irrelevant items, with a boolean column ``relevant``.
+    """Return the scores with a boolean column ``relevant``, without irrelevant items in ``seen``.
 
     ``relevant`` and ``seen`` hold pairs of instance and item. If ``relevant`` is None, a column of
     ``scores`` marks the relevant items.
@@ -294,8 +294,8 @@ def rank(candidates: Table) -> Table:
     """
     import ibis
 
-    # Items that are no candidates are not removed from this table first: after a filter, engines
-    # would join in an inefficient order.
+    # Do not remove items that are no candidates before the join: after a filter, engines would join
+    # in an inefficient order.
     score = candidates["score"]
     relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
     relevant = relevant.select(*KEYS, wanted=relevant["score"])
@@ -350,7 +350,7 @@ def _instances(ranks: Table) -> Any:
     return ranks["count"].sum() if "count" in ranks.columns else ranks.count()
 
 
-# ------------------------------------------------------------------------------------ run queries
+# ------------------------------------------------------- functions that run queries in the engine
 
 
 def rank_scores(
@@ -361,7 +361,7 @@ def rank_scores(
     *,
     progress: Progress = lambda _: None,
 ) -> tuple[Table, list[str]]:
-    """Return an expression for the ranks of scored items, and sentences on what is left out."""
+    """Return an Ibis expression for the true ranks, and sentences on what is left out."""
     name = Path(source).name
     scores = score_table(opened(engine, source), name, marked=relevant is None)
     pairs = [
@@ -376,7 +376,7 @@ def rank_scores(
 
 
 def _refuse(scores: Table, name: str, progress: Progress) -> None:
-    """Raise an error if some rows cannot be ranked; its message gives their number."""
+    """Raise an error if rows have blank labels, NaN scores or invalid marks, or repeat an item."""
     blank = [_blank(scores[key]) for key in KEYS]
     bad = {"blank": blank[0] | blank[1] | blank[2]}
     if scores["score"].type().is_floating():
@@ -387,7 +387,8 @@ def _refuse(scores: Table, name: str, progress: Progress) -> None:
     totals = scores.agg(rows=scores.count(), **sums).to_pyarrow().to_pylist()[0]
     refuse_cells(name, totals.get("nan", 0), totals["blank"], totals.get("odd", 0))
     slices = totals["rows"] // _AT_ONCE + 1
-    # Search slice by slice: usually, each row is a group, and too many groups fill the memory.
+    # Search for repeated items slice by slice: grouping by item makes about one group per row, and
+    # too many groups fill the memory.
     for number in range(slices):
         part = scores if slices == 1 else scores.filter(_slice(scores, slices) == number)
         again = part.group_by(KEYS).agg(times=part.count())
@@ -403,13 +404,13 @@ def _blank(label: Any) -> Any:
 
 
 def _slice(scores: Table, slices: int) -> Any:
-    """Return each row's slice, from 0 to ``slices`` - 1; rows of an instance share a slice."""
+    """Return, for each row, the number of its slice of the table; an instance is in one slice."""
     instance = scores["instance"]
     return ((instance if instance.type().is_integer() else instance.hash()) % slices).abs()
 
 
 def _facts(scores: Table, every: Table, relevant: Table | None) -> dict[str, LeftOut]:
-    """Return, for each system, how many instances and relevant items are left out, and totals."""
+    """Return the numbers of instances and relevant items of each system, and of those left out."""
     score = every["score"]
     real, wanted = _real(score), every["relevant"] & score.notnull() & _real(score)
     keys = ["system", "instance"]
@@ -451,7 +452,7 @@ def ranks_table(table: Table, name: str) -> Table:
 
 
 def save(engine: Any, table: Table, path: str | Path, name: str) -> None:
-    """Write a table as one Parquet file."""
+    """Write a table of the engine as one Parquet file."""
     with _told(name):
         if engine.name == "pyspark":
             # Spark's own writer would write a folder of files, on the machines of its workers.
@@ -484,7 +485,10 @@ def _refuse_merged(table: Table, name: str) -> None:
 
 
 def count_ranks(engine: Any, source: str) -> Table:
-    """Return a table of ranks as a histogram; it has labels if some instance has several ranks."""
+    """Return a table of ranks as a histogram (see :func:`count`).
+
+    Instance labels are kept only if some instance has several ranks.
+    """
     name = Path(source).name
     table = opened(engine, source)
     ranks = ranks_table(table, name)
@@ -512,7 +516,7 @@ def folder(path: Path) -> bytes:
 
     If a table of ranks has too many rows, they are reduced to counts.
     """
-    parts_of(path)  # raises an error for a folder without a table before an engine is started
+    parts_of(path)  # raises an error for a folder without a table, without starting an engine
     engine = connect()
     table = opened(engine, str(path))
     with _told(path.name):

@@ -11,13 +11,13 @@ _TEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}",
-    # For German and some other languages, the package babel makes a double quote a command. A
-    # bracket or star after \\, the end of a row, would be read as an argument of \\.
+    # A double quote is a command if the LaTeX package babel is used with German and some other
+    # languages. A bracket or star after the end of a table row, \\, would be read as its argument.
     '"': r"\symbol{34}", "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip
 _JOINERS = "\u200c\u200d"  # invisible, but needed in words of some scripts and in emoji
 _LIGATURES = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)")
-# In some Markdown, a colon, a dot after www or an at sign begins a link, a mention or an emoji.
+# Some Markdown programs make links, mentions or emoji from a colon, an at sign or a dot after www.
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]#|~$^:]|(?<!\w)@|@(?=[\w-]+\.)|(?<=www)\.", re.IGNORECASE)
 
 
@@ -34,7 +34,7 @@ def one_line(text: str) -> str:
 
 
 def _hidden(character: str) -> bool:
-    # These are control characters, format characters (such as direction marks) and lone surrogates.
+    # Control characters, format characters (such as direction marks) and lone surrogates.
     return unicodedata.category(character) in ("Cc", "Cf", "Cs")
 
 
@@ -57,8 +57,8 @@ def markdown(text: str) -> str:
     >>> print(markdown("<b>A|B</b>, Recall@10"))
     &lt;b>A\|B&lt;/b>, Recall@10
     """
-    # In a cell, > has no special meaning. It is not escaped, so that "better > worse" is also
-    # readable in the source of the table.
+    # The sign > has no special meaning in a table cell. It is not escaped, so that "better > worse"
+    # is also readable in the source of the table.
     return _MARKDOWN.sub(r"\\\g<0>", html.escape(one_line(text), quote=False).replace("&gt;", ">"))
 
 
@@ -75,7 +75,7 @@ def html_text(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text escaped so that a page shows it unchanged, even Markdown and web addresses."""
+    """Return text escaped so that Streamlit shows it unchanged, even Markdown and web addresses."""
     text = text.replace("://", ":\u2060//").replace("www.", "www\u2060.")
     for sign in "\\`*_{}[]<>#|~$:":
         text = text.replace(sign, "\\" + sign)
@@ -97,10 +97,10 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def system_name(name: str) -> str:
-    """Return the short form of a system's name, escaped for a page."""
+    """Return the short form of a system's name, escaped for Streamlit."""
     return escaped(short_name(name))
 
 
 def plain(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return the short form of a system's name, escaped because Plotly interprets HTML tags."""
+    """Return the short form of a system's name, escaped for Plotly, which interprets HTML tags."""
     return short_name(name, longest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

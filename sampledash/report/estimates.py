@@ -1,4 +1,4 @@
-"""Sentences on what sampled ranks tell about the exact metric, from ``estimates.jinja``."""
+"""Write sentences on estimates of exact metrics from sampled ranks, with ``estimates.jinja``."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from sampledash.report.templates import Sentences
 from sampledash.sampled_rank_sets import READINGS
 
 say = Sentences(Path(__file__).with_suffix(".jinja"))
-# For each verdict of the headline: its icon and its colour.
+# For each verdict on the order of systems in a page's headline: its icon and its colour.
 VERDICTS = {
     "decided": (":material/check_circle:", "green"),
     "if falling": (":material/rule:", "orange"),
     "cannot tell": (":material/help:", "gray"),
 }
-# Why the page shows another estimator than the chosen estimator.
+# Why a page shows another estimator than the user has chosen.
 Reason = Literal["contradicted", "n", "m", "range", "adaptive"]
 
 
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
-    """Return sentences on systems whose m depends on the rank, and on the consequences.
+    """Return sentences on systems whose number of negatives m depends on the rank.
 
-    ``chance`` is the probability that the dependence seems at least as strong if m is independent
-    of the rank; it is None if the data say that the drawn negatives decided m.
+    ``chance`` is the p-value of this dependence: the probability of data that show a dependence at
+    least as strong if m is independent of the rank. It is None if the data say that the drawn
+    negatives decided m.
     """
     if chance is None:
         return say.drawn_decided_m(systems)
@@ -47,9 +48,9 @@ def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:
-    """Yield a warning for each of n and m that differs between systems.
+    """Yield a warning if n differs between systems, and a warning if m does.
 
-    The numbers of candidates ``n`` and of negatives ``m`` are given by system.
+    ``n`` and ``m`` map each system to its number of candidates and its number of negatives.
     """
     for symbol, sizes in {"n": n, "m": m}.items():
         low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
@@ -58,10 +59,10 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 
 
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
-    """Return the key of :data:`VERDICTS` that tells whether ranges decide the order of every pair.
+    """Return a key of :data:`VERDICTS`: do the ranges decide the order of every pair of systems?
 
-    ``free`` holds the range of the difference of each pair without an assumption, and ``falling``
-    under the assumption that no rank is more frequent than a better rank.
+    ``free`` and ``falling`` hold, for each pair, the range of the difference of a metric: without
+    an assumption, and if no rank is more frequent than a better rank.
     """
     if decided(free) == len(free):
         return "decided"
@@ -78,7 +79,8 @@ def sentence(
 ) -> str:
     """Return the headline of a page in at most 25 words.
 
-    ``word`` is a key of :data:`VERDICTS`, and ``values`` are the estimates by ``method``.
+    ``word`` is a key of :data:`VERDICTS`. ``values`` are the estimates of the metric of each system
+    by ``method``. ``range_of_first`` is used only if there is a single system.
     """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
@@ -93,15 +95,18 @@ def alone(metric: str, system: str, ends: tuple[float, float]) -> str:
 
 
 def span(low: float, high: float) -> str:
-    """Write a range of differences, in percentage points."""
+    """Write a range of differences in percentage points: ``+1.00 to +2.50 points``."""
     return f"{100 * low:+.2f} to {100 * high:+.2f} points".replace("-", "−")
 
 
 def best_gamma(table: pd.DataFrame, metric: str) -> str:
-    """Return a sentence that compares the γ of smallest error with γ = 1/|D| in the first row."""
+    """Return a sentence that compares the γ of smallest error with γ = 1/|D| in the first row.
+
+    γ is the regularisation weight of the correction, and |D| is the number of instances.
+    """
     return say.best_gamma(metric, table.iloc[int(table["mse"].argmin())], table.iloc[0])
 
 
 def price_of_gamma(table: pd.DataFrame) -> str:
-    """Return a sentence on the drawbacks of the smallest γ: large entries and condition number."""
+    """Return a sentence on the vector of the smallest γ: its largest entry and condition number."""
     return say.price_of_gamma(table.iloc[int(table["gamma"].argmin())])

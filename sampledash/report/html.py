@@ -20,7 +20,7 @@ from sampledash.report.sentences import beware
 from sampledash.report.tables import printed
 from sampledash.schemes import SCHEMES
 
-MOST_ROWS = 200  # most rows of a table, because longer tables are hard to read on paper
+MOST_ROWS = 200  # longer tables, which are hard to read on paper, end after this number of rows
 _STATES = ("right", "wrong", "undecided", "tied")
 _TIES = {
     "expected": "in random order",
@@ -29,7 +29,7 @@ _TIES = {
 }
 _WEIGHTS = {"instances": "the same for all", "relevant-items": "its number of relevant items"}
 
-# This policy forbids the file to load anything, even if a name in the data contains HTML code.
+# This policy forbids the browser to load anything for the file, even if a name contains HTML code.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:"
@@ -58,7 +58,7 @@ def html_report(
     always written as plain text, and a policy in the file forbids every request.
     """
     if tables is None:
-        # A report is about one correction, which is listed in the settings, not in each row.
+        # A report is about a single correction, so it is listed once, in the settings.
         verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
@@ -99,7 +99,10 @@ def exact_report(
     tables: Mapping[str, pd.DataFrame],
     k: int,
 ) -> str:
-    """Write a report on lists that end early: exact metrics, and ranges of other metrics."""
+    """Return the HTML of a report on ranks that are known only up to some length of a list.
+
+    Metrics with a cutoff up to ``k`` are exact; the tables give ranges of other metrics.
+    """
     title = f"Exact metrics of {one_line(source) or 'ranks'}"
     parts = [
         f"<h1>{html_text(title)}</h1>",
@@ -209,5 +212,5 @@ def _systems(sets: Sequence[RankSet]) -> pd.DataFrame:
 
 
 def _block(text: str) -> str:
-    """Return text to copy, with its line breaks, as HTML."""
+    """Return the HTML of a block of text, such as LaTeX to copy, with its line breaks."""
     return f"<pre>{html_text(text)}</pre>"

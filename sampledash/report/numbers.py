@@ -9,7 +9,7 @@ import numpy as np
 
 from sampledash import checks
 
-_NOISE = 1e-12  # largest rounding error of a computed value whose exact value is 1
+_NOISE = 1e-12  # a computed value that differs from 1 by no more than this is 1
 SAME = 1e-9  # values that differ by less than this are written as equal
 MOST_NAMED = 3  # largest number of systems that a sentence names one by one
 
@@ -160,8 +160,8 @@ def gamma(value: float) -> str:
 def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lambda _: "") -> str:
     """Turn an error into a sentence with a capital letter, a full stop and commas in large numbers.
 
-    Quotations and dates do not change. ``remedy`` returns the text of a remedy; by default, this
-    text is left out, because a page has buttons for remedies.
+    Quotations and dates in it do not change. ``remedy`` returns the text for each remedy of the
+    error; by default, remedies are left out, because a page has buttons for them.
     """
     message = error.worded(remedy) if isinstance(error, checks.Refusal) else str(error)
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())
@@ -181,7 +181,7 @@ def tex_count(value: float) -> str:
 
 
 def tex_number(value: float, digits: int = 4) -> str:
-    r"""Write a number in TeX with some significant digits.
+    r"""Write a number in TeX with ``digits`` significant digits.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def tex_number(value: float, digits: int = 4) -> str:
 
 
 def equals(value: float) -> str:
-    """Write that a value equals a share: ``= 63.66 %``, ``< 0.01 %`` or ``> 99.99 %``."""
+    """Write the right side of an equation: ``= 63.66 %``, ``< 0.01 %`` or ``> 99.99 %``."""
     shown = percent(value)
     return shown if shown[0] in "<>" else f"= {shown}"
 

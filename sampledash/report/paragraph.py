@@ -40,15 +40,15 @@ def paragraph(findings: Pairs, *, latex: bool = False) -> str:
     r"""Return four or five sentences for a paper's evaluation section.
 
     They give the setting with the values of the full ranking, the expected values of the sampled
-    metric, the m from which the order is right, the probability that one run shows the true order,
-    and the limits of these numbers. All numbers come from ``findings``. In LaTeX, names are
+    metric, the m from which its order is right, the probability that one run shows the true order,
+    and what these numbers do not say. All numbers come from ``findings``. In LaTeX, names are
     escaped, and citations use the keys of :func:`bibtex`.
     """
     return " ".join(_template(latex).render(_facts(findings), latex=latex).split())
 
 
 def bibtex(findings: Pairs) -> str:
-    """Return BibTeX entries for the citations of the paragraph, and for this sampledash version."""
+    """Return BibTeX entries for the citations of :func:`paragraph` and for this sampledash."""
     entries = (_HERE / "references.bib").read_text(encoding="utf-8").split("\n\n")
     paper, movielens, software = entries
     software = software.replace("VERSION", sampledash.__version__)
@@ -92,7 +92,7 @@ def _template(latex: bool) -> Template:
 
 
 def _facts(f: Pairs) -> dict[str, Any]:
-    """Return the variables of the template: names, numbers and conditions."""
+    """Return the variables of the paragraph's template: names, numbers and conditions."""
     protocol, sets, distinct = f.protocol, f.sets, f.protocol.design.distinct
     sizes, n = [ranks.n_instances for ranks in sets], np.concatenate([x.n for x in sets])
     # Pairs that are not tied on the full ranking, and whether sampling reverses or ties them.
@@ -133,7 +133,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "sampled": _means(f, f.sampled),
         "differ": bool((f.verdict["sampled"].abs() > TIED).any()),
         "equal_pairs": len(f.verdict) - len(rows),
-        # Metrics that reverse pairs come first; metrics that keep the order of all pairs come last.
+        # First metrics that reverse a pair, then those that tie a pair, then those that do neither.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),
         "turned": _few_pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
         "m_max": f.m_max,
@@ -156,9 +156,9 @@ def _facts(f: Pairs) -> dict[str, Any]:
 
 
 def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], int]]:
-    """Return, for each metric, its name, the (value, system) pairs, and the number of best systems.
+    """Return each metric's name, its (mean, system) pairs, and the number of tied best systems.
 
-    The pairs are sorted by decreasing value.
+    The pairs are sorted by decreasing mean.
     """
     table = []
     for metric, column in zip(f.metrics, means.T, strict=True):
@@ -168,7 +168,7 @@ def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], 
 
 
 def _few_pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
-    """Return the names of the systems of each pair, or an empty list if there are many pairs."""
+    """Return the two names of each pair, or no names if there are more than _PAIRS pairs."""
     return list(zip(rows[first], rows[second], strict=True)) if len(rows) <= _PAIRS else []
 
 

@@ -1,4 +1,4 @@
-"""Write a script that prints the numbers of a page, with the public API only.
+"""Write a Python script that prints the numbers of a page, and uses only the public API.
 
 The templates are ``script.py.jinja`` and ``exact_script.py.jinja``.
 """
@@ -24,7 +24,7 @@ _HERE = Path(__file__).parent
 
 
 def python_script(findings: Pairs) -> str:
-    """Write a Python script that prints the numbers of these findings.
+    """Write a Python script that prints the numbers of ``findings``.
 
     The script prints exact means, expected sampled means with their standard deviation in one run,
     and the verdict. It reads files from the folder in which it runs. Names of systems occur in the
@@ -49,7 +49,7 @@ def python_script(findings: Pairs) -> str:
 
 
 def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
-    """Write a script that prints the exact means of lists that end early, or their ranges."""
+    """Write a script that prints means of metrics, or their ranges if some ranks are unknown."""
     return template(_HERE / "exact_script.py.jinja").render(
         version=sampledash.__version__,
         source=source,
@@ -59,7 +59,7 @@ def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
 
 
 def _options(protocol: Protocol) -> dict[str, Any]:
-    """Return the scheme and all options that differ from their default."""
+    """Return the sampling scheme, and the other options if they differ from their default."""
     default = Protocol.of({"scheme": protocol.scheme})
     fields = ("odds", "fit_scheme", "ties", "weighting")
     changed = [name for name in fields if getattr(protocol, name) != getattr(default, name)]
@@ -67,7 +67,7 @@ def _options(protocol: Protocol) -> dict[str, Any]:
 
 
 def _correction(recipe: Correction) -> str:
-    """Return a Python expression for the correction: its name as text, or a call with its prior."""
+    """Return a correction as a Python expression: its name, or a call if it has its own prior."""
     if recipe.prior is None:
         return repr(str(recipe))
     more = "" if recipe.gamma is None else f"gamma={recipe.gamma!r}, "
@@ -76,7 +76,7 @@ def _correction(recipe: Correction) -> str:
 
 
 def _m_values(findings: Pairs) -> list[str]:
-    """Return the evaluated values of m as lines of code, or no lines if they are the default."""
+    """Return the evaluated values of m as lines of code; no lines if these are the default."""
     values, protocol = findings.orders.m_values, findings.protocol
     default = findings.every_m and (findings.m_max <= EVERY or not protocol.anew)
     if default or not (protocol.correction.by_rank or protocol.anew):

@@ -1,4 +1,4 @@
-"""Write a verdict as a sentence: the order that sampling shows, the true order, a sufficient m."""
+"""Write a verdict as a sentence: the order by sampling, the true order, and a sufficient m."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
 
 
 def negatives(m: int, kind: str = "") -> str:
-    """Return ``100 negatives`` or ``1 negative``; with a kind, such as ``1 sampled negative``."""
+    """Return ``100 negatives`` or ``1 negative``; ``kind`` precedes it: ``1 sampled negative``."""
     return counted(m, f"{kind} negative".strip())
 
 
 def metric_name(metric: str, correction: str = UNCORRECTED) -> str:
-    """Return the name of a metric with its correction: ``Recall@10 (CLS)``."""
+    """Return the name of a metric and its correction, if it has one: ``Recall@10 (CLS)``."""
     return metric if correction == UNCORRECTED else f"{metric} ({correction})"
 
 
@@ -64,9 +64,9 @@ def sentence(
 ) -> str:
     """Return the verdict on one metric and up to three systems, in at most 25 words.
 
-    ``exact`` and ``sampled`` are means of the systems; ``verdict`` has a row per pair, in which
-    ``right_from`` is None if no m is sufficient; ``m_max`` is the largest m considered; ``drawn``
-    is the text of :func:`drawn_negatives`.
+    ``exact`` and ``sampled`` are the exact and the expected sampled mean metrics of the systems;
+    ``verdict`` has a row per pair of systems, in which ``right_from`` is None if no m up to
+    ``m_max`` shows the true order; ``drawn`` is the text of :func:`drawn_negatives`.
     """
     open_ = [row for row in verdict if row["state"] == "undecided"]
     return say.few_systems(
@@ -89,9 +89,9 @@ def sentence_of_many(
 ) -> str:
     """Return the verdict on a metric and many pairs of systems, in at most 25 words.
 
-    It tells the verdict on the worst pair, and how many pairs are in the same state. ``worst`` is
-    the row of the worst pair; ``states`` counts the pairs in each state; ``right_from`` is None if
-    some pair is not in its true order at the largest m considered.
+    It gives the verdict on the worst pair, and how many pairs have the same state, such as wrong.
+    ``worst`` is the row of the worst pair; ``states`` counts the pairs in each state;
+    ``right_from`` is None if some pair is not in its true order at ``m_max``.
     """
     if worst["state"] == "tied":
         return NOTHING
@@ -100,7 +100,7 @@ def sentence_of_many(
 
 
 def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
-    """Return a sentence on the m from which all pairs are in their true order."""
+    """Return a sentence on the m from which sampling shows the true order of all pairs."""
     right = [row["right_from"] for row in verdict if row["state"] != "tied"]
     if not right:
         return NOTHING
@@ -149,7 +149,7 @@ def other_metrics(findings: Pairs, x: int) -> str:
 
 
 def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
-    """Return warnings about the data, about too few negatives for m, and about cutoffs."""
+    """Return warnings: different candidates, fewer than m negatives, cutoffs that are too large."""
     first, *others = findings.sets
     notes, atoms = list[str](), first.counted()
     for other in others:
@@ -175,7 +175,7 @@ def beware(findings: Pairs, name: Callable[[str], str] = str) -> list[str]:
 
 
 def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
-    """Return a warning if the cutoff of a metric holds all candidates, or all items of a sample."""
+    """Return a warning if a cutoff reaches the last of n candidates, or of m + 1 sampled items."""
     of_all, of_sample = metric.cut(n - 1), metric.cut(m)
     if of_all is None or of_sample is None:
         return []
@@ -192,7 +192,7 @@ def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
 def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:
     """Return a sentence on why estimates lie outside 0 to 100 %; an empty list if all lie inside.
 
-    The keys of ``values`` are estimators, or systems; for systems, ``method`` is the estimator.
+    ``values`` holds estimates by estimator, or by system; then ``method`` is their estimator.
 
     Examples
     --------

@@ -28,8 +28,8 @@ CellKind = Literal[
     "text", "flips", "count", "share", "points", "chance", "p", "number", "digits", "any"
 ]
 
-# Names of the columns in sampledash's own tables, grouped by their kind of content. For the kind
-# "any", the values decide which of the other kinds it is.
+# Names of the columns in sampledash's own tables, grouped by their kind of content. The content of
+# a column of the kind "any" is found from its values.
 _HOLD: dict[CellKind, str] = {
     "text": "metric correction system better worse first second state paired assumption design "
     "scheme shape minus adaptive provenance cell reason matched objective recommender where quote "
@@ -48,7 +48,7 @@ _HOLD: dict[CellKind, str] = {
     "printed_std validation ours our_std",
     "any": "rank instance count",
 }
-# Pairs name=header, for columns whose printed header is not simply the words of the column's name.
+# Pairs name=header, for columns whose printed header is not their name with spaces.
 _WORDS = (
     "m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
     "largest=Largest entry|condition=Condition number|"
@@ -76,9 +76,9 @@ _SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 
 
 class Column(NamedTuple):
-    """A column as a paper prints it, not yet escaped for Markdown, LaTeX or HTML.
+    """A column of a table as it is printed, not yet escaped for Markdown, LaTeX or HTML.
 
-    ``header`` includes the unit. ``ours`` is true if sampledash, and not a user, wrote the header.
+    ``header`` includes the unit. ``ours`` is true if sampledash chose the header, not a user.
     ``number`` is true if the column holds numbers. In ``cells``, numbers have a plain minus sign,
     and a missing value is an empty string.
     """
@@ -91,7 +91,7 @@ class Column(NamedTuple):
 
 
 def columns_of(table: pd.DataFrame) -> list[tuple[str, list[Any]]]:
-    """Return the names and values of the columns; an index other than row numbers comes first.
+    """Return the name and the values of each column; an index other than row numbers comes first.
 
     A column of intervals becomes two columns, whose names end in ``_low`` and ``_high``.
     """
@@ -123,7 +123,7 @@ def as_csv(table: pd.DataFrame) -> str:
 def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
     """Return ranks as a table that :func:`read_rank_sets` can read, with one row per rank.
 
-    Columns that hold only default values are left out.
+    Columns with only default values, such as 0 ties or a count of 1, are left out.
     """
     parts = []
     for ranks in sets:
@@ -162,10 +162,11 @@ def _field(text: str) -> str:
 
 
 def printed(table: pd.DataFrame) -> list[Column]:
-    """Return the columns of a table for print, such as shares in percent with two decimals.
+    """Return the columns of a table as rounded text, such as shares in percent with two decimals.
 
-    Known columns are recognized by name. Numbers in an unknown column are printed as shares if no
-    absolute value exceeds 1, otherwise as whole numbers or with two decimals.
+    The names of sampledash's own columns decide how they are printed. Numbers in another column are
+    printed as shares if no absolute value exceeds 1, otherwise as whole numbers or with two
+    decimals.
     """
     columns = columns_of(table)
     names, made = {name for name, _ in columns}, []
@@ -182,7 +183,7 @@ def printed(table: pd.DataFrame) -> list[Column]:
 
 
 def _headed(name: str, names: set[str]) -> tuple[str, CellKind]:
-    """Return the header and the kind of a column, which may depend on the other columns."""
+    """Return the header and the kind of column ``name`` in a table with the columns ``names``."""
     header, kind = _COLUMNS.get(name, (name, "any"))
     paired = {"better", "worse"} <= names
     if paired and name in ("exact", "sampled", "difference"):
@@ -241,7 +242,7 @@ def as_markdown(table: pd.DataFrame) -> str:
     """Write a table as a Markdown pipe table, rounded for print; missing values are en dashes."""
     columns = []
     for column in printed(table):
-        # Numbers are not escaped: they contain no text of a user, and an escaped < is hard to read.
+        # Columns of numbers are not escaped, because an escaped < is hard to read in the source.
         cells = column.cells if column.number else map(escape.markdown, column.cells)
         head, cells = escape.markdown(column.header), [cell or "–" for cell in cells]
         width = max(3, *map(len, (head, *cells)))
@@ -290,7 +291,7 @@ def _in_math(symbol: re.Match[str]) -> str:
 
 
 def _tex_number(cell: str) -> str:
-    r"""Write a rounded number in TeX; a sign (``-1.26``, ``<0.01``) needs math mode."""
+    r"""Return a rounded number in TeX; one with a sign, as in -1.26 or <0.01, is in math mode."""
     return f"${cell}$" if cell[:1] in ("-", "<", ">") else cell
 
 

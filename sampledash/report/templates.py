@@ -1,4 +1,4 @@
-"""Load templates of sentences, or named texts, from files beside the modules that use them.
+"""Load templates of sentences, and named texts, from files beside the modules that use them.
 
 The templates are written for Jinja2, which is installed with Streamlit.
 """
@@ -18,8 +18,8 @@ from sampledash.report import numbers
 if TYPE_CHECKING:
     from jinja2 import Template
 
-# Filters for templates: every function in the module ``numbers`` is a filter of the same name. The
-# filter ``span`` takes a pair (low, high).
+# Filters for templates: each function in the module ``numbers`` is a filter with the function's
+# name, but the filter ``span`` takes a pair (low, high).
 _FILTERS: dict[str, Callable[..., Any]] = {
     **{name: value for name, value in vars(numbers).items() if isinstance(value, FunctionType)},
     "counted": counted,

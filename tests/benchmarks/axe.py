@@ -1,6 +1,6 @@
-"""axe-core on every page, mode and lesson: ``python -m tests.benchmarks.axe [--only learn]``.
+"""Check accessibility by axe-core on all pages: ``python -m tests.benchmarks.axe [--only learn]``.
 
-Pages are wide or narrow, light or dark. Faults of Streamlit itself do not count.
+Each mode of a page is shown wide and narrow, light and dark. Streamlit's own faults are left out.
 """
 
 from urllib.parse import quote_plus
@@ -14,7 +14,7 @@ from tests.benchmarks.servers import chromium, served
 from tests.browser.test_axe import STREAMLIT, faults
 
 LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
-#: Page: modes, and after another colon the buttons that open something.
+#: Lines ``page: query of each mode: buttons that open a dialog or menu``; indented lines continue.
 TABLE = """
 explore: why=true tab=Law&turn=true tab=Family view=top+100&metrics=TOPK m=0: Copy link
 consistency: why=true curve=Values curve=Order source=Upload+a+file m=0 answers=Repeat+it
@@ -49,7 +49,7 @@ def main() -> int:
         opened = [(name, x) for name, row in buttons for x in filter(None, row.split(", "))]
         for address, button in modes + opened:
             broken = {}
-            for width, scheme in LOOKS:  # an open page would change its look with a delay
+            for width, scheme in LOOKS:  # opened anew: an open page changes its look late
                 page.emulate_media(color_scheme=scheme)
                 page.set_viewport_size({"width": width, "height": 3000})
                 page.goto(f"{start}/{address}")

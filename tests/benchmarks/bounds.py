@@ -1,4 +1,4 @@
-"""Intervals: how often they miss, and how wide they are compared with infinitely many instances."""
+"""Intervals for the exact metric from sampled ranks: how often they miss it, and their width."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -26,17 +26,18 @@ from tests.oracles import WITH, WITHOUT, dense_law
 SHAPES = (None, "non-increasing")
 METRICS = ("Recall@10", "NDCG@10", "AUC")
 MISSES = 0.07  # allowed share of 95 % intervals that miss the exact metric
-UNLIKE = 0.08  # allowed if n differs, or if m depends on the rank
-HARD = 0.15  # allowed for the ranks that are worst for the interval; no proof guarantees 0.05
+UNLIKE = 0.08  # allowed share if n differs between instances, or if m depends on the rank
+HARD = 0.15  # allowed share for ranks that are chosen to make intervals miss
 ROUNDING = 1e-9
-WIDTH = 1.5  # median width relative to that for infinitely many instances
+WIDTH = 1.5  # a median width is good up to this multiple of the width for infinitely many instances
 N = 3706
-RULES = ((100, 3200, 1), (20, 320, 2))  # (start, cap, stop) of samples that decide m
-MANY = 300_000  # number of instances that stands for infinitely many
+#: (start, cap, stop): m doubles from start up to cap, until stop sampled items rank above.
+RULES = ((100, 3200, 1), (20, 320, 2))
+MANY = 300_000  # instances in a sample that stands for infinitely many instances
 XYZ = sd.example("movielens-xyz")
 PLACES = np.arange(1, N + 1)
 Rng = np.random.Generator
-Drawn = tuple[SampledRankSet, Ints, Ints]  # sample, true ranks, n
+Drawn = tuple[SampledRankSet, Ints, Ints]  # sampled ranks, true ranks, n of each instance
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ class Case:
         return SampledRankSet("", np.arange(1, m + 2), n, m, counts=counts, scheme=WITH)
 
     def width(self, metric: str, shape: str | None) -> float | None:
-        """Return the width for infinitely many instances, at the smallest possible tolerance.
+        """Return the interval's width for infinitely many instances, with tolerance 1e-4 or 1e-3.
 
-        AUC has no such width, nor has a case that contradicts the shape.
+        Return None for AUC, and if the sampled ranks contradict the shape at both tolerances.
         """
         for tolerance in () if as_metric(metric).linear else (1e-4, 1e-3):
             with suppress(ValueError):
@@ -80,7 +81,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Return X, Y, Z and 20 synthetic cases: Zipf, geometric, bimodal, or two uniform parts."""
+    """Return cases with the ranks of X, Y, Z, and 20 with ranks from random distributions."""
     rng, every = np.random.default_rng(7), [Case(x, 3541, 100, None) for x in XYZ]
     for i in range(20):
         kind = ("Zipf", "geometric", "bimodal", "uniform")[i % 4]
@@ -102,7 +103,7 @@ def cases() -> list[Case]:
 
 
 class Misses(NamedTuple):
-    """Share of intervals that miss each truth, their number, median width, seconds per run."""
+    """Shares of intervals that miss each true mean, number of intervals, median width, seconds."""
 
     shares: Floats
     seen: int
@@ -110,13 +111,13 @@ class Misses(NamedTuple):
     seconds: float
 
     def result(self, name: str, limit: float, quick: bool, note: str = "", **more: Any) -> Result:
-        """Return a result; quick runs have no limit, since a single miss may be chance."""
+        """Return a benchmark result; quick runs have no limit, as a single miss may be chance."""
         note, limit = f"width {self.width:.4f}{note}", 1.0 if quick else limit
         return Result(name, self.seconds, None, float(self.shares[0]), limit, note=note, **more)
 
 
 def misses(runs, draw, span):
-    """Return misses over several runs; samples that contradict the shape have no interval."""
+    """Return how often ``span(sample)`` misses the truth; samples without interval are left out."""
     spans, missed, start = [], [], time.perf_counter()
     for _ in range(runs):
         sample, truth = draw()
@@ -131,7 +132,6 @@ def misses(runs, draw, span):
 
 
 def of_cases(quick: bool, most: int) -> Iterator[tuple[str, str | None, list[Case], str]]:
-    """Yield metric, shape, cases and title for the first ``most`` metrics."""
     for metric, shape in product(METRICS[: 1 if quick else most], SHAPES):
         yield metric, shape, cases()[:: 6 if quick else 1], f"{metric}, {shape or 'any'} shape"
 
@@ -156,7 +156,7 @@ def held(quick: bool) -> Iterator[Result]:
 
 
 def shaped(quick: bool) -> Iterator[Result]:
-    """With a shape: misses of the metric of drawn instances, and of their distribution."""
+    """Measure how often intervals miss the mean metric of drawn ranks and of their distribution."""
     for name, kind, size in product(METRICS[:1] if quick else METRICS[:2], FALLING, (200, 3000)):
         metric, mass, rng = as_metric(name), falling(kind, N), np.random.default_rng(3)
         mean = float(mass @ metric(PLACES, N))
@@ -178,7 +178,7 @@ def deciding(ranks: Ints, rule: Ints, rng: Rng, **more: Any) -> SampledRankSet:
 
 
 def hardest_to_tell(metric, mass, rule, size):
-    """Yield ranks and their weights at both ends of the interval for an expected sample."""
+    """Yield ranks and weights whose mean metric is an end of the interval for a typical sample."""
     rng, counts = np.random.default_rng(9), np.full(MANY, size / MANY)
     srs = deciding(1 + rng.choice(N, MANY, p=mass), rule, rng, counts=counts)
     fit, samplings = maximum_likelihood(metric, srs.outcomes), srs.outcomes.samplings
@@ -190,7 +190,7 @@ def hardest_to_tell(metric, mass, rule, size):
 
 
 def decided_by_the_draw(quick: bool) -> Iterator[Result]:
-    """If the draw decides m: misses for simple ranks, and for the ranks at the interval's ends."""
+    """Measure misses if draws decide m, for simple ranks and those of :func:`hardest_to_tell`."""
     runs, some = 2 if quick else 60, 1 if quick else None
     kinds = ("uniform", "exponential")
     for name, rule, kind, size in product(METRICS[:some], RULES[::-1][:some], kinds, (200, 3000)):
@@ -210,7 +210,7 @@ def decided_by_the_draw(quick: bool) -> Iterator[Result]:
 
 
 def sampled(rng: Rng, share: Floats, n: Any, m: Any, scheme: str = WITHOUT) -> Drawn:
-    """Return a sample of items whose shares of candidates above are about ``share``."""
+    """Return sampled ranks, ranks and n of items with about ``share`` of the candidates above."""
     n, m = (np.broadcast_to(x, len(share)) for x in (n, m))
     ranks = np.minimum(1 + (n * share).astype(np.int64), n)
     above = draw_above(scheme, m, ranks - 1, n - ranks, rng)
@@ -218,21 +218,21 @@ def sampled(rng: Rng, share: Floats, n: Any, m: Any, scheme: str = WITHOUT) -> D
 
 
 def platform(m: tuple[int, int], size: int, rng: Rng) -> Drawn:
-    """Two platforms have different m; items rank higher on the first platform."""
+    """Return a sample from two platforms with different m; items rank higher on the first one."""
     second = rng.integers(0, 2, size)
     share = rng.beta(*np.where(second, [[1.0], [2.0]], [[0.3], [6.0]]))
     return sampled(rng, share, N, np.array(m)[second], WITH)
 
 
 def activity(rng: Rng) -> Drawn:
-    """Active users get more negatives, and their items rank higher."""
+    """Return a sample in which active users get more negatives, and their items rank higher."""
     active = rng.lognormal(0, 0.7, 600)
     m = np.clip(40 * active, 5, 300).astype(np.int64)
     return sampled(rng, rng.beta(0.4, 1 + 2 * active), N, m)
 
 
 def doubled(rng: Rng) -> Drawn:
-    """The number of negatives doubles until a negative ranks above the item."""
+    """Return a sample in which m doubles, up to 320, until a negative ranks above the item."""
     ranks = np.minimum(1 + (N * rng.beta(0.4, 2, 600)).astype(np.int64), N)
     m, above = adaptive((ranks - 1) / (N - 1), rng, 20, 320, 1)
     return SampledRankSet("A", above + 1, N, m, scheme=WITH), ranks, np.full(600, N)
@@ -244,7 +244,7 @@ def some_sizes(sizes: list[int], users: int, m: int, rng: Rng) -> Drawn:
 
 
 def few_with_more(rng: Rng) -> Drawn:
-    """One or two of 30 users have 500 negatives; m is independent of the rank."""
+    """Return a sample of 30 users, of whom about 5 % have 500 negatives and the others 20."""
     m = rng.choice([20, 500], 30, p=[0.95, 0.05])
     return sampled(rng, rng.beta(0.4, 2, 30), N, m, WITH)
 
@@ -255,7 +255,7 @@ def lognormal(sigma: float, rng: Rng) -> Drawn:
 
 
 def n_and_m(rng: Rng) -> Drawn:
-    """Items rank higher among more candidates, and so do items with more negatives."""
+    """Return a sample in which items with larger n rank higher, and so do items with larger m."""
     n = np.clip(2000 * rng.lognormal(0, 1, 600), 300, 10**6).astype(np.int64)
     share = rng.beta(0.4, 2 * np.sqrt(n / 1000))
     more = rng.random(600) < np.where(share < 0.05, 0.8, 0.3)
@@ -277,7 +277,7 @@ CASES: dict[str, Callable[[Rng], Drawn]] = {
 
 
 def unlike(quick: bool) -> Iterator[Result]:
-    """Measure how often 95 % ranges miss the mean metric of instances with different n."""
+    """Measure how often 95 % intervals miss the mean metric if n or m differs between instances."""
     runs = 1 if quick else 200
     for (case, draw), text in product(CASES.items(), METRICS[:1] if quick else METRICS):
         metric, rng = as_metric(text), np.random.default_rng(11)

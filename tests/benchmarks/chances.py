@@ -1,9 +1,9 @@
-"""The chance that a run shows the true order, against the share of simulated runs that do.
+"""The computed chance that a run shows the true order, against the share of simulated runs that do.
 
-Pairs of systems are drawn so that the chance is in 0.02..0.98 for most metrics: the ranks of both
+Systems P and Q are drawn so that this chance is in 0.02..0.98 for most metrics: the ranks of both
 are powers of uniform numbers, and the exponents differ by a normal factor of about one standard
-error, 1 / sqrt(instances). Otherwise, 5,000 instances would decide every pair. For half of the
-pairs, the second system is the first one, perturbed; the others are independent.
+error, 1 / sqrt(instances). If they differed more, chances for 5,000 instances would be near 0 or 1.
+The uniform numbers of Q are those of P in about half of the cases, else independent of them.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,15 +24,15 @@ from sampledash.types import Floats, Ints
 from tests.benchmarks.frame import Result, timed
 from tests.oracles import POPULARITY, UNIFORM, WITH, WITHOUT
 
-MASS = "mass above"  # popularity with a given mass_above
+MASS = "mass above"  # popularity sampling of rank sets with the column mass_above
 SCHEMES = (WITH, WITHOUT, POPULARITY, MASS)
 METRICS = ("Recall@10", "Precision@5", "NDCG@10", "AP", "AUC", "RR", "HitRate@5")
 CORRECTIONS = (None, "rank estimate", "CLS", "BV 0.1")
-#: Rare: ranks are so deep that a run has few hits, which are far from normal.
+#: The ranks of rare kinds are so low that a run has few hits, so its mean is far from normal.
 KINDS = ("plain", "own n", "ties", "several", "several with ties", "counts", "micro")
 KINDS += ("rare", "rare several")
 RUNS = 2000
-SEEDED = 20_000  # simulated runs for few instances with several relevant items
+SEEDED = 20_000  # runs that `pair_chances` simulates for few instances with several relevant items
 SIZES = (30, 100, 400, 1500, 5000)
 LOW, HIGH = 0.02, 0.98
 
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def possible(self) -> bool:
-        """Ties have no known popularity if mass_above is given."""
+        """Return whether the ranks can be sampled: not if ties have no popularity in the scheme."""
         weighed = (MASS, POPULARITY) if self.kind == "several with ties" else (MASS,)
         return not ("ties" in self.kind and self.scheme in weighed)
 
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def corrections(self) -> tuple[str | None, ...]:
-        """There are no corrections if the rank does not determine the distribution."""
+        """Return the corrections to check; MASS has none, as a rank has no fixed distribution."""
         return (None,) if self.scheme == MASS else CORRECTIONS
 
     def sets(self) -> list[sd.RankSet]:
@@ -93,11 +93,11 @@ class Case:
 
 
 def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
-    """Return ranks, moved until they differ within an instance, and the free ranks after each."""
+    """Move equal ranks of an instance apart; return ranks, and how many free ranks follow each."""
     ranks, room = [], []
     for each, size in zip(np.split(above, np.cumsum(relevant)[:-1]), n, strict=True):
         step = np.arange(len(each))
-        place = np.maximum.accumulate(np.sort(each) - step)  # number of irrelevant items above
+        place = np.maximum.accumulate(np.sort(each) - step)  # how many irrelevant items are above
         ranks.append(1 + step + np.minimum(place, size - len(each)))
         room.append(np.diff([*ranks[-1], size + 1]) - 1)
     return np.concatenate(ranks), np.concatenate(room)
@@ -105,7 +105,7 @@ def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True)
 class Cell:
-    """One metric of one case: the computed chance, and the share of simulated runs."""
+    """Computed chance by a metric, share of runs, and their difference z in standard errors."""
 
     case: Case
     correction: str | None
@@ -120,7 +120,7 @@ class Cell:
 
 
 def cells(case: Case, correction: str | None, runs: int = RUNS) -> Iterator[Cell]:
-    """Yield all metrics of one case except those for which the systems are tied."""
+    """Yield a :class:`Cell` for each metric; metrics that tie the systems are left out."""
     protocol = Protocol.of(case.options(correction))
     sets, metrics = case.sets(), [sd.parse_metric(text) for text in METRICS]
     pairs = [true_order(metric, sets, protocol) for metric in metrics]
@@ -138,18 +138,17 @@ def cells(case: Case, correction: str | None, runs: int = RUNS) -> Iterator[Cell
 
 
 def of_size(size: int, quick: bool) -> Iterator[Cell]:
-    """Yield the cells of every kind and scheme."""
     grid = [Case(kind, scheme, size) for kind in KINDS for scheme in SCHEMES]
     for x, case in enumerate([case for case in grid if case.possible][:: 6 if quick else 1]):
         chosen = case.corrections
-        if quick or size > 1000:  # uncorrected, and one other correction in turn
+        if quick or size > 1000:  # to save time: uncorrected, and one of the corrections in turn
             chosen = chosen[:1] + chosen[1:][x % 3 :][:1]
         for correction in chosen:
             yield from cells(case, correction)
 
 
 def simulated_chances(quick: bool) -> Iterator[Result]:
-    """Report the largest distance, in standard errors of 2,000 runs; at most 4 is allowed."""
+    """Report the largest ``|z|`` of all cells, from 2,000 runs each; up to 4 is allowed."""
     for size in (30,) if quick else SIZES:
         seconds, every = timed(lambda size=size: list(of_size(size, quick)))
         inside = [cell for cell in every if cell.inside]
@@ -160,19 +159,19 @@ def simulated_chances(quick: bool) -> Iterator[Result]:
         yield Result(name, seconds, None, abs(worst.z), 4, note=note)
 
 
-# Means with few values are often tied and skewed. For shared negatives, the items above under both
-# systems are as many as possible, as few as possible, or between.
+# Metrics of a :class:`Pair`: most means over few instances take few values and are often tied.
 FEW_VALUES = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
 FEW_RARE = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
 RECIPES = ("uncorrected", "CLS", "BV 0.1", "rank estimate")
-OVERLAPS = (1.0, 0.0, 0.7, None)  # common items above, as a share of their range; None: random
+#: Number of candidates above the item in both systems: 0 is the fewest possible, 1 the most.
+OVERLAPS = (1.0, 0.0, 0.7, None)  # None: random for each instance
 DRAWS = 5_000
 CASES, QUICK = 300, 8
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Ranks of the same instances by two systems, P and Q."""
+    """Ranks of the same instances by two systems, P and Q, and how they are evaluated."""
 
     metric: str
     correction: str
@@ -194,7 +193,7 @@ class Pair:
 
     @classmethod
     def rare(cls, seed: int) -> Self:
-        """Draw a pair of deep ranks, mostly corrected: a few sampled counts dominate the mean."""
+        """Return a random pair with low ranks, so that the few hits of a run dominate its mean."""
         rng = np.random.default_rng([9, seed])
         sizes = [30, 40, 60, 100], [67, 400, 3000], [10, 20, 50]
         size, n, m, power = (rng.choice(some).item() for some in (*sizes, [1.0, 1.15, 1.5]))
@@ -217,11 +216,11 @@ class Pair:
 
     @property
     def vector(self) -> Floats:
-        """The reported value for each number of sampled items above."""
+        """The reported value for 0..m sampled negatives above the relevant item."""
         return sd.parse_correction(self.correction).fit(self.metric, self.sampling).values
 
     def redrawn(self, rng: np.random.Generator, runs: int, paired: bool = True) -> Floats:
-        """Return differences P - Q for redrawn instances, common to both systems or independent."""
+        """Return P's mean minus Q's in runs on redrawn instances, the same if ``paired``."""
         at, size = [], self.ranks.shape[1]
         for _ in "PQ":
             at.append(at[0] if at and paired else rng.integers(0, size, (runs, size)))
@@ -230,7 +229,7 @@ class Pair:
         return np.asarray(first - second)
 
     def shared(self, runs: int) -> Floats:
-        """Return differences P - Q of runs in which both systems rank the same negatives."""
+        """Return P's mean minus Q's in runs in which both systems rank the same negatives."""
         rng = np.random.default_rng([5, self.seed])
         others, vector = self.n - 1, self.vector
         total = np.zeros(runs)
@@ -248,7 +247,7 @@ class Pair:
 
 
 def _alike_or_not(rng, size: int, n: int, off: float, power_of: Callable[[], float]) -> Ints:
-    """Return ranks of two systems, which are either similar or independent."""
+    """Return random ranks of two systems, which are either similar or independent: (2, size)."""
     first = rng.random(size)
     alike = np.clip(first + rng.normal(0, off, size), 0, 0.9999)
     second = alike if rng.random() < 0.6 else rng.random(size)
@@ -258,7 +257,7 @@ def _alike_or_not(rng, size: int, n: int, off: float, power_of: Callable[[], flo
 
 
 def _off(row: Any, low: float, high: float, differences: Floats) -> float:
-    """Return how far the share of runs is outside, in standard errors; 0 for equal systems."""
+    """Return how far the share of runs in true order is outside low..high, in standard errors."""
     share = float(np.mean((differences if row.better == "P" else -differences) > 1e-12))
     error = np.sqrt(max(share * (1 - share), 0.02) / len(differences))
     return 0.0 if np.isnan(low) else max(low - share, share - high, 0.0) / error
@@ -275,7 +274,7 @@ def off_shared(case: Pair, runs: int = DRAWS) -> float:
 
 
 def against_runs(quick: bool) -> Iterator[Result]:
-    """Report the largest distance over random cases; at most 4 standard errors are allowed."""
+    """Report the largest distance of computed chance and share of runs: up to 4 standard errors."""
     every = [("redrawn instances", Pair.of, off_redrawn), ("shared negatives", Pair.of, off_shared)]
     for what, make, off in (*every, ("redrawn instances, rare values", Pair.rare, off_redrawn)):
         some = [make(seed) for seed in range(QUICK if quick else CASES)]

@@ -1,8 +1,8 @@
 """What a first visit costs: ``python -m tests.benchmarks.cold [--visits 5] [--quick]``.
 
 A new server and a new browser open Explore and, in turn, a Streamlit page with one Plotly chart of
-200 points. Explore's first picture may take 1.4 times as long. Then readers without a browser open
-Consistency: 10 may take 1.5 times the memory of one.
+200 points. Explore's first picture may take 1.4 times as long as the chart. Then sessions without a
+browser open Consistency: with 10 sessions, the server may use 1.5 times the memory of one session.
 """
 
 import tempfile
@@ -31,7 +31,7 @@ def visit(script: str, page: str) -> tuple[float, float]:
 
 
 async def memory(address: str, pid: int, sessions: int) -> list[float]:
-    """Return the server's MiB as sessions are opened one after another."""
+    """Open sessions one after another; return the server's memory in MiB after each of them."""
     held = []
     async with AsyncExitStack() as stack:
         for _ in range(sessions):

@@ -1,4 +1,4 @@
-"""Our computation against the obvious one: time, ratio and the largest difference."""
+"""Time and largest difference of our computations, compared with obvious implementations."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -28,7 +28,7 @@ def apart(ours: Floats, other: Floats) -> float:
 
 
 def laws(quick: bool) -> Iterator[Result]:
-    """Distributions for n = 10,000 ranks and m = 100, against scipy.stats on a grid."""
+    """Compare distributions of sampled ranks (m = 100) with scipy.stats at some of 10,000 ranks."""
     n, m, step = 10_000, 100, 500 if quick else 20
     rank = np.arange(1, n + 1)
     for scheme in UNIFORM:
@@ -39,7 +39,7 @@ def laws(quick: bool) -> Iterator[Result]:
 
 
 def fitted(recipe: sd.Correction, metric: sd.Metric, sampling: sd.Sampling) -> Floats:
-    vector.cache_clear()  # else a second run would be a look-up
+    vector.cache_clear()  # otherwise, repeated timing would measure a look-up
     return recipe.fit(metric, sampling).values
 
 
@@ -48,7 +48,7 @@ def dense(name: str, k: int | None, n: int, m: int, scheme: str) -> Floats:
 
 
 def bias_variance(quick: bool) -> Iterator[Result]:
-    """Eq. 25 against the n by m+1 matrix: at least 50 times faster, with errors up to 1e-9."""
+    """Compare bias-variance fits with dense ones: at least 50 times faster, off by up to 1e-9."""
     n, m = (10_000, 100) if quick else (100_000, 500)
     for scheme, (name, k) in product(UNIFORM, (("ap", None), ("ndcg", 10))):
         metric, recipe = sd.metric(name, k=k), sd.correction("BV", gamma=0.1)
@@ -69,13 +69,13 @@ def one_fit(correction: str, metric: str, scheme: str, n: int, m: int) -> Any:
 
 
 def any_n(quick: bool) -> Iterator[Result]:
-    """n = 1,000,000,000 takes at most three times as long as n = 10,000, 1 s and 300 MiB."""
+    """Time a fit at n = 10^9: at most three times as long as at n = 10,000, 1 s and 300 MiB."""
     m, few, many = 100 if quick else 1000, 10_000, 10**9
     cases = [("BV 0.1", name, name) for name in ("AP", "NDCG@10", "Recall@10")]
     cases += [("BV 0.1", f"Recall@{few // 3}", f"Recall@{many // 3}"), ("CLS", "AP", "AP")]
     for scheme, (recipe, less, metric) in product(UNIFORM, cases[:1] if quick else cases):
         both = (recipe, less, scheme, few, m), (recipe, metric, scheme, many, m)
-        # The faster of two runs counts.
+        # The faster of two processes counts.
         small, large = (min(alone(one_fit, *asked) for _ in "12") for asked in both)
         name = f"{recipe} {metric}, n = 10^9 (against 10^4), m = {m}, {scheme}"
         limits = {"at_least": 1 / 3, "within": 1.0, "note": large.told(300)}
@@ -83,7 +83,7 @@ def any_n(quick: bool) -> Iterator[Result]:
 
 
 def curves(quick: bool) -> Iterator[Result]:
-    """Curves of X, Y, Z for four metrics and 60 values of m, against scipy.stats for each row."""
+    """Compare curves of X, Y, Z, four metrics at 60 values of m, with scipy.stats for each rank."""
     sets, metrics = sd.example("movielens-xyz"), ("Recall@10", "NDCG@10", "AP", "AUC")
     m_values = np.unique(np.geomspace(1, 1000, 76).round().astype(int))[-60:]
     step = 2000 if quick else 100

@@ -1,8 +1,8 @@
-"""Counterexamples against all pairs of rank sets, in integers, for every n up to 40.
+"""`counterexample` agrees with a search through all pairs of rank sets, for every n up to 40.
 
-Probabilities of sampled ranks are multiplied by a common denominator, and metrics by a common
-number (NDCG is rounded to 60 digits). So there are no rounding errors in deciding whether a pair is
-a counterexample, and whether one exists.
+A counterexample is two rank sets whose exact and expected sampled means have opposite orders. The
+search is exact: probabilities of sampled ranks and values of metrics (NDCG with 60 digits) are
+multiplied by common numbers that make them integers.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from tests.oracles import UNIFORM, exact_law
 Values = list[int]
 
 LARGEST, QUICK = 40, 7
-UNIT = lcm(*range(1, LARGEST + 1))  # multiples of 1 / UNIT include every 1 / rank and 1 / k
+UNIT = lcm(*range(1, LARGEST + 1))  # 1 / rank is a whole multiple of 1 / UNIT for all ranks
 DIGITS = 10**60
 CUTOFFS = (1, 2, 3, 5, 10, 20, 39)
 SHARES = (0.02, 0.1, 0.25, 0.5, 0.9)
@@ -35,15 +35,15 @@ METRICS += [sd.metric("topk", k=share) for share in SHARES]
 
 @lru_cache
 def _discount(place: int) -> int:
-    """Return 1 / log2(place + 1) in units of 10^-60."""
+    """Return the discount of NDCG at a rank, 1 / log2(place + 1), in units of 10^-60."""
     with localcontext() as context:
         context.prec = 80
         return int(Decimal(2).ln() / Decimal(place + 1).ln() * DIGITS)
 
 
 def whole_values(metric: sd.Metric, others: int) -> Values:
-    """Return the metric with 0..others items above a relevant item, times a common number."""
-    if metric.linear:  # in units of 1 / others, as only differences within the list matter
+    """Return the metric for 0..``others`` items above, times a number that makes values whole."""
+    if metric.linear:  # in units of 1 / others, up to a constant, which has no effect on orders
         return list(range(others, -1, -1))
     if metric.share is not None:
         return [int(above / others <= metric.share) for above in range(others + 1)]
@@ -54,16 +54,17 @@ def whole_values(metric: sd.Metric, others: int) -> Values:
 
 
 def whole_law(n: int, m: int, scheme: str, odds: Fraction) -> NDArray[np.object_]:
-    """Return P(number above) for ranks 1..n, times a common number: (n, m + 1)."""
+    """Return P(0..m sampled items above) for ranks 1..n, times a common denominator: (n, m + 1)."""
     rows = [exact_law(n, r, m, scheme, odds) for r in range(1, n + 1)]
     unit = lcm(*(p.denominator for row in rows for p in row))
     return np.array([[int(p * unit) for p in row] for row in rows], dtype=object)
 
 
 def possible(f: Values, g: Values) -> bool:
-    """Return whether a counterexample exists: g is not affine in f, and f is not constant.
+    """Return whether a counterexample exists; f and g are exact and expected sampled metrics.
 
-    The module of :func:`sampledash.counterexample` has the proof. NDCG has 60 digits.
+    There is one unless f or g is constant or g = a + b f, up to the rounding of NDCG. The proof is
+    in sampledash/comparison/counterexample.py.
     """
     width = f[0] - f[-1], g[0] - g[-1]
     if not all(width):
@@ -73,9 +74,9 @@ def possible(f: Values, g: Values) -> bool:
 
 
 def smallest(f: Values, g: Values, most: int) -> int | None:
-    """Return the fewest instances of any counterexample among all pairs, or None.
+    """Return the fewest instances of a counterexample, or None if it needs more than ``most``.
 
-    Values are equal if they differ by up to 10^-40 of the largest value.
+    Means count as tied if they differ by up to 10^-40 of the largest value.
     """
     exact, sampled = (np.array(values, dtype=object) for values in (f, g))
     for size in range(1, most + 1):
@@ -83,7 +84,7 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
         sets = np.array(list(combinations_with_replacement(range(len(f)), size)))
         sums = np.array([exact[sets].sum(axis=1), sampled[sets].sum(axis=1)])
         first, second = sums[:, np.argsort(sums[0], kind="stable")]
-        largest = np.maximum.accumulate(second)  # largest of all sets that are not better
+        largest = np.maximum.accumulate(second)  # largest sampled sum up to each exact sum
         below = np.searchsorted(first, first - least[0], side="left")
         if np.any((largest[below - 1] - second > least[1])[below > 0]):
             return size
@@ -91,9 +92,10 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
 
 
 def check(n, m, scheme, metrics, sizes, odds=Fraction(1), most=2):
-    """Yield faults for one setting; ``sizes`` counts instances of counterexamples (0 if none).
+    """Yield the faults of `counterexample` for one setting, and count its results in ``sizes``.
 
-    Smaller counterexamples are searched for up to ``most`` instances.
+    ``sizes[i]`` is the number of counterexamples with i instances, ``sizes[0]`` that of metrics
+    without one. A smaller counterexample, of up to ``most`` instances, is a fault.
     """
     law = whole_law(n, m, scheme, odds)
     for metric in metrics:

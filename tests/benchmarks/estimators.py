@@ -30,7 +30,8 @@ SHARED = ("shared bv-mle, BV 0.1", "shared bv-monotone-mle, BV 0.1")
 SIDE_BY_SIDE = "side by side, non-increasing"
 EVERY = (*CORRECTIONS, *DISTRIBUTIONS, *VECTORS, *SHARED, SIDE_BY_SIDE)
 
-#: Limits at m = 100: mean relative error of Recall@1..50, error of the mean, worst cell in %.
+#: Limits at m = 100: relative error of Recall@1..50 in a run, relative error of the mean over runs,
+#: and the share of runs (in %) that order the pair X-Y, X-Z or Y-Z correctly by each of METRICS.
 ANY = np.inf, np.inf, 0.0
 ASKED = dict.fromkeys(("mle", "mes", "bv-mle", "bv-mes", "mn"), (0.09, np.inf, 0.0))
 ASKED |= {"monotone-mle": (0.09, 0.03, 0.0), SIDE_BY_SIDE: (0.09, 0.03, 78.0)}
@@ -38,7 +39,7 @@ ASKED |= {SHARED[0]: (np.inf, np.inf, 78.0), SHARED[1]: (np.inf, 0.05, 74.0)}
 
 
 def drawn(m: int, runs: int, rng: np.random.Generator) -> list[Outcomes]:
-    """Return histograms of each system over many runs, drawn at each user's n, fitted at one n."""
+    """Return the sampled ranks of X, Y, Z in many runs, drawn at each user's n, fitted at one n."""
     samples = []
     for rs in sd.example("movielens-xyz"):
         law = rs.ranks - 1, rs.n - rs.ranks, np.minimum(m, rs.n - 1)
@@ -48,7 +49,7 @@ def drawn(m: int, runs: int, rng: np.random.Generator) -> list[Outcomes]:
 
 
 def values_of(method: str, samples: list[Outcomes]) -> Floats:
-    """Return estimates of EVERY_METRIC, shape (systems, runs, 53)."""
+    """Return one method's estimates of EVERY_METRIC, shape (systems, runs, 53)."""
     (m,), n = samples[0].m, samples[0].n
     rank = np.arange(1, n + 1)
     target = np.stack([sd.parse_metric(text)(rank, n) for text in EVERY_METRIC], axis=1)
@@ -71,12 +72,12 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
         return solver(law, pi, noise)(law.T @ (pi[:, None] * target))
 
     vectors = [list(map(vector, own.mass, samples[0].total)) for own in priors]
-    vectors *= len(samples) // len(vectors)  # one vector for all systems if it is shared
+    vectors *= len(samples) // len(vectors)  # all systems use one vector if it is shared
     return np.stack([np.einsum("rt,rtc->rc", *both) for both in zip(counts, vectors, strict=True)])
 
 
 def quality(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return errors of Recall@K per system and of means, and correctly ordered pairs in %."""
+    """Return errors of Recall@1..50, errors of run means, and % of runs that order a pair right."""
     sets = sd.example("movielens-xyz")
     truth = np.array([[sd.mean(text, rs) for text in EVERY_METRIC] for rs in sets])
     relative = np.abs(values / truth[:, None] - 1)[:, :, 3:].mean(axis=(1, 2))
@@ -86,14 +87,14 @@ def quality(values: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def accuracy(quick: bool) -> Iterator[Result]:
-    """Run every estimator on X, Y, Z; ``difference`` is the mean relative error of Recall@1..50."""
+    """Run all estimators on X, Y, Z; ``difference`` is the mean relative error of Recall@1..50."""
     for m, full in ((100, 10),) if quick else RUNS.items():
         samples = drawn(m, full, np.random.default_rng(100 + m))
         for method in EVERY:
             spent, values = timed(partial(values_of, method, samples))
             relative, mean, cells = quality(values)
             most, off, least = ASKED.get(method, ANY) if m == 100 else ANY
-            # Ten runs suffice for errors, but not for shares of correct orders.
+            # Ten runs suffice to check errors, but not shares of runs that order a pair correctly.
             short = not quick and cells.min() < least
             missed = short or mean.mean() > off * (1.5 if quick else 1)
             errors, off = ([f"{100 * x:.1f}" for x in part] for part in (relative, mean))
@@ -105,7 +106,7 @@ def accuracy(quick: bool) -> Iterator[Result]:
 
 
 def iterated(n: int, m: int, size: int) -> Any:
-    """Return a job that runs 100 iterations on a large sample and returns the error of AUC."""
+    """Return a job that fits a distribution to a large sample; its result is the error of AUC."""
     rng = np.random.default_rng(0)
     ranks = np.minimum(1 + (n * rng.beta(0.4, 2, size)).astype(np.int64), n)
     srs = SampledRankSet("S", sd.Sampling(n, m).draw(ranks, rng), n, m)
@@ -118,7 +119,7 @@ def iterated(n: int, m: int, size: int) -> Any:
 
 
 def large(quick: bool) -> Iterator[Result]:
-    """100 iterations at n = 10^6, m = 1,000, 10^6 instances take less than 2 s and 500 MiB."""
+    """Time 100 EM iterations for 10^6 instances and m = 1,000: less than 2 s and 500 MiB."""
     for n in (10**6,) if quick else (10**6, 10**9):
         run = alone(iterated, n, 1000, 10**6)
         name = f"EM, 100 iterations, n = {n:,}, m = 1,000, 10^6 instances (off: AUC)"

@@ -1,6 +1,6 @@
-"""Flips, the m from which an order is right, and verdicts, against evaluation at every m.
+"""`flips`, `right_from` and `verdict` agree with the curves of random rank sets at every m.
 
-Random rank sets have n <= 400; their curves, which have separate tests, are read at every m.
+The sets have n <= 400. The curves of expected sampled metrics themselves have separate tests.
 """
 
 from collections import Counter, defaultdict
@@ -22,13 +22,13 @@ Row = tuple[int, tuple[int, ...]]  # n, ranks of the relevant items
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "LS")
 EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
 METRICS = [sd.parse_metric(text) for text in EVERY.split()]
-TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # UNSURE differences are tied or not by rounding
+TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # rounding decides whether UNSURE differences are tied
 QUICK, ALL = 16, 200
 
 
 @dataclass(frozen=True)
 class Case:
-    """Systems to compare, each a list of instances."""
+    """Systems to compare, each a list of instances, and how negatives are sampled."""
 
     systems: list[list[Row]]
     scheme: str
@@ -54,7 +54,7 @@ class Case:
 
 
 def random_case(rng: np.random.Generator, n_max: int, most: int, several: bool) -> Case:
-    """Return 2-4 systems that rank the same instances, at most ``most`` of them."""
+    """Return a random case with 2-4 systems that rank the same 1..``most`` instances."""
     scheme = str(rng.choice(SCHEMES))
     odds = float(rng.choice([0.5, 2.0, 5.0])) if scheme == POPULARITY else 1.0
     size = int(rng.integers(1, most + 1))
@@ -85,12 +85,12 @@ def flips_of(signs: dict[int, int]) -> list[int]:
 
 
 def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> list[str]:
-    """Return the faults in flips, right_from and verdicts of one case; ``count`` is increased.
+    """Return where `flips`, `right_from` and `verdict` differ from the curves; update ``count``.
 
-    The verdict contains right_from for all metrics; the function right_from runs for one.
+    The column right_from of the verdict is checked for all metrics, the function for one metric.
     """
     sets, wrong = case.sets, []
-    top = case.m_max if correction != "LS" else min(case.m_max, 8)  # LS has huge entries
+    top = case.m_max if correction != "LS" else min(case.m_max, 8)  # LS: rounding errors at large m
     options = case.options | {"correction": correction}
     m_max, middle = None if correction != "LS" else top, max(1, top // 3)
     judged = sd.verdict(METRICS, sets, middle, (correction,), m_max=m_max, **case.options)
@@ -114,7 +114,7 @@ def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> 
             line, ahead = lines.iloc[row], truth or 1
             last = max((m for m, sign in signs.items() if sign != truth), default=0)
             wanted = min((m for m in signs if m > last and truth), default=None)
-            # The probability itself is checked against simulated runs elsewhere.
+            # tests/benchmarks/chances.py checks the probability itself.
             sure = {1: line.probability >= 0.95, -1: line.probability <= 0.05}
             side = signs[middle] * ahead
             state = {1: "right", -1: "wrong"}[side] if sure.get(side) else "undecided"
@@ -142,7 +142,7 @@ def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
         n_max = int(rng.choice([12, 25, 40])) if quick else int(rng.choice([20, 60, 150, 400]))
         most = 6 if quick or n_max > 100 or number % 5 else 60
         case = random_case(rng, n_max, most, number % 4 == 3)
-        # Fits at every m take most of the time for large n, so one of three corrections is used.
+        # Fits at every m are slow for large n, so only one of CLS, BV and LS is checked.
         one = slice(number % 3, number % 3 + 1) if quick or n_max > 150 else slice(None)
         yield number, case, (*CORRECTIONS[:2], *CORRECTIONS[2:][one])
 

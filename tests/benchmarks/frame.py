@@ -16,7 +16,7 @@ HEAD = f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10
 
 
 def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespace:
-    """Parse options; a string is the help of a flag, a number is the default of a number."""
+    """Parse the command line; in ``more``, a string is the help of a flag, a number a default."""
     parser = argparse.ArgumentParser(description=doc)
     if only:
         parser.add_argument("--only", nargs="+", choices=[*only], default=[*only])
@@ -29,10 +29,11 @@ def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespa
 
 @dataclass(frozen=True)
 class Result:
-    """One comparison; ``difference`` is relative to the largest entry unless the name differs.
+    """Seconds of our and of an obvious computation, and the largest difference of their results.
 
-    ``obvious`` is in seconds, extrapolated if only some rows were run; ``ratio`` and ``ours`` may
-    have limits.
+    ``obvious`` is extrapolated if only some rows were run. ``difference`` is relative to the
+    largest entry, unless ``name`` has another unit; its limit is ``allowed``. ``at_least`` limits
+    obvious / ours, and ``within`` limits ours.
     """
 
     name: str
@@ -74,7 +75,7 @@ def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
     return best, result
 
 
-#: This program builds the data of a job, then times its work, which may report progress.
+#: A program for a separate process: it prepares a job, then runs and times it, with its progress.
 SCRIPT = """
 import importlib, json, sys, time
 module, job, *arguments = json.loads(sys.argv[1])
@@ -93,7 +94,7 @@ print(json.dumps([spent, peak, len(seen), longest, rising, result]))
 
 
 class Run(NamedTuple):
-    """Seconds, peak MiB, progress calls, longest time without one, whether they rise, result."""
+    """A job's seconds, peak MiB, progress calls, longest wait for one, if they rise, and result."""
 
     seconds: float
     peak: float
@@ -103,7 +104,6 @@ class Run(NamedTuple):
     result: Any
 
     def told(self, most: float = np.inf, longest: float = np.inf) -> str:
-        """Describe memory and progress, and whether they exceed the limits."""
         silence = f", longest silence {self.longest:.2f} s" if self.calls else ""
         good = self.peak <= most and self.longest <= longest and self.rising
         return f"peak {self.peak:.0f} MiB{silence}" + ("" if good else " - TOO MUCH")

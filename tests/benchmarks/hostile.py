@@ -22,7 +22,7 @@ MOST_SECONDS, MOST_MIB = 10.0, 1024.0
 
 
 def judged(case: Case, data: bytes) -> tuple[str, str, float]:
-    """Return the fault, the error message, and the seconds."""
+    """Read a file; return the reader's fault or "", its error message or "", and the seconds."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
@@ -54,7 +54,7 @@ def _judge(number: int, path: Path) -> tuple[str, str, float, float]:
 
 
 def measured(pool: Any, number: int, path: Path) -> tuple[str, str, float, float]:
-    """Return fault, message, seconds and MiB; writing and reading use separate processes."""
+    """Write and read a file in separate processes; return fault, error message, seconds and MiB."""
     try:
         pool.apply(_write, (number, path))
         wrong, said, seconds, most = pool.apply_async(_judge, (number, path)).get(120)
@@ -87,7 +87,7 @@ def files(small: bool, kinds: list[str]) -> int:
 
 
 def pages() -> int:
-    logging.disable(logging.CRITICAL)  # else Streamlit logs at every run that there is no server
+    logging.disable(logging.CRITICAL)  # otherwise, Streamlit would log that there is no server
     tried, bad, slow = addresses(), 0, 0.0
     for address in tried:
         seconds, said = timed(partial(wrong_page, address))

@@ -1,4 +1,4 @@
-"""The Lab against printed values, and its time, memory, progress and files.
+"""The Lab: its metrics against those that papers print, and its time, memory, progress and files.
 
 MovieLens ratings are not part of the repository; without them only synthetic data are used.
 """
@@ -20,7 +20,7 @@ from tests.benchmarks.frame import Result, alone, timed
 from tests.lab.movielens import DATA, movielens, with_unrated
 
 X = EXPERIMENTS["krichene"].recommenders["X"]
-#: X, Y, Z, a linear model (EASE) and a bestseller list; Steck's nine are run separately.
+#: Recommenders that are run beside X, Y and Z: a linear model (EASE) and a bestseller list.
 BASELINES = {"E": "EASE", "B": "bestsellers-count"}
 WITH_BASELINES = Experiment("last 1", EXPERIMENTS["krichene"].recommenders | BASELINES)
 
@@ -34,7 +34,7 @@ def there(name: str) -> bool:
 
 
 def every_recommender(name: str) -> Callable[[Any], Any]:
-    """Return a job that trains and ranks all recommenders in turn, on data read before."""
+    """Return a job that trains all recommenders and ranks; its result is its processor time."""
     data = movielens(name)
     candidates = with_unrated(data) if name == "ml1m" else data
 
@@ -48,7 +48,7 @@ def every_recommender(name: str) -> Callable[[Any], Any]:
 
 
 def half(part: Part[Any], progress: Callable[[float], None], low: float) -> Any:
-    """Run one half of a job and report its progress."""
+    """Run ``part``, with its progress reported from ``low`` to ``low`` + 0.5; return its result."""
     work = within(part, low, low + 0.5)
     while True:
         try:
@@ -58,7 +58,7 @@ def half(part: Part[Any], progress: Callable[[float], None], low: float) -> Any:
 
 
 def time_and_memory(quick: bool) -> Iterator[Result]:
-    """All take up to 45 s and 600 MiB on ML-1M, 8 s on ML-100K; progress pauses up to 1 s."""
+    """Time all recommenders: up to 45 s on ML-1M, 8 s on ML-100K, 600 MiB, 1 s between reports."""
     for name, limit in (("ml1m", 45.0), ("ml100k", 8.0)):
         if not quick and there(name):
             run = alone(every_recommender, name)
@@ -67,7 +67,7 @@ def time_and_memory(quick: bool) -> Iterator[Result]:
 
 
 def papers(quick: bool) -> Iterator[Result]:
-    """Compare X over five seeds, and Steck's Table 2, with printed values; Y and Z have a test."""
+    """Compare X (five seeds) and Steck's Table 2 with printed values; tests check Y and Z."""
     if quick or not there("ml1m"):
         return
     start, parts = time.perf_counter(), sd.split(movielens(), "last 1")
@@ -83,7 +83,7 @@ def papers(quick: bool) -> Iterator[Result]:
     for row, value in zip(TABLE_2, ours, strict=True):
         name = f"Steck's Table 2, {row.objective}: ATOP {value:.4f}, printed {row.test}"
         yield Result(name, spent, None, abs(value - row.test), 0.011)
-    # Pairs whose printed values differ by more than both tolerances must have the same order.
+    # Pairs of recommenders whose printed ATOP differs by more than 2 * 0.011 must be in that order.
     pairs = itertools.combinations(zip(ours, [row.test for row in TABLE_2], strict=True), 2)
     gaps = (np.subtract(*pair) for pair in pairs)
     wrong = sum(mine * printed < 0 for mine, printed in gaps if abs(printed) > 0.022)
@@ -91,7 +91,7 @@ def papers(quick: bool) -> Iterator[Result]:
 
 
 def ten_million_interactions() -> Callable[[Any], Any]:
-    """Return a job on 100,000 users and 20,000 items whose popularity is a power of their index."""
+    """Return a job that trains X and ranks; the job returns the seconds that each of them took."""
     rng, popularity = np.random.default_rng(0), np.cumsum(np.arange(10, 20_010) ** -0.8)
     item = np.searchsorted(popularity, popularity[-1] * rng.random(10**7)).astype(np.int32)
     user = rng.integers(0, 100_000, 10**7, dtype=np.int32)
@@ -107,7 +107,7 @@ def ten_million_interactions() -> Callable[[Any], Any]:
 
 
 def large_lab(quick: bool) -> Iterator[Result]:
-    """X is trained on ten million interactions and ranked within 2 GiB."""
+    """Train X on ten million interactions and rank with it: up to 2 GiB, progress every second."""
     if not quick:
         run = alone(ten_million_interactions)
         note = "trained {:.1f} s, ranked {:.1f} s, ".format(*run.result) + run.told(2048, 1)
@@ -115,7 +115,7 @@ def large_lab(quick: bool) -> Iterator[Result]:
 
 
 def files_are_understood(quick: bool) -> Iterator[Result]:
-    """A million interactions are read as they were written."""
+    """Read a million interactions: the values that were written, within 3 s."""
     rng = np.random.default_rng(0)
     user, item = np.divmod(rng.choice(6_040 * 3_706, 10**6, replace=False), 3_706)
     time = 978_300_000 + rng.permutation(10**6)

@@ -28,7 +28,7 @@ def table(rows: int) -> bytes:
 
 
 async def uploaded(address: str, data: bytes, pid: int) -> float:
-    """Upload a file and leave; return the server's MiB while the page is open."""
+    """Upload a file, then close the page; return the server's MiB just before it is closed."""
     async with Session(address, "consistency", source="Upload a file") as session:
         await session.run()
         await session.upload("ranks_file", "ranks.csv", data)
@@ -36,7 +36,7 @@ async def uploaded(address: str, data: bytes, pid: int) -> float:
 
 
 async def visited(address: str, *numbers: int) -> None:
-    """Let readers come, move m twice and leave."""
+    """Let readers with these numbers open the page, move m twice and close the page."""
     begin = time.perf_counter()
     await asyncio.gather(*(Reader(number).read(address, 2, 0.05, begin) for number in numbers))
 
@@ -46,7 +46,7 @@ def main() -> int:
     data = table(100_000 if quick else 9_900_000)
     rounds, size = (2, 3) if quick else (5, 40)
     with served() as (address, pid):
-        for number in (0, 901):  # first visits, whose start-up costs do not count
+        for number in (0, 901):  # visits that take the start-up costs
             asyncio.run(visited(address, number))
         base = resident(pid)
         most = asyncio.run(uploaded(address, data, pid)) - base

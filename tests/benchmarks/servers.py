@@ -34,7 +34,7 @@ def processor_seconds(pid: int) -> float:
 
 
 def resident(pid: int) -> float:
-    """Return the MiB of a process."""
+    """Return the resident memory of a process in MiB."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 

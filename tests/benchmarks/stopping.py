@@ -1,4 +1,4 @@
-"""Stop when decided: plans for millions, the evaluator's overhead, and 2,000 budgeted runs."""
+"""Evaluation that stops once the metric of an instance is certain: cost, overhead, and bias."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,19 +13,20 @@ from tests.benchmarks.frame import Result, timed
 
 
 def budgeted(rng: np.random.Generator, ranks: sd.RankSet, k: int, budget: float) -> np.ndarray:
-    """Return the instances that a budget covers in random order, with simulated costs."""
+    """Return randomly ordered instances whose simulated numbers of scores add up to ``budget``."""
     order = rng.permutation(len(ranks))
     r, n = ranks.ranks[order], ranks.n[order]
     cost = np.asarray(n - 1.0)
     beyond = np.flatnonzero(r > k)
-    # The k-th smallest of K among N in random order is a binomial of a beta-distributed fraction.
+    # Scoring, in random order, stops at the k-th of the r - 1 candidates above. The number of other
+    # candidates scored before it is binomial, with a probability that has a beta distribution.
     marks, others = r[beyond] - 1, n[beyond] - r[beyond]
     cost[beyond] = k + rng.binomial(others, rng.beta(k, marks - k + 1))
     return order[: int(np.searchsorted(np.cumsum(cost), budget, side="right"))]
 
 
 def plan(quick: bool) -> Iterator[Result]:
-    """The cost of 1,000,000 users with 10,000 candidates each is computed within one second."""
+    """Compute the expected number of scores of 1,000,000 users with n = 10,000, within a second."""
     users = 10_000 if quick else 1_000_000
     ranks = np.random.default_rng(1).integers(1, 10_001, users)
     ours, sets = timed(partial(sd.RankSet, "X", ranks, 10_000))
@@ -36,7 +37,7 @@ def plan(quick: bool) -> Iterator[Result]:
 
 
 def table(quick: bool) -> Iterator[Result]:
-    """All designs at 100 scores a user take 1 s without corrections, 5 s with corrections."""
+    """Compare all designs that cost 100 scores a user: 1 s uncorrected, 5 s with corrections."""
     sets, every = sd.example("movielens-xyz"), ["uncorrected", "CLS", "BV", "BV 0.01"]
     for size, limit in ((1, 1.0), (4, 5.0)):
         options = {"corrections": every[:size], "scheme": "without-replacement"}
@@ -49,9 +50,9 @@ def table(quick: bool) -> Iterator[Result]:
 def overhead(quick: bool) -> Iterator[Result]:
     """Measure the evaluator's overhead relative to the matrix products for the scores.
 
-    Scores are computed beforehand, since their timing noise would hide the overhead. Users with the
-    item within the cutoff need all scores; most others need one chunk, for which the overhead per
-    user matters most. With 512 factors, a chunk takes 0.1 ms.
+    Scores are computed beforehand, since noise in their time would hide the overhead. Users whose
+    relevant item is within the cutoff need all scores. Most other users need one chunk of 256, for
+    which the overhead per user matters most. With 512 factors, a chunk takes 0.1 ms.
     """
     for factors, within in product((64, 512), (True, False)):
         yield overhead_of(np.random.default_rng(0), factors, within, 3 if quick else 15)
@@ -87,9 +88,9 @@ def overhead_of(rng, factors: int, within: bool, repeats: int, n: int = 10_000, 
 
 
 def budgets(quick: bool) -> Iterator[Result]:
-    """2,000 runs at 100 scores a user are unbiased within 4 standard errors, with coverage 93-97 %.
+    """Check 2,000 runs with 100 scores a user: bias up to 4 standard errors, coverage 93 to 97 %.
 
-    With five scores a user, for some 44 users, hits are rare, and intervals may be too wide.
+    Five scores a user suffice for some 44 users. Hits are rare there, so coverage may be larger.
     """
     runs, sets = 20 if quick else 2_000, sd.example("movielens-xyz")
 

@@ -1,10 +1,10 @@
-"""The benchmarks run without differences."""
+"""Quick benchmarks find no difference between our and obvious computations."""
 
 import pytest
 
 from tests.benchmarks import core, estimators, stopping, verdict
 
-# Left out are benchmarks of time alone, and those tested in comparison and estimation.
+# Left out are benchmarks that only measure time, and those that other tests import.
 COMPARED = [
     *(core.laws, core.bias_variance, stopping.plan, stopping.budgets, estimators.large),
     *(verdict.budget, verdict.ten_million, verdict.upload),

@@ -1,4 +1,4 @@
-"""Waiting times: verdicts, files of ten million rows, the command line; and wrong arguments."""
+"""Times of verdicts, files of ten million rows and the command line; effects of wrong arguments."""
 
 import io
 import signal
@@ -22,7 +22,7 @@ from tests.oracles import UNIFORM, WITH, WITHOUT
 from tests.wrong_calls import wrong_calls
 
 METRICS = ("Recall@10", "NDCG@10", "NDCG", "AP", "AUC")
-CHIPS = ("Recall@10", "NDCG", "AP")  # metrics that are selected at first
+CHIPS = ("Recall@10", "NDCG", "AP")  # metrics that the dashboard selects at first
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1")
 MOST_SECONDS = 60  # for one call with wrong arguments
 ROOT = Path(__file__).parents[2]
@@ -30,9 +30,9 @@ RANKS = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
 
 
 def judged(number: int, instances: int, n: int, corrected: bool) -> Any:
-    """Return a job: the verdict on systems that differ at the top in several ways.
+    """Return a job that computes a verdict on random systems whose top ranks differ.
 
-    It is uncorrected at every m, or also corrected at few values of m.
+    The verdict is uncorrected for every m or, if ``corrected``, has corrections for a few m.
     """
     rng, sets = np.random.default_rng(corrected), []
     for s in range(number):
@@ -51,9 +51,9 @@ def judged(number: int, instances: int, n: int, corrected: bool) -> Any:
 
 
 def budget(quick: bool) -> Iterator[Result]:
-    """Ten systems, 100,000 instances, n = 10,000 take up to 10 s and 1 GiB, with progress.
+    """Time a verdict on ten systems, 100,000 instances, n = 10,000: up to 10 s and 1 GiB.
 
-    All pairs of 200 systems of 6,000 instances are measured too.
+    A verdict on 200 systems with 6,000 instances is measured too, without a limit.
     """
     small = (4, 300, 200, True), (20, 600, 370, False)
     large = (10, 100_000, 10_000, True), (200, 6_000, 3_706, False)
@@ -69,7 +69,7 @@ def budget(quick: bool) -> Iterator[Result]:
 
 
 def many_ranks(quick: bool) -> Iterator[Result]:
-    """Ten systems with different ranks for most instances: a verdict on three metrics."""
+    """Time a verdict on ten systems with so many instances that most ranks occur once."""
     instances = 3_000 if quick else 300_000
     n, m, rng = 10 * instances, 100, np.random.default_rng(4)
     for vary, scheme in product((0, n // 10), UNIFORM):
@@ -80,7 +80,7 @@ def many_ranks(quick: bool) -> Iterator[Result]:
         row, law = table.iloc[0], {WITHOUT: stats.hypergeom, WITH: stats.binom}[scheme]
 
         def recall(end: str, row=row, above=above, sizes=sizes, law=law, scheme=scheme) -> float:
-            """Return a system's expected recall from the distributions of all instances."""
+            """Return the expected sampled Recall@10 of the pair's better or worse system."""
             others, better = sizes - 1, above[int(row[end][1:])]
             how = (others, better, m) if scheme == WITHOUT else (m, better / others)
             return float(law.cdf(9, *how).mean())
@@ -93,7 +93,7 @@ def many_ranks(quick: bool) -> Iterator[Result]:
 
 
 def read_file(kind: str, size: int) -> Any:
-    """Return a job that reads a file; its results are instances / mean count, AP, and true AP."""
+    """Return a job that reads a file; it returns the number of rows read, their AP and true AP."""
     rng, counts = np.random.default_rng(3), 1 + np.arange(1000) % 3 * (kind == "rank,count")
     ranks = np.minimum(1 + (3_706 * rng.beta(0.4, 2.0, 1000)).astype(np.int64), 3_706)
     stream = io.BytesIO()
@@ -114,7 +114,7 @@ def read_file(kind: str, size: int) -> Any:
 
 
 def ten_million(quick: bool) -> Iterator[Result]:
-    """A file of 10,000,000 rows is read, and its first mean computed, within 5 s."""
+    """Read a file of 10,000,000 rows and compute its mean AP, within 5 s."""
     size = 100_000 if quick else 10_000_000
     for what in ("rank", "npy", "rank,count")[: 1 if quick else None]:
         run = alone(read_file, what, size)
@@ -124,7 +124,7 @@ def ten_million(quick: bool) -> Iterator[Result]:
 
 
 def upload(quick: bool) -> Iterator[Result]:
-    """Four systems with text labels and different n: from a file to rank sets and a verdict."""
+    """Time a million rows of four systems, with text labels and different n: file to verdict."""
     rows, rng = 10_000 if quick else 1_000_000, np.random.default_rng(20)
     instances = rows // 4
     n, share = rng.integers(2_000, 4_000, instances), rng.random((4, instances))
@@ -136,7 +136,7 @@ def upload(quick: bool) -> Iterator[Result]:
     read, sets = timed(lambda: sd.read_rank_sets(io.BytesIO(data), name="ranks.csv"), 3)
     yield Result(f"read {rows:,} rows", read, None, float(rows - sum(map(len, sets))), 0)
     judge, found = timed(lambda: sd.verdict(CHIPS, sets, 100, scheme="without-replacement"))
-    # The order of the exact means is computed by numpy alone.
+    # The differences of exact means are also computed by numpy alone.
     means = dict(zip("ABCD", np.mean(ranks <= 10, axis=1), strict=True))
     recall = found[found["metric"] == "Recall@10"]
     truth = recall["better"].map(means) - recall["worse"].map(means)
@@ -145,7 +145,7 @@ def upload(quick: bool) -> Iterator[Result]:
 
 
 def check_of_a_small_file(quick: bool) -> Iterator[Result]:
-    """Import and verdict take up to one second longer than the start of Python and NumPy."""
+    """Time ``sampledash check``: up to a second longer than starting Python and importing NumPy."""
 
     def seconds(*words: str) -> float:
         how = {"cwd": ROOT, "stdout": subprocess.DEVNULL, "check": False}
@@ -160,7 +160,7 @@ def check_of_a_small_file(quick: bool) -> Iterator[Result]:
 
 
 def wrong_arguments(quick: bool) -> Iterator[Result]:
-    """Wrong arguments only cause ValueError and TypeError from sampledash, within a minute."""
+    """Check that calls with wrong arguments raise ValueError or TypeError, within a minute each."""
 
     def too_long(*_: object) -> None:
         raise TimeoutError(f"longer than {MOST_SECONDS} s")

@@ -1,4 +1,4 @@
-"""Ranks and counts of 100,000,000 scores in Parquet on DuckDB within 1 GiB, beside plain SQL."""
+"""Ranks and counts of 100,000,000 scores by DuckDB within 1 GiB, compared with SQL by hand."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from tests.benchmarks.frame import Result, alone
 ENGINE = "duckdb://?memory_limit=1GiB&threads=2"
 _CANDIDATES, _PART = 1_000, 1_000_000  # candidates per instance, rows per file
 
-#: SQL for the same results: refused rows, omitted items, ranks and counts.
+#: SQL by hand: count rows to refuse or to note, find repeated items, rank items, and count ranks.
 REFUSED = """
 SELECT count(*) FILTER (isnan(score)), count(*) FILTER (instance IS NULL OR item IS NULL),
        count(*) FILTER (relevant NOT IN (0, 1)) FROM scores;
@@ -41,7 +41,7 @@ COPY (SELECT system, n_candidates, rank, ties, count(*) AS count FROM '{folder}/
 
 
 def write_scores(folder: Path, rows: int) -> None:
-    """Write files with two systems, whose scores have 20 bits and some ties."""
+    """Write Parquet files with random scores of two systems; some of the 20-bit scores are tied."""
     rng, places = np.random.default_rng(17), np.arange(_PART)
     item = (places % _CANDIDATES).astype(np.int32)
     for part in range(rows // _PART):
@@ -54,7 +54,7 @@ def write_scores(folder: Path, rows: int) -> None:
 
 
 def ours(folder: str, rows: int) -> Callable[[Any], Any]:
-    """Return a job that computes ranks and counts with our expressions."""
+    """Return a job that computes ranks and counts with sampledash.readers.warehouse."""
     from sampledash.readers import warehouse
 
     def work(_: Any) -> Any:
@@ -69,14 +69,14 @@ def ours(folder: str, rows: int) -> Callable[[Any], Any]:
 
 
 def by_hand(folder: str, rows: int) -> Callable[[Any], Any]:
-    """Return a job that computes the same with SQL."""
+    """Return a job that computes ranks and counts with the SQL above, without sampledash."""
     import duckdb
 
     def work(_: Any) -> Any:
         engine = duckdb.connect(config={"memory_limit": "1GiB", "threads": 2})
         engine.execute(f"SET temp_directory = '{folder}/spilled'")
         engine.execute(f"CREATE VIEW scores AS FROM '{folder}/scores/*.parquet'")
-        slices = rows // 12_500_000 + 1  # all at once would exceed the memory
+        slices = rows // 12_500_000 + 1  # a search of all rows at once would exceed the memory
         twice = [TWICE.format(slices=slices, number=number) for number in range(slices)]
         for query in [*REFUSED.split(";")[:2], *twice, RANKS, COUNTS]:
             engine.execute(query.format(folder=folder)).fetchall()
@@ -86,14 +86,14 @@ def by_hand(folder: str, rows: int) -> Callable[[Any], Any]:
 
 
 def checked(folder: str) -> list[float]:
-    """Return the totals that must agree."""
+    """Return the sums of ranks, ties and n over all instances, which both jobs must agree on."""
     found = parquet.read_table(f"{folder}/counts.parquet").to_pydict()
     size = np.asarray(found["count"])
     return [float(size @ np.asarray(found[name])) for name in ("rank", "ties", "n_candidates")]
 
 
 def scores_to_counts(quick: bool) -> Iterator[Result]:
-    """Report time, peak memory, and the ratio to SQL."""
+    """Report time and peak memory from scores to counts, and SQL's time divided by ours."""
     rows = 1_000_000 if quick else 100_000_000
     if find_spec("ibis") is None:
         yield Result("scores to counts: sampledash[warehouse] is not installed", 0, None, None, 0)

@@ -1,4 +1,4 @@
-"""Rank sets that the tests of comparisons share, and every sample that small ones can yield."""
+"""Rank sets for the tests of comparisons, and all samples of negatives that small ones allow."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 import sampledash as sd
 from tests.oracles import METRICS, POPULARITY, WITHOUT, by_definition, samples, tied_orders
 
-#: One instance: n, the ranks of its relevant items, and with how many items each item is tied.
+#: One instance: n candidates, the ranks of its relevant items, and how many others tie with each.
 Instance = tuple[int, list[int], list[int]]
-#: Distribution of a sample of one instance: probability, (sampled ranks, length of the list).
+#: The possible samples of one instance: (probability, (sampled ranks, length of the sampled list)).
 Drawn = list[tuple[float, tuple[Sequence[int], int]]]
 READINGS = {"optimistic": slice(1), "pessimistic": slice(-1, None), "expected": slice(None)}
 
 
 def skewed(rng, n, size, powers, **more):
-    """Return systems P, Q, ... of ranks ceil(n u^power) for uniform u; a larger power is better."""
+    """Return rank sets P, Q, ... of ranks ceil(n u^power), u uniform; larger powers rank better."""
     sizes = np.broadcast_to(size, len(powers))
     return [
         sd.RankSet(x, np.ceil(n * rng.random(s) ** p).astype(int), n, **more)
@@ -40,7 +40,7 @@ def options_of(scheme: str, odds: float = 2.0) -> dict[str, Any]:
 
 @st.composite
 def instances(draw: st.DrawFn, most: int = 3, relevant: int = 4, tied: bool = False, size: int = 9):
-    """Draw instances; their relevant items may be tied with the irrelevant items right below."""
+    """Draw instances; if ``tied``, relevant items may tie with the irrelevant items right below."""
     rows: list[Instance] = []
     for _ in range(draw(st.integers(1, most))):
         n = draw(st.integers(2, size))
@@ -68,18 +68,18 @@ def most(rows: list[Instance], scheme: str) -> int:
 
 
 def orders(row: Instance, reading: str = "expected") -> list[tuple[int, ...]]:
-    """Return the rank tuples that the relevant items may have; all are equally likely."""
+    """Return the rank tuples that ties allow: all (equally likely), or only the best or worst."""
     return list(tied_orders(row[1], row[2]))[READINGS[reading]]
 
 
 def each_metric() -> Iterator[tuple[sd.Metric, Callable[[Sequence[int], int], float]]]:
-    """Yield every metric with a function that computes its value by definition."""
+    """Yield every metric, and a function of (ranks, n) that computes it by its definition."""
     for name, k in METRICS:
         yield sd.metric(name, k=k), lambda *what, name=name, k=k: by_definition(name, k, *what)
 
 
 def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ...]]:
-    """Return item weights that multiply the odds of drawing an item from above by ``odds``."""
+    """Return ``weights``: a draw above a relevant item has ``odds`` times its uniform odds."""
 
     def weights(n: int, order: Sequence[int]) -> tuple[Fraction, ...]:
         total = n - len(order)
@@ -92,7 +92,7 @@ def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ..
 
 
 def drawn(row, m, scheme, reading="expected", weights=None):
-    """Return the distribution of a sample, which is the whole list below m negatives."""
+    """Return the ``Drawn`` of an instance; its only sample is the full list below m negatives."""
     n, every = row[0], orders(row, reading)
     if scheme == WITHOUT and n - len(row[1]) < m:
         return [(1 / len(every), (order, n)) for order in every]
@@ -117,7 +117,7 @@ def shares(rows: list[Instance], weighting: str) -> list[float]:
 
 @dataclass(frozen=True)
 class Users:
-    """Systems P, Q, ... that rank the same users; each rank set lists them in its own order."""
+    """Rank sets P, Q, ... of the same users; each set lists the users in an order of its own."""
 
     sets: list[sd.RankSet]
     rows: list[list[Instance]]  # (systems, users); the users are in the same order for every system
@@ -136,7 +136,7 @@ class Users:
 
 
 def users(rng, size, systems=3, relevant=3, most=2, apart=False, room=True) -> Users:
-    """Return users of random n, relevant items, ties and counts; each system ranks all of them."""
+    """Return users with random n, ranks, ties and counts; ``apart``: no two systems share users."""
     n, items = rng.integers(8, 15, size).tolist(), rng.integers(1, relevant + 1, size).tolist()
     counts, sets, every = rng.integers(1, most + 1, size), [], []
     for x in "PQRS"[:systems]:
@@ -155,7 +155,7 @@ def users(rng, size, systems=3, relevant=3, most=2, apart=False, room=True) -> U
 
 
 def case(seed: int, size: int, **more: Any) -> tuple[tuple, dict[str, str], Users, Any, Any]:
-    """Return a metric, options, users, their metric values by definition, and weights of mean 1."""
+    """Return a metric, options, users, their metric by definition, and user weights of mean 1."""
     name, k = METRICS[seed % len(METRICS)]
     ties, weighting = list(READINGS)[seed % 3], ("instances", "relevant-items")[seed // 2 % 2]
     some = users(np.random.default_rng(seed), size, **more)

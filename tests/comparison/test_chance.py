@@ -1,4 +1,4 @@
-"""The chance that one run shows the true order, against enumeration, convolution and simulation."""
+"""``probability_of_order``, against enumeration, convolution and simulation of sampled runs."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -84,7 +84,7 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
                 terms = [wave(zip(v, p, strict=True)) ** count for v, p, count in run.terms()]
                 assert np.prod(terms, axis=0) == pytest.approx(whole, abs=1e-8)
         pairs.append([(0, 1, 1), (0, 0, 0), (1, 0, 1)])
-        # Hits are exact for several relevant items too; other sums use 20,000 seeded runs a system.
+        # With several relevant items, sums other than hits use 20,000 simulated runs per system.
         exactly = max(rs.max_relevant for rs in sets) == 1 or hits or metric.first_only
         for i, j, truth in pairs[-1]:
             p = oracles.chance_above(laws[i], laws[j]) if truth else np.nan
@@ -103,18 +103,18 @@ def test_convolutions(scheme):
         ("HitRate@10", "uncorrected", 200, 500, 50, 1e-9),
         ("Precision@10", "rank estimate", 200, 500, 50, 1e-9),
         ("Recall@10", "rank estimate", 3000, 500, 50, 1e-9),
-        # These chances are computed by inversion, which is hardest if many runs are tied.
+        # Chances by inverting characteristic functions: hardest if the systems tie in many runs.
         ("AP@2", "uncorrected", 30, 100, 50, 1e-4),
         ("RR@2", "uncorrected", 100, 1000, 50, 1e-4),
         ("NDCG@3", "uncorrected", 30, 100, 50, 1e-4),
         ("NDCG@2", "rank estimate", 100, 1000, 50, 1e-4),
-        # The systems have different users (so their lattices differ), or users with different n.
+        # P and Q have different numbers of users (their means have different steps) or different n.
         ("Recall@5", "uncorrected", (35, 80), (60, 90), 20, 1e-9),
         ("AP", "BV 0.1", (35, 35), (60, 70), 2, 5e-4),
         ("NDCG", "uncorrected", (35, 80), (60, 90), 2, 1e-4),
-        # A mean over 150 users is nearly normal; a mean over 2 takes few values and decides.
+        # P's mean over 150 users is nearly normal; Q's mean over 2 users takes few values.
         ("AP@2", "uncorrected", (150, 2), 60, 12, 1e-4),
-        # The two lattices rarely share a value, yet the means are equal in one run of forty.
+        # The means of P and Q have few values in common, yet they are equal in one run of forty.
         ("AP@2", "uncorrected", (150, 4), 60, 12, 1e-4),
     ):
         sizes, n = np.broadcast_to(sizes, 2).tolist(), np.broadcast_to(n, 2).tolist()
@@ -135,7 +135,7 @@ def test_convolutions(scheme):
             if len(distinct) > 2:
                 total = oracles.law_of_sum([zip(distinct, p, strict=True) for p in chances])
                 laws.append({value / len(rs): p for value, p in total.items()})
-            else:  # convolved: the number of instances with the larger value
+            else:  # two values: convolve for the number of instances with the larger value
                 law = reduce(np.convolve, chances)
                 laws.append(dict(zip(np.linspace(*distinct, len(law)).tolist(), law, strict=True)))
         true = oracles.chance_above(*laws)
@@ -154,7 +154,7 @@ def run_of(metric, m, ranks=(1, 5, 9), n=20, options=None, **more):
      ([0.05, 1.05, 0, 1.1], True), ([0.06, 1.06, 0, 1.12], False)],
 )  # fmt: skip
 def test_a_lump_is_a_step_that_nearly_all_of_the_range_is(vector, lump) -> None:
-    run = run_of("AP", 3)  # the rest of the range may be up to 5 % of the step on either side
+    run = run_of("AP", 3)  # a lump is a step in ``vector`` of at least 1 / 1.1 of its range
     vars(run)["vector"] = np.array(vector)
     assert run.has_lump == lump
 
@@ -169,8 +169,8 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
 @pytest.mark.parametrize(
     ("metric", "m", "options", "more", "hits", "half", "largest", "by_draw"),
     [
-        ("AP", 1, {}, {}, True, 0.5 / 3 / 2, 0.5 / 3, 0.5 / 3),  # the value is 1 or 1/2
-        ("AP", 2, {}, {}, False, 0, 2 / 9, 2 / 9),  # the value is 1, 1/2 or 1/3
+        ("AP", 1, {}, {}, True, 0.5 / 3 / 2, 0.5 / 3, 0.5 / 3),  # AP is 1 or 1/2
+        ("AP", 2, {}, {}, False, 0, 2 / 9, 2 / 9),  # AP is 1, 1/2 or 1/3
         ("AP@2", 2, {}, {}, False, 0, 1 / 3, 1 / 6),
         ("RR@1", 2, {}, {}, True, 1 / 6, 1 / 3, 1 / 3),
         ("AP@1", 40, {"scheme": WITH} | FLOORED, {}, True, 1 / 6, 1 / 3, 1 / 3),
@@ -181,9 +181,9 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("Recall@1", 4, {}, {}, True, 1 / 6, 1 / 3, 1 / 3),
         ("Recall@1", 4, {}, {"counts": [1, 2, 1]}, True, 1 / 8, 1 / 4, 1 / 4),
         ("Recall@2", 4, BV, {}, False, 0, 0.34, 0.34),
-        # A fractional count cannot be simulated.
+        # Half an instance cannot be simulated, so the largest term is unknown (NaN).
         *((x, 1, {}, HALF, False, 0, np.nan, np.nan) for x in ("Recall@1", "AP", "AUC")),
-        # Several relevant items.
+        # Instances have several relevant items.
         ("AUC", 4, {}, TWO, False, 1 / 4 / 4 / 2, np.nan, np.nan),
         ("AUC", 4, LINEAR, TWO, False, 0, np.nan, np.nan),
         ("AUC", 4, {}, UNEQUAL, False, 0, np.nan, np.nan),
@@ -197,7 +197,7 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("Recall@3", 4, FLOORED, TWO, True, 1 / 8, 1 / 2, 1 / 2),
         ("Precision@3", 4, {}, UNEQUAL, True, 1 / 12, 1 / 3, 1 / 3),
         ("HitRate@3", 4, MICRO, UNEQUAL, True, 1 / 6, 2 / 3, 2 / 3),
-        # The last instance has only two negatives, so its exact value may be anything in 0..1.
+        # The third instance has fewer than m negatives: without replacement its metric is exact.
         ("AP", 4, {}, SMALL, False, 0, 1 / 3, 1 / 3),
         ("AP", 4, BV, SMALL, False, 0, 0.57, 0.57),
         ("AUC", 4, {}, SMALL, False, 0, 1 / 3, 1 / 3),
@@ -216,7 +216,7 @@ def test_steps_and_largest_parts(metric, m, options, more, hits, half, largest, 
     assert run.half_unit == pytest.approx(half, abs=error)
     assert run.largest_term(by_draw=False) == pytest.approx(largest, abs=error, nan_ok=True)
     assert run.largest_term() == pytest.approx(by_draw, abs=error, nan_ok=True)
-    if run.metric.on_lattice and options != BV:  # the unit does not depend on m
+    if run.metric.on_lattice and options != BV:  # hit_unit does not depend on m
         assert run_of(metric, m + 1, options=options, **more).hit_unit == run.half_unit
 
 
@@ -240,7 +240,7 @@ def test_the_largest_unit_of_all_hits(worths, unit, steps) -> None:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("size", "two"), [(1, 0), (2, 1), (63, 20), (64, 64), (65, 1), (200, 40)])
 def test_small_probabilities_of_many_hits(size: int, two: int, scheme: str) -> None:
-    # The first ``two`` instances have two relevant items; each hit counts half.
+    # The first ``two`` instances have two relevant items, so each of their hits counts half.
     rng, n, m, law, ranks = np.random.default_rng(size), 60, 12, np.ones(1), []
     items = 1 + (np.arange(size) < two)
     for each in items.tolist():
@@ -260,7 +260,7 @@ def test_small_probabilities_of_many_hits(size: int, two: int, scheme: str) -> N
 
 
 def test_hits_of_more_instances_than_are_convolved() -> None:
-    size, m, laws = 12_000, 20, []  # instances of each of two kinds, with two relevant items each
+    size, m, laws = 12_000, 20, []  # 12,000 instances like u and 12,000 like v
     every = [4, 9, 30, 70], [4, 9, 30, 47]
     for ranks in every:
         transform = 1.0
@@ -282,7 +282,7 @@ def test_hits_of_more_instances_than_are_convolved() -> None:
      (2, 3, 20_000, 1)],
 )  # fmt: skip
 def test_simulated_runs_stand_for_a_law(instances, items, runs, part, monkeypatch) -> None:
-    # The number of runs falls if fewer than 30 instances have more than 200 relevant items.
+    # Fewer runs are simulated if fewer than 30 instances have more than 200 relevant items.
     for name in ("RUNS", "DRAWS"):
         monkeypatch.setattr(run_distribution, name, getattr(run_distribution, name) // part)
     ranks = np.tile(np.arange(1, 2 * items, 2), instances)
@@ -333,7 +333,7 @@ def test_powers_and_waves_and_common_steps() -> None:
     "laws", [((3, 0.4), (2, 0.3), (9, 0.1)), ((500, 0.01), (400, 0.02), (3, 0.5)), ((1, 0.5),) * 3]
 )
 def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
-    """Chances are right for counts, whose transforms do not decay, and for normal distributions."""
+    """Inverting characteristic functions is right for binomial counts and normal distributions."""
     first, second = np.array([0, 1, 2, 0, 3, 3, 0]), np.array([1, 0, 0, 2, 4, 0, 3])
     counted = [(size * p, np.sqrt(size * p * (1 - p))) for size, p in laws]
     mean, std = np.array([*counted, (1, 0.7), (0.5, 1)]).T
@@ -362,7 +362,7 @@ def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
      ([950, 975], 1, 0), ([47], 4, 0), ([1], 9, 1), ([1], 60, 0)],
 )  # fmt: skip
 def test_sums_of_lumps_and_small_values(rest: list[int], often: int, known: int, shift) -> None:
-    """The chance is exact for sums, in thousandths, of 0, small values and 1000."""
+    """``by_lumps`` is right for sums of terms that are 0, some thousandths, or 1."""
     rng, law = np.random.default_rng(4), np.ones(1)
     values, times = np.array([0, *rest, 1000]), np.array([1, 2, 1, 1]) * often
     terms = [(values / 1000, p) for p in rng.dirichlet([3] * (len(values) - 1) + [1], 4)]
@@ -397,7 +397,7 @@ def test_chances_are_those_of_simulated_runs(case: Case, which: int) -> None:
         assert abs(cell.z) <= 4, cell
 
 
-HALVES = [8.5, 10.25, 12.5, 20.0, 3.5]  # a fractional count cannot be simulated
+HALVES = [8.5, 10.25, 12.5, 20.0, 3.5]  # counts; half an instance cannot be simulated
 
 
 @pytest.mark.parametrize(
@@ -418,7 +418,7 @@ def test_the_normal_law(metric: str, sets: list[sd.RankSet], error: float) -> No
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
-    # 25 instances take too many values, so a grid is used; 30 instances have no distribution.
+    # ``law_of_mean`` rounds sums to a grid for 25 instances, and returns None for 30 instances.
     of_30, rs = (skewed(np.random.default_rng(8), 3000, size, [3.0])[0] for size in (30, 25))
     options = options_of(scheme)
     assert law_of_mean(Run(sd.parse_metric("AP"), of_30, 200, Protocol.of(options))) is None
@@ -434,6 +434,6 @@ def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
-    """If both runs contain the rare value equally often, values a thousandth of it decide."""
+    """Chances are right if a rare value is a thousand times all others, which only break ties."""
     drawn = cells(Case("rare", POPULARITY, 40), "CLS", 40_000)
     assert [abs(cell.z) <= 4 for cell in drawn if cell.metric in ("AP", "RR")] == [True, True]

@@ -1,4 +1,4 @@
-"""Counterexamples are valid, none is smaller, and none is returned where none exists."""
+"""``counterexample`` returns a valid pair of fewest instances, or None if there is no pair."""
 
 from collections import Counter
 from fractions import Fraction
@@ -19,7 +19,7 @@ BIG = "AUC Precision@3 Recall@1 Recall@10 AP AP@5 NDCG NDCG@10 RR HitRate@2"
 
 
 def gaps(metric: str, n: int, m: int, options: dict) -> tuple[sd.RankSet, float, float] | None:
-    """Return the system with the better exact mean, and the exact and sampled gaps A - B."""
+    """Return set A of a counterexample, and the differences A - B of exact and sampled means."""
     found = counterexample(metric, sd.Sampling(n, m, **options))
     if found is None:
         return None
@@ -40,7 +40,7 @@ def test_of_the_usual_size(metric: str, scheme: str) -> None:
     a, exact, sampled = found
     assert a.n_instances == 2
     best = float(sd.parse_metric(metric)(1, 10_000))
-    assert exact > 0.1 * best / 2  # both gaps are large enough to be visible
+    assert exact > 0.1 * best / 2  # the differences are large enough to be visible
     assert -sampled > 0.1 / (2 if metric != "Precision@3" else 6)
 
 
@@ -55,7 +55,7 @@ def test_no_smaller_one_exists(n: int, m: int, scheme: str) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(("n", "m"), [(5, 2), (5, 3), (7, 3)])
 def test_no_other_one_is_clearer(n: int, m: int, scheme: str) -> None:
-    """No pair of as many instances has a larger smallest gap, as a share of the largest gap."""
+    """No pair of as many instances has a larger smaller one of its exact and sampled difference."""
     odds, sizes = Fraction(5, 2) if scheme == POPULARITY else Fraction(1), set()
     law = whole_law(n, m, scheme, odds)
     for metric in FEW:
@@ -108,12 +108,12 @@ def test_more_than_64_instances_are_counts() -> None:
 
 NONE = [
     ("AUC", sd.Sampling(50, 7)),
-    ("NDCG@3", sd.Sampling(50, 49, WITHOUT)),  # all negatives are drawn
+    ("NDCG@3", sd.Sampling(50, 49, WITHOUT)),  # all 49 negatives are drawn, so the metric is exact
     ("AP", sd.Sampling(10_000, 9_999, WITHOUT)),
     ("Recall@8", sd.Sampling(50, 7)),  # a sampled list has 8 items, so all are within the cutoff
     ("HitRate@60", sd.Sampling(50, 10)),
-    ("NDCG", sd.Sampling(2, 5, "with-replacement")),  # there are only two ranks
-    ("AUC", sd.Sampling(10_000, 100, POPULARITY, 1 + 1e-11)),  # too nearly affine for visible gaps
+    ("NDCG", sd.Sampling(2, 5, "with-replacement")),  # n = 2: the order of means is right
+    ("AUC", sd.Sampling(10_000, 100, POPULARITY, 1 + 1e-11)),  # nearly uniform sampling
 ]
 
 
@@ -126,7 +126,7 @@ def test_extreme_settings():
     for metric, n, m, options, least, instances in (
         # One negative is left out: rank 11 becomes sampled rank 10 with probability 10 / 9,999.
         ("Recall@10", 10_000, 9_998, {"scheme": WITHOUT}, 0, 1000),
-        # Nearly affine metrics: for some multiples of two gaps, both means are nearly equal.
+        # The expected metric is nearly affine in the exact one, so differences of means are tiny.
         ("AP", 160, 158, {"scheme": WITHOUT}, 1e-11, None),
         ("RR", 483, 481, {"scheme": WITHOUT}, 1e-11, None),
         ("AP", 3000, 2998, {"scheme": WITHOUT}, 1e-11, None),

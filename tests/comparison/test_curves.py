@@ -1,4 +1,4 @@
-"""Curves over m against the distribution at each m; orders of systems against plain loops."""
+"""Means at many m against means at one m; the orders of systems over m against plain loops."""
 
 from itertools import combinations, count
 from typing import Any
@@ -20,7 +20,7 @@ from tests.oracles import METRICS, SCHEMES, WITH, WITHOUT, exact_law
 @settings(max_examples=12)
 @given(both=st.tuples(*(instances(4, 3, tied=True, size=30),) * 2), data=st.data())
 def test_every_m_at_once_is_each_m_alone(scheme, both, data):
-    # The single m are tested elsewhere; here a distribution is thinned from each m to a smaller m.
+    # ``MeansOverM`` derives distributions from those at a larger m; ``alone`` computes each anew.
     options = options_of(scheme, 1.5)
     sets, top = [], 40
     for name, rows in zip("PQ", both, strict=True):
@@ -30,7 +30,7 @@ def test_every_m_at_once_is_each_m_alone(scheme, both, data):
     m_values = sorted({1, min(2, top), min(3, top), max(1, top // 2), max(1, top - 1), top})
     metrics, protocol = [sd.metric(name, k=k) for name, k in METRICS], Protocol.of(options)
     alone = np.array([expected_means(metrics, sets, [m], protocol)[0] for m in m_values])
-    # Distributions thinned for some m are reused for other m, which may be requested in any order.
+    # ``several`` reuses derived distributions in later calls, which may have any m in any order.
     several = MeansOverM(metrics, sets, top, protocol)
     for some in (m_values[::-2], m_values[1::2] * 2, m_values):
         true = alone[[m_values.index(m) for m in some]]
@@ -49,7 +49,7 @@ def test_frame_and_progress() -> None:
 
 
 def test_tails_do_not_underflow_into_wrong_means() -> None:
-    # Thinning from m = 20,000 down to 1 stays accurate, even where probabilities are 1e-300.
+    # Means at m = 1, derived from m = 20,000, are accurate even where probabilities are 1e-300.
     rs = [sd.RankSet("P", [1, 2, 10**6], 10**6), sd.RankSet("Q", [3, 500_000, 999_999], 10**6)]
     for scheme in (WITH, WITHOUT):
         ours = sd.curve("AP", rs, [1, 50, 20_000], scheme=scheme)
@@ -65,7 +65,7 @@ def test_the_largest_m() -> None:
         (([10, 10], [10, 10]), None, 9, 9),
         (([10, 30], [10, 30]), None, 29, 29),
         (([10, 30], [40, 20]), None, 39, 39),
-        (([10, 30], [10, 10]), None, 29, 9),  # the second system has at most 9 negatives
+        (([10, 30], [10, 10]), None, 29, 9),  # distinct: system 1 has 9 negatives
         (([10, 30], [20, 20], [10, 40]), 5, 5, 5),
         (([10, 30], [20, 20], [10, 40]), 50, 50, 19),
         (([20_000], [3]), None, 19_999, 2),
@@ -129,7 +129,7 @@ def test_the_values_of_a_quick_look(top: int) -> None:
     assert len(expected) == min(top, 40)
 
 
-#: Metric values of Q and R as functions of m; P is always 0.5, S is always 2.
+#: Functions of m that return the mean metrics of Q and R; that of P is 0.5, that of S is 2.
 CHANGES = {
     "once": lambda m: (m >= 777, 1),
     "at the ends": lambda m: (m >= 404, m <= 990),

@@ -1,4 +1,4 @@
-"""Designs of equal cost: the measured table, exact chances, and intervals of samples."""
+"""``designs`` against measured errors and exact chances; ``mean_of_sample`` against a formula."""
 
 from collections import Counter
 from itertools import combinations
@@ -15,12 +15,12 @@ from tests.oracles import WITH, by_definition
 
 WITHOUT = {"scheme": "without-replacement"}
 AS_IN_THE_PAPER = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
-#: RMSE of Y in percentage points, measured beforehand; instances of the last two designs.
+#: (metric, budget): RMSE of Y by design in percentage points; instances of FULL and of STOPPED.
 TABLE = {
     ("Recall@10", 100): ([47.7, 0.44, 1.88, 0.83, 2.14, 0.88], 171, 888),
     ("Recall@10", 200): ([34.4, 0.96, 0.88, 0.49, 1.49, 0.57], 341, 1775),
     ("Recall@1", 200): ([10.1, 0.31, 0.62, 0.51, 0.65, 0.0], 341, 6040),
-    # The corrections are left out here, since they take seconds.
+    # With this budget, corrections take seconds, so they are left out.
     ("Recall@10", 1000): ([11.3, 0.58, 0.0], 1706, 6040),
 }
 
@@ -33,7 +33,7 @@ def test_the_measured_table(xyz: list[sd.RankSet], asked, row) -> None:
     found = sd.designs(asked[0], [y], asked[1], corrections=corrections, **AS_IN_THE_PAPER)
     table = found.errors
     assert table["design"].tolist() == [*corrections, FULL, STOPPED]
-    # Values above 10 are given to one decimal only.
+    # TABLE has values above 10 to one decimal, smaller values to two.
     digits = [0.05 if value > 10 else 0.02 for value in expected]
     assert np.all(np.abs(100 * table["rmse"] - expected) <= digits)
     assert table["instances"].tolist()[-2:] == [full, stopped]
@@ -71,7 +71,7 @@ def test_errors_and_chances_over_all_samples(seed: int, apart: bool) -> None:
             continue
         first, second = (np.sign(gap) * off[x][drawn].mean(axis=1) for x in (i, j))
         sums = np.subtract.outer(first, second) if apart else first - second
-        if not apart:  # the difference is then the mean of the weighted gains
+        if not apart:  # same users: average their weighted differences
             gains = np.repeat(np.sign(gap) * (values[i] - values[j]) * weights, some.counts)
             sums, gap = gains[drawn].mean(axis=1), 0.0
         shown = np.mean(sums + abs(gap) > 1e-12)
@@ -80,7 +80,7 @@ def test_errors_and_chances_over_all_samples(seed: int, apart: bool) -> None:
 
 
 def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
-    """Return P(sum > 0) of integers drawn without replacement; the ways to draw are counted."""
+    """Return P(sum > 0) for ``drawn`` of the steps, without replacement, by counting all draws."""
     counts = Counter(steps.tolist())
     some, ways, none = sum(counts.values()) - counts[0], {(0, 0): 1}, counts.pop(0, 0)
     for step, count in counts.items():
@@ -100,12 +100,12 @@ def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
 
 def test_chances_of_means_that_may_tie() -> None:
     for size, up, down, budget in (
-        (18, 9, 6, 40),  # 31,824 samples of 7 or, in the next case, 11 instances
+        (18, 9, 6, 40),  # 7 instances drawn, or 11 in the next case: 31,824 samples
         (18, 9, 6, 60),
         (400, 60, 46, 3),
         (6040, 30, 26, 90),
         (5000, 9, 8, 50),  # 2,500 instances are drawn
-        (5002, 9, 8, 50),  # 2,501 instances are drawn, so the chance is normal
+        (5002, 9, 8, 50),  # 2,501 are drawn: a normal distribution is used
         (9000, 60, 50, 50),
     ):
         rng, ranks = np.random.default_rng(size + budget), np.full((2, size), 90)
@@ -120,14 +120,14 @@ def test_chances_of_means_that_may_tie() -> None:
         assert 0.2 < true < 0.99
         normal = min(drawn, size - drawn) > 2500
         assert row["probability"] == pytest.approx(true, abs=4e-3 if normal else 1e-5)
-        if normal:  # a tie is half a step, 0.5 / drawn, away
+        if normal:  # the continuity correction is half a step, 0.5 / drawn
             error = steps.std(ddof=1) * np.sqrt((1 - drawn / size) / drawn)
             z = (steps.mean() - 0.5 / drawn) / error
             assert row["probability"] == pytest.approx(norm.cdf(z), abs=1e-9)
 
 
 def test_chance_of_hits_is_that_of_an_urn(xyz: list[sd.RankSet]) -> None:
-    # Among the drawn instances, those where only Y hits must outnumber those where only X hits.
+    # Y is ahead if, among drawn instances, only Y has a hit more often than only X has one.
     x, y = xyz[0], xyz[1]
     errors, orders = sd.designs("Recall@10", [x, y], 100, corrections=["uncorrected"])
     chance = orders.set_index("design").loc[STOPPED, "probability"]
@@ -196,7 +196,7 @@ def test_what_is_never_decided_has_no_row_and_too_little_reaches_nobody(metric: 
 
 @pytest.mark.parametrize("seed", range(28))
 def test_interval_of_a_sample_is_that_of_an_enlarged_one(seed: int) -> None:
-    """As in Agresti & Coull, z^2 instances are added, half at each end; drawn values are known."""
+    """The interval adds z^2 instances, half at each end of the range, as Agresti & Coull do."""
     (name, k), options, some, values, weights = case(seed, (4, 1)[seed % 5 == 4], most=1 + seed % 3)
     size, level = int(some.counts.sum()), (0.95, 0.6)[seed % 2]
     instances = (np.inf, size, size + 1, 3.5 * size)[(seed + seed // 12) % 4]

@@ -1,4 +1,4 @@
-"""Rank sets with several relevant items, ties and weights, against every possible sample."""
+"""``expected_mean`` and ``std_of_mean`` with several items, ties, weights, against all samples."""
 
 from collections.abc import Iterator
 from fractions import Fraction

@@ -21,7 +21,7 @@ law_of = lru_cache(maxsize=2)(dense_law)
 
 
 def by_rows(metric, rs, m, scheme, odds=1.0):
-    """Return the mean and its standard deviation for one n, one relevant item and explicit ties."""
+    """Return the mean metric and its standard deviation by a loop; all instances share one n."""
     law = law_of(int(rs.n[0]), m, scheme, odds)
     values = sd.parse_metric(metric)(np.arange(1, m + 2), m + 1)
     mean = spread = 0.0
@@ -33,7 +33,7 @@ def by_rows(metric, rs, m, scheme, odds=1.0):
     return mean / rs.counts.sum(), np.sqrt(spread) / rs.counts.sum()
 
 
-# Blocks of ties of a few or all of the candidates, at the top, at the end and in the middle.
+# Ranks AT are tied with TIES others: a few or all candidates, at the top, middle and end.
 AT = [1, 1, 3, 900, 5000, 1, 2999, 5990, 6000, 17, 17]
 TIES = [0, 5999, 2500, 4000, 1000, 20, 2, 10, 0, 0, 30]
 BLOCKS = sd.RankSet("S", AT, 6000, ties=TIES, counts=[1, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1])
@@ -74,7 +74,7 @@ def test_more_negatives_than_there_are_change_nothing() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_many_negatives_and_many_ranks(scheme: str) -> None:
-    # With so many ranks and draws, distributions are evaluated in windows or compressed.
+    # For so many ranks and m, distributions are evaluated only where not negligible, or compressed.
     n, m, options = 4000, 950, options_of(scheme, 0.5)
     rng = np.random.default_rng(5)
     ranks = np.r_[1, 2, n, np.ceil(n * rng.random(8000) ** 1.5).astype(int)]
@@ -88,7 +88,7 @@ def test_many_negatives_and_many_ranks(scheme: str) -> None:
 
 
 def ways(size: Ints, m: int) -> Floats:
-    """Return the number of ways to draw 0..m of each size: (sizes, m + 1), to 18 digits."""
+    """Return binomial coefficients C(s, 0..m) for s in ``size``, to 18 digits: (sizes, m + 1)."""
     i = np.arange(m, dtype=np.longdouble)
     return np.cumprod(np.c_[np.ones(len(size)), (size[:, None] - i) / (i + 1)], axis=1)
 
@@ -96,7 +96,7 @@ def ways(size: Ints, m: int) -> Floats:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize("vary", [0, 300])
 def test_many_ranks_among_different_numbers_of_candidates(scheme: str, vary: int) -> None:
-    # With so many ranks and n, a few distributions stand for all; some ranks are tied.
+    # For so many pairs of rank and n, a few distributions represent all; some ranks are tied.
     rng, m = np.random.default_rng(6), 30
     n = 3_000 + rng.integers(0, vary + 1, 30_000)
     above = np.floor(n * rng.random(len(n)) ** 2).astype(int)
@@ -119,7 +119,7 @@ def test_many_ranks_among_different_numbers_of_candidates(scheme: str, vary: int
 
 @pytest.mark.parametrize("m", [1, 20])
 def test_few_ties_among_very_many_candidates(m: int) -> None:
-    # A difference of cumulative probabilities would lose eight digits here.
+    # Taking ties as a difference of cumulative probabilities would lose eight digits here.
     n = 10**8
     blocks = [(1, 20), (7, 300), (40_000_000, 1000), (n - 200, 150)]
     rs = sd.RankSet("S", [r for r, _ in blocks], n, ties=[t for _, t in blocks])
@@ -135,7 +135,7 @@ def test_few_ties_among_very_many_candidates(m: int) -> None:
         assert ours == pytest.approx(p @ values, rel=1e-13)
         std = sd.std_of_mean(metric, rs, m, scheme=WITHOUT)
         assert std == pytest.approx(np.sqrt(spread), rel=1e-10)
-    # The block at the top is checked alone: a candidate above it is hardly ever drawn.
+    # The block at the top is also checked alone: in the mean above, its 1 - Recall@1 is too small.
     top = sd.RankSet("T", [1], n, ties=[20])
     missed = 1 - sd.expected_mean("Recall@1", top, m, scheme=WITHOUT)
     assert missed == pytest.approx(sum(law[0][1:]), rel=1e-7)
@@ -160,7 +160,7 @@ def test_weight_is_spread_over_parts_of_the_list(prior: list[int], n: int) -> No
 
 
 def one_dropped(prior: np.ndarray) -> np.ndarray:
-    """Return the rank distribution after one of the other candidates is dropped at random."""
+    """Return the rank distribution of an item after one other candidate is removed at random."""
     n = len(prior)
     above = np.arange(n - 1)
     return prior[:-1] * (n - 1 - above) / (n - 1) + prior[1:] * (above + 1) / (n - 1)
@@ -168,19 +168,19 @@ def one_dropped(prior: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_several_relevant_items(scheme: str) -> None:
-    # First items: 18 and 19 negatives, mean 18.5, so n is rounded to 20; second item: 18, so 19.
+    # The vector for first items (18 and 19 negatives) is for n = 20, for the second item n = 19.
     m, gamma, vectors = 4, 0.1, []
     for j, size, prior in ((1, 20, RISING), (2, 19, one_dropped(RISING))):
         law, target = dense_law(size, m, scheme), oracles.dense_target("ap", None, size, j)
         vectors.append(oracles.dense_bias_variance(law, target, gamma, prior))
-    items = (2, 19, 0), (3, 19, 1), (8, 20, 0)  # items above, negatives + 1, index of the vector
+    items = (2, 19, 0), (3, 19, 1), (8, 20, 0)  # (items above, negatives + 1, index in vectors)
     first, second, alone = (dense_law(n, m, scheme)[above] @ vectors[j] for above, n, j in items)
     recipe = sd.correction("BV", gamma=gamma, prior=RISING)
     found = sd.expected_mean("AP", MIXED, m, correction=recipe, scheme=scheme)
     assert found == pytest.approx(((first + second) / 2 + alone) / 2, rel=1e-12)
 
 
-# Here the mean n is 60, but the second item is ranked among 99 candidates.
+# The first items have a mean n of 60, but the second item is ranked among 99 candidates.
 LONGER = sd.RankSet("L", [3, 5, 9], n=[100, 100, 20], instances=["a", "a", "b"])
 
 

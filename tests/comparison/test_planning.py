@@ -1,4 +1,4 @@
-"""Plans against a search over every m, and against the normal distribution computed by hand."""
+"""``negatives_needed`` against a search over all m; ``instances_needed`` against normal chances."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -37,11 +37,11 @@ def chances_of(metric: str, sets: list[sd.RankSet], m_max: int, **options: objec
     return np.array([table.probability for table in tables])
 
 
-FEW = systems(8, 12, 60, (3.0, 1.2))  # few instances use the exact distribution
+FEW = systems(8, 12, 60, (3.0, 1.2))  # for 12 instances, chances are exact
 PLAIN = systems(1, 150, 41, (2.2, 1.9, 1.6))
-# Every user has a different n; without replacement, the smallest lists are complete early.
+# Users have different n: without replacement, short lists are sampled completely before long ones.
 OWN_N = systems(12, 100, np.random.default_rng(12).integers(20, 46, 100), (2.4, 2.2))
-# As m grows, the chance falls again: from m = 10 to 17 below 0.7, from 15 to 18 below 0.95.
+# As m grows, chances fall again: DIP's below 0.7 at m = 10..17, DIPS' below 0.95 at m = 15..18.
 DIP = systems(14, 60, 22, (2.3, 1.6))
 DIPS = of_ranks(21, [9, 7, 17, 9, 4, 2, 8, 12, 21, 7], [7, 13, 20, 18, 13, 21, 13, 21, 2, 16])
 
@@ -68,7 +68,7 @@ def test_negatives_at_every_m() -> None:
 
 @pytest.mark.parametrize("correction", ["BV 0.1", "rank estimate", "CLS"])
 def test_corrected_negatives(correction: str) -> None:
-    # Corrected differences jump from m to m: the answer is near the last m where 0.9 is passed.
+    # Corrected differences jump from m to m, so the m that is found is only near the smallest one.
     sets = systems(3, 250, 61, (2.4, 2.1))
     options = {"correction": correction, "scheme": WITHOUT}
     chances = chances_of("NDCG@5", sets, 60, **options)
@@ -88,14 +88,14 @@ def test_a_boundary_is_found_from_any_guess() -> None:
 
 def test_not_reachable() -> None:
     sets, same = systems(4, 200, 81, (2.0, 1.95)), of_ranks(9, [3, 5], [3, 5])
-    wrong = of_ranks(1000, [10, 1000], [11, 11])  # P is better, but Q in all samples
-    tied = of_ranks(12, [1, 3], [1, 12])  # Recall@2 is equal, but not in samples
-    near = of_ranks(10**9, [500_000_000], [500_000_001])  # 1e-9 apart: 10^17 instances needed
+    wrong = of_ranks(1000, [10, 1000], [11, 11])  # P is better, but Q in every sample
+    tied = of_ranks(12, [1, 3], [1, 12])  # Recall@2 is equal, but sampled Recall@2 differs
+    near = of_ranks(10**9, [500_000_000], [500_000_001])  # AUC 1e-9 apart: 10^17 needed
     for needed, some, metric, how in (
         (negatives_needed, sets, "AP", {"probability": 0.999, "m_max": 2}),
         (negatives_needed, same, "AP", {}),
         (instances_needed, same, "AP", {"m": 3}),
-        (instances_needed, sets, "Recall@10", {"m": 5}),  # all runs tie
+        (instances_needed, sets, "Recall@10", {"m": 5}),  # with 5 negatives, Recall@10 is always 1
         (instances_needed, wrong, "Recall@10", {"m": 20}),
         (instances_needed, tied, "Recall@2", {"m": 5}),
         (instances_needed, near, "AUC", {"m": 10}),
@@ -118,7 +118,7 @@ def test_instances_by_hand(metric: str, redraw: str) -> None:
     )
     values = {x.system: np.array([mean[r] for r in x.ranks.tolist()]) for x in sets}
     spread = {x.system: np.mean([std[r] ** 2 for r in x.ranks.tolist()]) for x in sets}
-    step = 0.5 if metric == "Recall@5" else 0.0  # a tie is half a hit away
+    step = 0.5 if metric == "Recall@5" else 0.0  # continuity correction: half a hit
     for probability in (0.7, 0.95, 0.999):
         more = {"redraw": redraw.split()[0], "progress": seen.append}
         table, needed = instances_needed(metric, sets, m, probability, **more), []

@@ -1,4 +1,4 @@
-"""Chances with redrawn instances, against enumeration and evaluations simulated from scratch."""
+"""``probability_if_redrawn``, against enumeration and evaluations simulated from scratch."""
 
 from collections import Counter
 from functools import cache, partial, reduce
@@ -79,7 +79,7 @@ def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
      (2000, "instances", "inverted"), (2001, "instances", "normal")],
 )  # fmt: skip
 def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> None:
-    # The mean depends on a few hits by much; a user with two relevant items has more weight.
+    # Few users have hits; weighted by relevant items, the user with two of them counts twice.
     ranks = np.full((2, size), 60)
     ranks[0, : size // 6], ranks[1, -(size // 9) :] = 1, 2
     labels = np.r_[0, 0 : size - 1] if weighting == "relevant-items" else np.arange(size)
@@ -93,15 +93,15 @@ def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> 
     if row.better == "Q":
         values = values[::-1]
     gap, deviation = values[0].average - values[1].average, spread_if_redrawn(*values) ** 0.5
-    normal = norm.cdf((gap - np.array([0, 0.5]) / size) / deviation)  # half a hit away from a tie
+    normal = norm.cdf((gap - np.array([0, 0.5]) / size) / deviation)  # 0 or half a hit for ties
     assert (np.abs(normal - row.probability).min() < 1e-9) == (kind == "normal")
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
-    """If both runs contain the rare value equally often, values a thousandth of it decide."""
+    """Chances are right if a rare value is a thousand times all others, which only break ties."""
     case, rng, runs = Pair.rare(33), np.random.default_rng(5), 20_000
     assert off_redrawn(case, runs) <= 4
-    gap = case.redrawn(rng, runs, paired=False)  # different instances for each system
+    gap = case.redrawn(rng, runs, paired=False)  # P and Q draw instances independently
     labels = np.arange(case.ranks.shape[1])
     apart = [case.sets[0], sd.RankSet("Q", case.ranks[1], case.n, instances=labels + 1000)]
     options = {"scheme": case.scheme, "correction": case.correction}
@@ -114,8 +114,8 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
     "options", [{"scheme": WITHOUT}, {"scheme": POPULARITY, "odds": 2.0, "ties": "pessimistic"}]
 )
 def test_many_instances_by_the_moments_of_each(options):
-    # A redrawn value varies by its own distribution, ties included, and by its mean. The set has
-    # more than 200 relevant items, since smaller sets are simulated.
+    # A redrawn metric varies with the negatives, and its mean with the instance. The set has
+    # more than 200 relevant items, so that its chance is normal; smaller sets are simulated.
     size = {"systems": 2, "relevant": 3 - ("ties" in options), "most": 3}
     some = users(np.random.default_rng(6), 120, **size)
     each = {x.system: moments_of_each(x, 3, **options) for x in some.sets}
@@ -135,7 +135,7 @@ def test_many_instances_by_the_moments_of_each(options):
 
 
 def test_few_instances_against_a_million():
-    # AP of P is 1, Q has four 1/6 in a million instances; Q's mean is taken as normal.
+    # AP of P is 1; Q's is 1/6 in four of a million instances, and its mean is approximately normal.
     p = sd.RankSet("P", [1, 1, 1], 20)
     q = sd.RankSet("Q", [1, 20], 20, counts=[10**6 - 4, 4])
     row = probability_if_redrawn("AP", [p, q], 5, scheme=WITHOUT).iloc[0]
@@ -155,7 +155,7 @@ def test_several_items_that_are_each_ranked_among_all_others(size: int) -> None:
     n, m, runs = 60, 5, 20_000
     rng = np.random.default_rng(3)
     ranks = [np.c_[np.ones(size, dtype=int), rng.integers(2, 9, size)]]
-    ranks.append(ranks[0] + rng.integers(0, 5, (size, 1)) * [0, 1])  # first items: equal ranks
+    ranks.append(ranks[0] + rng.integers(0, 5, (size, 1)) * [0, 1])  # Q's second items: 0-4 lower
     sets = of_ranks(n, *(r.ravel() for r in ranks), instances=np.repeat(np.arange(size), 2))
     row = probability_if_redrawn("TOPK@0.05", sets, m, scheme=WITH).iloc[0]
     assert row.better == "P"
@@ -168,7 +168,7 @@ def test_several_items_that_are_each_ranked_among_all_others(size: int) -> None:
 @pytest.mark.parametrize("paired", [True, False])
 def test_thirty_users_by_the_law_of_their_sum(paired: bool) -> None:
     for metric, relevant in [("Recall@3", 2), ("Precision@2", 2), ("AP", 1), ("HitRate@1", 3)]:
-        # Values are multiples of 1/12: a drawn user's distribution is convolved with itself.
+        # Metric values are multiples of 1/12; the distribution for one drawn user is convolved.
         rng, m, parsed = np.random.default_rng(len(metric)), 2, sd.parse_metric(metric)
         some = users(rng, 24, systems=2, relevant=relevant, most=4, apart=not paired)
         row = probability_if_redrawn(metric, some.sets, m, scheme=WITHOUT).iloc[0]

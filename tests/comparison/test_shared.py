@@ -1,4 +1,4 @@
-"""Shared negatives, against an enumeration of every pair of item sets and every draw."""
+"""``probability_if_shared``, against all orders of the irrelevant items and all samples."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -26,7 +26,7 @@ def draws(items: int, m: int, scheme: str) -> np.ndarray:
 
 
 def counted(above: Sequence[Sequence[int]], samples: np.ndarray) -> np.ndarray:
-    """Return the sampled ranks of relevant items, given the irrelevant items above each item."""
+    """Return sampled ranks (samples, relevant items), given the items above each relevant item."""
     return np.array([np.isin(samples, x).sum(axis=1) + j for j, x in enumerate(above, start=1)]).T
 
 
@@ -72,7 +72,7 @@ def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> 
     fit = sd.parse_correction(correction).fit("Recall@2", sd.Sampling(n, m, scheme))
     samples = draws(n - 1, m, scheme)
     for first, second, tied in ((3, 4, 0), (2, 7, 0), (6, 6, 0), (2, 3, 2), (4, 3, 3)):
-        # Tied items of P may be in any order; for Q, all sets of items above are tried.
+        # The tied items of P take any order; all sets of items above the item of Q are tried.
         sets = [sd.RankSet("P", [first], n, ties=[tied]), sd.RankSet("Q", [second], n)]
         x = [fit(counted([range(first - 1 + t)], samples)[:, 0]) for t in range(tied + 1)]
         above = combinations(range(n - 1), second - 1)
@@ -81,7 +81,7 @@ def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> 
         low, high = bounds_of(sd.metric("recall", k=2), sets, m, options)
         assert low <= found.min() + 1e-12
         assert high >= found.max() - 1e-12
-        if tied:  # with ties, bounds hold for all joint distributions, sorted alike or oppositely
+        if tied:  # with ties, bounds are covariances of values sorted alike or oppositely
             x, y = np.sort(x, axis=None), np.sort(np.repeat(every[0], tied + 1))
             assert (low, high) == pytest.approx(covariances(x, [y[::-1], y]), abs=1e-12)
         if np.all(np.diff(fit.values) <= 0) and not tied:
@@ -91,7 +91,7 @@ def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> 
 @pytest.mark.parametrize("metric", ["AP", "Recall@2", "NDCG@2"])
 @pytest.mark.parametrize("seed", range(10))
 def test_few_instances_by_linear_programming(metric, seed, monkeypatch):
-    """The bounds match those over all joint distributions and those of Cantelli's inequality."""
+    """Bounds are the tighter of those over all joint distributions and Cantelli's inequality."""
     monkeypatch.setattr(shared, "_NEGLIGIBLE", 0.0)
     n, m, scheme = 6, 2, SCHEMES[seed % 2]
     rng = np.random.default_rng(seed)
@@ -143,7 +143,7 @@ def test_many_instances_by_the_covariances_of_each(seed: int, monkeypatch) -> No
         m = 29 - several  # all negatives are drawn
     elif correction is None:
         n, items = rng.integers(20, 40, size), rng.integers(1, 2 + several, size)
-    # Fractional counts (halves) have no exact distribution.
+    # For 12 users, counts are halves, so that no exact distribution can be computed.
     counts = rng.integers(1, 4, size) / (1 + (size == 12))
     users, sets, alone = rng.permutation(size) + 100, [], []
     for name, part in ("P", 0.9), ("Q", 1.0):

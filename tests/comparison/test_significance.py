@@ -1,4 +1,4 @@
-"""Significance tests, against enumerated swaps and resamples, and textbook distributions."""
+"""``significance``, against enumerated swaps and resamples, and textbook distributions."""
 
 from itertools import combinations, product
 from typing import Any
@@ -26,7 +26,7 @@ def near(p: float, true: float, runs: int, more: float = 0.0) -> bool:
 
 
 def whole(p: float, runs: int = 10_000) -> bool:
-    """Return whether p counts drawn swaps, so that it is a multiple of 1 / (1 + runs)."""
+    """Return whether p is a multiple of 1 / (1 + runs), as a p-value from ``runs`` draws is."""
     return abs(p * (1 + runs) - round(p * (1 + runs))) < 1e-8
 
 
@@ -56,7 +56,7 @@ def test_every_swap_of_every_pair_is_counted(seed: int) -> None:
 
 
 def resampled(values: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> tuple:
-    """Return the mean of every resample of as many instances, and its probability."""
+    """Return the weighted mean of every bootstrap resample of instances, and its probability."""
     size, total = len(counts), int(counts.sum())
     bars = np.array(list(combinations(range(total + size - 1), size - 1)))
     times = np.diff(np.c_[np.full(len(bars), -1), bars, np.full(len(bars), total + size - 1)]) - 1
@@ -95,7 +95,7 @@ def of_whole(steps: np.ndarray) -> float:
 
 @pytest.mark.parametrize("kind", ["rows", "counts", "weights"])
 def test_sums_of_drawn_swaps_that_tie_with_the_observed_one_count(kind: str) -> None:
-    # More than 20 differences are too many to list; they are multiples of 1/6, or of one hit.
+    # For more than 20 differences, swaps are drawn; differences are multiples of 1/6, or of a hit.
     draw, runs = rng(7), 20_000
     if kind == "weights":
         sizes = draw.integers(1, 4, 60)
@@ -121,7 +121,7 @@ def test_sums_of_drawn_swaps_that_tie_with_the_observed_one_count(kind: str) -> 
 
 
 def test_signs_are_drawn_as_often_up_as_down() -> None:
-    # Swaps reach the difference only if the eight large differences have one sign: 2 of 256 cases.
+    # A swap is as extreme as observed if the eight large differences have one sign: 2 of 256 cases.
     ranks = np.array([[1] * 8 + [21, 22] * 6 + [23], [30] * 8 + [20] * 13])
     for sets in (of_ranks(30, *ranks), of_ranks(30, *ranks[:, ::-1])):
         assert near(outcome("AP", sets, resamples=30_000).p, 2 / 256, 30_000)
@@ -155,7 +155,7 @@ def unpaired(first: np.ndarray, second: np.ndarray, n: int) -> list[sd.RankSet]:
 
 
 def test_unpaired_hits_are_fishers_test() -> None:
-    # Two histograms have different sizes: the hits of the first are hypergeometric.
+    # Histograms of 40 and 60 instances are unpaired: if regrouped, P's hits are hypergeometric.
     counts = {"P": [14, 26], "Q": [9, 51]}
     p, q = (sd.RankSet(x, [1, 30], 50, counts=own) for x, own in counts.items())
     row, hits = outcome("Recall@10", [p, q], resamples=40_000), np.arange(24)
@@ -166,7 +166,7 @@ def test_unpaired_hits_are_fishers_test() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_unpaired_instances_of_unequal_weight(seed: int) -> None:
-    """The p-value is that over all divisions of the instances into two groups."""
+    """The p-value is near that from all divisions of the ten instances into two groups of five."""
     (name, k), options, some, values, weights = case(seed, 5, systems=2, most=1, apart=True)
     value, weight = values.ravel(), np.r_[weights, weights]
     left = np.array([np.isin(np.arange(10), x) for x in combinations(range(10), 5)])
@@ -179,7 +179,7 @@ def test_unpaired_instances_of_unequal_weight(seed: int) -> None:
 
 def test_many_unpaired_instances_of_many_values_are_normal() -> None:
     for size, n, power in [(2500, 64, 1.97), (2500, 65, 1.85), (2499, 90, 1.95), (2500, 200, 1.9)]:
-        # From 5,000 instances and 65 values on, the p-value is normal (finite population variance).
+        # A normal p-value is used from 5,000 instances with 65 distinct values on.
         p, q = skewed(rng(6), n, (2500, size), (1.9, power))
         first, second = (np.r_[1 : n + 1, rs.ranks[n:]] for rs in (p, q))
         values = 1 / np.r_[first, second]
@@ -248,8 +248,8 @@ def test_who_is_paired() -> None:
         (("abc", "cab"), None, True),
         (("abc", "abd"), None, None),
         (("abc", "abcd"), None, None),
-        ((None, None), None, True),  # without labels, instances are paired by their order
-        ((None, None), [5, 1, 1], None),  # rows of a histogram are no instances
+        ((None, None), None, True),  # no labels: paired by position
+        ((None, None), [5, 1, 1], None),  # rows with counts cannot be paired
         (("abc", "abc"), [5, 1, 1], True),
         (("abc", "cabb"), None, False),  # in Q, b has two items: unequal weights
     ):

@@ -1,6 +1,6 @@
 """Verdicts, flips and the m from which an order stays right, computed by hand and for every m.
 
-This is a small sample; ``python -m tests.benchmarks`` runs 200 random sets, n up to 400.
+These are a few cases; ``python -m tests.benchmarks`` runs 200 random sets, n up to 400.
 """
 
 from collections import Counter
@@ -45,7 +45,7 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
         right = sd.right_from(row.metric, both, **given).m
         assert right.equals(pd.Series([row.right_from], dtype="Int64"))
         chance = sd.probability_of_order(row.metric, both, 12, **given).probability[0]
-        # The widest pair sets the frequencies of an inversion, which change its errors, of 1e-8.
+        # Chances by inversion have errors of 1e-8, which depend on the pairs computed together.
         assert row.probability == pytest.approx(chance, abs=1e-7)
 
 
@@ -54,7 +54,7 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
     [(0, 1, 0.99, "tied"), (1, 0, 0.0, "undecided"), (1, 1, 0.95, "right"),
      (1, 1, 0.9499, "undecided"), (1, -1, 0.05, "wrong"), (1, -1, 0.0501, "undecided"),
      (1, -1, 0.99, "undecided"), (1, 0, 1.0, "undecided"), (0, -1, 0.0, "tied"),
-     (1, 1, 0.0003, "undecided")],  # nearly every run is a tie
+     (1, 1, 0.0003, "undecided")],  # nearly all runs tie
 )  # fmt: skip
 def test_states(truth, sampled, chance, state) -> None:
     assert state_of(truth, sampled, chance) == state
@@ -124,7 +124,7 @@ def test_systems_with_different_n_and_more_negatives_than_candidates() -> None:
         found = sd.flips("AP", sets, m_max, scheme=scheme)
         assert [f.m for f in found] == flips_of(signs)
         assert {(type(f.m), type(f.first)) for f in found} <= {(int, str)}
-        if scheme == WITHOUT:  # once all negatives are drawn, nothing changes
+        if scheme == WITHOUT:  # once all negatives are drawn, the order is final
             assert sd.flips("AP", sets, 500, scheme=scheme) == sd.flips("AP", sets, scheme=scheme)
 
 
@@ -141,7 +141,7 @@ def test_nothing_is_missed_or_invented(number, case, corrections):
 
 @pytest.mark.parametrize("seed", range(10, 18))
 def test_pairs_tell_what_the_table_does(seed: int) -> None:
-    """Pairs are sorted by state, number of metrics in that state, ``right_from``, and chance."""
+    """``worst_pairs`` sorts by worst state, metrics in that state, ``right_from``, and chance."""
     rng = np.random.default_rng(seed)
     n, m = (60, 30)[seed % 2], (5, 12)[seed % 4 == 3]
     sets = of_ranks(n, *rng.integers(1, n, (4, 12)))

@@ -1,4 +1,4 @@
-"""Bias-variance vectors (eq. 25) for any prior and γ, against dense floats and 120 digits."""
+"""Bias-variance vectors (eq. 25 of Krichene & Rendle), against dense floats and 120 digits."""
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
@@ -34,7 +34,7 @@ def law_in_digits(n: int, m: int, scheme: str) -> np.ndarray:
 
 @cache
 def gain(name: str, k: int | None, r: int, n: int) -> Decimal:
-    """Return a metric by eq. 7-13 at true rank r, for one relevant item."""
+    """Return the metric of one relevant item at rank r (eq. 7-13 of Krichene & Rendle)."""
     if name == "auc":
         return Decimal(n - r) / (n - 1)
     if k is not None and r > k:
@@ -59,7 +59,7 @@ def solved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def in_digits(sampling, prior, gammas, metrics=METRICS):
-    """Solve ((1-γ) A'A + γ diag(c)) x = A'b for each γ; x has a column per metric."""
+    """Return (γ, solution of eq. 25 in 120 digits) for each γ, with one column for each metric."""
     with localcontext() as context:
         context.prec = 120
         weight = np.array([Decimal(w) for w in prior])
@@ -74,7 +74,7 @@ def in_digits(sampling, prior, gammas, metrics=METRICS):
 
 
 def furthest(gamma, prior, sampling, truth, metrics):
-    """Return the largest error of the vectors of ``metrics``, relative to their largest entries."""
+    """Return the largest error of fitted vectors, relative to the largest entry of ``truth``."""
     recipe = sd.correction("bias-variance", gamma=float(gamma), prior=prior)
     fits = [recipe.fit(sd.metric(name, k=k), sampling) for name, k in metrics]
     assert gamma == "0" or not any(fit.note for fit in fits)
@@ -114,14 +114,14 @@ def test_small_gammas_keep_their_digits(n: int, m: int, steep: int) -> None:
     prior, metrics = [10**9 // r**steep for r in range(1, n + 1)], [("ap", None), ("recall", 10)]
     sampling, gammas = sd.Sampling(n, m, WITH), ("5e-7", "1e-8", "1e-10", "1e-12", "1e-16")
     for gamma, truth in in_digits(sampling, prior, gammas, metrics):
-        # Normal equations lose 1e-16 / gamma; the error allowed is about its square root.
+        # Normal equations would have errors of 1e-16 / gamma; the errors allowed here are smaller.
         error = furthest(gamma, prior if steep else None, sampling, truth, metrics)
         assert error <= 2e-15 / np.sqrt(float(gamma))
 
 
 @pytest.mark.parametrize(("n", "m", "k"), [(2, 1, 1), (12, 5, 3), (40, 30, 4), (60, 45, 10)])
 def test_least_squares_without_replacement(n: int, m: int, k: int) -> None:
-    # The vectors have entries up to 1e3 times the metric.
+    # Entries of these vectors are up to 1,000 times the values of the metric.
     sampling, metrics = sd.Sampling(n, m, WITHOUT), [("recall", k)]
     [(_, truth)] = in_digits(sampling, [1] * n, "0", metrics)
     assert furthest("0", None, sampling, truth, metrics) <= 1e-12
@@ -130,8 +130,8 @@ def test_least_squares_without_replacement(n: int, m: int, k: int) -> None:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("position", "k"), [(3, 67), (5, 300), (40, 120)])
 def test_the_cutoff_of_a_later_item_is_nearer(position: int, k: int, scheme: str) -> None:
-    # Items above a later relevant item are relevant too, so fewer irrelevant ones may be above it.
-    # With so many ranks, quadrature nodes are used, whose intervals must meet at the cutoff.
+    # The item at ``position`` is within k if at most k - position irrelevant items are above it.
+    # For 2,000 ranks quadrature is used; its intervals must end at that number of items.
     n, m, gamma = 2000, 60, 0.01
     at = nodes(sd.metric("recall", k=k), sd.Sampling(n, m, scheme), position, gamma=gamma)
     law, target = oracles.dense_law(n, m, scheme), oracles.dense_target("recall", k, n, position)
@@ -169,7 +169,7 @@ def test_small_cases_and_their_moments(scheme: str, data: st.DataObject) -> None
     + [(n, m, WITHOUT, 1.0) for n, m in ((2, 1), (9, 4), (300, 299), (301, 250), (1200, 90))],
 )
 def test_large_sizes(n: int, m: int, scheme: str, odds: float) -> None:
-    """Vectors are right beyond 1,000 ranks, where quadrature is used, and in closed form."""
+    """Vectors match the dense solution, also beyond 1,000 ranks, where quadrature is used."""
     law, sampling = oracles.dense_law(n, m, scheme, odds), sd.Sampling(n, m, scheme, odds)
     metrics = [("auc", None), ("precision", 10), ("ap", None), ("ap", 500), ("ndcg", None)]
     metrics += [(name, k) for name in ("recall", "ndcg") for k in (1, 10, 65, 100, n // 3 + 1)]
@@ -194,7 +194,7 @@ def test_what_counts_as_zero_says_so_and_the_two_ways_meet() -> None:
 
 
 def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
-    # Draws contain only the one other item, so the sampled rank 2 of 3 cannot occur.
+    # For n = 2, both draws are of the only other item, so sampled rank 2 of 3 cannot occur.
     for gamma in (1.0, 0.1):
         fit = sd.correction("BV", gamma=gamma).fit("AP", sd.Sampling(2, 2, WITH))
         np.testing.assert_allclose(fit.values, [1.0, 0.75, 0.5], rtol=0, atol=1e-15)
@@ -202,11 +202,11 @@ def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
 
 
 def kkt_residual(law, target, values, nonnegative=True):
-    """Return the largest violation of optimality, relative to max|A'M|.
+    """Return how far a monotone fit is from optimality, relative to max |law.T @ target|.
 
-    A non-increasing vector is sum_i step_i 1[t <= i] with steps >= 0 for i < m; the last step is
-    the level, free or >= 0. At the minimum the gradient in each step is >= 0, and 0 where the step
-    is positive (always for a free level); no step is negative.
+    A non-increasing vector of m + 1 entries has m steps down, and its last entry. At the minimum
+    no step is negative, and the gradient of the squared error in each step is >= 0, and 0 if the
+    step is positive. The last entry is a step too if ``nonnegative``; else its gradient is 0.
     """
     along_steps = np.cumsum(law.T @ (law @ values - target))
     steps = np.append(values[:-1] - values[1:], values[-1])

@@ -18,7 +18,7 @@ MOST = [(10**12, 50), (10**12 - 1, 1000), (3 * 2**38 + 5, 10_000)]
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("name", "k"), METRICS)
 def test_rank_estimate_in_exact_arithmetic(scheme: str, name: str, k: int | None) -> None:
-    # Eq. 20 is evaluated in integers; in floats four ranks are wrong at n = 10,000, m = 99.
+    # Eq. 20 estimates ranks, here in integers; in floats four are wrong for n = 10,000, m = 99.
     metric = sd.metric(name, k=k)
     for n, m in ((10_000, 99), (3706, 100), (50, 7), (9, 8), *MOST):
         sampling, t = sd.Sampling(n, m, scheme), range(m + 1)
@@ -111,7 +111,7 @@ def test_risk_is_the_average_over_every_rank_with_few_nodes(scheme: str) -> None
     ("n", "m"), [(1501, 1000), (1501, 1300), (1501, 1490), (1501, 1499), (3541, 300), (3541, 2000)]
 )
 def test_risk_of_large_samples(n: int, m: int) -> None:
-    """The risk is right for large samples, whose distributions are not smooth in the rank."""
+    """``Fit.risk`` is right for large m, whose distributions are not smooth in the true rank."""
     law, sampling = dense_law(n, m, WITHOUT), sd.Sampling(n, m, WITHOUT)
     for text, recipe in (("NDCG", "BV 0.1"), ("AUC", "BV 1"), ("Recall@10", "uncorrected")):
         fit = sd.parse_correction(recipe).fit(text, sampling)
@@ -135,7 +135,7 @@ def beta(a: int, b: int) -> Fraction:
 
 
 def limit() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the limits, divided by n, of A'A, A'b (Recall at a quarter of the list) and c."""
+    """Return (gram, moment, marginal) of eq. 25 for Recall@(n/4), divided by n, as n grows."""
     counts, q = range(M + 1), Fraction(1, 4)
     betas = [[beta(s + t + 1, 2 * M - s - t + 1) for t in counts] for s in counts]
     ways = np.array([comb(M, s) for s in counts], dtype=object)
@@ -158,7 +158,7 @@ def test_bias_variance(scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_monotone(scheme: str) -> None:
-    # test_bias_variance explains these conditions of Karush, Kuhn and Tucker.
+    # The conditions of Karush, Kuhn and Tucker: see ``kkt_residual`` in test_bias_variance.
     gram, moment, _ = limit()
     values = sd.correction("CLS").fit(RECALL, sd.Sampling(N, M, scheme)).values
     along_steps = np.cumsum(gram @ values - moment)
@@ -170,8 +170,8 @@ def test_monotone(scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_reciprocal_rank_at_full_weight_of_the_variance(scheme: str) -> None:
-    # Eq. 26 gives the mean of 1/r given the sampled rank: B(s, m-s+1) / (n B(s+1, m-s+1)). For s =
-    # 0, the sum of (1 - p)^m / r is ln n + Euler's constant - H_m.
+    # By eq. 26 the entry for s items above is the mean of 1/r given s: with beta functions B,
+    # B(s, m-s+1) / (n B(s+1, m-s+1)), or if s = 0, (m + 1)(ln n + 0.577 - sum of 1/i to m) / n.
     values = sd.correction("BV", gamma=1).fit("AP", sd.Sampling(N, M, scheme)).values
     s = np.arange(1, M + 1)
     np.testing.assert_allclose(values[1:], (M + 1) / (s * N), rtol=1e-8)

@@ -1,4 +1,4 @@
-"""Eigenvalues against the dense matrix, retained shares against fitted vectors, and resolution."""
+"""``eigenvalues``, ``retained`` and ``resolution``, against dense matrices and fitted vectors."""
 
 from fractions import Fraction
 from math import factorial, sqrt
@@ -26,7 +26,7 @@ def chebyshev(n: int, degree: int) -> np.ndarray:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("n", "m"), [(3706, 200), (3706, 100), (1000, 7), (60, 59), (12, 4)])
 def test_eigenvalues_of_the_dense_matrix(n: int, m: int, scheme: str) -> None:
-    # S'S has the same non-zero eigenvalues as the n by n matrix K.
+    # scaled.T @ scaled has the non-zero eigenvalues of the larger (n, n) matrix scaled @ scaled.T.
     ours, law = sd.eigenvalues(sd.Sampling(n, m, scheme)), dense_law(n, m, scheme)
     scaled = law / np.sqrt(law.sum(axis=0))
     dense = np.linalg.eigvalsh(scaled.T @ scaled)[::-1]
@@ -35,7 +35,7 @@ def test_eigenvalues_of_the_dense_matrix(n: int, m: int, scheme: str) -> None:
 
 
 def test_closed_form_in_exact_arithmetic() -> None:
-    # The eigenvalues are L(m, j) / L(n-1, j) with L(m, j) = m! (m+1)! / ((m-j)! (m+j+1)!).
+    # Eigenvalue j is L(m, j) / L(n-1, j) with L(m, j) = m! (m+1)! / ((m-j)! (m+j+1)!).
     def big(m: int, j: int) -> Fraction:
         return Fraction(factorial(m) * factorial(m + 1), factorial(m - j) * factorial(m + j + 1))
 
@@ -48,13 +48,13 @@ def test_closed_form_in_exact_arithmetic() -> None:
 
 @pytest.mark.parametrize("gamma", [1.0, 0.1, 0.001])
 def test_what_a_fitted_vector_keeps(gamma: float) -> None:
-    # The expected corrected metric keeps the predicted share of each polynomial component.
+    # The expected corrected metric is the exact one, each polynomial component times ``retained``.
     n, m = 400, 20
     sampling, p, rank = sd.Sampling(n, m, WITHOUT), chebyshev(n, m), np.arange(1, n + 1)
     for text in ("AP", "Recall@10", "NDCG@10"):
         found = sd.correction("BV", gamma=gamma).fit(text, sampling).expected(rank)
         kept = sd.retained(sampling, gamma) * (p.T @ sd.parse_metric(text)(rank, n))
-        np.testing.assert_allclose(found, p @ kept, atol=1e-9)  # no component above degree m
+        np.testing.assert_allclose(found, p @ kept, atol=1e-9)  # degrees above m vanish
 
 
 def test_retained_at_the_ends_of_gamma() -> None:
@@ -78,14 +78,14 @@ def test_resolution_is_where_half_is_kept(scheme: str, gamma: float) -> None:
     # Rule of thumb: the last degree that is half retained is about sqrt(m ln(1/gamma)).
     assert gamma == 1 or abs(found.degree - sqrt(100 * np.log(1 / gamma))) <= 1.5
     p = chebyshev(n, found.degree)[:, found.degree]
-    # The sign changes between ranks change + 1 and change + 2.
+    # The polynomial first changes its sign between ranks change + 1 and change + 2.
     change = int(np.argmax(np.sign(p[1:]) != np.sign(p[:-1])))
     assert change + 1 <= found.width <= change + 2 or found.degree == 0
     assert found.blind > found.width or found.degree == 0
 
 
 def test_the_blind_spot_shows_two_distributions_that_agree() -> None:
-    # The Gauss rule for sums over 1..n is derived here from the polynomials alone.
+    # ``places`` are the nodes of the Gauss rule for sums over 1..n: eigenvalues of a Jacobi matrix.
     n, m = 1000, 100
     found = sd.resolution(sd.Sampling(n, m, WITHOUT), 0.1)
     nodes = found.degree // 2 + 1
@@ -93,13 +93,13 @@ def test_the_blind_spot_shows_two_distributions_that_agree() -> None:
     p = chebyshev(n, nodes)
     jacobi = np.diag([p[:, i] @ (scaled * p[:, i + 1]) for i in range(nodes - 1)], 1)
     places, vectors = np.linalg.eigh(jacobi + jacobi.T)
-    # Both distributions have equal means of every polynomial up to the last retained degree.
+    # Uniform ranks and ranks at ``places`` have equal means of each polynomial of retained degree.
     for j in range(found.degree + 1):
         legendre = np.polynomial.Legendre.basis(j)
         same = pytest.approx(legendre(scaled).mean(), abs=1e-10)
         assert vectors[0] ** 2 @ legendre(places) == same
     assert (places[0] * (n - 1) + n + 1) / 2 == pytest.approx(found.blind, rel=1e-9)
-    assert found.blind > 20  # the blind spot in ranks of 1,000, with 100 negatives
+    assert found.blind > 20  # the first 20 ranks may have no mass unnoticed
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 6), (2, 5), (7, 7), (5, 40)])

@@ -1,4 +1,4 @@
-"""Samples, and slow ways to compute their bounds, shared by the tests of estimation."""
+"""Sampled rank sets, and slow computations of bounds on their metrics, for the tests beside."""
 
 import numpy as np
 from scipy.optimize import bisect, linprog
@@ -13,7 +13,7 @@ from tests.oracles import WITH, dense_law, exact_metric
 
 
 def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
-    """Return mean counts of infinitely many runs without replacement, each instance at its n."""
+    """Return expected counts, drawn without replacement at each own n but stored as WITH and n."""
     own, times = np.unique(np.stack([ranks.n, ranks.ranks]), axis=1, return_counts=True)
     above = own[1].astype(float) - 1
     p = pmf("without-replacement", m, above, own[0] - 1 - above)
@@ -21,7 +21,7 @@ def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
 
 
 def beta_drawn(n, m, scheme=WITH, size=700, a=0.4, seed=9):
-    """Return a sample of ranks that follow Beta(a, 2) over 1..n, most of them at the top."""
+    """Return sampled ranks of items whose true ranks follow Beta(a, 2) over 1..n, mostly near 1."""
     rng = np.random.default_rng(seed)
     ranks = np.minimum(1 + (n * rng.beta(a, 2, size)).astype(int), n)
     return SampledRankSet("S", sd.Sampling(n, m, scheme).draw(ranks, rng), n, m, scheme=scheme)
@@ -32,7 +32,7 @@ def drawn(ranks: Ints, n: int, m: int | Ints, rng: np.random.Generator) -> Sampl
 
 
 def own_n_drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> SampledRankSet:
-    """Return one run without replacement, each instance with its n, marked as with replacement."""
+    """Return sampled ranks, drawn without replacement at each own n but stored as WITH and n."""
     above = rng.hypergeometric(ranks.ranks - 1, ranks.n - ranks.ranks, m)
     return SampledRankSet(ranks.system, above + 1, n, m, scheme=WITH)
 
@@ -49,7 +49,7 @@ FALLING = ("uniform", "flat then zero", "exponential")
 
 
 def shaped(rows: Floats, shape: str | None) -> Floats:
-    """Return rows of values for single ranks, or for uniform distributions on 1..j."""
+    """Return ``rows`` (one per rank) or, for a shape, the mean of the rows 1..j for each j."""
     if shape is None:
         return rows
     places = np.arange(1, len(rows) + 1).reshape(-1, *[1] * (rows.ndim - 1))
@@ -57,7 +57,7 @@ def shaped(rows: Floats, shape: str | None) -> Floats:
 
 
 def extremes(rows: Floats, low: Floats, high: Floats, values: Floats) -> tuple[float, float] | None:
-    """Return the range of a mean value over all distributions within limits, or ``None``."""
+    """Return the range of w @ values over distributions w with low <= w @ rows <= high, or None."""
     found = []
     for sign in (1, -1):
         least = {"A_ub": np.vstack([rows.T, -rows.T]), "b_ub": np.append(high, -low)}
@@ -71,7 +71,7 @@ def extremes(rows: Floats, low: Floats, high: Floats, values: Floats) -> tuple[f
 
 
 def brute(name, k, srs, shape, tolerance):
-    """Return bounds from the probabilities of all ranks and all cumulative shares, or None."""
+    """Return ``sd.bounds`` by a linear programme over all ranks; None if no ranks are possible."""
     ends = []
     for stratum in srs.strata:
         spans = []
@@ -91,9 +91,9 @@ def brute(name, k, srs, shape, tolerance):
 
 
 def limited(name, k, stratum, shape, confidence):
-    """Return bounds from exact limits of cumulative shares at each seen sampled rank and before.
+    """Return bounds from Clopper-Pearson limits of cumulative shares at, and before, seen ranks.
 
-    With a shape, half of the risk is for the difference between the mean and its expectation.
+    With a shape, half the error rate is for the distance of the mean metric from its expectation.
     """
     half, spans = (1 + confidence) / 2, []
     values = [exact_metric(name, k, n) for n in stratum.extremes or (stratum.n,)]
@@ -134,7 +134,7 @@ def limited(name, k, stratum, shape, confidence):
 
 
 def adaptive(share, rng, start, cap, stop):
-    """Return m and counts above; m doubles until ``stop`` items are above or ``cap`` are drawn."""
+    """Return m and numbers of items above; m doubles until ``stop`` are above or it is ``cap``."""
     m = np.full(len(share), start)
     above = rng.binomial(start, share)
     while np.any(more := (above < stop) & (m < cap)):

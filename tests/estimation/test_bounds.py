@@ -27,7 +27,7 @@ SEEDS = st.integers(0, 10**6)
 
 
 def rough(rng: np.random.Generator, n: int, most: int) -> tuple[tuple, str, str | None, list[int]]:
-    """Return a random metric, scheme, shape, and one or two numbers of negatives."""
+    """Return a random metric, scheme, shape of the rank distribution, and one or two m."""
     m = rng.choice(np.arange(1, min(n, most)), min(n - 1, int(rng.integers(1, 3))), replace=False)
     name = METRICS[rng.integers(len(METRICS))]
     return name, str(rng.choice(UNIFORM)), SHAPES[rng.integers(2)], sorted(m.tolist())
@@ -35,7 +35,7 @@ def rough(rng: np.random.Generator, n: int, most: int) -> tuple[tuple, str, str 
 
 @given(SEEDS, st.sampled_from([5, 60, 400, 2000]), st.booleans())
 def test_columns_and_their_minima_at_every_place(seed, n, room) -> None:
-    """Columns are right with or without memory for every rank, for any function of the counts."""
+    """``Columns`` match dense matrices, with room for all ranks or not, for any outcome weights."""
     rng = np.random.default_rng(seed)
     name, scheme, shape, sizes = rough(rng, n, 30)
     laws = [dense_law(n, m, scheme) for m in sizes]
@@ -106,7 +106,7 @@ def test_small_cases_against_all_ranks(seed) -> None:
     text = f"tolerance = {how['tolerance']:g} leaves no {shape or ''} rank".replace("  ", " ")
     assert str(caught.value).startswith(text)
     enough, small = float(re.search("take (.*), or None", str(caught.value))[1]), how["tolerance"]
-    if len(one.strata) == 1:  # the least sum of distances has nearly the least maximum
+    if len(one.strata) == 1:  # ``enough`` is nearly the least tolerance
         assert brute(name, k, one, shape, enough)
         less = small + 0.9 * (enough / 1.01 - small) / sum(one.outcomes.m)
         assert brute(name, k, one, shape, less) is None
@@ -115,7 +115,7 @@ def test_small_cases_against_all_ranks(seed) -> None:
 
 @given(SEEDS)
 def test_small_tables_against_all_ranks(seed) -> None:
-    """Bounds are right for one or two systems, any decimals or size, and impossible tables."""
+    """``bounds_from_table`` is right for any decimals and size, and refuses impossible tables."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(5, 70))
     (name, k), scheme, shape, (m, *_) = rough(rng, n, 12)
@@ -138,7 +138,7 @@ def test_small_tables_against_all_ranks(seed) -> None:
     tables, spans = [], []
     for _ in range(2):
         means = rng.dirichlet(np.full(n, 0.2)) @ shaped(law, shape)
-        if not possible:  # a table of no ranks, or of ranks of another shape
+        if not possible:  # values of no ranks at all, or of ranks without the shape
             means = rng.random(len(keys)) if rng.random() < 0.5 else law[rng.integers(n)]
         values = np.array([round(x, d) for x, d in zip(means.tolist(), decimals, strict=True)])
         tables.append(dict(zip(keys, values.tolist(), strict=True)))
@@ -179,9 +179,9 @@ def test_small_tables_against_all_ranks(seed) -> None:
 
 
 def alike(rng: np.random.Generator, system: str, scheme: str, sizes: list[int], n: int):
-    """Return a sample whose ranks are nearly all equal at each number of negatives."""
+    """Return a sample whose sampled ranks are nearly all equal at each number of negatives."""
     last, ranks, m, counts = rng.choice([0.0, 1.0, 0.0, 0.3][: 4 // len(sizes)]), [], [], []
-    for size in sizes:  # the last sampled rank is the same at each m, so m is independent of rank
+    for size in sizes:  # with two m, ranks are all first or all last, so m does not matter
         t = 1 + round(last * size)
         ranks += [t, min(t + 1, size + 1)]
         m += [size] * 2
@@ -222,7 +222,7 @@ def test_samples_that_are_all_alike_have_exact_limits(seed) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_strata_and_systems_share_the_risk(shape) -> None:
-    """If a part of the instances is all alike, each part gets half of the risk."""
+    """If all sampled ranks of one of two strata are 1, each stratum gets half the error rate."""
     t = 1 + np.random.default_rng(5).binomial(9, np.linspace(0, 1, 90) ** 3)
     first, other, both = (
         SampledRankSet("A", rank, n, 9, scheme=WITH)
@@ -232,7 +232,7 @@ def test_strata_and_systems_share_the_risk(shape) -> None:
     expected = parts[0][0] - parts[1][1], parts[0][1] - parts[1][0]
     found = confidence_range("AP", first, other, shape, 0.9)
     assert found == pytest.approx(expected, abs=1e-5)
-    # The ranks of ``known`` are known, those of ``other`` are not.
+    # The sampled ranks of ``known`` are true ranks (m = n - 1), those of ``other`` are not.
     known = SampledRankSet("A", np.arange(1, 41), 40, 39, scheme=WITHOUT)
     assert np.ptp(confidence_range("AP", known, other, shape, 0.9)) >= np.ptp(parts[1]) / 2
     found = confidence_range("AP", both, None, shape, 0.9)
@@ -240,7 +240,7 @@ def test_strata_and_systems_share_the_risk(shape) -> None:
 
 
 def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
-    """For further instances the variance is at most (mean - least)(most - mean) / size."""
+    """The variance of a mean cost of undrawn instances is at most (mean-least)(most-mean)/size."""
     rng = np.random.default_rng(6)
     for n in (np.full(30, 12), rng.integers(9, 30, 30)):
         ranks = rng.integers(1, n + 1)
@@ -261,7 +261,7 @@ def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
 @pytest.mark.parametrize(
     ("spans", "place"),
     [([(0.5, 0.6), (0.1, 0.2), (0.2, 0.4)], 0), ([(0.1, 0.2), (0.5, 0.6), (0.2, 0.4)], 1),
-     ([(0.5, 0.6), (0.1, 0.2), (0.3, 0.5)], None),  # not above the third
+     ([(0.5, 0.6), (0.1, 0.2), (0.3, 0.5)], None),  # (0.5, 0.6) touches (0.3, 0.5)
      ([(0.5, 0.6), (0.1, 0.5)], None), ([(0.5, 0.6)], None),
      ([(0.5, 0.6), (0.1, 0.2), None], None)],
 )  # fmt: skip

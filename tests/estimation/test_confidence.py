@@ -1,4 +1,4 @@
-"""Bounds that include sampling error, against general solvers, and their coverage."""
+"""Confidence intervals of metrics, against general solvers and definitions."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -27,7 +27,7 @@ SHAPES = (None, "non-increasing")
 
 
 def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> float:
-    """Return the extreme signed metric near the best fits; the sampling error is an unknown."""
+    """Return the extreme sum of signed metrics over distributions near the fits, by a solver."""
     ends = np.cumsum([0, *(len(p.values) for p in parts)])
     scatter = np.sqrt(sum(p.scatter for p in parts))
 
@@ -39,7 +39,7 @@ def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> flo
         return sum(s * (p.values @ w + p.offset) for s, p, w in terms) + scatter * x[-1]
 
     def squared(p, w):
-        """Return a squared distance: likelihood from the counts, others from the best fit."""
+        """Return the squared distance of w from the fit; for a likelihood, the added misfit."""
         if not p.likelihood:
             return np.sum((p.rows @ (w - p.weights)) ** 2)
         off, least = (np.sum((p.rows @ x - p.observed) ** 2) for x in (w, p.weights))
@@ -56,7 +56,7 @@ def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> flo
     how = {"bounds": limits, "constraints": constraints, "method": "SLSQP"}
     options = {"maxiter": 2000, "ftol": 1e-12}
     result = minimize(lambda x: -sign * value(x), start, options=options, **how)
-    # Status 8: no step improves at working precision; the comparison decides if it is optimal.
+    # Status 8: no step improves at working precision; the callers compare the result anyway.
     assert result.status in (0, 8), result.message
     return -sign * result.fun
 
@@ -82,7 +82,7 @@ def test_region_against_a_general_solver(kind, name) -> None:
 
 
 def observed(rng: np.random.Generator, scheme: str) -> tuple[Outcomes, list[int], str, int | None]:
-    """Return outcomes for one or two m and one or two n, and a metric; some cells are empty."""
+    """Return random outcomes (one or two m and n; some sampled ranks unseen), each n, a metric."""
     n, sizes = int(rng.integers(12, 50)), sorted({int(x) for x in rng.integers(2, 11, 2)})
     ends = [n, n + 3] if rng.random() < 0.5 else [n]
     law = [np.mean(dense_law(n, m, scheme)[: n // 2 + 1], axis=0) for m in sizes]
@@ -93,14 +93,14 @@ def observed(rng: np.random.Generator, scheme: str) -> tuple[Outcomes, list[int]
 
 
 def rare(seen: float) -> float:
-    """Return the variance of a count at which two standard errors reach its upper limit."""
+    """Return the variance that puts a small count's Poisson limit 1.96 standard errors above it."""
     return ((gamma.isf(0.025, seen + 1) - seen) / norm.isf(0.025)) ** 2 if seen < 5 else 0.0
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 @given(seed=st.integers(0, 10**6))
 def test_misfit_by_definition(scheme, seed) -> None:
-    """Misfits are distances in the covariance of the draws; with a shape, of the metric too."""
+    """``least_misfit`` uses the covariance of the counts; with a shape, also that of the metric."""
     found, ends, name, k = observed(np.random.default_rng(seed), scheme)
     cells, metric = confidence.Cells.of(found), sd.metric(name, k=k)
     laws = [np.hstack([dense_law(n, m, scheme) for m in found.m]) for n in ends]
@@ -130,7 +130,7 @@ def test_misfit_by_definition(scheme, seed) -> None:
     np.testing.assert_allclose(part.values, values, rtol=1e-12)
     assert (part.offset, part.scatter, part.likelihood, part.weight) == (0, 0, False, 1)
     assert part.extremes == pytest.approx((values.min(), values.max()))
-    # With a shape, the samples explain a part of the metric's variance over instances.
+    # With a shape, the sampled ranks explain a part of the metric's variance over instances.
     part = least_misfit(metric, found, "non-increasing")
     pairs = [(x, y[:, None]) for x, y in zip(laws, exact, strict=True)]
     kinds = ((x, x * y, y, y**2) for x, y in pairs)
@@ -154,7 +154,7 @@ def test_misfit_by_definition(scheme, seed) -> None:
 
 
 def wilson(srs: SampledRankSet, z: float) -> tuple[float, float, float]:
-    """Return the Wilson interval of the mean of 1 - s/m, with an effective number of draws."""
+    """Return (low, mean, high) of AUC: Wilson's interval with an effective number of draws."""
     share = seen = alike = 0.0
     for one in srs.strata:
         n = max(one.extremes, default=one.n)
@@ -166,7 +166,7 @@ def wilson(srs: SampledRankSet, z: float) -> tuple[float, float, float]:
                 seen += weight * (1 / 4 if m == c else c / m * s * (m - s) / (m * (m - c)))
     total, size = srs.counts.sum(), srs.counts.sum() / srs.design_effect
     p = share / total
-    seen += alike / 4 / size  # one more instance, which might be in the middle
+    seen += alike / 4 / size  # one more instance, with the largest variance
     draws = total * size / (min(alike, seen / (p * (1 - p))) if 0 < p < 1 else alike)
     centre = (p + z**2 / (2 * draws)) / (1 + z**2 / draws)
     reach = z / (1 + z**2 / draws) * np.sqrt(p * (1 - p) / draws + z**2 / (4 * draws**2))
@@ -187,7 +187,7 @@ def test_range_of_the_mean_rank_instance_by_instance(scheme, seed) -> None:
         sets.append(SampledRankSet(system, t[:size], n[:size], m[:size], **more))
     (low, p, high), (least, q, most) = (wilson(one, norm.isf(0.05)) for one in sets)
     assert interval("AUC", sets[0], confidence=0.9) == pytest.approx((low, high), abs=1e-9)
-    # Newcombe's method 10 for a difference
+    # Newcombe's method 10 (1998) for the difference of two proportions.
     reach = np.hypot(p - low, most - q), np.hypot(high - p, q - least)
     found = compare("AUC", *sets, confidence=0.9)
     assert (found.low, found.high) == pytest.approx((p - q - reach[0], p - q + reach[1]), abs=1e-9)
@@ -198,7 +198,7 @@ def test_range_of_the_mean_rank_instance_by_instance(scheme, seed) -> None:
     [([5, 5, 5], [0, 1, 2]), ([4, 1, 5], [0, 2]), ([4.5, 0.4, 5], [0]),
      ([0, 0, 5, 0, 0, 4], [0, 2, 3]), ([0, 0, 5, 0, 0, 5], [0, 2, 3, 5]), ([0, 0, 3], [0]),
      ([9, 0, 2, 4, 1, 0], [0, 1, 2]), ([0, 0, 0, 9, 7, 0, 0, 0], [0, 3, 4, 5]), ([0] * 5, [0]),
-     ([6] * 200, list(range(200))),  # 200 cells for more outcomes, each one sampled rank wide
+     ([6] * 200, list(range(200))),  # one sampled rank per cell, up to 200 cells
      ([6] * 401, sorted({int(401 * np.sin(i * np.pi / 400) ** 2) for i in range(200)}))],
 )  # fmt: skip
 def test_cells_hold_five_instances_or_none(counts, starts) -> None:
@@ -206,7 +206,7 @@ def test_cells_hold_five_instances_or_none(counts, starts) -> None:
 
 
 def test_all_cells_together_are_few() -> None:
-    """20 numbers of negatives have 200 cells each; for 21, cells hold 1/190 of the instances."""
+    """With 20 different m each sampled rank has a cell; with 21, two sampled ranks share one."""
     for many, wide in ((20, 1), (21, 2)):
         sizes = tuple(range(190, 190 + many))
         counts = tuple(np.full(m + 1, 6.0) for m in sizes)
@@ -241,7 +241,7 @@ def test_a_shape_is_contradicted_beyond_one_in_a_million() -> None:
     assert 5 < sum(refused) < 21
 
 
-ALL = SampledRankSet("A", [5, 2, 9, 12, 30], 40, 39, scheme=WITHOUT)  # these are true ranks
+ALL = SampledRankSet("A", [5, 2, 9, 12, 30], 40, 39, scheme=WITHOUT)  # m = n - 1: true ranks
 FEW = SampledRankSet("B", [1, 20, 30], 40, 39, scheme=WITHOUT)
 TWO = SampledRankSet("A", [1] * 80 + [2] * 20, 2, 1, scheme=WITHOUT)  # the only negative is drawn
 
@@ -257,13 +257,13 @@ def test_ranks_among_all_items_are_known(name, sets, exact, shape) -> None:
 
 
 def hits(below: int, of: int) -> SampledRankSet:
-    """Return one draw for each of many instances, so that AUC is a proportion."""
+    """Return instances with one negative each, so that AUC is the proportion below / of."""
     return SampledRankSet("A", [1] * below + [2] * (of - below), 1000, 1)
 
 
 def test_one_negative_each_is_a_proportion() -> None:
     for sets, printed in (
-        # Newcombe, Two-sided confidence intervals for the single proportion (1998), table I, 3.
+        # Newcombe, Two-sided confidence intervals for a proportion (1998), table I, method 3.
         ([hits(81, 263)], (0.2553, 0.3662)),
         ([hits(15, 148)], (0.0624, 0.1605)),
         ([hits(0, 20)], (0.0, 0.1611)),
@@ -289,12 +289,12 @@ def test_the_most_likely_distribution_against_a_general_solver() -> None:
     how = {"method": "L-BFGS-B", "bounds": [(0, None)] * 51}
     best = min(minimize(loss, x, **how).fun for x in (np.ones(51), found.weights + 1e-6))
     assert loss(found.weights) == pytest.approx(best, abs=2e-3)
-    # To second order, the loss of likelihood is half a squared distance.
+    # Near the maximum, the squared distance of ``found`` is twice the loss of log-likelihood.
     other = 0.97 * found.weights + 0.03 / 51
     squared = [np.sum((found.rows @ w - found.observed) ** 2) for w in (other, found.weights)]
     lost = loss(other) - loss(found.weights)
     assert squared[0] - squared[1] == pytest.approx(2 * lost, rel=0.1)
-    # Two entries of the same instance count as one.
+    # If each instance has two of the entries, the squared distance is half as large.
     pairs = replace(srs, instances=np.arange(150) // 2)
     half = confidence.maximum_likelihood(sd.parse_metric("Recall@3"), pairs.outcomes)
     squared = [np.sum((half.rows @ w - half.observed) ** 2) for w in (other, found.weights)]

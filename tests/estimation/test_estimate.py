@@ -31,7 +31,7 @@ def test_by_definition(name: str, text: str) -> None:
     n = srs.population
 
     def mean_of(values) -> float:
-        """Return the mean of the values that the vector of each m gives the sampled ranks."""
+        """Return the mean over the instances of the value at its sampled rank in values(m)."""
         fits = {m: values(m) for m in srs.outcomes.m}
         each = [fits[m](t) for t, m in zip(srs.sampled_ranks, srs.m, strict=True)]
         return float(np.average(each, weights=srs.counts))
@@ -61,7 +61,7 @@ def test_runs_together_are_runs_alone(method: str) -> None:
 @pytest.mark.parametrize("method", ["mle", "bv-mle", "mn", "BV 0.1"])
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_all_negatives_drawn_leave_nothing_unknown(method: str, rank: int) -> None:
-    # For MN the equations have many solutions.
+    # The equations of MN have many solutions here; any must give the exact metric.
     alone = SampledRankSet("A", [rank], 3, 2, scheme=WITHOUT)
     assert point("AUC", alone, method) == pytest.approx((3 - rank) / 2)
 
@@ -128,7 +128,7 @@ SAMPLES["all drawn, adaptive"] = replace(SAMPLES["all drawn"], adaptive=True)
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("text", ["NDCG@10", "AUC"])
 def test_interval_by_definition(name: str, text: str) -> None:
-    """Intervals contain the range of possible values and the estimate ± z standard errors."""
+    """Intervals span ``interval`` and the estimate ± z standard errors, within worst..best."""
     srs, metric = SAMPLES[name], sd.parse_metric(text)
     ends = [[metric.worst_and_best(n) for n in x.extremes or (x.n,)] for x in srs.strata]
     shares = [float(x.total) / srs.n_instances for x in srs.strata]
@@ -143,7 +143,7 @@ def test_interval_by_definition(name: str, text: str) -> None:
             for x in one.strata:
                 slope = estimates.slopes(metric, x, method)
                 parts = [(np.concatenate(x.counts), slope)]
-                if not x.adaptive:  # the instances of each m are a separate sample
+                if not x.adaptive:  # each m is a sample of its own
                     parts = list(zip(x.counts, x.by_m(slope), strict=True))
                 for counts, here in parts:
                     off = here - np.average(here, weights=counts)
@@ -193,7 +193,7 @@ def test_slopes_by_differences(method: str, scheme: str) -> None:
 
 
 def test_linear_cutoffs() -> None:
-    # The end of the sampled list corresponds to the end of the full list.
+    # Without ``beta``, k = m + 1 (the whole sampled list) corresponds to n (the whole list).
     for n, m in ((3706, 100), (10, 9), (2, 1), (7, 20)):
         exact = [1 + math.floor(Fraction((k - 1) * (n - 1), m)) for k in range(1, m + 2)]
         assert [estimates.full_cutoff(k, n, m) for k in range(1, m + 2)] == exact
@@ -201,7 +201,7 @@ def test_linear_cutoffs() -> None:
 
 @pytest.mark.parametrize("a", [0.2, 0.5, 1.0, 2.5])
 def test_cutoffs_of_beta_ranks_by_integration(a: float) -> None:
-    # If the share above has density a p^(a-1), u = p^a is uniform; the chance is an integral.
+    # If the share p of items above has density a p^(a-1), then p^a is uniform: integrate over it.
     n, m = 5000, 20
     for k in (1, 5, 20):
         how = {"epsabs": 1e-13, "limit": 200}
@@ -213,7 +213,7 @@ def test_cutoffs_of_beta_ranks_by_integration(a: float) -> None:
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_matching_cutoffs_by_counting(scheme: str) -> None:
-    """Cutoffs are right for different n and counts, also if some lists have fewer than m items."""
+    """``matching_cutoff`` is the smallest K at which Recall@K reaches the sampled Recall@k."""
     rng = np.random.default_rng(0)
     for n in (np.full(60, 50), rng.integers(12, 50, 60)):
         ranks, counts = rng.integers(1, np.maximum(n // 2, 2)), rng.integers(1, 4, 60)
@@ -230,7 +230,7 @@ def test_matching_cutoffs_by_counting(scheme: str) -> None:
 
 SIZE = (400, 15)
 OTHER = SampledRankSet("T", [1, 1, 4, 16], *SIZE, scheme=WITH)
-LARGE = [("recall", 700), ("ndcg", 2500), ("ap", None)]  # these cutoffs are between nodes
+LARGE = [("recall", 700), ("ndcg", 2500), ("ap", None)]  # cutoffs between quadrature nodes
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_learned_prior_is_that_of_the_correction(sets, method, gammas, metrics) 
     for name, k in metrics:
         for gamma in gammas:
             fit = fit_learned(method, sd.metric(name, k=k), one, gamma=gamma)
-            used = gamma or (0.01 if len(sets) == 1 else 0.1)  # several systems share one vector
+            used = gamma or (0.01 if len(sets) == 1 else 0.1)  # defaults: one system, several
             again = sd.correction("BV", gamma=used, prior=prior).fit(fit.metric, sampling)
             close = 1e-9 * np.abs(again.values).max()
             np.testing.assert_allclose(fit.values, again.values, atol=close, rtol=0)
@@ -260,7 +260,7 @@ def test_learned_prior_is_that_of_the_correction(sets, method, gammas, metrics) 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_mn_is_the_printed_matrix(scheme: str) -> None:
-    """MN solves the printed equations, for one set or several sets with their mean size."""
+    """The vector of the method MN solves its published equations, with the mean size of sets."""
     first, other = beta_drawn(*SIZE, scheme, 900), beta_drawn(400, 9, scheme, 300, seed=2)
     for sets, size in (([first], 900), ([first, other], 600)):
         pi = sd.rank_distribution(sets)
@@ -275,7 +275,7 @@ def test_mn_is_the_printed_matrix(scheme: str) -> None:
                 np.testing.assert_allclose(fit.values, printed, rtol=0, atol=close)
                 assert fit.correction.gamma == pytest.approx(1 / size)
                 assert fit.sampling == sd.Sampling(400, m, scheme)
-    half = SampledRankSet("A", [1], *SIZE, counts=[0.5], scheme=scheme)  # γ is at most 1
+    half = SampledRankSet("A", [1], *SIZE, counts=[0.5], scheme=scheme)  # γ: 1 / size = 2, cut to 1
     assert fit_learned("mn", "AP", half).correction.gamma == 1
 
 
@@ -299,7 +299,7 @@ def test_every_column_of_the_gamma_table_by_definition(scheme: str) -> None:
     every = gamma_table("NDCG@10", sampling, size, pi, gammas=(0.5, 0.01, 1e-5))
     pd.testing.assert_frame_equal(table, every, rtol=1e-10)
     assert table.gamma.tolist() == [1 / size, 0.5, 0.01, 1e-5]
-    usual = gamma_table("NDCG@10", sampling, 0.5, truth).gamma  # γ is at most 1
+    usual = gamma_table("NDCG@10", sampling, 0.5, truth).gamma  # the first is 1 / 0.5, cut to 1
     assert usual.tolist() == [1.0, *(10 ** (-e / 4) for e in range(25))]
     scaled = law / np.sqrt(law.sum(axis=0))
     for row in table.itertuples():

@@ -1,4 +1,4 @@
-"""Estimated rank distributions, against the printed iterations and conditions of optimality."""
+"""Estimated rank distributions, against published iterations and conditions of optimality."""
 
 from dataclasses import replace
 
@@ -19,14 +19,14 @@ METHODS = ("mle", "mes", "monotone-mle")
 
 
 def iterated(rows: np.ndarray, share: np.ndarray, w: np.ndarray, iterations: int) -> np.ndarray:
-    """Iterate pi_r <- (1/U) sum_u pi_r B_u(r) / sum_q pi_q B_u(q), the note's formula."""
+    """Return w after repeating w_r <- w_r sum_s rows[r, s] share_s / sum_q w_q rows[q, s]."""
     for _ in range(iterations):
         w = w * (rows @ (share / (w @ rows)))
     return w
 
 
 def uniforms(n: int) -> np.ndarray:
-    """Return uniform distributions on 1..j, for all j to 200 and about 300 more: (ends, n)."""
+    """Return the uniform distributions on ranks 1..j, for all j to 200 and about 300 larger j."""
     ends = np.arange(1, n + 1)
     if n > 500:
         beyond = np.geomspace(200, n, 301).round().astype(int)
@@ -43,7 +43,7 @@ def test_where_a_non_increasing_distribution_may_fall(n: int) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n", [60, 9_000])
 def test_means_of_metrics_with_any_cutoff(n: int, method: str) -> None:
-    """Means are right for cutoffs within panels of ranks, at their ends, and beyond all ranks."""
+    """Means are right for cutoffs inside panels (intervals of ranks), at their ends, or above n."""
     found = fitted(beta_drawn(n, 30 if n > 60 else 9), method)
     mass, panels = found.probabilities(), found.support.ends
     cuts = [1, 2, 64, 65, 700, 4321, n - 1, n, n + 5, *panels[-3:-1], panels[70 % len(panels)] + 1]
@@ -91,7 +91,7 @@ def test_mle_is_the_printed_iteration(scheme: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("n", "m", "iterations"), [(300, 15, 1), (300, 15, 500), (9_000, 40, 50)])
 def test_any_n(n: int, m: int, iterations: int, scheme: str) -> None:
-    """Beyond 4,000 candidates, panels of ranks are as accurate as all ranks."""
+    """Beyond 4,000 candidates, panels (intervals of ranks) are as accurate as all ranks."""
     srs = beta_drawn(n, m, scheme, 400)
     law, share = dense_law(n, m, scheme), srs.outcomes.counts[0] / 400
     law, share = law[:, share > 0], share[share > 0]
@@ -119,7 +119,7 @@ def test_pooling_adds_the_counts() -> None:
             ours = sd.rank_distribution(both, method, iterations=steps)
             np.testing.assert_allclose(found, ours, rtol=1e-10)
             assert not found.flags.writeable
-    # If n differs, the estimate is that at the mean n over the instances.
+    # Sets with different n are estimated together at the mean n of their instances.
     b, both = (replace(x, n=n) for x, n in ((b, 475), (both, 435)))
     assert sd.rank_distribution([a, b]) == pytest.approx(sd.rank_distribution(both), rel=1e-10)
 
@@ -141,7 +141,7 @@ def test_nine_in_ten_are_near_the_mean_n(n, counts, refused) -> None:
 
 
 def test_side_by_side_begins_at_the_common_distribution() -> None:
-    # The printed iteration has 50 steps for all samples, then 10 for each system, at any m.
+    # The function does 50 iterations for all systems together, then 10 for each system's sample.
     n, sizes, even = 200, (12, 17), uniforms(200)
     rows = [even @ dense_law(n, m, WITH) for m in sizes]
     sets = [beta_drawn(n, m, size=300, a=a) for a, m in zip((0.4, 0.7), sizes, strict=True)]
@@ -161,11 +161,11 @@ SPREAD = SampledRankSet("S", [1, 1, 4, 2, 9, 1], 80, M, counts=[1, 1, 1, 2, 1, 1
     "srs",
     [beta_drawn(*case) for case in ((3541, 100, WITH, 6040), (50, 3, WITH, 10), (200, 60, WITH, 1))]
     + [beta_drawn(*case, "without-replacement", 3000) for case in ((3541, 100), (9_000, 40))]
-    + [SPREAD],  # with two m, the errors of both are averaged over instances
+    + [SPREAD],  # two m: their squared errors are averaged over instances
 )
 def test_the_gradient_is_the_same_at_every_rank(srs: SampledRankSet) -> None:
-    # The note's convex function (m+1) sum_s p_s ((xA)_s - p_s)^2 - eta H(x) is at its minimum on
-    # the simplex if all partial derivatives are equal.
+    # MES minimizes (m+1) sum_s p_s ((x @ law)_s - p_s)^2 - eta entropy(x), p the observed shares
+    # of sampled ranks, over distributions x; at the minimum all partial derivatives are equal.
     x = sd.rank_distribution(srs, "mes")
     g = learners._ETA * (1 + np.log(np.maximum(x, 1e-300)))
     for m, counts in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
@@ -179,7 +179,7 @@ def test_the_gradient_is_the_same_at_every_rank(srs: SampledRankSet) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rank", [1, 201])
 def test_extreme_samples(rank: int, method: str) -> None:
-    # All items are first, or all are last: mass underflows far away without an error.
+    # Sampled ranks are all 1 or all m + 1: probabilities far away underflow without an error.
     p = sd.rank_distribution(SampledRankSet("S", [rank] * 50, 100_000, 200), method)
     assert p.shape == (100_000,)
     assert not p.flags.writeable

@@ -1,4 +1,4 @@
-"""MovieLens for tests and benchmarks; the repository contains no ratings."""
+"""Read ratings of MovieLens, which are not in the repository, for tests and benchmarks."""
 
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ MOVIES = 3883
 
 @cache
 def movielens(name: str = "ml1m") -> Interactions:
-    """Return ratings in file order; times are ranks in a complete order if the file has them."""
+    """Return the ratings of a file; its column ``order``, if present, is used instead of times."""
     table = pd.read_csv(DATA / f"{name}.csv.gz")
     time = table["order" if "order" in table else "timestamp"]
     (users, of_user), (items, of_item) = (numbered(table[x].to_numpy()) for x in ("user", "item"))
@@ -27,13 +27,13 @@ def movielens(name: str = "ml1m") -> Interactions:
 
 
 def with_unrated(data: Interactions) -> Interactions:
-    """Return the data with all movies as candidates, as in Steck's paper."""
+    """Return the data with the unrated movies added as items, as in Steck's paper."""
     more = -1 - np.arange(MOVIES - data.n_items)  # labels that no movie has
     items = np.append(data.items, more)
     return Interactions(data.users, items, data.user, data.item, data.rating, data.time)
 
 
 def shipped(system: str) -> pd.DataFrame:
-    """Return ranks, ties and candidates of one recommender, sorted by user."""
+    """Return the recorded ranks, ties and numbers of candidates of X, Y or Z, sorted by user."""
     table = pd.read_csv(DATA / "ranks_with_ties.csv")
     return table[table["system"] == system].sort_values("user")

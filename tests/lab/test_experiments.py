@@ -1,4 +1,4 @@
-"""The papers' experiments on small data, the sweeps point by point, and Table 1."""
+"""The experiments of Krichene & Rendle and of Steck on small data, sweeps, and Steck's Table 1."""
 
 from dataclasses import replace
 
@@ -19,7 +19,6 @@ from tests.readers.reading import refused
 
 
 def rated(seed=0):
-    """Return interactions with popular and unpopular items, rated from 1 to 5."""
     rng = np.random.default_rng(seed)
     user, item = np.nonzero(rng.random((60, 30)) < rng.random(30))
     order = rng.permutation(len(user))
@@ -31,11 +30,11 @@ def rated(seed=0):
 def test_an_experiment_ranks_each_recommender(rule, least, monkeypatch):
     monkeypatch.setattr(ranking, "_users_at_once", lambda n_items: 30)
     texts = {"A": "bestsellers-count", "B": "iALS d=2 reg=0.1", "C": "random"}
-    # In Steck's experiment, all relevant items have equal weight.
+    # In Steck's experiment, each relevant item is an instance of its own.
     plain = Experiment(rule, texts, least_rating=2)
     made = plain if least == 2 else replace(EXPERIMENTS["steck"], recommenders=texts)
     steps, sets = run_through(made.run(rated(), seed=3))
-    # Ranking has two blocks of users; training has half sweeps (five sweeps) or a single step.
+    # A and C are trained in one step, B in ten half sweeps; each of the three ranks in two steps.
     shares = [1, 1.5, 2, *np.arange(21, 30) / 10, 3, 3, 3.5, 4, 5, 5.5, 6]
     assert [step.share for step in steps] == pytest.approx(np.array(shares) / 6)
     parts = split(rated(), rule)
@@ -97,7 +96,7 @@ def test_a_sweep_trains_every_value(knob, values, least, monkeypatch):
     items, expected = np.random.default_rng(4).normal(0, 0.1, (30, 3)), []
     for number, (value, point) in enumerate(zip(values, points, strict=True)):
         mine = recommender("AllRank-Regression", **{**knobs, knob: value})
-        # Fits after the first one start from the previous factors.
+        # If rm varies, each fit after the first continues from the previous factors for two sweeps.
         sweeps = 2 if knob == "rm" and number else 8
         halves = [*np.arange(1, 2 * sweeps + 1) / (2 * sweeps), 1]
         expected += [(number + 0.8 * half, number) for half in halves]
@@ -126,12 +125,12 @@ def test_a_sweep_needs_ratings():
     parts = split(Interactions(data.users, data.items, data.user, data.item), "last 1")
     refused(lambda: next(sweep(parts, "wm")), "learns from ratings", ValueError)
     rates = split(data, "last 1")
-    first = next(sweep(rates, "wm", [0.5]))  # d has Steck's value
+    first = next(sweep(rates, "wm", [0.5]))  # other knobs have Steck's values, with 6 sweeps
     assert (first.share, first.points) == (pytest.approx(0.8 / 12), ())
 
 
 def test_rmse_cannot_tell_a_constant_from_an_oracle():
-    # Section 1 and Table 1: with three of seven others tied, a liked movie gets 1 - 1.5 / 7.
+    # Steck, section 1 and Table 1: a liked movie tied with 3 of 7 others has the ATOP 1 - 1.5 / 7.
     of_four = [".555", "555.", "55.5", "5.55"]
     for known in range(9):
         made = toy(known)
@@ -143,7 +142,7 @@ def test_rmse_cannot_tell_a_constant_from_an_oracle():
             stars = blank + row if user > 3 else row + blank
             wanted = [np.nan if x == "." else 5 for x in stars]
             np.testing.assert_array_equal(made.ratings[user], wanted)
-            is_known = user in [0, 4, 1, 5, 2, 6, 3, 7][:known]  # users of each genre in turn
+            is_known = user in [0, 4, 1, 5, 2, 6, 3, 7][:known]  # users of both genres in turn
             liked = [5 if (movie > 3) == (user > 3) or not is_known else 1 for movie in range(8)]
             assert made.predicted[user].tolist() == liked
     refused(lambda: toy(9), "known must be at most 8, got 9", ValueError)

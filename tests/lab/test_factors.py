@@ -1,4 +1,4 @@
-"""Factorisations against dense solutions, full losses, the SVD and finite differences."""
+"""Matrix factorisations agree with dense solutions, losses over all pairs, SVD and differences."""
 
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ from tests.readers.reading import refused
 
 LOSSES = [
     WeightedLoss(1.2, 0.2, 3.0, per_pair=False),  # iALS
-    WeightedLoss(1.0, 0.05, 0.05, per_pair=True),  # AllRank
+    WeightedLoss(1.0, 0.05, 0.05, per_pair=True),  # Steck's AllRank-Regression
     WeightedLoss(1.0, 0.0, 0.06, per_pair=True),  # observed ratings only
     WeightedLoss(1.0, 1.0, 0.03, per_pair=True),  # dense SVD
 ]
 
 
 def ratings(seed=0, shape=(23, 17), share=0.3, dtype=np.float64):
-    """Return sparse and dense ratings, some 0 or missing for a user and an item, and a mask."""
+    """Return random ratings, sparse and dense, and the mask of rated pairs; some ratings are 0."""
     rng = np.random.default_rng(seed)
     seen = rng.random(shape) < share
     seen[4], seen[:, 7], seen[2, :6] = False, False, True
@@ -31,7 +31,7 @@ def ratings(seed=0, shape=(23, 17), share=0.3, dtype=np.float64):
 
 
 def run_through(work):
-    """Return the yielded steps, whose shares must rise to 1, and the return value."""
+    """Run a generator; return its progress steps, whose shares must rise to 1, and its result."""
     steps = []
     while True:
         try:
@@ -54,7 +54,7 @@ def dense_half_step(dense, seen, fixed, loss):
 
 
 def dense_als(dense, seen, loss, items, sweeps):
-    """Return factors of users and items, and the loss after each half step."""
+    """Alternate dense solves; return the factors of users and of items, and the loss after each."""
     losses = []
     for _ in range(sweeps):
         users = dense_half_step(dense, seen, items, loss)
@@ -65,7 +65,7 @@ def dense_als(dense, seen, loss, items, sweeps):
 
 
 def full_loss(dense, seen, users, items, loss):
-    """Return Steck's eq. 13, summed pair by pair, or with one λ for each row."""
+    """Return the loss of eq. 13 (Steck 2010); if not ``per_pair``, each norm counts once."""
     weight = np.where(seen, loss.observed, loss.missing)
     norms = np.sum(users**2, axis=1)[:, None] + np.sum(items**2, axis=1)
     squares = np.sum(weight * (dense - users @ items.T) ** 2)
@@ -84,7 +84,7 @@ def test_a_half_step_is_a_dense_solve(loss, block, monkeypatch):
     columns = np.where(seen, loss.observed, loss.missing).sum(axis=0)
     ridges = loss.ridge * (columns if loss.per_pair else np.ones(17)) @ np.sum(fixed**2, axis=1)
     assert value + ridges == pytest.approx(full_loss(dense, seen, users, fixed, loss), rel=1e-12)
-    # The loss for zero factors is the sum of squares, which single precision cannot represent.
+    # If all factors are 0, the loss is a sum of squares that single precision cannot represent.
     sparse.data[:] = 4097
     _, (_, value) = run_through(factors.half_step(sparse.astype(np.float32), 0 * fixed, LOSSES[0]))
     assert value == pytest.approx(1.2 * sparse.nnz * 4097**2, rel=1e-12)
@@ -128,7 +128,7 @@ def test_sweeps_are_dense_solves_of_users_then_items(loss):
 
 @pytest.mark.parametrize(("shape", "block"), [((60, 40), factors.BLOCK), ((40, 60), 200)])
 def test_dense_svd_is_the_soft_thresholded_svd(shape, block, monkeypatch):
-    monkeypatch.setattr(factors, "BLOCK", block)  # products in one part or in several parts
+    monkeypatch.setattr(factors, "BLOCK", block)  # matrix products in one or several parts
     sparse, dense, seen = ratings(3, shape, dtype=np.float32)
     loss = LOSSES[3]
     u, sigma, v = np.linalg.svd(dense.astype(np.float64), full_matrices=False)
@@ -145,7 +145,7 @@ def test_dense_svd_is_the_soft_thresholded_svd(shape, block, monkeypatch):
         assert {model.users.dtype, model.items.dtype} == {np.dtype(np.float32)}
         other = finish(dense_svd(sparse, ridge=loss.ridge, d=d, seed=0))
         assert np.any(other.users != model.users)
-    # Alternating least squares converges to the same loss, not below it.
+    # Alternating least squares converges to the loss of the thresholded SVD.
     slow = finish(weighted_als(sparse, loss, d=40, sweeps=60, seed=0, dtype=np.float64))
     assert full_loss(dense, seen, slow.users, slow.items, loss) == pytest.approx(least, rel=1e-4)
 
@@ -184,7 +184,7 @@ def test_the_logistic_loss_and_its_gradient(block, monkeypatch):
 
 
 def by_dense_matrices(evaluate, x, steps):
-    """Run L-BFGS with explicit matrices; return the progress reports (share, loss) and the end."""
+    """Run L-BFGS with dense matrices; return the progress reports (share, loss) and the last x."""
     (value, gradient), pairs, eye = evaluate(x), [], np.eye(len(x))
     reports = [(share / (steps + 1), None) for share in (0.5, 1)]
     for step in range(1, steps + 1):
@@ -209,8 +209,6 @@ def by_dense_matrices(evaluate, x, steps):
 
 
 def test_l_bfgs_is_that_of_dense_matrices():
-    """L-BFGS is right in Rosenbrock's valley, with halved steps and negative curvature."""
-
     def evaluate(x):
         for share in (0.5, 1.0):
             yield TrainingProgress(share)
@@ -225,7 +223,7 @@ def test_l_bfgs_is_that_of_dense_matrices():
         assert [step.share for step in yielded] == pytest.approx(shares)
         assert [step.loss for step in yielded[2:]] == pytest.approx(losses[2:])
         assert yielded[0].loss is yielded[1].loss is None
-    end = finish(factors.least_by_gradient(evaluate, start, steps=1000))  # up to rounding errors
+    end = finish(factors.least_by_gradient(evaluate, start, steps=1000))  # stops at the minimum
     assert end == pytest.approx(np.ones(12), abs=1e-3)
 
 

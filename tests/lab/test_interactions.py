@@ -1,4 +1,4 @@
-"""Interactions against plain lists, and the synthetic world against a simulation per user."""
+"""Interactions and their splits agree with plain lists, synthetic data with a simple simulation."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender
 from sampledash.lab.splits import SplitRule
 from tests.readers.reading import refused
 
-#: One pair occurs twice, a user and an item have no interaction, and times repeat.
+#: Interactions in which a pair occurs twice, a user and an item do not occur, and times are equal.
 GIVEN = {
     "users": ["b", "a", "c"], "items": [7, 5, 6, 9],
     "user": [2, 0, 2, 0, 2], "item": [1, 0, 1, 3, 0],
@@ -86,7 +86,7 @@ def world():
 
 
 def test_the_small_world_is_skewed_as_movielens(world):
-    """Popularity and stars are skewed like MovieLens 1M (ratings.dat), whose figures are here."""
+    """The top tenth of items, and 1 to 5 stars, have about the same shares as in MovieLens 1M."""
     counts = np.sort(np.bincount(world.item, minlength=world.n_items))[::-1]
     assert counts[: len(counts) // 10].sum() / world.size == pytest.approx(0.444, abs=0.04)
     stars = np.bincount(world.rating.astype(int), minlength=6)[1:] / world.size
@@ -96,7 +96,7 @@ def test_the_small_world_is_skewed_as_movielens(world):
 
 
 def test_a_user_of_the_small_world_takes_by_popularity_taste_and_series(world):
-    """Some users are simulated again with equal random numbers: 10 to 300 items in six stages."""
+    """A loop over users, with the random numbers of `synthetic`, gives the same items and stars."""
     rng = np.random.default_rng(0)
     popularity, kinds = rng.normal(scale=1.7, size=1200), rng.normal(size=(1200, 8))
     series, serial = rng.integers(0, 150, 1200), rng.random(1200) < 0.4
@@ -139,13 +139,13 @@ def test_a_hundred_negatives_mislead_about_two_pairs(world):
     assert max(sampled["Y"], sampled["Z"]) < sampled["X"]
 
 
-#: User a takes four items, b two, c one. The times of a are the reverse of the file order.
+#: User a takes four items, b two, c one. The times of a's interactions fall in the order of rows.
 TAKES = [0, 0, 1, 0, 2, 1, 0], [0, 1, 1, 2, 3, 0, 3]
 DATA = sd.Interactions(["a", "b", "c"], ["p", "q", "r", "s"], *TAKES, time=[9, 8, 1, 7, 2, 3, 7])
 
 
 def by_lists(data, how, amount, halved=False, seed=0):
-    """Return the interactions in training, validation and test, computed for each user."""
+    """Return the indices of the interactions in training, validation and test, by plain lists."""
     rng, every, users = np.random.default_rng(seed), range(data.size), data.user.tolist()
     time = np.arange(data.size) if data.time is None else data.time
     if how == "random":

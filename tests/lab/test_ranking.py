@@ -1,4 +1,4 @@
-"""Full ranking against ``scipy.stats.rankdata`` over each user's candidates."""
+"""Ranks from scores agree with ``scipy.stats.rankdata`` over each user's candidates."""
 
 import io
 import re
@@ -18,7 +18,7 @@ from tests.readers.reading import buffer, refused
 
 
 def by_rankdata(scores, relevant, seen):
-    """Return the best rank, worst rank and number of candidates of every relevant item."""
+    """Return {(user, relevant item): (best rank, worst rank, number of candidates)}."""
     found = {}
     for user, (row, wanted) in enumerate(zip(scores, relevant, strict=True)):
         candidates = [i for i in range(len(row)) if i in wanted or i not in seen[user]]
@@ -58,7 +58,7 @@ def test_ranks_are_those_of_rankdata(world):
     scores, relevant, seen = world
     expected = by_rankdata(scores, relevant, seen)
     got = sd.ranks_from_scores(scores, relevant, seen)
-    user, item = np.nonzero(pattern(relevant, scores.shape))  # in the order of the rows
+    user, item = np.nonzero(pattern(relevant, scores.shape))  # in the order of the result
     assert got.instances.tolist() == (user + 1).tolist()
     blocks = [(u, expected[u, i][0]) for u, i in zip(user, item, strict=True)]
     for row, (u, i) in enumerate(zip(user, item, strict=True)):
@@ -66,7 +66,7 @@ def test_ranks_are_those_of_rankdata(world):
         assert got.n[row] == n
         if blocks.count((u, low)) == 1:
             assert (got.ranks[row], got.ties[row]) == (low, high - low)
-        else:  # tied with another relevant item: each gets its own rank within the block
+        else:  # relevant items that are tied with each other get untied ranks in low..high
             assert low <= got.ranks[row] <= high
             assert got.ties[row] == 0
 
@@ -78,7 +78,7 @@ def test_forms_of_one_thing_give_the_same(world):
     wanted, known = (pattern(rows, scores.shape) for rows in (relevant, seen))
     assert same(whole, sd.ranks_from_scores(csr_array(scores), csr_array(wanted), known))
     assert same(whole, sd.ranks_from_scores(lambda a, b: scores[a:b], wanted, csr_array(known)))
-    masked = np.where(known & ~wanted, -np.inf, scores)  # frameworks mask seen items like this
+    masked = np.where(known & ~wanted, -np.inf, scores)  # as frameworks mask seen items
     assert same(whole, sd.ranks_from_scores(masked, relevant))
     assert same(whole, sd.ranks_from_scores(masked, relevant, seen))
     with pytest.MonkeyPatch.context() as patch:
@@ -88,7 +88,6 @@ def test_forms_of_one_thing_give_the_same(world):
 
 
 def test_ranks_of_a_split(monkeypatch):
-    """Ranks of three users and four items, computed by hand, without or with seen items."""
     takes = [0, 0, 0, 1, 1, 2], [0, 1, 2, 3, 0, 1], [5, 4, 3, 2, 5, 1]
     data = sd.Interactions(["a", "b", "c"], [10, 11, 12, 13], *takes)
     scores = np.array([[4, 3, 2, 2], [1, 5, 1, 7], [0, 0, 0, 0]], np.float32)
@@ -101,7 +100,7 @@ def test_ranks_of_a_split(monkeypatch):
         return [x.tolist() for x in (ranks.instances, ranks.ranks, ranks.ties, ranks.n)]
 
     begin = f"data: {data.digest[:16]}; split: last 1"
-    ranks = ranked("last 1", recommender="none", seed=3)  # c has no test interaction
+    ranks = ranked("last 1", recommender="none", seed=3)  # user c has no test item
     assert columns(ranks) == [["a", "b"], [1, 2], [1, 1], [2, 3]]
     assert ranks.provenance == f"{begin}; recommender: none; seed: 3"
     with_seen = ranked("last 1 seen=kept")
@@ -124,11 +123,11 @@ def test_ranks_of_a_split(monkeypatch):
     rated = sd.rank(lambda a, b: scores[a:b], implicit, system="R", least_rating=1)
     refused(lambda: sd.finish(rated), "least_rating needs ratings", ValueError)
     monkeypatch.setattr(ranking, "_users_at_once", lambda n_items: 1)
-    # Blocks of users without test items are skipped.
+    # With one user per block, there is no step for users without test items.
     for rule, ends in (("last 1", [1, 2]), ("latest 30%", [2])):
         steps = list(sd.rank(lambda a, b: scores[a:b], sd.split(data, rule), system="R"))
         assert [step.share for step in steps] == [end / 3 for end in ends]
-    # User b has no other item to be ranked among, even if a training item is held out too.
+    # User b took all items, the last one once or twice, so the test item is the only candidate.
     for times in (0, 1, 2, 3), (0, 1, 2, 3, 3):
         user = [0, 0, *[1] * len(times)]
         data = sd.Interactions(["a", "b"], [10, 11, 12, 13], user, [0, 1, *times])

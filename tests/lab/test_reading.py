@@ -1,4 +1,4 @@
-"""Every format of interactions gives the same data, and a wrong file gets its message."""
+"""Reading interactions: all formats give the same data, and wrong files get their message."""
 
 import gzip
 import io
@@ -13,7 +13,7 @@ from sampledash.checks import counted
 from sampledash.lab.reading import open_interactions
 from tests.readers.reading import buffer, refused
 
-#: The same four interactions in each format; the first rows are those of MovieLens' README.
+#: Four interactions (user, item, rating, time), which FORMATS has as a file of each format.
 ROWS = [("1", "1193", 5, 978300760), ("1", "661", 3, 978302109), ("2", "1193", 4, 978301968),
         ("7", "3", 5, 978300275)]  # fmt: skip
 
@@ -48,7 +48,7 @@ def rows_of(found):
 
 EXPECTED = [(int(u), int(i), float(r), t) for u, i, r, t in ROWS]
 HEADLESS = "There is no header line: columns are told by their place and first values."
-#: Name and columns of each format with a header line; the other formats have none.
+#: Kind and columns that the reader reports of each file with a header line; other files have none.
 KINDS = {
     "ratings.csv": "CSV: userId movieId rating timestamp",
     "ml.inter": "TSV: user_id item_id rating timestamp",
@@ -69,13 +69,13 @@ def test_formats_say_the_same(name, packed):
     assert f"{facts.kind}: {headers}" == KINDS.get(name, plain)
     assert facts.notes == (() if name in KINDS else (HEADLESS,))
     assert (facts.file, facts.doubts) == (name, ())
-    # A blank line and a quoted cell need the slow parser; the result is the same.
+    # The slow parser, which is used if there is a blank line or a quoted cell, gives the same data.
     plain = FORMATS["ratings.csv"]
     assert read(plain) == read(plain.replace("1193", '"1193"').replace("\n2,", "\n\n2,"))
     assert facts.ignored == (("note",) if name == "more.csv" else ())
 
 
-#: Text, given column names | all columns | columns that are read | the first row.
+#: ``text | given column names, if any | all columns | columns that are read | first row as read``
 COLUMNS = r"""
 7,8,5\n7,9,4 | user item rating | user item rating | 7 8 5 -
 7,8,99999999\n7,9,4 | user item rating | user item rating | 7 8 1e8 -
@@ -125,7 +125,7 @@ def test_columns_are_told_by_their_names_or_by_their_place(row):
 @pytest.mark.parametrize(
     ("times", "facts"),
     [
-        # Times from 10^8 to 5 * 10^9 are seconds; each finer unit has a range 1,000 times larger.
+        # The unit of a time is the one in which it is 10^8 to 5 * 10^9 s; other times have no unit.
         ("99999999 100000000000", [99999999, 10**11]),
         ("5000000000 100000000000", [5 * 10**9, 10**11]),
         ("100000000 99999999999", [10**8, 99999999999]),
@@ -172,7 +172,7 @@ def test_parquet_with_dates_and_text():
 
 
 def by_lists(rows, timed, duplicates, implicit, least, low):
-    """Return the remaining rows, and the notes about removed rows."""
+    """Return the rows that remain, and the notes about removed rows, computed with plain lists."""
     order = sorted(rows, key=lambda row: row[3] if timed else 0)
     counts = {row[:2]: row for row in (order if duplicates == "last" else reversed(order))}
     left = [row for row in rows if duplicates == "all" or counts[row[:2]] is row]

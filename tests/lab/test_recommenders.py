@@ -1,4 +1,4 @@
-"""Recommenders as text, what each learns from, and equal models for equal seeds."""
+"""Recommenders: their text, the loss that they minimise, and equal models for equal seeds."""
 
 from fractions import Fraction
 
@@ -24,7 +24,7 @@ SMALL = Interactions(list("abcd"), list("vwxyz"), *ROWS.T)
 IMPLICIT = Interactions(list("abcd"), list("vwxyz"), *ROWS.T[:2])
 
 
-#: All recommenders with the values of Krichene & Rendle, section 9, and of Steck, Table 2.
+#: All recommenders with default values, from Krichene & Rendle, section 9, and Steck, Table 2.
 TEXTS = """
 iALS d=16 alpha=0.2 reg=10 sweeps=5
 itemCF q=1 k=all
@@ -118,7 +118,7 @@ def test_every_kind_scores_everything_and_again_the_same(name):
         assert parts == pytest.approx(scores, abs=1e-5)
     begun = mine.train(SMALL, 7)
     next(begun)
-    begun.close()  # training is stopped midway
+    begun.close()  # training can be stopped midway
 
 
 def test_bestsellers_by_hand():
@@ -129,7 +129,7 @@ def test_bestsellers_by_hand():
         assert scores[0, :4] == pytest.approx(values[:4])
         assert scores[0, 4] <= min(scores[0, :4])
         assert name == "top" or scores[0, 4] < min(scores[0, :4])  # item 4 has no ratings
-    # Unrated items are last even if ratings are negative.
+    # An unrated item has the lowest score, even if all ratings are negative.
     low = Interactions(list("abcd"), list("vwxyz"), *(ROWS - [0, 0, 9]).T)
     scores = finish(recommender("bestsellers-mean").train(low)).scores(0, 1)[0]
     assert scores[:4].tolist() == pytest.approx([11 / 3 - 9, -7, -4, -4])
@@ -143,14 +143,15 @@ def test_seeds_differ():
         mine = parse_recommender(text)
         zero, *others = (finish(mine.train(SMALL, *x)).scores(0, 4) for x in ([], [0], [1], [2]))
         assert [np.array_equal(zero, other) for other in others] == [True, False, False]
-        # Users c and d like the same item.
+        # Users c and d rated only item 3 with 5, so binary recommenders give them equal scores.
         assert len(np.unique(zero, axis=0)) == (3 if "Binary" in text else 4)
     refused(lambda: mine.train(SMALL, -1), "seed must be at least 0, got -1", ValueError)
 
 
 def test_what_is_trained_is_the_printed_loss():
     for text, loss, value in (
-        # Steck 2010, eq. 13 and Table 2; Krichene & Rendle 2020, section 9, as one square.
+        # Steck 2010, eq. 13 and Table 2. The loss of iALS (Krichene & Rendle 2020, section 9),
+        # (x - 1)² + αx², is (1 + α)(x - 1 / (1 + α))² plus a constant.
         ("AllRank-Regression wm=0.3 rm=1", WeightedLoss(1, 0.3, 0.05, True), lambda x: x - 1),
         ("observed-only rm=1", WeightedLoss(1, 0, 0.05, True), lambda x: x - 1),
         ("AllRank-Binary-Regression wm=0.3", WeightedLoss(1, 0.3, 0.05, True), lambda x: x == 5),
@@ -179,14 +180,14 @@ def test_what_is_trained_is_the_printed_loss():
 
 
 def histories(seed=0, shape=(31, 14)):
-    """Return a history matrix and its mask; many neighbours are tied, and item 5 is never taken."""
+    """Return the items that random users took, sparse and as a mask; nobody took item 5."""
     seen = np.random.default_rng(seed).random(shape) < (0.1 if seed % 2 else 0.25)
     seen[:, 5] = False
     return csr_array(3.0 * seen), seen
 
 
 def by_loops(seen, q, k):
-    """Return scores by eq. 27-30 without normalisation; with k neighbours, j is not its own."""
+    """Return the scores of :func:`item_cosine` by loops; k is the number of neighbours or None."""
     n, users = seen.shape[1], [set(np.flatnonzero(column)) for column in seen.T]
     s = np.zeros((n, n))
     for i in range(n):
@@ -195,7 +196,7 @@ def by_loops(seen, q, k):
                 s[i, j] = (both / (len(users[i]) * len(users[j])) ** 0.5) ** q
     if k is not None:
         for j in range(n):
-            # The first item wins if two are equally near.
+            # Of two equally near items, the one with the smaller index is the neighbour.
             near = [-Fraction(len(own & users[j]) ** 2, max(1, len(own))) for own in users]
             order = sorted((i for i in range(n) if i != j), key=near.__getitem__)
             s[[j, *order[k:]], j] = 0
@@ -205,8 +206,8 @@ def by_loops(seen, q, k):
 
 
 def test_items_taken_together_are_counted_by_as_many_rows_as_fit(monkeypatch):
-    # For 4,096 items, the block holds 512 rows of counts; with four users who took all items, each
-    # item has 2^14 pairs of interactions, so 255 rows fit.
+    # A block has at most 2^21 counts, so 512 rows of 4,096 items, and fewer than 2^22 pairs of
+    # interactions. If four users took all items, each row has 2^14 pairs, so 255 rows fit.
     for users, many in ((1, 512), (4, 255)):
         assert next(neighbours.cooccurrence(csr_array(np.ones((users, 4096)))))[0].stop == many
     for pairs, block in [(2**22, 2**21), (1, 2**21), (60, 2**21), (10**6, 14 * 3), (10**6, 5)]:
@@ -250,7 +251,7 @@ def test_ease_is_its_closed_form(stripe, width, short, monkeypatch):
     monkeypatch.setattr(neighbours, "LARGEST", 32 * 290**2 - short)
     monkeypatch.setattr(neighbours, "STRIPE", stripe)
     monkeypatch.setattr(neighbours, "WIDTH", width)
-    # The ridge is small: inverted in single precision, to save memory, scores are off by 9e-5.
+    # If memory is short, the inverse is in single precision, which changes scores by up to 9e-5.
     history, seen = histories(4, (300, 290))
     x = seen.astype(np.float64)
     inverse = np.linalg.inv(x.T @ x + 0.05 * np.eye(290))
@@ -267,7 +268,7 @@ def test_ease_is_its_closed_form(stripe, width, short, monkeypatch):
 
 
 def test_weights_that_do_not_fit_are_refused(monkeypatch):
-    many = csr_array(np.ones((1, 16_385)))  # 4 bytes each, in single precision
+    many = csr_array(np.ones((1, 16_385)))  # 16,385² weights of 4 bytes
     facts = "16,385 items take more than 1,024 MiB: keep only items with more interactions"
     refused(lambda: next(ease(many, ridge=1)), f"between {facts}", ValueError)
     history = histories()[0]

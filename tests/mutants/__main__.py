@@ -3,9 +3,9 @@
 ``python -m tests.mutants [--draw 400] [--seed 1] [--rooms comparison readers] [--by-hand FILE]``
 
 The suite runs once to record which test runs which line. Each fault is then tested by the tests
-that run its line, those of its module first, and by other tests of the same files, for 40 seconds
-each; browser tests are left out. A fault that survives needs a test, or cannot be detected:
-``equivalent.toml`` lists such faults with reasons. 400 faults take half an hour on two cores.
+that run its line, up to 40 seconds of them, and then by 40 seconds of other tests in the same test
+files; browser tests are left out. Undetected faults need a test, unless no test can detect them:
+``equivalent.toml`` lists those, with reasons. 400 faults take half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from coverage.numbits import numbits_to_nums
 
 from tests.mutants.faults import PACKAGE, ROOMS, ROOT, Fault, by_hand, drawn, equivalent
 
-NOTES = ROOT / ".mutants"  # lines and time of each test
+NOTES = ROOT / ".mutants"  # the recorded lines and seconds of each test
 LEFT_OUT = ["--ignore=tests/browser"]
 FIRST, THEN = 40.0, 40.0  # seconds of tests that run the line, and of other tests in their files
 
@@ -47,7 +47,7 @@ def note() -> None:
 
 @dataclass(frozen=True)
 class Notes:
-    """The tests that run each line (a setup counts for all tests of its file), and seconds."""
+    """The tests that run each line (all of a file, if a fixture runs it), and their seconds."""
 
     by_line: dict[str, dict[int, set[str]]]
     seconds: dict[str, float]
@@ -80,7 +80,7 @@ class Notes:
         return self.within(near, FIRST, fault.path), self.within(others, THEN, fault.path)
 
     def within(self, tests: set[str], limit: float, path: Path) -> list[str]:
-        """Return tests up to a time limit: first of the module, then of its folder, by duration."""
+        """Return tests of ``limit`` seconds in all: files named as the module or folder first."""
         chosen, total = [], 0.0
 
         def order(test: str) -> tuple[bool, bool, float, str]:
@@ -118,7 +118,7 @@ class Worker:
             raise SystemExit(f"the notes are of other tests, make them --anew: {said}")
 
     def run(self, fault: Fault, tests: list[str], *options: str) -> str:
-        """Return the test that detects the fault, or ""."""
+        """Return the first test that fails with the fault, or ""."""
         if not tests:
             return ""
         assert self._process.stdin is not None
@@ -141,7 +141,7 @@ class Worker:
 
 
 def judged(faults: list[Fault]) -> Iterator[tuple[Fault, str]]:
-    """Yield each fault with the test that detects it, using two workers."""
+    """Yield each fault with the test that detects it or ""; two workers run the tests."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         workers: Queue[Worker] = Queue()
         for name in ("one", "two"):

@@ -26,7 +26,7 @@ _SWAPPED = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimu
 }  # fmt: skip
 
 
-# Changes without effect on the program: types, imports, and checks of equal lengths.
+# These nodes are not changed: types, imports, and ``strict`` arguments have no effect.
 _NOTHING = m.OneOf(m.Annotation(), m.Arg(keyword=m.Name("strict")), m.ImportFrom(), m.Import())
 
 
@@ -41,20 +41,20 @@ def _leave_half(node: cst.BooleanOperation) -> Iterator[cst.BaseExpression]:
 
 
 def _leave_out(node: cst.Tuple) -> Iterator[cst.Tuple]:
-    """Yield tuples without one of their elements, which are parts of a key."""
+    """Yield the tuple without one element: a cache or sort key would then lack a part."""
     for i in range(len(node.elements) if len(node.elements) > 2 else 0):
         yield node.with_changes(elements=[*node.elements[:i], *node.elements[i + 1 :]])
 
 
 def _leave_out_argument(node: cst.Call) -> Iterator[cst.Call]:
-    if m.matches(node, m.Call(func=m.Name("zip"))):  # without the ``strict`` argument of zip
+    if m.matches(node, m.Call(func=m.Name("zip"))):  # removing ``strict`` is no fault
         node = node.with_changes(args=[x for x in node.args if not m.matches(x, _NOTHING)])
     every = mutators.operator_arg_removal(node)
     yield from (x for x in every if isinstance(x, cst.Call) and len(x.args) < len(node.args))
 
 
-# Strings are not changed, since tests would have to repeat them; nothing becomes None, since any
-# test that runs the line would detect it.
+# Operators that are not used: tests would have to repeat each string to detect a change, and any
+# test that runs the line detects a value that becomes None.
 _SKIPPED = (
     mutators.operator_string, mutators.operator_lambda, mutators.operator_assignment,
     mutators.operator_arg_removal,
@@ -66,7 +66,7 @@ OPERATORS += [(cst.BooleanOperation, _leave_half), (cst.Tuple, _leave_out)]
 
 @dataclass(frozen=True)
 class Fault:
-    """A module's text with one fault: its group of modules, path and line of the fault."""
+    """The text of a module with one fault; ``room`` is the group of modules (see ROOMS)."""
 
     room: str
     path: Path
@@ -86,7 +86,7 @@ class Fault:
 
 
 class _Places(cst.CSTVisitor):
-    """All nodes that can have a fault, in the order of the text."""
+    """A visitor that collects the syntax nodes that can have a fault, in the order of the text."""
 
     METADATA_DEPENDENCIES = (PositionProvider, ParentNodeProvider)
 
@@ -114,7 +114,7 @@ def places(path: Path) -> tuple[cst.Module, list[tuple[cst.CSTNode, list[cst.CST
 
 
 def drawn(count: int, seed: int, rooms: Iterable[str] = ROOMS) -> list[Fault]:
-    """Return faults at random places of the given groups, one for each place."""
+    """Return faults at random syntax nodes of the given groups of modules, one for each node."""
     draw, every = random.Random(seed), []
     for room in rooms:
         for path in sorted(path for part in ROOMS[room].split() for path in PACKAGE.glob(part)):

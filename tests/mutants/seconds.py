@@ -10,9 +10,9 @@ _FAILED: set[str] = set()
 
 
 def pytest_runtest_logreport(report) -> None:
-    test = re.sub(r"@[^@\]]*\.py$", "", report.nodeid)  # xdist may add the group to the name
+    test = re.sub(r"@[^@\]]*\.py$", "", report.nodeid)  # xdist may add a group to a test's name
     _SECONDS[test] += report.duration
-    if report.outcome != "passed":  # such tests cannot detect a fault
+    if report.outcome != "passed":  # a test that fails without a fault cannot detect one
         _FAILED.add(test)
 
 

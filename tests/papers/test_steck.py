@@ -1,4 +1,4 @@
-"""Steck's theorem, by simulation and enumeration, and statements of his text."""
+"""The theorem of Steck (KDD 2010), by simulation and enumeration, and statements of his paper."""
 
 from itertools import combinations, product
 
@@ -9,12 +9,12 @@ import sampledash as sd
 from sampledash.papers.steck import check_steck, observed_means
 from tests.oracles import WITHOUT
 
-RANKS, N, SHARE = np.array([1, 4, 5, 9, 30]), 41, 0.1  # rank 5 is exactly at the share
+RANKS, N, SHARE = np.array([1, 4, 5, 9, 30]), 41, 0.1  # rank 5 has a share of exactly 0.1 above
 MEASURES = np.array([(RANKS - 1) / (N - 1) <= SHARE, 1 - (RANKS - 1) / (N - 1)], dtype=float)
 
 
 def by_subsets(chance: list[float]) -> np.ndarray:
-    """Return the means of TOPK_u and ATOP_u over all non-empty sets of observed items."""
+    """Return the mean TOPK and ATOP over non-empty sets of RANKS, each observed with its chance."""
     seen = np.array(list(product([0, 1], repeat=len(RANKS))))[1:]
     weight = np.prod(np.where(seen, chance, 1 - np.array(chance)), axis=1)
     return MEASURES @ (seen / seen.sum(axis=1, keepdims=True)).T @ weight / weight.sum()
@@ -34,7 +34,7 @@ def test_simulation_is_the_enumeration(chance: list[float]) -> None:
 
 @pytest.mark.parametrize("n", range(2, 11))
 def test_sampled_measures_by_enumeration(n: int) -> None:
-    """Expected metrics (section 2.3) match enumerated samples at all ranks, shares j/m and 0.35."""
+    """``expected`` TOPK and ATOP are means over all samples, at all ranks, shares j/m and 0.35."""
     ranks = np.arange(1, n + 1)
     for m in range(1, n):
         sampling = sd.Sampling(n, m, WITHOUT)
@@ -47,8 +47,8 @@ def test_sampled_measures_by_enumeration(n: int) -> None:
         assert ours == pytest.approx(np.mean(1 - above / m, axis=0))
 
 
-#: Statements that do not hold: our value is three times the exact value, is negative for some
-#: ranks, has twice the sign, or is at rank 17.8.
+#: The statements of the paper that do not hold, in order: the place, and a part of the quote. The
+#: notes of ``check_steck`` give the reasons.
 WRONG = [("section 2.3", "(small)"), ("section 2.3", "(positive)"), ("eq. 8", "+ C(N⁺ + 1, 2)")]
 WRONG += [("eq. 9", "(N⁺ + 3)/(2N⁻)"), ("Table 3", "TOPK(0%)")]
 
@@ -62,14 +62,14 @@ def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
         assert part in finding.quote
         assert finding.note
     by = {(f.where, f.quote[:12]): f.ours for f in findings}
-    # The genre oracle of Table 1 has three of seven others tied: 1 - 1.5 / 7.
+    # The oracle of Table 1 ties the item with three of seven others, so its ATOP is 1 - 1.5 / 7.
     assert f"{1 - 1.5 / 7:.2f}" in findings[0].note
-    # The numbers are those of Table 3.
+    # These ratios are of values printed in Table 3 of the paper.
     more = {"39% more rel": 9.3 / 6.7, "48% more rel": 23.3 / 15.7, "and 50% more": 64.8 / 43}
     for quote, ratio in more.items():
         assert by["section 6.2", quote] == pytest.approx(100 * (ratio - 1))
     assert round(by["Table 3", "TOPK(0%): no"], 1) == 17.8
-    # P(no item above among 1,000 of n - 1 others) is a product, divided by the exact share.
+    # Expected: mean P(none of 1,000 sampled others is above), divided by the share at rank 1.
     x = xyz[0]
     s, below = np.arange(1000), (x.n - x.ranks)[:, None]
     none = np.prod(np.maximum(below - s, 0) / (x.n[:, None] - 1 - s), axis=1)

@@ -15,7 +15,7 @@ AS_PAPER = {"scheme": WITHOUT, "fit_scheme": WITH}
 
 TOY = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
 
-#: Cells that do not match: our value, confirmed by the tests below, and the reason.
+#: Cells of Table 3 that do not match: our value, confirmed by the tests below, and the reason.
 UNMATCHED = {
     **{f"{cell}, X, exact": (value, RERUN)
        for cell, value in (("Recall@10", 7.583), ("AP", 3.760), ("AUC", 89.120))},
@@ -93,7 +93,7 @@ def log_ways(of: np.ndarray, some: np.ndarray) -> np.ndarray:
 
 
 def test_auc_of_the_rank_estimate(xyz: list[sd.RankSet]) -> None:
-    """Eq. 20 gives our values; ranks scaled by (n - 1)/(m + 1) give the printed values."""
+    """AUC by eq. 20 is ours; by ranks scaled with (n - 1)/(m + 1), it is the printed AUC."""
     s, sets = np.arange(101), by_name(xyz)
     ours, scaled = (1 - (3540 * s // by) / 3540 for by in (100, 101))
     for system, value, printed in (("X", 89.130, 89.24), ("Y", 85.339, 85.48)):
@@ -112,7 +112,7 @@ def test_every_auc_column_of_tied_items(xyz_ties: list[sd.RankSet]) -> None:
     assert 100 * np.mean(1 - (above + z.ties / 2) / total) == pytest.approx(74.802, abs=0.0006)
     law = sd.Sampling(3541, 100, "with-replacement")
     fits = [sd.parse_correction(x).fit("AUC", law).values for x in krichene.CORRECTIONS]
-    # The rank estimate is scaled by (n - 1)/(m + 1), as above.
+    # The rank estimate is scaled by (n - 1)/(m + 1), as in the test above.
     fits[1] = np.array([(3541 - (1 + 3540 * s // 101)) / 3540 for s in range(101)])
     sums = np.concatenate([np.zeros((7, 1)), np.cumsum(fits, axis=1)], axis=1)
     runs = np.empty((60, 7))

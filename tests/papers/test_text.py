@@ -15,19 +15,19 @@ TOY = np.array([[100] * 5, [40, 40, 8437, 9266, 4482], [212, 2, 743, 5342, 1548]
 
 #: Statements that do not hold, by section and beginning of the quote.
 WRONG = [
-    ("section 5.1", "the sampled rank always under-estimates"),  # not always with replacement
+    ("section 5.1", "the sampled rank always under-estimates"),  # with replacement, not always
     ("section 5.2", "the problem is under-determined"),  # it is over-determined
     ("section 5.2", "monotone non-increasing"),  # the printed inequality is reversed
-    ("Figure 4", "measuring the metric on the full item set of m"),  # n = 10,000
+    ("Figure 4", "measuring the metric on the full item set of m"),  # it is n = 10,000
     ("Figure 5", "2310 items"),  # our X is another training run: 2,298
     ("section 6.3", "γ ∈ {1.0, 0.1, 0.01, 0.01}"),  # the last γ is 0.001
     ("section 6.3", "all methods are closer to the exact results than sampling"),  # except for AUC
     ("section 6.3", "the uncorrected metric needs more than m = 1000"),  # our value is 970
     ("section 6.3", "m = 1000 is equivalent to 1/3rd"),  # our value is 0.28
-    ("section 6.3", "rank estimate is strictly better"),  # not if both are 100: AUC and two more
+    ("section 6.3", "rank estimate is strictly better"),  # equal (100) by AUC and two more
 ]
 
-SEEN: list[float] = []  # progress shares
+SEEN: list[float] = []  # progress reported by check_text
 
 
 @pytest.fixture(scope="module")
@@ -52,25 +52,25 @@ def test_what_holds_and_what_does_not(findings: pd.DataFrame) -> None:
     assert not findings.duplicated(["where", "quote"]).any()
     closer = findings[findings["quote"].str.startswith("all methods are closer")]
     assert closer["quote"].str.endswith("(AUC)").tolist() == (~closer["holds"]).tolist()
-    # Table 4, counted by hand: strictly better for X-Y and X-Z on three metrics, Y-Z on Recall.
+    # By Table 4 the rank estimate is better 7 times: X-Y, X-Z on three metrics, Y-Z on Recall.
     assert the(findings, "rank estimate is strictly")["note"].startswith("7 by the print")
     assert (sorted(SEEN), SEEN[-1]) == (SEEN, 1.0)
 
 
 def figure_1() -> dict[str, float]:
-    # NDCG decreases most of the three, from 1 / log2(5001) to 1 / log2(10001).
+    # From rank 5,000 to rank 10,000, NDCG decreases by more than the other two metrics.
     tail = 1 / np.log2(5001) - 1 / np.log2(10_001)
     return {"rank 1 is twice": 2, "for NDCG, rank 1": np.log2(3), "all metrics besides AUC": tail}
 
 
 def figure_2() -> dict[str, float]:
     m, p = np.arange(1, 10_000), (TOY[..., None] - 1) / 9_999
-    ap = np.mean((1 - (1 - p) ** (m + 1)) / (p * (m + 1)), axis=1)  # eq. 19
+    ap = np.mean((1 - (1 - p) ** (m + 1)) / (p * (m + 1)), axis=1)  # the paper's eq. 19
     orders = ["".join("ABC"[i] for i in order) for order in np.argsort(-ap.T, axis=1)]
     assert (orders[199], orders[499]) == ("ABC", "CAB")
     a, b, c = np.mean(stats.binom.cdf(9, m, p), axis=1)
     settled = (c > np.maximum(a, b)) & (np.abs(a - b) < 0.005)
-    assert m[~(c > np.maximum(a, b))][-1] + 1 == 2479  # as in the note
+    assert m[~(c > np.maximum(a, b))][-1] + 1 == 2479  # as the note of check_text says
     exact = np.sum(1 / TOY, axis=1)
     return {
         "A better than C better than B": 1 + next(i for i, x in enumerate(orders) if x != "ACB"),
@@ -87,7 +87,7 @@ def figure_3() -> dict[str, float]:
     expected = np.append(1, (1 - (1 - p[1:]) ** 1001) / (p[1:] * 1001))
     apart = np.max(np.abs(expected - 1 / np.arange(1, 1001)))
     falls = {"even sharp metrics": np.max(-np.diff(stats.binom.cdf(9, 1000, p)))}
-    # At least two of 100 draws must be the only item above rank 2, among 9,999 negatives.
+    # The sampled rank exceeds the true rank 2 if two of 100 draws are the only item above it.
     twice = {"the sampled rank always": stats.binom.sf(1, 100, 1 / 9_999)}
     return {"even large sampling sizes": apart} | falls | twice
 
@@ -117,7 +117,7 @@ def test_numbers(findings: pd.DataFrame, values: Callable[[], dict[str, float]])
         assert the(findings, start)["ours"] == pytest.approx(value, rel=1e-6), start
 
 
-#: Flips in figures 2 and 6 without replacement, for X-Y, X-Z and Y-Z, computed independently.
+#: The m at which X-Y, X-Z and Y-Z change order without replacement, computed independently.
 FLIPS = {
     "Recall@10": ([11, 970], [433], [128]), "NDCG@10": ([566], [240], [83]),
     "AP": ([434], [223], [55]), "NDCG": ([1988], [], [142, 1805]),
@@ -133,7 +133,7 @@ def by_pair(found: list[sd.Flip]) -> dict[str, list[int]]:
 def test_movielens(metric: str, xyz: list[sd.RankSet]) -> None:
     wanted = dict(zip(("XY", "XZ", "YZ"), FLIPS[metric], strict=True))
     assert by_pair(sd.flips(metric, xyz, scheme=WITHOUT)) == wanted
-    # Each order is right from its last flip on.
+    # A pair is in the right order from its last flip on.
     table = sd.right_from(metric, xyz, scheme=WITHOUT)
     ours = {"".join(sorted((row.better, row.worse))): row.m for row in table.itertuples()}
     assert ours == {pair: (flips or [1])[-1] for pair, flips in wanted.items()}

@@ -20,7 +20,7 @@ def buffer(content: str | bytes, name: str = "") -> io.BytesIO:
 
 
 def files(**texts: str | bytes) -> dict[str, Any]:
-    """Return arguments for several files; the keyword a_csv gives the file a.csv."""
+    """Return the arguments that give a reader several files; ``a_csv=text`` is the file a.csv."""
     names = [name.replace("_", ".") for name in texts]
     return {"source": [buffer(text) for text in texts.values()], "name": names}
 
@@ -52,7 +52,7 @@ def labels_of(sets):
 
 
 def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = ReadError) -> str:
-    """Check that a call raises one sentence with all facts, separated by `` … ``; return it."""
+    """Check that a call's error is one sentence with all ``facts``, split at `` … ``; return it."""
     with pytest.raises(kind) as info:
         call()
     said = str(info.value)
@@ -66,7 +66,7 @@ def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = Re
 
 
 def outcome(call: Callable[[], Any], said: str) -> Any:
-    """Return the result of a call; if ``said`` is given, the call must raise that sentence."""
+    """Return the result of a call; if ``said`` is not empty, the call must raise it instead."""
     return refused(call, said) if said else call()
 
 

@@ -1,4 +1,4 @@
-"""numpy arrays, Parquet and gzip: every type is read correctly or refused by name."""
+"""NumPy arrays, Parquet and gzip: values of each type are read, or the error names the type."""
 
 import datetime
 import gzip
@@ -32,7 +32,7 @@ TABLE = b"system,user,rank,n\nA,u,3,9\nA,v,5,8\nB,u,1,9\nB,v,8,8\n"
 
 @pytest.mark.parametrize("dtype", ["i8", "i2", ">i4", "u1", "u8", "f8", "f2", ">f4"])
 def test_dimensions_are_instances_and_systems(dtype):
-    for name in ("BPR.npy", "BPR", "BPR.csv"):  # the content decides
+    for name in ("BPR.npy", "BPR", "BPR.csv"):  # the ending has no effect
         sets = read(npy(np.array([3, 5, 200], dtype=dtype)), name, n=200)
         assert ranks_of(sets) == {"BPR": [3, 5, 200]}
         assert labels_of(sets) == [[1, 2, 3]]
@@ -68,7 +68,7 @@ def test_columns_that_are_neither_numbers_nor_text(column, what, role):
     good = "numbers" if role in ("rank", "n", "count") else "numbers or text"
     said = f"row 1, column '{role}': it holds values of the type {what}; save it as {good}"
     complaint(saved(columns), "r.parquet", said)
-    wide = saved({"A": [1, 2], "B": column})  # columns with unknown names are ignored
+    wide = saved({"A": [1, 2], "B": column})  # B holds no numbers, so it is not a system
     assert [s.system for s in read(wide, "r.parquet", n=9)] == ["A"]
     extra = saved({"rank": [1, 2], "score": column})
     assert read(extra, "r.parquet", n=9)[0].ranks.tolist() == [1, 2]
@@ -116,7 +116,7 @@ def test_whole_numbers_whose_sums_overflow(value, column):
 def test_sampled_ranks_that_overflow():
     refused(lambda: sampled(f"system,sampled_rank,m,n\nA,{BIG},{BIG},9\n"), "too large")
     refused(lambda: SampledRankSet("A", [1], 9, BIG), "is too large", ValueError)
-    for m in (10**11, np.arange(1000, 9000)):  # sampled ranks 1..m+1 are counted for each m
+    for m in (10**11, np.arange(1000, 9000)):  # the ranks 1..m+1 of all m are too many
         ones = np.ones(np.size(m), dtype=int)
         refused(lambda x=ones, m=m: SampledRankSet("A", x, 10**12, m), "sample fewer", ValueError)
 
@@ -188,6 +188,6 @@ def test_damage_is_said():
         (gzip.compress(b"rank,n\n3,9\n12,9\n"), "r.csv.gz, line 3, column 'rank': rank 12"),
     ):
         complaint(data, "r.csv.gz", said)
-    # Arrow's description of this column throws an error that Python cannot catch; reading does not.
+    # Printing Arrow's description of this file's column crashes Python; the reader must refuse it.
     data = (Path(__file__).parent / "fixtures" / "damaged_histogram.parquet").read_bytes()
     complaint(data, "r.parquet", "r.parquet cannot be read as Parquet: it is damaged")

@@ -1,4 +1,4 @@
-"""Formats, layouts, column names and counts, and their description in the preview."""
+"""Files in many formats and layouts give the right ranks, and the preview describes them."""
 
 import io
 from pathlib import Path
@@ -30,7 +30,7 @@ OTHERWISE = [
     "score,n,rank,item,qid,run\n0.1,9,3,i7,u,A\n0.2,8,5,i8,v,A\n0.3,9,1,,u,B\n0.4,8,8,,v,B\n",
     "user,n,A,B\nu,9,3,1\nv,8,5,8\n",
     *(LONG.replace(a, b) for a, names in NAMES.items() for b in names.split("~")),
-    # One header contains a line break and text like a row.
+    # The quoted name of a fifth column contains a line break and text that looks like a row.
     LONG.replace("\n", ",0\n").replace("tes,0", 'tes,"x\nA,w,7,9,4"'),
     *(LONG.replace("system", form) for form in HIDDEN.split("~")),
     *(LONG.replace(",", mark).replace("\n", end) for mark, end in ENDS),
@@ -39,7 +39,7 @@ OTHERWISE = [
 
 @pytest.mark.parametrize("text", OTHERWISE)
 def test_one_table_in_many_forms(text, monkeypatch):
-    for name in ("ranks.csv", "ranks.tsv", "ranks.txt", "ranks"):  # the content decides
+    for name in ("ranks.csv", "ranks.tsv", "ranks.txt", "ranks"):  # the ending has no effect
         assert read(text, name) == EXPECTED
     monkeypatch.setattr(tables, "SMALL", 0)
     assert read("\ufeff" + text) == EXPECTED
@@ -51,7 +51,7 @@ def test_path_buffer_and_name(tmp_path: Path):
     assert sd.read_rank_sets(path) == sd.read_rank_sets(str(path)) == EXPECTED
     path.write_text("rank\n3\n")
     with path.open("rb") as stream:
-        refused(lambda: sd.read_rank_sets(stream), kind=MissingCandidates)  # the stream stays open
+        refused(lambda: sd.read_rank_sets(stream), kind=MissingCandidates)  # leaves the stream open
         assert ranks_of(sd.read_rank_sets(stream, n=9)) == {"BPR": [3]}
     assert sd.read_rank_sets(path, n=9, name="other.csv")[0].system == "other"
 
@@ -67,8 +67,8 @@ def test_parquet():
 
 READ = [
     ("rank,n\n4.0,100\n1e2,100\n", {}, {"ranks": [4, 100]}),
-    ("rank,A,B\n3,1,2\n4,5,6\n", {"n": 9}, {"ranks": [3, 4]}),  # a long table with a rank column
-    ("rank\n2.000\n1\n", {"n": 5}, {"ranks": [2, 1]}),  # a dot separates thousands only beside ;
+    ("rank,A,B\n3,1,2\n4,5,6\n", {"n": 9}, {"ranks": [3, 4]}),  # A and B are ignored beside rank
+    ("rank\n2.000\n1\n", {"n": 5}, {"ranks": [2, 1]}),  # in a file with ;, 2.000 could be 2,000
     ("user,rank,n\n4,3,9\n", {"name": "My model.v2.csv"}, {"My model.v2": [3]}),
     ('rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n6,"=1+1",9\n7,[x](http://x),9\n', {},
      {"<b>*A*</b>": [3], "NA": [4], "007": [5], "=1+1": [6], "[x](http://x)": [7]}),
@@ -106,7 +106,7 @@ def test_an_index_of_the_rows_is_no_system(header, start):
     (facts,) = summary(text, n=9).files
     assert facts.ignored == (header or "(no name)",)
     assert facts.notes == (f"{header or '(no name)'} numbers the rows, and is left out.",)
-    for name in (header, "customer"):  # Parquet metadata identify the index column
+    for name in (header, "customer"):  # Parquet metadata say which column is the index
         data = frame.rename_axis(name or None).to_parquet()
         assert ranks_of(read(data, n=9)) == {"A": ranks, "B": ranks[::-1]}
 
@@ -188,7 +188,7 @@ def test_what_was_understood_and_done_is_told():
     assert str(describe(read(LONG))) == "2 systems (A, B), 2 instances each, n = 8 to 9"
 
 
-DOUBTED = [  # number of instances of a system, number at its largest rank, largest rank, n, warning
+DOUBTED = [  # instances of a system, instances at the largest rank, that rank, n, and the warning
     (20, 4, 11, 55, "Rank 11 holds 20 % of B: is it where the list was cut? Items beyond the end "),
     (20, 3, 11, 55, "The largest rank is 11 of n = 55: are these ranks among sampled negatives? "),
     (20, 9, 10, 50, "The largest rank is 10 of n = 50: "),
@@ -213,7 +213,7 @@ def test_ranks_that_look_sampled_or_cut_are_doubted(size, pile, largest, n, doub
             doubts = describe(sets).doubts
             assert len(doubts) == bool(doubt)
             assert all(said.startswith(doubt) for said in doubts)
-            # If one system marks its ranks beyond the end, there is no warning about cut lists.
+            # If one system marks ranks as beyond the end of its list, no warning is given.
             cut = sd.RankSet("C", [1, largest], n, beyond=[False, True])
             assert not describe([*sets, cut]).doubts
     assert not describe(sd.example("movielens-xyz")).doubts

@@ -110,7 +110,7 @@ def test_files_together(monkeypatch):
         head, row = form.split("\n")
         return f"{head}\n" + "".join(f"{row}{{0}}\n".format(i + 2) for i in range(rows))
 
-    for one, other in product(most, repeat=2):  # the smaller of both limits counts
+    for one, other in product(most, repeat=2):  # two files: the smaller limit applies
         rows = min(most[one], most[other])
         opened(a_csv=table(one, 5), b_csv=table(other, rows - 5))
         said = f"holds {rows + 1} rows, more than {rows}; reduce it to counts"

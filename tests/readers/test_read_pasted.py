@@ -21,7 +21,7 @@ WIDE = "A,B,C\n" + "\n".join(map(",".join, zip(*COLUMNS, strict=True)))
 
 
 def test_table_1_in_many_spellings():
-    # Table 1 of Krichene & Rendle (KDD 2020), as in the tests of the bundled sets.
+    # The example paper-abc has the ranks of Table 1 of Krichene & Rendle (KDD 2020).
     for text in (
         f"n = 10,000\nA: {FIRST}\nB: {SECOND.replace(' ', ', ')}\n\nC: {LAST}\n",
         f"A:{FIRST};\r\nB:{SECOND.replace(' ', ',')},\r\nC:{LAST}\r\nN=10_000",
@@ -44,7 +44,7 @@ def test_typed_ranks_and_what_they_lack():
     assert sd.parse_rank_text("A: 3 0", n=9, zero_based=True)[0].ranks.tolist() == [4, 1]
 
 
-BEYOND = [  # Text, whether ranks count from 0, and the ranks with > before those beyond the end.
+BEYOND = [  # (text, whether its ranks count from 0, ranks read, with > if beyond the end of a list)
     ("A: >10, 3, > 4\nB: >10 >10 2; n = 50", False, [">11 3 >5", ">11 >11 2"]),
     ("A: >0, 0; n = 50", True, [">2 1"]), ("A: >9, 0; n = 50", True, [">11 1"]),
     ("> 10, 3\nn = 50", False, [">11 3"]), ("X,n\n> 10,50\n1,50", False, [">11 1"]),
@@ -94,7 +94,7 @@ def test_other_digits_are_refused_by_the_value_and_the_rule(number):
         refused(read, number, ValueError)
 
 
-#: Text, the ranks in the text, and its n (None if missing).
+#: (text, the ranks of each system in the text, the n in the text or None)
 TYPED = [
     ("run 1: 5 6", {"run 1": [5, 6]}, None),
     ("model A: 5 6\nsystem B: 5 7\n# n: 9", {"model A": [5, 6], "system B": [5, 7]}, 9),
@@ -131,7 +131,7 @@ def test_options_of_typed_text_are_those_of_files():
     assert (ours.system, ours.ranks.tolist()) == ("ours", [1, 3])
 
 
-#: Tables; (values, decimals) of each system; notes of the reader.
+#: (table, {system: (values, number of decimals of each value)}, notes that the reader must give)
 PRINTED = [
     ("Model,HR@1,AUC\n,\t,\n,0.5,\nB,1,.2", {"line 3": ([0.5], [1]), "B": ([1, 0.2], [0, 1])}, []),
     ("Model,HR@1,AUC\nX,.5,100\nY,,25 %", {"X": ([0.5, 1], [1, 2]), "Y": ([0.25], [2])},
@@ -290,7 +290,7 @@ def test_a_line_says_n_and_m() -> None:
         assert [row.values for row in table.rows] == [{"HR@10": 0.5}]
 
 
-#: Values of tables, in percent or not, also with words of a PDF; None if the table is refused.
+#: Table: its values as fractions; None if it is refused, as it may or may not be in percent.
 READ = {
     "Methods HR@5 HR@10 NDCG@5 NDCG@10\nSASRec 0.3 0.4 0.2 0.25": [0.3, 0.4, 0.2, 0.25],
     "HR@5 HR@10 NDCG@5 ↑ NDCG@10\nSASRec 0.3 (0.01) 0.4 ± 0.02 0.2* 0.25 †": [0.3, 0.4, 0.2, 0.25],
@@ -338,6 +338,6 @@ def test_weights_in_order_or_by_rank_with_or_without_a_header():
                 assert found.tolist() == pytest.approx(weights / weights.max(), rel=1e-15)
         assert weights_of_file(npy(weights), n, "w.npy").tolist() == found.tolist()
     assert weights_of_text(" ".join(HEADS) + "\n1,4", 2).tolist() == [0.25, 1]
-    # Lines with any number of cells hold the weights in order.
+    # If lines have different numbers of cells, the cells are the weights of ranks 1, 2, ...
     assert weights_of_text("1,2\n3,4,5", 5).tolist() == [0.2, 0.4, 0.6, 0.8, 1]
     assert weights_of_text("1 " * 200_000, 200_000).sum() == 200_000

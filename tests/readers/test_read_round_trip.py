@@ -1,6 +1,6 @@
-"""Ranks survive every format unchanged; bad bytes give only our own errors.
+"""Random tables are read as a loop over their rows says; hostile files give a result or our error.
 
-Some hostile files are read; ``tests.benchmarks.hostile`` reads all. A second reader compares.
+Here, only small hostile files are read; ``python -m tests.benchmarks.hostile`` reads all.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ HAS = ["labelled", "several", "counted", "seeds", "beyond", "zero_based", "compl
 
 
 def drawn(rng: np.random.Generator, never: str) -> tuple[list[dict[str, Any]], dict[str, bool]]:
-    """Return random rows of a table with ranks from 1, and the optional features of the table."""
+    """Return random rows of a table, and which of the features HAS it has; none is in ``never``."""
     has = {name: bool(rng.integers(2)) and name not in never.split() for name in HAS}
     labels = ["u", *rng.permutation(ODD)[: rng.integers(5)].tolist()]
     labels = [10 * i + 3 for i in range(5)] if rng.integers(2) else labels
@@ -53,7 +53,6 @@ def drawn(rng: np.random.Generator, never: str) -> tuple[list[dict[str, Any]], d
 
 
 def columns_of(rows, has, *, sampled: bool) -> dict[str, list[Any]]:
-    """Return the columns of a file as they are written."""
     ranks = [row["rank"] - has["zero_based"] for row in rows]
     if has["beyond"]:
         ranks = [">" * x["beyond"] + str(r - x["beyond"]) for r, x in zip(ranks, rows, strict=True)]
@@ -64,7 +63,7 @@ def columns_of(rows, has, *, sampled: bool) -> dict[str, list[Any]]:
 
 
 def systems_of(rows, has, apart: bool, sampled: bool) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of each system, in order of appearance, with labels of their instances."""
+    """Return the rows of each system (and seed, if ``apart``), with instance labels added."""
     order, groups = [row["system"] for row in rows], {}
     for row in rows:
         name = f"{row['system']} (seed {row['seed']})" if apart and has["seeds"] else row["system"]
@@ -85,12 +84,12 @@ def systems_of(rows, has, apart: bool, sampled: bool) -> dict[str, list[dict[str
 
 
 def aligned(named, has, instances: str):
-    """Return the rows of compared instances, or None if systems cover different instances."""
+    """Return the rows of the instances that are compared, or None if the table must be refused."""
     items = {name: Counter(row["label"] for row in rows) for name, rows in named.items()}
     if instances == "any" or len(named) < 2:
         return named
     if has["counted"] or not has["labelled"]:
-        # Rows with the same label are one instance.
+        # Rows of a system with the same label are one instance, whose count is taken once.
         alone = (
             {row["label"] or i: row["count"] for i, row in enumerate(x)} for x in named.values()
         )
@@ -140,7 +139,7 @@ def test_any_table_is_read_as_a_loop_over_its_rows_says(seed, monkeypatch):
     frame = pd.DataFrame(columns)
     array, text = named_fields(columns), frame.to_csv(index=False, sep=",;\t"[seed // 3 % 3])
     for data, small in ((text, 2**20), (text, 0), (saved(columns), 0), (array, 0)):
-        monkeypatch.setattr(tables, "SMALL", small)  # 0: the parser of large files is used
+        monkeypatch.setattr(tables, "SMALL", small)  # with 0, the parser of large files is used
         if wanted is None:
             refused(lambda x=data: call(buffer(x), **options), kind=DifferentInstances)
             continue
@@ -166,7 +165,7 @@ def test_a_column_for_each_system_is_a_row_for_each_rank(seed):
     wide = {"seed": [x for x, _ in pairs], "n": [sizes[x] for _, x in pairs]}
     wide |= {"user": [x for _, x in pairs]} if has["labelled"] else {}
     wide |= {f"of {x}": [cells.get((x, *pair), "") for pair in pairs] for x in every["system"]}
-    for row in rows:  # without a column of labels, the rows are numbered
+    for row in rows:  # if there is no column of labels, the reader numbers the rows
         row["system"] = f"of {row['system']}"
         row["user"] = row["user"] if has["labelled"] else every["user"].index(row["user"]) + 1
     has |= {"labelled": True, "seeds": len(every["seed"]) > 1}

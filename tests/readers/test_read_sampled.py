@@ -1,4 +1,4 @@
-"""Files of sampled ranks: their n and m, and what is refused."""
+"""Reading sampled ranks: where n and m come from, and which files are refused."""
 
 import io
 
@@ -34,7 +34,7 @@ def test_what_is_given_may_be_meant_for_the_file_that_lacks_it() -> None:
     both = files(a_csv=f"{header}n,m\nA,1,900,5\n", b_csv=f"{header}m\nB,2,5\n")
     a, b = read(**both, n=700)
     assert (a.n.tolist(), b.n.tolist()) == ([900], [700])
-    # If all files hold m, a given m must agree.
+    # Both files have a column m, so the argument m must agree with the columns.
     refused(lambda: read(**both, n=700, m=9), "the column says m = 5, but m = 9 is given")
 
 
@@ -65,7 +65,7 @@ def test_systems_called_m_or_n() -> None:
     m, n = sampled_sets(open_text("m: 1 7\nn: 2, 3\nm = 9; n = 50"))
     facts = [(one.system, one.sampled_ranks.tolist(), {*one.n}, {*one.m}) for one in (m, n)]
     assert facts == [("m", [1, 7], {50}, {9}), ("n", [2, 3], {50}, {9})]
-    _, m = sampled("X,m\n1,2\n3,100\n", n=500, m=99)  # with one column per system, m is a system
+    _, m = sampled("X,m\n1,2\n3,100\n", n=500, m=99)  # each column is a system, also m
     assert (m.system, m.sampled_ranks.tolist()) == ("m", [2, 100])
 
 
@@ -73,7 +73,7 @@ def test_systems_called_m_or_n() -> None:
 @pytest.mark.parametrize("form", ["system,{}\nX,3\n", "user,{}\nu,3\n", "{}\n3\n"])
 def test_true_ranks_by_their_name_are_refused(header: str, form: str) -> None:
     if header == "worst_rank" and form.startswith("system"):
-        form = "{}\n3\n"  # in a long table, worst_rank is not a column of ranks
+        form = "{}\n3\n"  # beside ``system``, worst_rank is not read as ranks
     facts = f"s.csv … column {header!r} … Consistency page … rename the column to sampled"
     refused(lambda: sampled(form.format(header).encode(), n=3000, m=99), facts)
     said = "these are true ranks by their name"

@@ -1,4 +1,4 @@
-"""Comparison of several files, renamed and omitted systems, and runs, folds and seeds."""
+"""Reading several files together, choosing and renaming systems, and runs, folds and seeds."""
 
 import pytest
 
@@ -21,7 +21,7 @@ B = "system,user,rank,n\nZ,v,2,8\nZ,u,4,9\n"
 OTHER = B.replace("Z,u,4,9", "Z,w,4,9")  # user w instead of u
 BARE = "system,user,rank\nZ,v,2\nZ,u,4\n"
 ONE, TWO = "user,rank,n\n1,3,9\n2,4,9\n", "user,rank,n\n2,3,9\n1,4,9\n"
-LONGER = BARE + "Z,w,812\n"  # user w is only in this file, so its n is unknown
+LONGER = BARE + "Z,w,812\n"  # with user w, whose n is in no file
 SINGLE_N = A.replace(",8\n", ",900\n").replace(",9\n", ",900\n")  # one n for all instances
 TWO_N = A.replace("Y,v,8,8", "Y,v,5,7")
 ALL_LACK = "a.csv and b.csv … 'X' lacks 'w'; 'Y' lacks 'w'; 1 more lack some"
@@ -60,7 +60,7 @@ def test_equal_names_get_the_name_of_the_later_file():
     often = files(a_csv=B, b_csv=B, c_csv=B, d_csv=B) | {"name": ["b.csv"] * 4}
     names = ["Z", "Z (b.csv)", "Z (b.csv, 2)", "Z (b.csv, 3)"]
     assert [*ranks_of(read_rank_sets(**often))] == names == list(open_sources(**often).systems())
-    # In this case a later system already has the new name.
+    # The second Z is not renamed to "Z (b.csv)" if another system already has that name.
     sets = together(a_csv=B, b_csv=B + B.replace("Z", "Z (b.csv)").split("\n", 1)[1])
     assert [*ranks_of(sets)] == ["Z", "Z (b.csv, 2)", "Z (b.csv)"]
 
@@ -69,11 +69,11 @@ def test_instances_are_matched_by_label_over_files():
     refused(lambda: together(a_csv=A, b_csv=OTHER), "All share 1 of ", DifferentInstances)
     shared = {"instances": "shared"}
     assert labels_of(together(shared, a_csv=A, b_csv=OTHER)) == [["v"]] * 3
-    # The labels 1 and "1" match.
+    # The label 1 of a file with whole numbers matches the label "1" of a file with text labels.
     sets = together(shared, a_csv=ONE, b_csv=TWO + "x,1,9\n")
     assert labels_of(sets) == [["1", "2"], ["2", "1"]]
     assert labels_of(together(a_csv=ONE, b_csv=TWO)) == [[1, 2], [2, 1]]
-    # If one file has no labels, the rows of all files are numbered.
+    # If one file has no instance labels, the rows of all files are numbered instead.
     assert labels_of(together({"n": 9}, a_csv=UNLABELLED, b_csv=TWO)) == [[1, 2]] * 2
 
 
@@ -113,7 +113,7 @@ def test_names_must_fit():
 
 def test_systems_may_take_the_names_of_others():
     swapped = together({"systems": {"X": "Y", "Y": "X"}}, a_csv=A, b_csv=OTHER)
-    assert ranks_of(swapped) == {"Y": [3, 5], "X": [1, 8]}  # instance w is in no used system
+    assert ranks_of(swapped) == {"Y": [3, 5], "X": [1, 8]}  # Z, which has w, is left out
 
 
 def test_systems_that_cannot_be():
@@ -146,7 +146,7 @@ def test_averaged_counts_every_instance_of_every_repetition(name):
 
 def test_a_run_beside_nothing_is_the_system():
     assert [*ranks_of(read("run,user,rank,n\nA,u,1,9\nB,u,2,9\n"))] == ["A", "B"]
-    for system in ("model", "tag", "algorithm"):  # beside these, a run is a repetition
+    for system in ("model", "tag", "algorithm"):  # beside such a column, run is a repetition
         assert instances_of(SEEDS.replace("seed", "run").replace("system", system)) == [4, 4]
     said = "'model' and 'tag' both mean 'system'"
     refused(lambda: read("model,tag,run,rank,n\nA,x,1,1,9\n"), said)
@@ -157,7 +157,7 @@ def test_labels_tell_the_repetition_within_which_a_rank_is_repeated():
     assert labels_of(read(FOLDS)) == [each] * 2
     names = [*ranks_of(read(FOLDS, runs="apart", instances="any"))]
     assert names[:2] == ["A (fold 1, seed 7)", "A (fold 1, seed 8)"]
-    (ranks,) = read(HEADER + "A,u,1,3,9\nA,v,1,3,9\n")  # a single repetition adds no label
+    (ranks,) = read(HEADER + "A,u,1,3,9\nA,v,1,3,9\n")  # a single seed is not in the labels
     assert ranks.instances.tolist() == ["u", "v"]
     said = "instance 'u (seed 2)' has rank 3 twice"
     refused(lambda: read(HEADER + "A,u,1,3,9\nA,u,2,3,9\nA,u,2,3,9\n"), said)

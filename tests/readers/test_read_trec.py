@@ -1,8 +1,8 @@
 """TREC runs and qrels against recorded values of pytrec_eval; also lists of recommendations.
 
-The values are in fixtures/expected.json. The ``complete`` runs rank all 40 candidates, with grades
-(1 or more is relevant), unjudged documents, equal scores (some only in single precision), two tags
-in one file, lines in any order and a rank column that is sometimes wrong.
+The values are in fixtures/expected.json. The runs fixtures/complete*.run rank all 40 candidates of
+a query. There are grades (1 or more is relevant), unjudged documents, equal scores (some only in
+single precision), two tags in one file, unsorted lines, and sometimes a wrong rank column.
 """
 
 import gzip
@@ -25,8 +25,8 @@ from tests.readers.reading import buffer, files, ranks_of, refused, together
 FIXTURES = Path(__file__).parent / "fixtures"
 EXPECTED = json.loads((FIXTURES / "expected.json").read_text())
 N = EXPECTED["candidates"]
-# pytrec_eval name -> our name. map_cut divides by all relevant items, AP@k by at most k of them:
-# both agree if at most k items are relevant.
+# pytrec_eval's name of a metric: our name. map_cut_k divides by the number of relevant items, AP@k
+# by k if that number is larger, so the two metrics agree if at most k items are relevant.
 MEASURES = {"map": "AP", "recip_rank": "RR", "ndcg": "NDCG"}
 CUT = {"P": ("Precision", 1, 5, 10), "recall": ("Recall", 1, 5, 10)}
 CUT |= {"ndcg_cut": ("NDCG", 5, 10), "map_cut": ("AP", 5, 10)}
@@ -46,7 +46,7 @@ def complete():
     runs = [FIXTURES / name for name in ("complete.run", "complete-gamma.run")]
     sets = read_rank_sets(runs, qrels=FIXTURES / "qrels.txt", n=N)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sampledash.readers.trec.SMALL", 0)  # 0: the parser of large runs is used
+        patch.setattr("sampledash.readers.trec.SMALL", 0)  # 0: with the parser of large runs
         assert read_rank_sets(runs, qrels=FIXTURES / "qrels.txt", n=N) == sets
     return sets
 
@@ -54,9 +54,9 @@ def complete():
 @pytest.mark.parametrize("theirs", MEASURES)
 def test_every_query_has_the_value_the_library_gives(theirs, complete):
     metric, compared = sd.parse_metric(MEASURES[theirs]), 0
-    assert [s.system for s in complete] == ["alpha", "beta", "gamma"]  # the tags of the runs
+    assert [s.system for s in complete] == ["alpha", "beta", "gamma"]  # tags in the runs
     for ranks in complete:
-        # A query without a relevant document is 0 in pytrec_eval and is no instance here.
+        # Queries without a relevant document count as 0 in pytrec_eval; our reader leaves them out.
         wanted = {q: v for q, v in EXPECTED["complete"][ranks.system].items() if v["num_rel"]}
         assert set(ranks.instances.tolist()) == set(wanted)
         alike = 0
@@ -117,11 +117,11 @@ def test_lines_that_end_in_the_old_way_of_macintosh_are_counted(monkeypatch):
 
 
 DOCUMENTS = ["é", "b", "a", "A", "9", "10"]
-SCORES = [-3, 0, 1, 1 + 1e-9, 1 + 1e-6, 2.5]  # the third and fourth are equal in single precision
+SCORES = [-3, 0, 1, 1 + 1e-9, 1 + 1e-6, 2.5]  # 1 and 1 + 1e-9 are equal in single precision
 
 
 def drawn(rng):
-    """Return random rows of a run with two tags and of its qrels; both may lack queries."""
+    """Return random rows of a run with two tags, and of qrels; either may lack some queries."""
     run, qrels = [], []
     for tag, query in itertools.product("XY", ["1", "2", "10", "q"]):
         some = rng.permutation(DOCUMENTS)[: rng.integers(7) + 1 if rng.random() < 0.9 else 0]
@@ -136,10 +136,10 @@ def drawn(rng):
 
 
 def by_hand(run, relevant, kind):
-    """Return (depth, blocks, number missing) per system and query, and two counts.
+    """Return {(system, query): (documents ranked, blocks, relevant items missing)} and two counts.
 
-    A block is (first rank, size) of the documents tied with a relevant item; only lists have ties.
-    The counts: documents with tied scores, rankings whose rank column does not rise.
+    A block is (first rank, size) of the ties of a relevant item; its size is 1 in TREC runs. The
+    counts: documents with tied scores, and rankings whose rank column contradicts the scores.
     """
     lists, ties, odd = {}, 0, 0
     for query, document, place, score, tag in run:
@@ -162,7 +162,7 @@ def by_hand(run, relevant, kind):
 
 
 def in_blocks(rows, blocks):
-    """Check that each block holds either one rank with its ties, or several distinct ranks."""
+    """Check ``rows`` (rank, ties): a block of ties has one row with its ties, or distinct ranks."""
     for begin, size in set(blocks):
         inside = [(r, ties) for r, ties in rows if begin <= r < begin + size]
         many = blocks.count((begin, size))
@@ -176,7 +176,7 @@ def number(size, name):
     return f"{size} {name}" if size == 1 else f"{size} {name.replace('query', 'querie')}s"
 
 
-@pytest.mark.parametrize("kind", [np.float32, float])  # types of scores in runs, in lists
+@pytest.mark.parametrize("kind", [np.float32, float])  # type of scores in TREC runs, in item lists
 @pytest.mark.parametrize("censored", ["refuse", "beyond", "tied", "left-out"])
 def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, monkeypatch):
     rng = np.random.default_rng(len(censored))
@@ -189,7 +189,7 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
         if not {row[0] for row in run} & {*relevant}:
             continue
         shared = {row[4] for row in run if row[0] in relevant}
-        tags = "XY" if len(shared) > 1 and case % 3 else ["XY"]  # two files, or one file
+        tags = "XY" if len(shared) > 1 and case % 3 else ["XY"]  # a file for each tag, or one file
         head, form = "", "{0} Q0 {1} {2} {3!r} {4}\n"
         items = "".join(f"{query} 0 {document} {grade}\n" for query, document, grade in qrels)
         if kind is float:
@@ -215,7 +215,7 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
                 opened.read()
             assert info.value.censored == missed
             assert str(info.value).count("(in Python: censored=") == 3
-            # Queries can only be left out if others remain.
+            # Leaving out the affected queries is no remedy if no query would remain.
             assert len(info.value.ways) == 3 - (len(lacking) == len(relevant))
             continue
         left = lacking if censored == "left-out" else set()
@@ -270,7 +270,7 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
         assert all(f"dicts the scores in {number(odd, 'ranking')}:" in x for x in doubts)
 
 
-#: First line, before four valid lines of its kind, and the kind of text that it decides.
+#: Entries ``first line | kind of the file``, separated by ||; four valid lines follow a first line.
 FIRST = """
 1 Q0 a one 3.0 A | run || 1 Q0 a 1 high A | run || 1 Q0 a one high A | None || 1 Q0 a 1 3.0 | None
 user Q0 a 1 high A | None || user Q0 a one 3 A | None || user Q0 a 1 3 A | run
@@ -290,8 +290,8 @@ def test_the_first_line_and_most_of_five_tell_the_kind():
 
 
 def test_drawn_places_are_uniform():
-    # 400 queries miss two of ten candidates beyond the first 5, so each rank in 6..15 holds a
-    # missing item with probability 1/5; 4 standard errors of 400 draws are allowed.
+    # In each of 400 queries, both relevant items are missing from the list of 5 and get random
+    # ranks in 6..15. So each of these ranks occurs in 1/5 of the queries, up to 4 standard errors.
     run = "".join(f"{q} Q0 d{d} {d} {-d} t\n" for q in range(400) for d in range(5))
     qrels = "".join(f"{q} 0 x 1\n{q} 0 y 1\n" for q in range(400))
     (ranks,) = read(run, qrels, n=15, censored="tied")
@@ -303,14 +303,14 @@ def test_drawn_places_are_uniform():
 def test_tables_are_no_runs():
     for text in ("system rank n a b c\nA 1 2 3 4 5\n", "A\tB\tC\tD\n1\t0\t3\t4\n", "rank\n7\n"):
         assert "qrels" not in refused(lambda text=text: read_rank_sets(buffer(text, "t"), n=2))
-    # Wide tables of four columns, and labels with spaces, are tables too.
+    # Four columns like those of qrels, or a space within a label, do not make a table a TREC file.
     sets = read_rank_sets(buffer("A\tB\tC\tD\n" + "1\t2\t3\t4\n" * 4), n=9)
     assert list(ranks_of(sets)) == ["A", "B", "C", "D"]
     sets = read_rank_sets(buffer("user\tn\tA\nuser 0\t2\t1\nuser 1\t2\t1\n"))
     assert list(ranks_of(sets)) == ["A"]
 
 
-#: Lists of recommendations with the test items, with the column names of frameworks.
+#: The relevant item of each user, and the scored items that a system recommends to each user.
 TEST = "user,item\nann,c\nbob,a\n"
 LIST = "user_id,item_id,score\nann,a,3\nann,b,2\nann,c,2\nbob,b,-inf\nbob,c,1\nbob,a,0.5\n"
 
@@ -327,7 +327,7 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_spellings_of_one_list(name):
-    # b and c have equal scores, so they are tied instead of ordered by name.
+    # ann's relevant item c has the same score as b, so its rank is 2 with one other item tied.
     system = "M" if name == "named" else "l"
     wanted = sd.RankSet(system, [2, 2], 10, instances=["ann", "bob"], ties=[1, 0])
     assert together({"n": 10}, l_csv=SPELLINGS[name], test_csv=TEST) == [wanted]
@@ -344,7 +344,7 @@ def test_parquet_and_test_items_with_ratings():
 def test_two_lists_and_files_of_ranks_with_items():
     found = together({"n": 10}, a_csv=LIST, b_csv=SPELLINGS["ranks"], test_csv=TEST)
     assert ranks_of(found) == {"a": [2, 2], "b": [2, 2]}
-    # Without test items, a table with a rank column holds ranks.
+    # If no relevant items are given, a table with a column rank holds the ranks of such items.
     table = "system,user,item,rank,n\nX,ann,c,7,9\n"
     assert ranks_of(read_rank_sets(buffer(table, "r.csv"))) == {"X": [7]}
 

@@ -1,4 +1,4 @@
-"""Every wrong file gets one sentence that names file, row, column, value and remedy."""
+"""Every wrong file raises an error of one sentence with the file, row, column, value and remedy."""
 
 import pickle
 import sys
@@ -34,8 +34,8 @@ SHORT = {
     "\\t": "\t",
 }
 
-#: Sections ``== call on text X | facts of all its messages | error class``, then lines of ``text |
-#: message``; short cases share a line, separated by ||.
+#: Sections begin with ``== call | facts in all messages | error class``. Each entry below is ``text
+#: that the call gets as X | facts in the message``; || separates several entries in a line.
 TABLE = r"""
 == read(X) | ranks.csv
 HEAD\nA,"two\nlines",1,9\n\n   \nA,v,99,9\n | line 7, column 'rank': rank 99
@@ -260,7 +260,7 @@ b"a\xff" | w.npy, line 1: the text is not UTF-8 || b"1 2 x" | w.npy, line 1: 'x'
 
 
 def after_a_good_row(row):
-    """Read a header, a blank line, a good row, and the bad row in line 4."""
+    """Read a file with a header, a blank line, a good row, and ``row`` in line 4."""
     return read(f"{HEADER}\nA,t,1,9\n{row}\n")
 
 
@@ -284,14 +284,14 @@ def filled(text):
 
 
 ROWS = list(rows())
-assert len(ROWS) == len(set(ROWS)) > 150  # all rows of the table were parsed
+assert len(ROWS) == len(set(ROWS)) > 150  # no entry of TABLE is lost or repeated
 
 
 @pytest.mark.parametrize(("call", "text", "facts", "kind"), ROWS)
 def test_what_is_refused(call, text, facts, kind, monkeypatch):
     names = {**NAMES, "X": filled(text)}
     which = getattr(upload_limits, kind or "ReadError")
-    for small in (tables.SMALL, 0):  # 0: without the fast parser
+    for small in (tables.SMALL, 0):  # with 0, the fast parser of large files is tried first
         for module in (tables, trec):
             monkeypatch.setattr(module, "SMALL", small)
         refused(lambda: eval(call, names), filled(facts), which)

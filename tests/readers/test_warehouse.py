@@ -1,4 +1,4 @@
-"""Ranks and counts from scores by DuckDB, Spark on two workers and NumPy, against plain loops."""
+"""DuckDB, Spark on two workers, and NumPy compute the ranks and counts that plain loops compute."""
 
 import hashlib
 import json
@@ -34,11 +34,11 @@ def columns_of(rows, *names):
 
 
 def drawn(seed):
-    """Return random scores of two systems, relevant items and seen items; no score is left out."""
+    """Return a random table of scores, the relevant (user, item) pairs, and the seen pairs."""
     rng, rows, relevant, seen = np.random.default_rng(seed), [], [], []
     for user in range(40):
         few = rng.permutation(30)
-        relevant += [(f"u{user}", int(i)) for i in few[: (user + 3) % 5]]  # 0 to 4 relevant items
+        relevant += [(f"u{user}", int(i)) for i in few[: (user + 3) % 5]]  # 0 to 4 for each user
         seen += [(f"u{user}", int(i)) for i in few[user % 3 : rng.integers(3, 12)]]
     for system in "AB":
         for user in range(40):
@@ -51,7 +51,7 @@ def drawn(seed):
 
 
 def one_by_one(table, relevant, seen):
-    """Return the histogram of (system, n, rank, ties) and the notes, computed by definition."""
+    """Return the count of each (system, n, rank, ties), and the expected notes, by slow loops."""
     away = set(zip(seen["user"], seen["item"], strict=True)) if seen else ()
     rows, lists, asked = pd.DataFrame(table).to_dict("records"), {}, Counter()
     for row in rows:
@@ -89,7 +89,7 @@ def one_by_one(table, relevant, seen):
 
 
 def histogram(ranks):
-    """Return the count of each (system, n, rank, ties); rows may hold counts."""
+    """Return the count of each (system, n, rank, ties) in a table of ranks or of their counts."""
     counted, sizes = Counter(), ranks["count"] if "count" in ranks else [1] * len(ranks)
     for *kind, size in zip(*(ranks[name].tolist() for name in KINDS), sizes, strict=True):
         counted[tuple(kind)] += int(size)
@@ -103,7 +103,7 @@ def written(path, table):
 
 
 def stored(folder, table, parts=2):
-    """Write Parquet in several parts, in one folder per system."""
+    """Write scores to a folder with several Parquet files in a folder for each system."""
     whole = pa.table({**table, "score": pa.array(table["score"], pa.float32())})
     for system in sorted(set(table["system"])):
         own = whole.filter(pa.compute.equal(whole["system"], system)).drop(["system"])
@@ -116,7 +116,7 @@ def stored(folder, table, parts=2):
 
 
 def agree(engine, folder, seed, *, marked, without_seen):
-    """Check that an engine gives the ranks and notes of the definition; return the counts."""
+    """Check that an engine gives the counts and notes of :func:`one_by_one`; return its counts."""
     table, relevant, seen = drawn(seed)
     relevant, seen = None if marked else relevant, None if without_seen else seen
     expected = one_by_one(table, relevant, seen)
@@ -165,7 +165,7 @@ def test_files_are_ranked_one_by_one(kind, seed, marked, tmp_path, capsys):
     assert histogram(pd.read_csv(out)) == expected
 
 
-#: Tables of scores, with / between lines, and the error message.
+#: Lines ``table of scores | part of its error message``; / separates the lines of a table.
 SCORES = """
 HEAD/u,a,1,1/u,b,high,0/u,c,nan,0/u,d,x,0 | 2 scores are no numbers, such as 'high'; write
 HEAD/u,a,1,1/u,b, NaN,0/u,c,-nan,0/u,d,,0 | 2 of the scores are NaN; give each item a number
@@ -196,7 +196,7 @@ def test_what_is_wrong_with_a_table_is_one_sentence(line, tmp_path, refused):
     numbers = pd.api.types.is_numeric_dtype(frame.get("score"))
     if numbers and len(frame) and "such as" not in said and "twice" not in said:
         written(tmp_path / "s" / "a.parquet", pa.Table.from_pandas(frame, preserve_index=False))
-        refused(said, "rank", tmp_path / "s")  # the table is read by an engine
+        refused(said, "rank", tmp_path / "s")  # a folder is read by DuckDB, a CSV file by NumPy
 
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -204,7 +204,7 @@ SPARK = {
     "master": "local-cluster[2,1,1024]", "executor.memory": "512m",
     "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1",
     "ui.enabled": "false", "ui.showConsoleProgress": "false",
-    # These settings are faster with so few data.
+    # The following settings make Spark faster with so few data.
     "sql.shuffle.partitions": "2", "sql.adaptive.enabled": "false",
     "sql.codegen.wholeStage": "false", "sql.codegen.factoryMode": "NO_CODEGEN",
     "driver.extraJavaOptions": JAVA, "executor.extraJavaOptions": JAVA,
@@ -221,14 +221,14 @@ def test_spark_on_two_workers_counts_as_one_by_one(tmp_path, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     settings = {"sql.warehouse.dir": tmp_path / "warehouse"} | SPARK
     url = "pyspark://?" + urlencode({f"spark.{name}": x for name, x in settings.items()})
-    monkeypatch.chdir(tmp_path)  # the folder of the workers' logs
+    monkeypatch.chdir(tmp_path)  # workers write their logs into the current folder
     engine = warehouse.connect(url)
     try:
         agree(engine, tmp_path, 3, marked=False, without_seen=False)
         folders_are_what_they_are_named(engine, tmp_path)
         marks_may_be_yes_or_no(engine, tmp_path)
         status = engine._session.sparkContext._jsc.sc().statusTracker()
-        assert len(status.getExecutorInfos()) == 1 + 2  # the driver and its workers
+        assert len(status.getExecutorInfos()) == 1 + 2  # the driver and two workers
     finally:
         engine._session.stop()
 
@@ -246,7 +246,7 @@ def test_the_commands_take_folders(tmp_path, capsys):
     for system, frame in pd.read_parquet(ranks).groupby("system"):
         written(tmp_path / "parts" / f"{system}.parquet", frame.to_dict("list"))
     whole = sd.read_rank_sets(ranks, instances="any")
-    assert sd.read_rank_sets(tmp_path / "parts", instances="any") == whole  # read like one table
+    assert sd.read_rank_sets(tmp_path / "parts", instances="any") == whole
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def test_scores_of_an_engine_that_are_nan_are_refused(tmp_path, refused):
     cells = pa.array(np.array([np.nan, np.nan, 1, np.nan]), from_pandas=False)
     rows = {"user": [*"uuvv"], "item": [*"abab"], "score": cells, "relevant": [1, 0, 1, 0]}
     path = written(tmp_path / "scores" / "a.parquet", rows)
-    for source in (tmp_path / "scores", path):  # read by an engine, and by NumPy
+    for source in (tmp_path / "scores", path):  # a folder for an engine, a file for NumPy
         refused("3 of the scores are NaN", "rank", source, "-o", tmp_path / "ranks.parquet")
 
 
@@ -290,13 +290,13 @@ def test_repeats_are_looked_for_in_slices_of_all_rows(labels, tmp_path, monkeypa
         warehouse.fetched(ranks, "ranks", 9)
     for i in range(0, 20, 4):
         again = {name: [*cells, cells[i], cells[i]] for name, cells in rows.items()}
-        path = written(tmp_path / f"{i}.parquet", again)  # engines cache files by name
+        path = written(tmp_path / f"{i}.parquet", again)  # a new name, as engines cache files
         said = f"2 rows repeat an item of an instance, such as item '1' of instance '{whole[i]}';"
         with pytest.raises(limits.ReadError, match=said):
             warehouse.rank_scores(engine, path)
 
 
-#: Error message of an engine, and the message that users get.
+#: Text of an exception that an engine raises: beginning of the message that users get.
 COMPLAINTS = {
     "": "RuntimeError; write the table again if it is damaged, or give the engine more memory",
     " :\t\n : a cell. ;\nmore": "a cell; write the table again",
@@ -332,7 +332,7 @@ def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, refuse
     refused("holds no file *.parquet", "rank", tmp_path / "none")
 
 
-#: Folder names as engines write them (the last is a blank cell in Hive), and their systems.
+#: Folder names that engines write, and the system that each encodes; the last is Hive's blank cell.
 PARTITIONS = {
     "system=iALS d=16": "iALS d=16",
     "system=a%2Fb%20c%3Dd": "a/b c=d",
@@ -349,14 +349,14 @@ PARTITIONS = {
 
 
 def partitioned(folder, table, names=PARTITIONS):
-    """Write a table into a folder for each name; return the parent folder."""
+    """Write ``table`` into one subfolder for each of ``names``; return ``folder``."""
     for name in names:
         written(folder / name / "part-0.parquet", table)
     return str(folder)
 
 
 def folders_are_what_they_are_named(engine, folder):
-    """Check that folder names give systems, even if a name is a pattern that fits another name."""
+    """Check that folder names give systems, even if a path is a glob pattern of another."""
     written(folder / "r1.parquet", {"rank": [7]})
     partitioned(folder / "seed=5" / "r1", {"rank": [7]}, ["system=X"])
     source = partitioned(folder / "seed=5" / "r[1]*?{b} =", {"rank": [3]})
@@ -366,7 +366,7 @@ def folders_are_what_they_are_named(engine, folder):
         assert set(found["rank"]) == {3}
         systems = {x if isinstance(x, str) else None for x in found["system"]}
         assert systems == {*PARTITIONS.values()}
-        assert set(found.columns) <= {"rank", "system", "n"}  # seed is a parent folder
+        assert set(found.columns) <= {"rank", "system", "n"}  # seed=5 is above the folder
     assert found["n"].tolist() == [9] * len(PARTITIONS)
     with pytest.raises(ValueError, match="1 rows lack a system"):
         warehouse.count_ranks(engine, source)
@@ -417,7 +417,7 @@ def test_parts_are_one_table(tmp_path, capsys, refused):
     first, other = source / "a.parquet", source / "b.parquet"
     written(first, {**rows, "score": [1, 2, 3]})
     more = pa.table({**rows, "item": [4, 5, 6], "relevant": [0] * 3, "score": [2.4, 1.5, 0]})
-    written(other, more)  # 2.4 rounded to an integer would tie with 2
+    written(other, more)  # 2.4 as an integer would tie with the relevant item's score of 2
     assert main(["rank", str(source)]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "A,u,3,6,0"
     written(other, more.drop(["score"]))
@@ -449,7 +449,7 @@ def test_ranks_that_cannot_be_counted(tmp_path, refused):
 
 
 def in_a_process(program, folder, **how):
-    """Run a program with temporary files in ``folder``; return its exit code and standard error."""
+    """Return exit code and standard error of a program that must leave no temporary file behind."""
     folder.mkdir()
     how |= {"env": os.environ | {"TMPDIR": str(folder)}, "capture_output": True, "text": True}
     done = subprocess.run([sys.executable, *program], **how)
@@ -472,7 +472,7 @@ def test_a_full_disk_is_named_and_nothing_is_left(tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-#: A program that never ends or uses up its memory, in place of a command.
+#: A command with a query that runs until Ctrl-C or, if called with "full", until the disk is full.
 ENDLESS = """
 import os, signal, sys, threading
 from sampledash import command_line
@@ -507,7 +507,7 @@ def test_text_that_may_name_systems_is_not_counted_as_one_system(tmp_path, capsy
     table = {"user": [*"uuvv"], "rank": [1, 2, 3, 4], "n": [9] * 4}
     for name, values, wrong in (
         ("modell", ["A", "B"] * 2, True),
-        ("item", [*"ijkl"], False),  # relevant items, not systems
+        ("item", [*"ijkl"], False),  # by its name, a column of relevant items
         ("bucket", ["0", "1"] * 2, False),
         ("origin", ["ours"] * 4, False),
     ):

@@ -1,4 +1,4 @@
-"""Comparisons that the tests of the report share."""
+"""Results of comparisons, shared by the tests of the report."""
 
 from functools import cache
 
@@ -33,7 +33,7 @@ def movielens(metrics=("Recall@10", "AUC"), m_max=1000, **options):
 
 
 def of_ranks(ranks, n, metrics, m, *, source="ranks", options=WITHOUT, m_max=None, instances=None):
-    """Return findings for {system: ranks}, with a Python expression that builds the systems."""
+    """Return findings for {system: ranks}, with a Python expression that builds the sets."""
     how = f"{n}, instances={instances!r}"
     python = f"[sd.RankSet(name, ranks, {how}) for name, ranks in {ranks!r}.items()]"
     sets = [sd.RankSet(name, values, n, instances=instances) for name, values in ranks.items()]

@@ -1,4 +1,4 @@
-"""Names of systems stay plain text, as small independent parsers of each language show."""
+"""Names of systems stay plain text in LaTeX, Markdown and HTML, as independent parsers show."""
 
 import html
 import re
@@ -39,7 +39,7 @@ def read_tex(text):
 
 
 def read_markdown(text):
-    """Undo backslash escapes, then character references (CommonMark 2.4 and 2.5)."""
+    """Return the plain text of Markdown with escapes and references (CommonMark 2.4, 2.5)."""
     return html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text))
 
 

@@ -1,4 +1,4 @@
-"""The HTML report is one file without network access, and names are plain text."""
+"""The HTML report is one file without network access; names of systems are plain text."""
 
 import html
 import re
@@ -86,7 +86,7 @@ def test_nothing_is_fetched_and_plotly_is_there_once():
     text = html_report(found, [("One", figure()), ("Two", figure())], {})
     page = Reader(text)
     assert page.tags.count("figure") == 2
-    assert text.count('"displayModeBar": false') == 2  # no buttons in printed pictures
+    assert text.count('"displayModeBar": false') == 2  # pictures have no buttons
     assert re.findall(r'id="(picture.*?)"', text) == ["picture-1", "picture-2"]
     assert text.count('"responsive": true') == text.count("px; width:100%") == 2
     assert 4e6 < len(text) < 6e6  # plotly.js is 4.8 MB and is included once
@@ -105,7 +105,7 @@ def test_nothing_is_fetched_and_plotly_is_there_once():
     page = Reader(first)
     assert f"The first {MOST_ROWS} of 1,234 rows." in page.texts["p"]
     assert first == second
-    # Other tables have one cell of class "number", and each shown row has one.
+    # Each of the shown rows has a cell of class "number", and the rest of the page has one.
     assert page.attributes.count(("class", "number")) == 1 + MOST_ROWS
     assert str(MOST_ROWS - 1) in page.texts["td"]
     assert page.texts["h2"][:3] == ["For the paper", "Pictures", "Table"]

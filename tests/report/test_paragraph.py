@@ -26,7 +26,7 @@ LIMITS = (
 
 
 def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, **more):
-    """Return findings with given values (systems, metrics); chance and right_from per row."""
+    """Return ``Pairs`` with given means (systems, metrics), and chances and right_from by pair."""
     exact, expected = (np.array(a, dtype=float).reshape(len(a), -1) for a in (exact, expected))
     size, protocol = exact.shape, Protocol.of(more.get("options", WITHOUT))
     names = [*more.get("names", "XYZW"), *(f"S{i}" for i in range(4, 999))][: size[0]]
@@ -108,7 +108,7 @@ UNEVEN = [sd.RankSet("X", [1, 2, 3], [50, 80, 80], ties=[0, 0, 4]), sd.RankSet("
 UNLIKE = [UNEVEN[0], sd.RankSet("Y", [1, 2], 90)]
 ALONE = [sd.RankSet(name, [4], 500) for name in "XY"]
 
-#: Means and chances, further arguments, and parts of the expected text.
+#: Arguments of ``hand``, its keyword arguments, and parts of the expected text, split by "…".
 SAID = [
     (FALLS, {}, "; this would reverse 2 of 3 pairs (X ahead of Y, X ahead of Z). … All pairs are "
      "in the order of the full ranking only from m = 970 on ( … At m = 100 a single run would show "
@@ -149,7 +149,7 @@ SAID = [
      "Recall@10, and from m = 12 on by AP"),
     (([[2, 2], [1, 1]], [[1, 1], [2, 2]], 0.01, [None, None]), {},
      "they are not in the order of the full ranking by Recall@10 or AP."),
-    # Metrics that tie every pair are left out.
+    # Metrics by which all pairs are tied are not named.
     ((TIED, [[3, 3, 3], [2, 2, 2]], 0.7, [1, 1, None]), {},
      "the order of the full ranking by Recall@10 and AP."),
     (([[2, 2], [1, 2]], [[1, 2], [2, 1]], 0.7, None), {},
@@ -166,10 +166,10 @@ SAID = [
     (TWO, {"options": CLS}, "with a uniform prior over the ranks, take"),
     ((*TWO, 0.99, 3686), {"m": 1},
      "With 1 negative per instance instead, … is that of the full ranking only at m = 3,686 ("),
-    # The order is right at the m of the text, so the word "only" is left out.
+    # From m = 100, the m of the text, the order is right, so the word "only" is left out.
     ((*TWO[:1], [0.2, 0.3], 0.99, 100), {}, "is that of the full ranking from m = 100 on ("),
     ((*TWO, 0.01, 101), {}, "is that of the full ranking only from m = 101 on ("),
-    # Instances and candidates are counted; without replacement, lists may have fewer negatives.
+    # Instances and candidates are counted; instances may have fewer than m negatives to draw.
     (TWO, {"sets": UNEVEN}, "We rank the relevant item of each of 2 to 3 test instances per system "
      "among all its 50 to 80 candidates, ties in random order; on this full ranking Recall@10 is … "
      "With 100 negatives per instance instead (all of them: none has more), "),
@@ -184,7 +184,7 @@ SAID = [
      "We rank the relevant item of one instance among all its 500 candidates; on"),
     (TWO, {"names": ["x" * 500, "B"]}, " " + "x" * 59 + "…"),
     (TWO, {"names": ["x" * 60, ""]}, " " + "x" * 60 + " … (no name)"),
-    # Up to four systems and up to six values are named.
+    # The values of up to four systems, and up to six values, are given; else only the best.
     (([1, 2, 3, 4], [1, 2, 3, 4]), {}, "is 400.00 % for W, 300.00 % for Z, 200.00 % for Y and"),
     ((range(5), range(5)), {}, "the best of 5 systems is S4 by Recall@10 (400.00 %)."),
     (([[2] * 3, [1] * 3], [[2] * 3, [1] * 3]), {}, "% for Y, AP is 200.00 % for X"),
@@ -244,7 +244,7 @@ def test_every_constellation_reads_well(data):
     ugly = "  | ,| .|,,|..|nan|None|<NA>| 1 pairs| 0 of|and and|all 2 |all 1 |both pair |by ;|( |()"
     assert not [bad for bad in ugly.split("|") if bad in text], text
     assert text.count("(") == text.count(")")
-    # The counts of the text are those of the table.
+    # The numbers of pairs in the text are those of the verdict table.
     rows = found.verdict[found.verdict["state"] != "tied"]
     turned = int((rows["sampled"] < -1e-12).sum())
     alike = len(rows) > 0 and (rows["sampled"] > 1e-12).all()
@@ -280,14 +280,14 @@ def entries(text):
 def test_what_is_cited_and_nothing_else_and_what_its_sources_say():
     movie, own = movielens(), of_ranks({"A": [1, 2], "B": [2, 3]}, 10, ["AP"], 2)
     said = "test instances of MovieLens 1M (Harper & Konstan, 2015) among all its 1,393 to 3,687"
-    assert f"6,040 {said}" in paragraph(movie)  # section 6: 6,040 users
+    assert f"6,040 {said}" in paragraph(movie)  # Krichene & Rendle, section 6
     keys = ["krichene2020sampled", "harper2015movielens", "sampledash"]
     assert list(entries(bibtex(movie))) == keys
     assert list(entries(bibtex(own))) == keys[::2]
     for found in (movie, own):
         cited = set(re.findall(r"\\cite\{(\w+)\}", paragraph(found, latex=True)))
         assert cited == set(entries(bibtex(found)))
-    # The reference is that of the paper's first page; for MovieLens, that of the README.
+    # These fields are on the first page of the paper and, for MovieLens, in the README.
     made = entries(bibtex(movie))
     for key, kind, wanted in (
         ("krichene2020sampled", "inproceedings",

@@ -1,4 +1,4 @@
-"""The script, run in a new process, prints what the core computes."""
+"""The exported Python script, run in a new process, prints what the package computes."""
 
 import contextlib
 import io
@@ -59,7 +59,7 @@ def check(found, folder, *, alone=False):
 
 def test_an_example_and_weighting_by_relevant_items(tmp_path):
     printed = check(movielens(), tmp_path, alone=True)
-    # Table 3 of Krichene & Rendle 2020 prints 8.84 and 56.46 +- 0.24 for Y; m = 970: Figure 6.
+    # Table 3 of Krichene & Rendle 2020 prints 8.84 for Y; Figure 6 shows the change at m = 970.
     assert "  'Y': exact 8.84%" in printed
     assert re.search(r"Recall@10 +uncorrected +Y +X .* wrong +970 ", printed)
     check(several("relevant-items"), tmp_path)
@@ -91,7 +91,7 @@ def test_sources_and_options(python, metrics, m, options, m_max, tmp_path, monke
     selected = [1, 2, 3, 4, 8, 20, 21, 50] if python is SHORT else None
     found = findings("x", python, eval(python), metrics, m, options, m_max, m_values=selected)
     check(found, tmp_path)
-    # Also values of m near changes of the order are evaluated.
+    # The script also evaluates m near changes of the order.
     looked_at = "*range(1, 5), 8, 20, 21, *range(24, 27), 28, 35, 50"
     assert (looked_at in python_script(found)) is (python is SHORT)
 

@@ -52,9 +52,9 @@ def body(latex):
 
 
 ANY = None
-#: Columns with one row or several rows, the printed header, and the printed first row.
+#: Columns of a table, and its printed header (ANY: not checked) and first row, split by "|".
 SHOWN = [
-    # In a table of designs, each pair has a column of chances; in a plan, gaps have a reason.
+    # In a table of designs, each pair has a column of chances; in a plan, blanks have a reason.
     ({"design": "CLS", "rmse": 0.5864, "Y > X": 0.0}, "Design|Off by (pp)|Shows Y > X (%)",
      "CLS|58.64|<0.01"),
     ({"better": "Y", "worse": "X", "m": 1121, "instances": pd.NA}, ANY, "Y|X|1121|not reachable"),
@@ -63,7 +63,7 @@ SHOWN = [
      "7.6|7.583|-0.0172"),
     # Values that differ only by rounding errors are equal.
     ({"better": "A", "worse": "B", "exact": -3e-15}, ANY, "A|B|0.00"),
-    # Values and differences are not chances, so an end of 0 is printed as 0.
+    # The ends of a range are not chances, so 0 is printed as 0.00 and not as <0.01.
     ({"first": "A", "second": "B", "low": -0.05, "high": 0.0},
      "First|Second|At least (pp)|At most (pp)", "A|B|-5.00|0.00"),
     ({"better": "A", "worse": "B", "probability": 0.9},
@@ -110,7 +110,7 @@ def test_a_chance_is_no_entity_and_flips_are_listed():
     assert as_csv(changes) == "first,flips\nX,11 970\nA,\n"
 
 
-#: Headers that are symbols, and first parts of names of metrics and parameters.
+#: Headers, or their parts before " (", that are symbols and may begin with a small letter.
 SYMBOLS = {"m", "n", "p", "p (Holm)", "γ", "w_m = 0"}
 
 
@@ -167,7 +167,7 @@ def test_names_are_plain_text_everywhere(name):
     latex = body(as_latex(table))
     assert len(latex) == 2
     assert read_tex(latex[0][0].strip()) == line
-    assert not latex[0][0].lstrip().startswith(("[", "*"))  # else LaTeX takes it as an argument
+    assert not latex[0][0].lstrip().startswith(("[", "*"))  # LaTeX would read an argument
     text = list(csv.reader(io.StringIO(as_csv(table), newline="")))[1][0]
     assert text == (f"'{name}" if name[0] in "=+-@" else name)
 
@@ -194,7 +194,7 @@ def test_odd_tables_and_intervals_which_become_two_columns():
     curve = sd.curve("Recall@10", sd.example("paper-abc"), [1, 99])
     assert as_csv(curve).splitlines()[0] == "m,A,B,C"
     assert [row[0] for row in cells(as_markdown(curve))[2:]] == ["1", "99"]
-    # A system may have the same name as the index.
+    # A system may have the same name as the index of the table, m.
     twice = pd.DataFrame({"m": [0.5]}, index=pd.Index([7], name="m"))
     assert as_csv(twice) == "m,m\n7,0.5\n"
     nameless = pd.DataFrame({"AP": np.array([1, 2.5], dtype=object)}, index=[7, 9])

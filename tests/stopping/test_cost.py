@@ -1,4 +1,4 @@
-"""Costs of stopping when decided, by enumeration of orders, from a table, and from a pilot."""
+"""Costs of scoring until metrics are decided: by all orders of candidates, and from a pilot."""
 
 from functools import cache
 from itertools import combinations, permutations
@@ -34,7 +34,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "tolerance"), CASES)
 def test_mean_over_instances_that_differ_in_all(name: str, tolerance: float) -> None:
-    """Costs are right with ties (which are not above), several items, and a tolerance."""
+    """``mean_stopping_cost`` is right with ties, several relevant items, and a tolerance."""
     rng, metric = np.random.default_rng(6), sd.parse_metric(name)
     how = {"tolerance": tolerance} if tolerance else {}
     most = tolerance * (name in ("AP", "RR", "NDCG", "AP@3", "NDCG@2"))

@@ -1,4 +1,4 @@
-"""The evaluator against full ranking, its costs, its budget, and its error messages."""
+"""``rank_until_decided`` and ``evaluate`` against full ranking; costs, budget and errors."""
 
 import copy
 import io
@@ -13,7 +13,7 @@ import sampledash as sd
 
 
 def full_ranking(scores, relevant, k: int) -> tuple[list[int | None], list[int]]:
-    """Return the rank within k of each relevant item, or None, and the number of tied others."""
+    """Return each relevant item's rank (None beyond k) and the number of others tied with it."""
     others = [s for i, s in enumerate(scores) if i not in relevant]
     order = sorted(relevant, key=lambda i: -scores[i])
     ranks, ties = {}, {}
@@ -86,7 +86,7 @@ def problem():
 
 @pytest.mark.parametrize("proxy", [None, lambda user, items: -items])
 def test_ranks_of_several_relevant_items_and_their_ties(problem, proxy) -> None:
-    """Relevant items tied with irrelevant items get one of the orders of the block."""
+    """Several relevant items tied with irrelevant ones get different ranks within the tie."""
     users, systems = problem
     systems = systems | {"coarse": lambda user, items: items % 7}
     cut, whole = (sd.evaluate(users, systems, k=k, chunk=9, proxy=proxy) for k in (40, 120))
@@ -130,12 +130,12 @@ def test_what_was_found_goes_into_a_file_and_back_and_is_shown_in_short(problem)
 
 
 def test_relevant_items_that_share_a_block_of_ties_get_places_by_chance() -> None:
-    # One block has two relevant items and another item; the last candidate is below.
+    # Two relevant items and one other are tied; the fourth candidate is below them.
     rows = [(u, [0, 1], np.arange(4)) for u in range(900)]
     flat = sd.evaluate(rows, {"flat": lambda user, items: -(items // 3)}, k=2)
     first = flat.sets[0].rows().above[::2]
     hits = sd.mean("Recall@2", flat.sets[0])
-    # One of three orders has both items within 2, two have one: mean 2/3, variance 1/18 a user.
+    # One of three orders has both items at rank 1 or 2, two have one: mean 2/3, variance 1/18.
     assert abs(hits - 2 / 3) < 4 * np.sqrt(1 / 18 / 900)
     assert set(first.tolist()) == {0, 1}
 
@@ -187,7 +187,7 @@ def test_what_it_does_not_go_on_with(problem) -> None:
 
 
 def test_users_are_finished_as_long_as_the_budget_lasts_whatever_the_last_one_would_cost(problem):
-    """The user that exceeds the budget is dropped, since expensive users would be favoured."""
+    """A user that exceeds the budget is dropped; to add it would favour expensive users."""
     users, systems = problem
     spent = Counter({label: -2 * len(items) for label, items, _ in users})
 

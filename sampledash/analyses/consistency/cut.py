@@ -1,4 +1,4 @@
-"""Results if ranks beyond a cutoff are unknown: exact metrics or their ranges, nothing sampled."""
+"""Results if ranks beyond a cutoff are unknown: exact metrics, or ranges that contain them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from sampledash.report.numbers import bare_points, p_value, points
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means or ranges of the means, and tests of metrics that are exact for all systems."""
+    """The mean metric of each system, or a range that contains the mean, and significance tests.
+
+    Only metrics whose means are known exactly for all systems are tested.
+    """
 
     means: pd.DataFrame  # columns: metric, system, exact, low, high
     # Columns: metric, better, worse, difference, interval, p, p_holm, paired.
@@ -35,7 +38,7 @@ class Known:
 
 
 def compute(source: Source, metrics: Sequence[Metric]) -> Known:
-    """Return means of each metric and system, and tests of metrics exact for all systems."""
+    """Return the means, or ranges of the means, and the tests for all metrics and systems."""
     rows, tests = [], [pd.DataFrame()]
     for metric in metrics:
         for ranks in source.sets:
@@ -43,7 +46,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
             rows.append((str(metric), ranks.system, low if low == high else np.nan, low, high))
         try:
             table = significance(metric, source.sets, np.random.default_rng(SEED))
-        except ValueError:  # some needed ranks are unknown, or instance counts are fractions
+        except ValueError:  # no test: needed ranks are unknown, or instance counts are fractions
             continue
         tests.append(table.assign(metric=str(metric))[["metric", *table.columns]])
     columns = ["metric", "system", "exact", "low", "high"]
@@ -51,7 +54,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
 
 
 def sentence(known: Known, metric: Metric, k: int) -> str:
-    """Return a sentence with the exact values of a metric, or with ranges if some are unknown."""
+    """Return a sentence with each system's exact metric, or with ranges if some are unknown."""
     rows = known.of(metric)
     names, values = list(map(system_name, rows["system"])), rows["exact"].tolist()
     if rows["exact"].isna().any():
@@ -72,7 +75,7 @@ def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
 
 
 def means_table(known: Known) -> pd.DataFrame:
-    """Return the table that the page shows of exact values, or of the ranges of these values."""
+    """Return the table of exact values, or of their ranges, as text for the page."""
     means = known.means
     columns = {
         "Metric": means["metric"],
@@ -83,7 +86,7 @@ def means_table(known: Known) -> pd.DataFrame:
 
 
 def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the table that the page shows of differences between exact values and their tests."""
+    """Return the table of differences between exact values, and of their tests, for the page."""
     columns = {
         "Metric": tests["metric"],
         "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),

@@ -86,11 +86,12 @@ def curves(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> theme.Picture:
-    """Draw the expected sampled metric of each system over m (Figures 2 and 6).
+    """Draw the expected sampled metric of each system over m.
 
-    ``means`` has shape (m_values, systems). An exact value of NaN is not drawn. A vertical line
-    marks the current m, ``at``. For one pair, ticks mark the m at which the order ``flips``, and
-    shaded areas mark the ranges (first m, last m) where the order is ``wrong``.
+    Figures 2 and 6 of Krichene & Rendle are such pictures. ``means`` has shape (m_values, systems).
+    An exact value of NaN is not drawn. A vertical line marks the current m, ``at``. Ticks mark the
+    m at which the order of a pair changes (``flips``), and shaded areas mark the ranges (first m,
+    last m) in which the order is ``wrong``.
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
@@ -123,9 +124,10 @@ def _over(
     names: Sequence[dict[str, Any]] = (),
     shapes: Sequence[dict[str, Any]] = (),
 ) -> theme.Picture:
-    """Return a figure over m that marks m = ``at``, ranges of wrong order, and the flips.
+    """Return a figure over m that marks m = ``at``, ranges of wrong order, and the ``flips``.
 
-    If there are more than ``MOST_FLIPS`` flips, only the last flip is marked.
+    The flips are the m at which the order changes; of more than ``MOST_FLIPS``, only the last is
+    marked.
     """
     c = theme.look(dark)
     pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
@@ -166,9 +168,10 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
-    """Return the m to draw, the means at these m, and flips and ranges of wrong order.
+    """Return the m to draw, the systems' means at these m, flips, and ranges of wrong order.
 
-    The flips and the ranges (first m, last m) are those of the marked pair.
+    The means are those of metric number ``x``. The flips (m at which the order changes) and the
+    ranges (first m, last m) are those of the marked pair.
     """
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
@@ -186,7 +189,8 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     exact = r.exact[systems, x]
-    if len(systems) > MOST_EXACT:  # many dashed lines look alike: draw only the marked pair's
+    if len(systems) > MOST_EXACT:
+        # Many dashed lines look alike, so only the exact values of the marked pair are drawn.
         exact = np.where(np.isin(systems, (i, j)), exact, np.nan)
     grid, means, flips, wrong = _over_m(focus, x)
     return curves(
@@ -204,7 +208,10 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def difference(focus: Focus, *, dark: bool) -> theme.Picture:
-    """Draw the lead of the marked pair's truly better system over m, in percentage points."""
+    """Draw over m the difference of the marked pair's expected sampled metrics, better − worse.
+
+    "Better" refers to the exact metric, so the sampled order is wrong where the curve is below 0.
+    """
     r, x, c = focus.result, focus.x, theme.look(dark)
     i, j, truth = r.truths[x][focus.pair]
     grid, means, flips, wrong = _over_m(focus, x)
@@ -248,7 +255,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
 
 
 def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Draw over m the place of each system in the expected sampled order, the best place on top."""
+    """Draw over m the position of each system in the expected sampled order; 1 is best, on top."""
     r = focus.result
     grid, means, flips, wrong = _over_m(focus, x)
     places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
@@ -284,7 +291,7 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
 
 
 def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
-    """Draw tiles with the verdict on ``pairs``, which include the marked pair, in every metric."""
+    """Draw tiles with the verdict on ``pairs``, one of them marked, by every metric."""
     r = focus.result
     rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
     names = [pair_name(*r.names(pair)) for pair in pairs]
@@ -293,7 +300,7 @@ def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
 
 
 def badge(state: str, dark: bool) -> dict[str, str]:
-    """Return the CSS colours of the badge for the state of a pair, such as ``"right"``."""
+    """Return the CSS colours of a badge that names the state of a pair, such as ``"right"``."""
     hue = getattr(theme.look(dark), _STATE[state])
     return {"color": hue, "backgroundColor": theme.faded(hue, 0.1)}
 
@@ -309,9 +316,8 @@ def tiles(
     """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
 
     ``verdict`` has all ``pairs`` for the first metric, then all ``pairs`` for the second metric,
-    and so on. ``pair`` in a row is the number that a click on the tile reports; ``right_from`` is
-    None if there is no m from which the order is right. ``focus`` is the (column, row) of the
-    marked tile.
+    and so on. In a row, ``pair`` is the number that a click on the tile reports, and ``right_from``
+    the m from which the order is right, or None. ``focus`` is the (column, row) of the marked tile.
     """
     c = theme.look(dark)
     metrics = list(dict.fromkeys(row["metric"] for row in verdict))
@@ -375,9 +381,10 @@ def pair_name(first: str, second: str) -> str:
 def distribution(
     edges: Ints, systems: Sequence[str], shares: Floats, *, dark: bool = False
 ) -> go.Figure:
-    """Draw the share of relevant items in each range of ranks, as a bar per system (Figure 5).
+    """Draw the share of relevant items in each range of ranks, as a bar per system.
 
-    ``edges`` are the last ranks of the ranges; ``shares`` has shape (edges, systems).
+    Figure 5 of Krichene & Rendle is such a picture. ``edges`` are the last ranks of the ranges;
+    ``shares`` has shape (edges, systems).
     """
     stretch = zip(np.r_[1, edges[:-1] + 1], edges, strict=True)
     labels = [f"{count(a)}-{count(b)}" if a < b else count(b) for a, b in stretch]
@@ -491,7 +498,7 @@ def chance_over_m(
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
-        # Colours stand for systems, so pairs differ in dash pattern; the first line is thicker.
+        # Colours stand for systems, so pairs differ in dash pattern, and the first is thicker.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
         style = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
@@ -513,7 +520,10 @@ def chance_over_m(
 
 @dataclass(frozen=True)
 class MeanLaw:
-    """Distribution of a mean: values and their probabilities or, if these are None, normal."""
+    """Distribution of a system's mean metric in one run.
+
+    It is discrete, with ``values`` and their probabilities ``mass``; if both are None, normal.
+    """
 
     mean: float
     std: float
@@ -521,7 +531,7 @@ class MeanLaw:
     mass: Floats | None = None
 
     def between(self, edges: Floats) -> Floats:
-        """Return the probability of each interval between two consecutive edges."""
+        """Return the probability that the mean lies between each two consecutive ``edges``."""
         if self.values is None or self.mass is None:
             spread = max(self.std, 1e-300) * math.sqrt(2)
             return np.diff([math.erf((float(edge) - self.mean) / spread) / 2 for edge in edges])
@@ -538,7 +548,7 @@ def histogram(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """Draw means of repeated runs of each system as bars, and their exact distribution as a line.
+    """Draw each system's means in repeated runs as bars, and their exact distribution as a line.
 
     ``places`` are the positions of the systems in the legend, which determine their colours.
     """
@@ -578,7 +588,7 @@ def histogram(
 
 
 def bin_edges(values: Floats, law: MeanLaw) -> Floats:
-    """Return the edges of histogram bars of equal width.
+    """Return the edges of a histogram's bars, all of equal width, for the means in ``values``.
 
     If the possible values of the mean are equally spaced, the edges lie between these values.
     """
@@ -590,7 +600,8 @@ def bin_edges(values: Floats, law: MeanLaw) -> Floats:
     if law.values is not None and len(law.values) > 1:
         gaps = np.diff(law.values)
         gap = float(gaps.min())
-        if np.allclose(gaps, gap, rtol=1e-6):  # equally spaced values: the same number in each bar
+        if np.allclose(gaps, gap, rtol=1e-6):
+            # The possible values are equally spaced: let each bar hold the same number of them.
             width = max(1, round(step / gap)) * gap
             first = law.values[0] - gap / 2
             first += np.floor((low - first) / width) * width

@@ -11,7 +11,7 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.html import html_report
 from sampledash.report.numbers import count
 
-MOST_TESTED = 50_000  # with more ranks, the report omits the tests that resample the instances
+MOST_TESTED = 50_000  # with more ranks, the report omits tests, which resample the instances
 
 
 def report(focus: Focus) -> str:
@@ -27,7 +27,7 @@ def report(focus: Focus) -> str:
         drawn.append((caption, pictures.panel(focus, x, systems, dark=False)))
     orders = {str(r.question.protocol.correction): r.orders}
     tables: dict[str, pd.DataFrame] = {
-        # All rows have the same correction, which the settings name, so its column is left out.
+        # The column of the correction is left out: all rows have the correction in the settings.
         "Verdict": r.verdict.drop(columns="correction"),
         "Means": r.means_table(),
         "Where the order changes": r.flips(r.few_pairs(focus.pair), orders),
@@ -37,7 +37,7 @@ def report(focus: Focus) -> str:
             parts = [replace(focus, x=x).significance() for x in every]
             tests = pd.concat(parts, ignore_index=True)
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
-        except ValueError:  # instance counts are not whole numbers; the page reports this error
+        except ValueError:  # counts of instances must be whole numbers; the page reports the error
             pass
     legend = pictures.legend([r.systems[i] for i in systems], more=len(r.systems) - len(systems))
     return html_report(r, drawn, tables, legend=legend)

@@ -32,7 +32,7 @@ from sampledash.types import Floats, Ints, Progress
 MOST_PAIRS = 10  # largest number of pairs in the tile map, and in a menu of pairs
 MOST_CURVES = 10  # largest number of systems whose curves are drawn
 MOST_SYSTEMS = 5  # largest number of systems that the tabs of the page analyse
-MOST_OVER_M = 6  # largest number of pairs whose chance is drawn over m
+MOST_OVER_M = 6  # largest number of pairs for which the chance of the true order is drawn over m
 SEED = 1  # seed for resampling the instances in significance tests
 
 
@@ -62,7 +62,7 @@ class Question:
 
     @property
     def fits(self) -> bool:
-        """Whether each m needs a computation of its own, such as a new fit of the correction."""
+        """Whether each m needs its own computation, such as a fit, so that few m are examined."""
         return self.protocol.anew
 
     @property
@@ -71,7 +71,7 @@ class Question:
         return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
-        """Return the order of every pair at every m, or only at a few m if :attr:`fits` is true."""
+        """Return the sampled order of the systems at every m, or only at few m if :attr:`fits`."""
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
         return memory.orders(
             self.metrics,
@@ -85,12 +85,12 @@ class Question:
 
     @remembered
     def exact(self) -> Floats:
-        """Return the exact mean of each system and metric: shape (systems, metrics)."""
+        """Return the exact mean of each metric for each system: shape (systems, metrics)."""
         return memory.frozen(exact_means(self.metrics, self.sets, self.protocol))
 
     @remembered
     def verdict_at(self, m: int) -> dict[str, list[Any]]:
-        """Return the columns of the verdict at this m; rows go by metric, then by pair."""
+        """Return the verdict at this m as columns; the rows are the pairs, metric by metric."""
         q = self.metrics, self.sets, m, self.protocol
         return verdict_at_m(self.orders(), *q, self.exact())
 
@@ -101,36 +101,37 @@ class Question:
 
 @dataclass(frozen=True)
 class Result(Pairs):
-    """Results of the page. The number of a pair is its index in ``ends``, for every metric."""
+    """Results of the page. Pairs of systems are numbered by their index in ``ends``."""
 
     question: Question
 
     def few_pairs(self, *marked: int) -> list[int]:
-        """Return all pairs or, if more than ``MOST_PAIRS``, the marked and the worst pairs."""
+        """Return all pairs or, if there are over ``MOST_PAIRS``, those ``marked`` and the worst."""
         if self.pairs <= MOST_PAIRS:
             return list(range(self.pairs))
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
     def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
-        """Return all systems or, if more than ``most``, the first ``most`` systems of ``pairs``."""
+        """Return all systems or, if over ``most``, the first ``most`` that occur in ``pairs``."""
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
 
     def drawn(self, pair: int) -> list[int]:
-        """Return the systems whose curves are drawn: all, or those of marked and worst pairs."""
+        """Return the systems whose curves are drawn: all, or those of ``pair`` and worst pairs."""
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
-        """Return the cached standard deviations of the sampled means of some systems."""
+        """Return the cached standard deviations of the sampled means of ``sets``, in one run."""
         key = "std_of", self.question.key, self.m, memory.digests(sets)
         std_of = super().std_of
         return memory.cached(key, lambda: memory.frozen(std_of(sets)), shared=self.question.shared)
 
     def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
-        """Return a table of flips by metric, pair and correction.
+        """Return a table of flips, the m at which a pair's sampled order changes.
 
-        ``every`` maps the name of each correction to the orders with this correction.
+        It has a row for each metric, pair and correction. ``every`` maps the name of each
+        correction to the orders with this correction.
         """
         rows = []
         for x, metric in enumerate(self.metrics):
@@ -145,7 +146,7 @@ class Result(Pairs):
 
 
 def compute(question: Question, progress: Progress | None = None) -> Result:
-    """Return the results of the page; the orders and exact means are cached, whatever m is."""
+    """Return the results of the page; orders of systems, exact means and verdict are cached."""
     orders, exact = question.orders(progress), question.exact()
     q = question
     more = q.verdict_at(q.m), q.source.name, q.source.python
@@ -154,7 +155,7 @@ def compute(question: Question, progress: Progress | None = None) -> Result:
 
 @dataclass(frozen=True)
 class Focus:
-    """The part of the results that the tabs analyse: metric number ``x``, and the marked pair."""
+    """What the tabs of the page analyse: metric number ``x``, and the marked ``pair``."""
 
     result: Result
     x: int
@@ -178,7 +179,7 @@ class Focus:
 
     @cached_property
     def systems(self) -> list[int]:
-        """Systems that the tabs analyse: all, or those of the marked and the worst pairs."""
+        """Indices of the systems to analyse: all, or those of the marked and the worst pairs."""
         r = self.result
         pairs = [self.pair, r.worst_pair(self.x), *r.worst_pairs(MOST_SYSTEMS)]
         return sorted(r.few_systems(pairs, MOST_SYSTEMS))
@@ -190,7 +191,7 @@ class Focus:
 
     @cached_property
     def pairs(self) -> list[int]:
-        """Pairs of ``systems``: the marked pair, then other pairs by chance of the true order."""
+        """Pairs of ``systems``: the marked pair, then by increasing chance of the true order."""
         every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
@@ -225,7 +226,7 @@ class Focus:
         return table.iloc[[named.index(pair) for pair in names]]
 
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Return difference, interval, p and Holm's p of every pair, which do not depend on m."""
+        """Return significance tests of the pairs' exact differences, which do not depend on m."""
         sets, protocol = self.sets, self.result.question.protocol
         options: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
 
@@ -238,7 +239,7 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return the tests of each pair, and the chance of its true order in a new experiment.
+        """Return the tests, and the chance that a new experiment shows the true order, by pair.
 
         A new experiment draws other instances and other negatives.
         """
@@ -249,7 +250,7 @@ class Focus:
 
     @remembered
     def bounds(self, pair: int) -> tuple[float, float]:
-        """Return bounds of the chance of the true order if both systems share the negatives."""
+        """Return bounds of the chance of a pair's true order if the systems share negatives."""
         q = self.result.question
         sets = [q.sets[end] for end in self.result.ends[pair]]
         row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
@@ -292,7 +293,10 @@ class Focus:
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Return a table of the negatives and instances needed, for every metric and pair."""
+        """Return a table of the negatives and instances needed, for every metric and pair.
+
+        They are needed to show the true order of a pair in one run with this ``probability``.
+        """
         correction = str(self.result.question.protocol.correction)
         tables = [
             replace(self, x=x).needed(probability).assign(metric=str(metric))
@@ -304,14 +308,14 @@ class Focus:
 
     @remembered
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
-        """Return the distribution of a system's mean in one run, or None for a normal one."""
+        """Return the distribution of a system's mean metric in one run; None means normal."""
         q = self.result.question
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
 
     def runs(self, values: Floats) -> pd.DataFrame:
-        """Return mean and standard deviation of simulated runs, beside their exact values.
+        """Return mean and standard deviation over simulated runs, beside their exact values.
 
-        ``values`` holds the mean of each simulated run: shape (systems, runs, metrics).
+        ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
         """
         r, ddof = self.result, min(values.shape[1] - 1, 1)
         columns = {
@@ -325,7 +329,10 @@ class Focus:
         return table.assign(**{name: part.T.ravel() for name, part in columns.items()})
 
     def seen(self, values: Floats) -> pd.DataFrame:
-        """Return the share of runs that show the true order of each pair, and the exact chance."""
+        """Return the share of simulated runs with each pair's true order, and the exact chance.
+
+        ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
+        """
         rows, r, of = [], self.result, dict(zip(self.systems, values, strict=True))
         for x, metric in enumerate(r.metrics):
             for pair in self.pairs:

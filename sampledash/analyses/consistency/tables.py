@@ -12,13 +12,15 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import bare_points, count, in_runs, p_value, percent, plus_minus
 
-Bounds = Mapping[int, tuple[float, float]]  # pair number -> lowest and highest chance
+# Number of a pair -> bounds of the chance that one run shows its true order, if both systems are
+# ranked against the same negatives.
+Bounds = Mapping[int, tuple[float, float]]
 
 
 def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
     """Return a table of the chance that one run shows the true order, by pair and metric.
 
-    The metric in focus comes first, with the bounds of its chance if systems share the negatives.
+    The columns of the metric in focus come first; one of them holds the ``bounds``.
     """
     r, x = focus.result, focus.x
     columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -32,7 +34,10 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 
 
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Return the unrounded chances of every pair and metric, with the bounds computed so far."""
+    """Return the chance that one run shows the true order, unrounded, for every pair and metric.
+
+    The columns ``low`` and ``high`` hold the ``bounds``; they are NaN where these are not computed.
+    """
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
     if bounds:
@@ -43,7 +48,10 @@ def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
 
 
 def significance(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of each pair's difference, its interval over the instances, and p-values."""
+    """Return a table of each pair's exact difference, with bootstrap interval and p-values.
+
+    The column ``Redrawn`` is the chance that a run with other instances shows the true order.
+    """
     columns = {
         "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),
         "Difference, points": tests["difference"].map(bare_points),
@@ -56,7 +64,10 @@ def significance(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
-    """Return a table of negatives and instances that each pair needs, and its current chance."""
+    """Return a table of negatives and instances needed, and the current chance, for each pair.
+
+    They are ``needed`` to show the pair's true order in one run with this ``probability``.
+    """
     r = focus.result
     columns = {
         "Pair": [focus.label(pair, system_name) for pair in focus.pairs],
@@ -74,9 +85,9 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
-    """Return a table of mean ± standard deviation: simulated runs beside the exact distribution.
+    """Return a table of each system's mean ± standard deviation, simulated and exact.
 
-    The rows of ``metric`` come first.
+    The simulated values are those of ``made`` runs. The rows of ``metric`` come first.
     """
     rows = first(table, metric)
     columns = {
@@ -89,7 +100,7 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a table of the share of runs that show the true order, beside the exact chance.
+    """Return a table of the share of simulated runs that show the true order, and its exact chance.
 
     The rows of ``metric`` come first.
     """
@@ -106,7 +117,9 @@ def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFrame:
-    """Return exact and sampled means, as in Tables 1-3 of the paper, in at most ``most`` rows.
+    """Return exact and sampled means of the systems, in at most ``most`` rows.
+
+    Tables 1-3 of Krichene & Rendle show the same means.
 
     The metric in focus comes first, then other metrics as long as there is room.
     """
@@ -124,7 +137,10 @@ def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFra
 
 
 def flips(focus: Focus, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of the m at which pairs change order; focused metric and marked pair first."""
+    """Return a table of the m at which the sampled order of each pair changes.
+
+    The metric in focus and the marked pair come first.
+    """
     first_system, second_system = focus.result.names(focus.pair)
     marked = (table["first"] == first_system) & (table["second"] == second_system)
     rows = table.iloc[np.lexsort((~marked, table["metric"] != str(focus.metric)))]

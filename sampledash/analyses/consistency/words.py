@@ -15,7 +15,7 @@ from sampledash.report.numbers import count, span, tex_count
 from sampledash.report.templates import Sentences, texts
 from sampledash.types import Floats, Ints
 
-MOST_FLIPS = 6  # largest number of flips that a sentence lists one by one
+MOST_FLIPS = 6  # largest number of flips (changes of a pair's order) that a sentence lists
 STATES = {  # state of a pair -> icon, colour name, sign
     "right": ("check_circle", "green", "✓"),
     "wrong": ("cancel", "red", "⇅"),
@@ -28,7 +28,7 @@ OWN = "Dot: every system is ranked against negatives of its own, as in the paper
 
 
 def flip_list(text: str) -> str:
-    """Format values of m for the shown table: ``"11 970"`` becomes ``11 · 970``.
+    """Format the m at which a pair's order flips for a table: ``"11 970"`` becomes ``11 · 970``.
 
     Examples
     --------
@@ -42,30 +42,40 @@ def flip_list(text: str) -> str:
 
 
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
-    """Return the text of a tile: sign, state, and the m from which the order is right.
+    """Return the text of a pair's tile: sign, state, and the m from which its order is right.
 
-    If there is no such m, the text names ``m_max``, the largest m that was examined. The text of a
-    ``narrow`` tile has only sign and m.
+    If ``right_from`` is None, the text says that the order is not right by ``m_max``, the largest m
+    that was examined. The text of a ``narrow`` tile has only sign and m.
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 
 
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
-    """Return a sentence on which system has most relevant items at the first and the last ranks."""
+    """Return sentences: which system has most relevant items at the first, and at the last ranks.
+
+    ``edges`` are the last ranks of ranges of ranks; ``shares`` (ranges, systems) are the shares of
+    the relevant items in these ranges.
+    """
     ranks = span(1, edges[0]), span(edges[-2] + 1, edges[-1])
     best = [(systems[int(np.argmax(row))], float(row.max())) for row in (shares[0], shares[-1])]
     return say.leaders([(stretch, *most) for stretch, most in zip(ranks, best, strict=True)])
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """Return a sentence on whether repeated runs agree, which does not mean that they are right."""
+    """Return a sentence on whether repeated runs agree, which does not mean that they are right.
+
+    They agree if the means of any two systems differ by more than three standard deviations.
+    """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
     return say.scatter_note(len(gaps) > 0 and 0 < 3 * largest < gaps.min())
 
 
 def formula(metric: str, m: int, size: float) -> list[str]:
-    """Return eq. 14 of Krichene and Rendle as TeX with the page's numbers, a formula per string."""
+    """Return the definition of consistency (eq. 14 of Krichene and Rendle) as TeX, in three parts.
+
+    The last part holds the page's numbers: metric, number of instances |D| = ``size``, and m.
+    """
     mean = r"\frac{1}{|D|}\sum_{x \in D} M(%s)"
     exact = " > ".join(mean % f"R({name},x)" for name in "AB")
     sampled = " > ".join(r"E\Big[" + mean % rf"\tilde R({name},x)" + r"\Big]" for name in "AB")
@@ -92,9 +102,10 @@ def tied(focus: Focus) -> str:
 
 
 def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
-    """Return a sentence on whether a pair's difference is significant over the instances.
+    """Return a sentence on whether a pair's exact difference is significant.
 
-    ``place`` is the index of the pair in ``focus.pairs``.
+    ``tests`` is the table of significance tests, which resample the instances. ``place`` is the
+    index of the pair in ``focus.pairs``.
     """
     row, names = focus.rows(tests).iloc[place], focus.ordered(focus.pairs[place], system_name)
     if place == 0 and focus.tied:
@@ -105,7 +116,7 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """Return sentences on how many pairs are not significant, and the pair with the largest p."""
+    """Return sentences: how many pairs do not differ significantly, and which has the largest p."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)
@@ -126,5 +137,5 @@ def marked_flips(focus: Focus, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def some_systems(focus: Focus) -> str:
-    """Return a sentence on which systems the tabs analyse, or "" if they analyse all systems."""
+    """Return a sentence on which systems the page's tabs analyse, or "" if they analyse all."""
     return say.some_systems(len(focus.systems), len(focus.result.systems))

@@ -23,7 +23,8 @@ from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
 _DOTS = 20  # number of dots on the line of a corrected vector; more dots would touch each other
-# Smallest value drawn, in percent: smaller values would stretch the logarithmic axis.
+# Smallest bias or standard deviation that ``tradeoff`` draws, in percent: smaller values would
+# stretch the logarithmic axis.
 _FLOOR = 1e-3
 
 
@@ -39,8 +40,8 @@ def expectation(
 ) -> theme.Picture:
     """Draw every corrected metric's expected value over the true rank, and the exact metric.
 
-    This is Figure 4 of the paper. ``focus`` is the correction whose vector the user exports; its
-    line is thicker and on top.
+    Figure 4 of Krichene & Rendle is such a picture. ``focus`` is the correction whose vector the
+    user exports; its line is thicker and on top.
     """
     c = theme.look(dark)
     ordered = sorted(curves, key=lambda x: x == focus)
@@ -70,7 +71,7 @@ def expectation(
 def vector(
     metric: Metric, vectors: Mapping[Correction, Floats], *, focus: Correction, dark: bool = False
 ) -> theme.Picture:
-    """Draw the corrected value of each sampled rank, by correction.
+    """Draw, for each correction, its vector: the corrected value of each sampled rank.
 
     At most 400 sampled ranks are drawn, including the ranks 1 to 60. The line of the correction
     ``focus`` is on top, with dots at its first values.
@@ -107,8 +108,8 @@ def risks(
 ) -> theme.Picture:
     """Draw squared bias and variance / |D| of each correction, as a stacked bar of thick lines.
 
-    ``errors`` maps a correction to its squared bias, and its variance for one draw. |D| is the
-    number of ``instances``.
+    ``errors`` maps a correction to its squared bias and its variance for one draw. |D| is the
+    number of ``instances``; their mean has 1/|D| of the variance of one draw.
     """
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
@@ -154,8 +155,9 @@ def tradeoff(
 ) -> go.Figure:
     """Draw bias (solid) and standard deviation of the mean (dotted) over γ, m, n or |D|.
 
-    This is section 5.5 of the paper. ``x`` must increase; the axis of γ runs from large to small.
-    ``marks`` maps the text of a vertical line to its x.
+    Section 5.5 of Krichene & Rendle discusses them. ``symbol`` names the x axis. ``x`` must
+    increase, but the axis of γ runs from large to small. ``marks`` maps the text of a vertical line
+    to its x.
     """
     c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
@@ -212,8 +214,9 @@ def _tick(percent: float) -> str:
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> go.Figure:
-    """Draw the share of each polynomial component that a correction keeps, over degrees 1..most.
+    """Draw the share that a correction keeps of each component of a metric, over its degree.
 
+    The components are polynomials of the rank (:mod:`sampledash.spectral`), of degree 1..most.
     ``series`` holds the label and the shares by degree of each line; a line is for one γ or one m.
     """
     data = []
@@ -247,7 +250,8 @@ def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
     larger.
     """
 
-    # Return the room for values beyond an end, rounded up so that the axis seldom changes.
+    # Return how far the axis must extend for values that lie ``beyond`` an end by this much. It is
+    # rounded up so that the axis seldom changes.
     def room(beyond: float) -> float:
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
@@ -270,7 +274,7 @@ def _percent(low: float, top: float) -> dict[str, Any]:
 
 
 def _decades(low: float, top: float, most: int) -> list[float]:
-    """Return the powers of ten between two exponents, at most ``most`` powers."""
+    """Return at most ``most`` powers of ten whose exponents lie between ``low`` and ``top``."""
     exponents = range(math.ceil(low - 1e-9), math.floor(top + 1e-9) + 1)
     return [10.0**e for e in exponents[:: max(1, -(-len(exponents) // most))]]
 
@@ -278,7 +282,7 @@ def _decades(low: float, top: float, most: int) -> list[float]:
 def movielens_curves(
     metric: Metric, recipe: Correction, m: int, *, dark: bool = False
 ) -> tuple[theme.Picture, str]:
-    """Return a picture of a corrected metric over m on MovieLens, and a description of the picture.
+    """Return a picture of a corrected metric over m on MovieLens, and a description as text.
 
     The picture is shaded at every m at which some pair of systems has the wrong order.
     """

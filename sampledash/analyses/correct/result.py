@@ -39,7 +39,7 @@ TEX = {  # prior -> TeX that follows "p(r)"
 }
 POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
 PRIORS = (UNIFORM, *POWERS, REAL, OWN)
-MOST_N = 100_000  # largest n of a non-uniform prior, which is evaluated at every rank
+MOST_N = 100_000  # largest n with a non-uniform prior, which is evaluated at every rank
 
 # Name of a setting -> its options, and the default.
 OFFERED: dict[str, tuple[Any, Any]] = {
@@ -51,7 +51,8 @@ OFFERED: dict[str, tuple[Any, Any]] = {
 }
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
-# Values of γ, m, n and |D| in the pictures of section 5.5, and of γ and m in the spectrum picture.
+# Values of γ, m, n and |D| for which :func:`tradeoffs` computes bias and variance, and of γ and m
+# for which :func:`spectrum` is shown.
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
 MS = (10, 20, 50, 100, 200, 500, 1_000)
 NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
@@ -59,7 +60,7 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m in the MovieLens picture, and of fitted corrections on MovieLens
+MOVIELENS_M = 2_000  # largest m in the MovieLens picture, and for corrections fitted on MovieLens
 
 Point = tuple[Correction, Sampling]
 
@@ -73,7 +74,7 @@ class Prior(NamedTuple):
     def weights(self, n: int) -> Floats | None:
         """Return weights of the ranks 1..n, or None for the uniform prior.
 
-        Custom weights for another number of ranks are stretched to n.
+        If the user gave weights for another number of ranks, they are stretched to n ranks.
         """
         return resize_prior(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
 
@@ -88,7 +89,7 @@ def _named(name: str, n: int) -> Floats | None:
 
 
 def stretched(sets: list[RankSet], n: int) -> Floats:
-    """Return the histogram of all ranks, rescaled to lists of n candidates: shape (n,).
+    """Return the histogram of all ranks in ``sets``, rescaled to n candidates: shape (n,).
 
     A rank among ``size`` candidates is spread evenly over the part of the list from
     (rank - 1) / size to rank / size.
@@ -109,7 +110,10 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
 def fitted(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior
 ) -> tuple[Fit, float, float]:
-    """Return a correction fitted to a prior, and its squared bias and variance over this prior."""
+    """Return a correction fitted for a prior, and its squared bias and variance for one draw.
+
+    Both are averages over the prior distribution of the true rank.
+    """
 
     def make() -> tuple[Fit, float, float]:
         weights = prior.weights(sampling.n)
@@ -163,7 +167,7 @@ class Question:
         return replace(self, drawn=drawn, taken=other(self.taken), gamma=weight)
 
     def at(self, sampling: Sampling) -> Question:
-        """Return a copy of these settings with another sampling of the same n candidates."""
+        """Return a copy of these settings with another sampling, such as one with another m."""
         ranks = rank_grid(sampling.n, keep=jumps(sampling, self.metric))
         return replace(self, sampling=sampling, ranks=ranks)
 
@@ -177,7 +181,11 @@ def check(
     chosen: Mapping[str, Any],
     custom: Callable[[int], Floats] | None = None,
 ) -> Question:
-    """Check settings and return them as a question; ``custom(n)`` returns weights of ranks 1..n."""
+    """Check the settings and return them as a question.
+
+    ``shared`` are the settings that several pages have, ``chosen`` those of this page (named in
+    ``OFFERED``). ``custom(n)``, if given, returns the user's weights of the ranks 1..n.
+    """
     k, weight = int(shared["k"]), float(shared["gamma"])
     metric = choices.chip_metric(chosen["metric"], k, int(shared["n"]))
     recipes = {label: labelled(label, weight) for label in LABELS}
@@ -220,7 +228,7 @@ def check(
 
 
 class Tradeoff(NamedTuple):
-    """Bias and standard deviation of the corrected mean, as shares, over γ, m, n or |D|."""
+    """Curves of bias and standard deviation of a corrected mean over γ, m, n or |D|, as shares."""
 
     recipe: Correction
     label: str
@@ -229,7 +237,7 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
-    """Return, for each axis (γ, m, n, |D|), the values on the axis and the curves over them."""
+    """Return, for each axis (γ, m, n, |D|), its values, and curves of bias and deviation."""
     s, plain = q.sampling, Correction()
     without = s.design.distinct
     gammas = sorted({*GAMMAS, *([q.gamma] if q.gamma >= min(GAMMAS) else [])})
@@ -269,9 +277,10 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Return, for several m (``over_m``) or γ, a label and the share kept of each component.
+    """Return, for several γ or (``over_m``) several m, a label and the shares kept, by degree.
 
-    The components are polynomials of the rank (:mod:`sampledash.spectral`).
+    A share says how much the bias-variance correction keeps of one component of a metric. The
+    components are polynomials of the rank (:mod:`sampledash.spectral`).
     """
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
@@ -282,20 +291,26 @@ def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Flo
 
 
 def movielens_protocol(recipe: Correction) -> Protocol:
-    """Return the paper's protocol: draws without replacement, correction fitted for replacement."""
+    """Return the protocol of Krichene & Rendle on MovieLens.
+
+    Negatives are drawn without replacement, but corrections are fitted for draws with replacement.
+    """
     return Protocol.of(
         {"scheme": "without-replacement", "fit_scheme": "with-replacement", "correction": recipe}
     )
 
 
 def pairs_in_order(metric: Metric, sets: list[RankSet]) -> list[tuple[int, int]]:
-    """Return the pairs of systems with different exact values, the better system first."""
+    """Return the pairs of systems with different exact values, as indices, better system first."""
     protocol = movielens_protocol(Correction())
     return [(i, j) for i, j, truth in true_order(metric, sets, protocol) if truth]
 
 
 def movielens_orders(metric: Metric, recipe: Correction) -> Orders:
-    """Return the orders of the systems over m; with a correction, up to ``MOVIELENS_M`` only."""
+    """Return the sampled order of the MovieLens systems at every m, or at many m with a fit each.
+
+    With a correction, the largest m is ``MOVIELENS_M``.
+    """
     sets, protocol = example(MOVIELENS), movielens_protocol(recipe)
     m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
     return memory.orders((metric,), sets, m_max, protocol, shared=True)

@@ -31,7 +31,7 @@ def _power(value: float) -> str:
 
 
 def root(square: float) -> str:
-    """Return the square root of a value in (%)², as short text for the label of a bar."""
+    """Return the root of a squared bias or variance in (%)², as short text for a bar's label."""
     value = float(np.sqrt(square))
     if value >= 1000:
         return _power(value)
@@ -42,12 +42,12 @@ say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)
 
 
 def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> str:
-    """Return a sentence with bias and standard deviation of each mean, for a screen reader."""
+    """Return, for a screen reader, bias and standard deviation of the mean of each correction."""
     return say.risks([(x, b**0.5, (v / instances) ** 0.5) for x, (b, v) in errors.items()])
 
 
 def vector_note(fit: Fit) -> str:
-    """Return sentences on how to use the corrected vector, and on its values."""
+    """Return sentences on how to use the vector of corrected values, and on its shape."""
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])
@@ -56,14 +56,14 @@ def vector_note(fit: Fit) -> str:
 
 
 def gamma_meaning(correction: Correction, instances: int) -> str:
-    """Return sentences on the meaning of γ, and on the γ that suits |D| instances."""
+    """Return sentences on the meaning of γ, and on γ = 1/|D|, which suits |D| instances."""
     return say.gamma_meaning(correction, instances, float(f"{1 / instances:.2g}"))
 
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
-    """Return the formula of the vector as TeX with numbers, one step per string.
+    """Return the formula of a correction's vector as TeX with numbers, one step per string.
 
-    ``prior`` is the TeX that follows "p(r)".
+    ``prior`` is the TeX that follows "p(r)", the prior probability of rank r.
     """
     steps = template(_HERE / "formula.tex.jinja").render(
         n=fit.sampling.n,
@@ -88,7 +88,7 @@ class Settled(NamedTuple):
 
 
 def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
-    """Return a sentence on the pair that needs the largest m without correction."""
+    """Return a sentence on the pair whose order needs the largest m to be right, uncorrected."""
     if not pairs:
         return NOTHING
     late = m_max * 1e6
@@ -99,7 +99,7 @@ def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
 
 
 def script(fit: Fit) -> str:
-    """Return a Python script that computes the vector with this package."""
+    """Return a Python script that computes the corrected values of ``fit`` with this package."""
     s, recipe = fit.sampling, fit.correction
     odds = f", odds={s.odds!r}" if s.design.weighted else ""
     options = f", gamma={recipe.gamma!r}" if recipe.gamma is not None else ""

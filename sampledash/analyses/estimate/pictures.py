@@ -103,7 +103,7 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     ]
     top = 2.5 * float(error.max())
     low = max(float(min(error.min(), scatter.min())) / 2, top / 1e5)
-    if not top:  # the error is 0, which has no logarithm, if all negatives were drawn
+    if not top:  # if all negatives were drawn, the error is 0, which has no logarithm
         low, top = 1e-5, 1.0
     digits = {"nticks": 5, "hoverformat": ".3g"}
     log, ends = {"type": "log"}, [float(np.log10(100 * x)) for x in (low, top)]

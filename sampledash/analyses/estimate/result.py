@@ -40,16 +40,18 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-FEW = 30  # with fewer instances, the 95 % interval of a share of 50 % is wider than 32 to 68 %
+# With fewer instances and a wide range, a note says so: the 95 % interval of a share of 50 % is
+# then wider than 32 to 68 %.
+FEW = 30
 MOST_PRINTED = 20  # largest number of systems in a printed table
 MOST_CANDIDATES = 10**6  # largest number of candidates in a picture of true ranks
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics in the example of a printed table
 DATA = "movielens-xyz"
-_ROUNDING = 1e-9  # tolerance for rounding errors, needed if a range is a single value
+_ROUNDING = 1e-9  # tolerance when values are compared with the ends of a range, which may be equal
 
 
 def plainer() -> list[str]:
-    """Return the estimators that are valid even if m depends on the drawn negatives.
+    """Return the names of the estimators that are valid even if m depends on the drawn negatives.
 
     The estimator with the strongest assumptions comes first.
     """
@@ -70,12 +72,14 @@ class Row(NamedTuple):
 
     name: str
     other: str  # the system that is subtracted; "" for a single system
-    free: Range  # range without an assumption
-    # Range if no rank is rarer than the next worse rank; None if this assumption cannot be used.
+    free: Range  # range of the values that the samples allow, without an assumption
+    # Range of the values that the samples allow if no rank is rarer than the next worse rank; None
+    # if this assumption cannot be used.
     falling: Range | None
     value: float | None = None  # the estimate
     exact: float | None = None
-    # One estimate; or two, if it is unknown whether m was set beforehand or decided by the draw.
+    # The estimate; or two estimates, one if m was set beforehand and one if the draw decided m, if
+    # it is unknown which is the case.
     readings: tuple[float, ...] = ()
 
 
@@ -103,9 +107,9 @@ class Question:
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """The question itself if it is known how m was set, else one question per possibility.
+        """The question itself if it is known how m was set, else two questions.
 
-        The possibilities are ``READINGS``: m was set beforehand, or the draw decided m.
+        One assumes that m was set beforehand, the other that the draw decided m (``READINGS``).
         """
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
@@ -124,7 +128,7 @@ class Question:
         return [name for name in offered if together or name != TOGETHER]
 
     def values(self, place: int, method: str) -> list[float]:
-        """Return a system's estimates by one of :data:`METHODS`, one for each of ``readings``."""
+        """Return the estimates of system number ``place``, one for each of :attr:`readings`."""
         return [question._value(place, method) for question in self.readings]
 
     def _value(self, place: int, method: str) -> float:
@@ -153,13 +157,14 @@ class Question:
             return None
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
-        # With few ranks, the range with the assumption may exceed the range without an assumption.
+        # With few ranks, the computed range with the assumption may exceed the range without an
+        # assumption, so it is cut to the latter.
         if shape is None or span is None:
             return span
         return narrowed(span, self.span(i, j, None))
 
     def gammas(self, ranks: SampledRankSet) -> pd.DataFrame:
-        """Return a table of bias and variance of the corrected mean of all instances, by γ."""
+        """Return a table of bias and variance of the mean corrected metric, over several γ."""
         of = self.metric, ranks.outcomes.samplings[-1], ranks.n_instances
         return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, SHAPED)))
 
@@ -182,9 +187,10 @@ class Question:
         }
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
-        """Return two ranges of the mean number of scores per instance until a metric is decided.
+        """Return two ranges for the number of candidates to score until the metric is certain.
 
-        The first range is that of these instances, the second that of infinitely many instances.
+        The number is a mean over instances: over these instances for the first range, over
+        infinitely many instances for the second.
         """
 
         def make() -> tuple[Range, Range]:
@@ -211,13 +217,13 @@ class Result(Generic[Q]):
     word: str
     sentence: str
     legend: str
-    method: str = ""  # estimator used, which may assume less than the chosen estimator
+    method: str = ""  # estimator used, which may assume less than ``question.method``
 
 
 def _ranges(
     q: Question | TableQuestion, names: Sequence[str], report: Progress
 ) -> tuple[list[Row], list[Row]]:
-    """Return rows with the ranges of all systems, and rows with the ranges of all pairs."""
+    """Return rows with the ranges of all systems' metrics, and of all pairs' differences."""
     places = list(combinations_with_replacement(range(len(names)), 2))
     rows, pairs = list[Row](), list[Row]()
     for done, (i, j) in enumerate(places):
@@ -266,7 +272,12 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """Return the chosen estimator, or another that assumes less if needed; and the reason."""
+    """Return the estimator to use, and the reason if it is not ``q.method``, the user's choice.
+
+    Another estimator, with weaker assumptions, is used if the chosen one is invalid, because m may
+    depend on the drawn negatives or because systems differ in n or m; if the sampled ranks
+    contradict its assumption; or if its estimates lie outside the ranges in ``rows``.
+    """
     method, order = q.method, plainer()
     plainest = order[-1]
     why: words.Reason = "range"
@@ -293,7 +304,10 @@ def _allowed_method(
 
 
 def _to_know(q: Question) -> Iterator[str]:
-    """Yield notes on the cutoff, systems with different n or m, and instances with many ranks."""
+    """Yield notes on too large a cutoff, on systems that differ in n or m, and on repetitions.
+
+    Repetitions are several sampled ranks of one instance.
+    """
     sizes = {ranks.system: ranks.population for ranks in q.sets}
     least = min(q.sets, key=lambda ranks: ranks.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
@@ -324,7 +338,7 @@ def estimates(result: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Return the valid estimates: label -> one of the question's ``readings``, and the method."""
+    """Return the valid estimates: label -> question (one of ``q.readings``) and estimator."""
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))
@@ -332,7 +346,7 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(result: Result[Question]) -> pd.DataFrame:
-    """Return a table of the range of each pair's difference, with and without ``FALLING``."""
+    """Return a table of the range of each pair's difference, with and without an assumption."""
     drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
@@ -392,8 +406,8 @@ class TableQuestion(NamedTuple):
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Return the range of the metric of row i (if i = j), or of the difference of rows i and j.
 
-        No relation between two rows is assumed. If a ``shape`` of the rank distributions is
-        assumed, the range is None if a row contradicts the shape.
+        The range of a difference follows from the ranges of both rows. If a ``shape`` of the rank
+        distributions is assumed, the range is None if a row contradicts the shape.
         """
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]
@@ -435,7 +449,7 @@ def compute_table(
 
 
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Return a table of all ranges with their settings.
+    """Return a table of the ranges of all systems and pairs, with their settings.
 
     The cells of a range are empty if the printed table contradicts the assumed shape.
     """

@@ -15,8 +15,8 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-AGREE = 0.005  # two lines that are closer than this share of the axis look like one line
-_FEW = 10  # number of bars for which the axis has room even if there are fewer bars
+AGREE = 0.005  # lines closer than this share of the y axis look like one line and get one name
+_FEW = 10  # the axis of a bar chart has room for at least this many bars, so that bars stay narrow
 
 
 def expected_curve(
@@ -33,9 +33,10 @@ def expected_curve(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> theme.Picture:
-    """Draw exact and expected sampled metric over the true rank, ± 1 standard deviation.
+    """Draw the exact and the expected sampled metric over the true rank.
 
-    The curves are shares (0 to 1) at the increasing ``ranks``, at most 400. The rank ``at`` is
+    A band around the sampled metric shows ± 1 standard deviation. ``exact``, ``mean`` and ``std``
+    are shares (0 to 1) at each of ``ranks``, which increase and are at most 400. The rank ``at`` is
     marked if it is one of ``ranks``. If ``log``, the rank axis is logarithmic. If ``narrow``,
     labels have two lines.
     """
@@ -104,17 +105,17 @@ def _values_at(
     narrow: bool,
     back: str,
 ) -> list[dict[str, Any]]:
-    """Return labels with name and value beside the two marked points.
+    """Return labels with name and value beside the points of two curves at the rank ``at``.
 
-    The curves fall, so there is room at the upper right of the higher point and at the lower left
-    of the lower point: the labels are put there. Near an end of the axis, both labels are on the
-    side that has room.
+    ``marks`` maps the name of a curve to its value and colour. The curves fall, so there is room at
+    the upper right of the higher point and at the lower left of the lower point: the labels are put
+    there. Near an end of the axis, both labels are on the side that has room.
     """
     share = np.log(at) / np.log(max(last, 2)) if log else at / last
     height = 0.2 if narrow else 0.08  # height of a label, as a share of the height of the plot
 
     def lift(y: float, right: bool) -> float:
-        """Return the height of a label's lower edge, as a share of the height of the plot."""
+        """Return the lower edge of the label of a point at y, as a share of the plot's height."""
         above = y / top + 0.02
         return above if right and above + height < 1.05 else max(above - 0.04 - height, 0.0)
 
@@ -144,7 +145,10 @@ def family(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> go.Figure:
-    """Draw the expected sampled metric for several m, and the exact metric (Figure 3)."""
+    """Draw the expected sampled metric for several m, and the exact metric.
+
+    Figure 3 of Krichene & Rendle is such a picture. ``curves`` maps m to the values at ``ranks``.
+    """
     c, sizes = theme.look(dark), sorted(curves)
     drawn = [*(theme.in_percent(curves[m]) for m in sizes), theme.in_percent(exact)]
     texts = [*(f"m = {count(m)}" for m in sizes), "exact"]
@@ -177,9 +181,10 @@ def family(
 
 
 def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
-    """Return the slice of at most ``most`` sampled ranks that a picture of ``p`` shows.
+    """Return the slice of the distribution ``p`` of the sampled rank that a picture shows.
 
-    It shows the ranks with at least 1/2000 of the largest probability, as far as there is room.
+    It contains all ranks with at least 1/2000 of the largest probability or, if this would be over
+    ``most`` ranks, ``most`` ranks around the most probable rank.
     """
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])
@@ -192,9 +197,10 @@ def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
 def law(
     p: Floats, *, k: int | None, mean: float, observed: Ints | None = None, dark: bool = False
 ) -> go.Figure:
-    """Draw the distribution ``p`` of the sampled ranks 1..m+1 as bars; mark cutoff and mean.
+    """Draw the distribution ``p`` of the sampled ranks 1..m+1 as bars.
 
-    If ``observed`` sampled ranks are given, bars show their shares, and dots the distribution.
+    Bars up to the cutoff ``k`` are coloured, and a line marks the ``mean``. If ``observed`` sampled
+    ranks are given, bars show their shares, and dots the distribution.
     """
     c = theme.look(dark)
     window = law_window(p)
@@ -288,7 +294,7 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
 
 
 def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.Figure:
-    """Draw over r the probability that the true rank is at most r, given the sampled rank."""
+    """Draw the probability that the true rank is at most r, over r, given the sampled rank."""
     c = theme.look(dark)
     y = theme.in_percent(below)
     i = int(np.searchsorted(y, 50.0))

@@ -18,12 +18,13 @@ from sampledash.types import Floats, Ints, Progress
 Curves = tuple[Floats, Floats, Floats]  # three arrays of shape (metrics, ranks)
 Numbers = tuple[float, float, float]
 
-LARGEST_POSTERIOR = 200_000  # largest n: a posterior holds a probability for every rank 1..n
+# Largest n for which the posterior, which has a probability for every rank 1..n, is computed.
+LARGEST_POSTERIOR = 200_000
 
 
 @dataclass(frozen=True)
 class Question:
-    """Valid settings of the page; ``top`` is the last rank shown. If None, all ranks are shown."""
+    """Valid settings of the page; curves end at rank ``top``, or show all ranks if it is None."""
 
     metrics: tuple[Metric, ...]
     sampling: Sampling
@@ -46,22 +47,23 @@ class Question:
 
 @dataclass(frozen=True)
 class Result:
-    """The curves, and their values at the chosen rank (``here``)."""
+    """The curves of all metrics over the true rank, and their values at the chosen rank."""
 
     question: Question
     curves: Curves
     here: Curves
 
     def at_rank(self, metric: Metric) -> Numbers:
-        """Return exact value, expected value and standard deviation at the chosen rank."""
+        """Return exact value, expected value and standard deviation of a metric at the rank."""
         place = self.question.metrics.index(metric)
         exact, mean, std = (float(part[place, 0]) for part in self.here)
         return exact, mean, std
 
     def drawn(self, metric: Metric) -> tuple[Ints, Floats, Floats, Floats]:
-        """Return the ranks and the three curves of a metric, with the chosen rank if it is shown.
+        """Return the ranks of the picture and a metric's three curves at these ranks.
 
-        The chosen rank is inserted here, so that the cached curves do not depend on the choice.
+        The chosen rank is inserted here, unless it is beyond the picture, so that the cached curves
+        do not depend on it.
         """
         q, place = self.question, self.question.metrics.index(metric)
         exact, mean, std = (part[place] for part in self.curves)
@@ -95,7 +97,7 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 def curves(
     metrics: tuple[Metric, ...], sampling: Sampling, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
-    """Return curves of several metrics; distributions of sampled ranks are computed only once."""
+    """Return curves of several metrics; each distribution of sampled ranks is computed once."""
 
     def make() -> Curves:
         values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
@@ -144,7 +146,7 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
-    """Return the sampled ranks of ``draws`` draws; more draws begin with the same sampled ranks."""
+    """Return the sampled ranks of ``draws`` draws; with the same seed, more draws append ranks."""
     return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
 
 

@@ -14,13 +14,13 @@ say = Sentences(Path(__file__).with_suffix(".jinja"))
 
 
 def sentence(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> str:
-    """Return the main sentence of the page, which has at most 25 words."""
+    """Return the page's main sentence: expected sampled and exact metric, in up to 25 words."""
     start = sentences.say.drawn(sampling)
     return say.sentence(metric, rank, start, exact, mean, same=abs(exact - mean) < SAME)
 
 
 def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
-    """Return sentences on the sampled rank: how many items above are drawn on average."""
+    """Return sentences on the expected sampled rank, and on what it means for the metric."""
     drawn = sampling.drawn * float(sampling.share_above(rank))
     by_share = metric.linear or metric.share is not None
     return say.looks_like(metric, rank, sampling, drawn, by_share)
@@ -45,6 +45,6 @@ def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
 
 
 def law(metric: Metric, rank: int, sampling: Sampling, p: list[float]) -> str:
-    """Return a sentence on the probability that the sampled rank is at most k (1 if no cutoff)."""
+    """Return a sentence on the chance that the sampled rank is up to the cutoff, or 1 if none."""
     k = metric.cut(sampling.m) or 1
     return say.law(rank, sampling, k, min(1.0, sum(p[:k])))

@@ -21,16 +21,16 @@ _MOVIES = 8
 
 
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Draw each measure of a sweep over the hyperparameter ``knob``, with the best value marked.
+    """Draw ATOP, Recall@k and RMSE over the values of ``knob``, a swept hyperparameter.
 
-    ``table`` is the table that ``result.swept`` returns.
+    Each has a panel, in which the best value is marked. ``result.swept`` returns the ``table``.
     """
     x, axis = _places(knob, table[knob].to_numpy())
     return theme.beside([_panel(x, axis, table[name], dark) for name in table.columns[1:]])
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
-    """Return x positions of the values, and the x axis.
+    """Return the x positions of the hyperparameter's ``values``, and the x axis.
 
     The axis of the weight w_m is logarithmic, with a value of 0 placed to the left of 0.001.
     """
@@ -46,7 +46,7 @@ def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
 
 
 def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool) -> theme.Picture:
-    """Draw one measure: RMSE in the colour of text, a metric in percent and in its own colour."""
+    """Draw a column of the table: RMSE in the colour of text, a metric in percent and coloured."""
     name, error = str(values.name), values.name == "RMSE"
     line: dict[str, Any] = {"color": theme.look(dark).ink, "width": 2}
     if not error:
@@ -82,7 +82,8 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Draw TOPK over k, a share of the list, in two panels: all k, and k up to ``TOP``.
 
-    ``table`` is the table that ``result.top_shares`` returns; a second curve is dashed.
+    ``table`` is the result of ``result.top_shares``, which has one curve or two; the second curve
+    is dashed.
     """
     panels = []
     for most in (1.0, TOP):
@@ -113,7 +114,7 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def toys(dark: bool) -> go.Figure:
-    """Draw Steck's Table 1; the slider sets how many users' tastes the recommender knows."""
+    """Draw Table 1 of Steck; the slider sets for how many users the recommender knows the taste."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = []

@@ -44,7 +44,7 @@ SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 #: curves are computed; they are closer together up to TOP.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-# Seconds that one call of Job.advance works, and longest wait of a call for an earlier call to end.
+# Seconds that one call of Job.advance works, and seconds that it waits at most for another call.
 _STEP, _PATIENCE = 0.02, 5.0
 
 
@@ -59,7 +59,7 @@ def wanted(chip: str, text: str) -> Wanted:
     """Return the recommender that ``text`` describes, named after the menu entry ``chip``.
 
     The name also lists the hyperparameters that differ from those of the menu entry. If ``text``
-    describes another kind of recommender, the name is this description.
+    describes another kind of recommender than the menu entry, the name is ``text``, normalised.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def wanted(chip: str, text: str) -> Wanted:
 
 
 def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
-    """Return ATOP and Recall@k of relevant user-item pairs, and RMSE, by value of ``knob``."""
+    """Return a table of ATOP, Recall@k and RMSE for each value of the hyperparameter ``knob``."""
     rows = [
         (point.value, mean("ATOP", point.ranks), mean(f"Recall@{k}", point.ranks), point.rmse)
         for point in points
@@ -90,10 +90,11 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 
 
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
-    """Return TOPK by share k of the list, for the values with highest ATOP and with lowest RMSE.
+    """Return a table of TOPK over k, a share of the list, for the best values of ``knob``.
 
-    ``knob`` names the hyperparameter. The columns are ``k`` and one for each of the two values, or
-    a single one if both values are the same.
+    ``knob`` names the hyperparameter that was swept. Besides ``k``, there is a column for its value
+    with the highest ATOP and a column for its value with the lowest RMSE, or a single column if
+    these values are the same.
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -121,7 +122,7 @@ class Setup:
     seed: int
 
     def key(self, what: Wanted | str) -> Hashable:
-        """Return the cache key of a recommender or a sweep; only equal results have equal keys."""
+        """Return the cache key of a result; ``what`` is a recommender or a swept hyperparameter."""
         return self.parts.data, self.parts.text, self.least_rating, self.seed, what
 
     def training(self, wanted: Wanted) -> Task:
@@ -158,7 +159,8 @@ class Job:
     def advance(self, seconds: float = _STEP) -> None:
         """Work for about this many seconds, and for at least one step.
 
-        Do nothing if an earlier run of the page works on this job for ``_PATIENCE`` more seconds.
+        If an earlier run of the page is still working on this job, wait for it, but return without
+        any work after ``_PATIENCE`` seconds.
         """
         if not self._going_on.acquire(timeout=_PATIENCE):
             return

@@ -1,4 +1,4 @@
-"""Sentences of the Lab page."""
+"""Sentences of the Lab page on data, splits, recommenders and sweeps."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ def swept(knob: str, table: pd.DataFrame) -> str:
 
 
 def tops(table: pd.DataFrame) -> str:
-    """Return a sentence on the share of relevant items in the top of the list, for each curve."""
+    """Return a sentence on TOPK, the share of relevant items in the first ``TOP`` of the list."""
     row = table[table["k"] <= TOP].iloc[-1]
     return say.tops(TOP, [say.share_with(*item) for item in row.drop("k").items()])

@@ -12,7 +12,7 @@ module defines
     repeats the right answer.
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
     Functions that return the numbers and texts by name (several lines as a tuple), and the Plotly
-    figure, before or after the answer is ``revealed``.
+    figure, before or after the answer is ``revealed``. ``variant`` is one of ``LOOKS``, or "".
 ``LOOKS``, ``OFFER``
     Both optional. ``LOOKS`` lists metrics or pictures that the user can choose once the answer is
     shown; the first belongs to the question. ``OFFER`` is something to try beside the picture: a
@@ -49,8 +49,10 @@ METRIC = "Recall@10"
 # Metric -> its entry in the menus of the other pages.
 CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
 Numbers = Mapping[str, str | float | tuple[str, ...]]
-COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}  # defaults, which a lesson can override
-# Format in ``$x:format`` -> function that formats x; other formats are those of Python, such as 2f.
+# Numbers of every lesson, unless ``numbers`` of the lesson returns others.
+COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}
+# Format of ``$x:format`` in the text of a lesson -> function that formats x. Other formats are
+# those of Python, such as 2f.
 WRITTEN: Mapping[str, Callable[[float], str]] = {
     "points": points,
     "chance": in_runs,
@@ -70,7 +72,7 @@ class Recommenders(NamedTuple):
     settled: tuple[str, str, int]
 
     def visited(self, *m_values: int) -> list[int]:
-        """Return values of m for a slider: ``m_values``, the m of ``settled``, and ``most``."""
+        """Return values of m for a slider: ``m_values``, the m in ``settled``, and ``most``."""
         return sorted({*m_values, self.settled[-1], self.most})
 
 
@@ -89,7 +91,7 @@ def movielens() -> Recommenders:
 
 
 class Choice(NamedTuple):
-    """One possible answer, and the reply to a reader who chooses it."""
+    """A possible answer to the question, and the reply to a user who chooses this answer."""
 
     text: str
     right: bool
@@ -204,7 +206,7 @@ def ahead(number: int) -> Future[object]:
 
 
 def read(text: str, numbers: Numbers) -> Lesson:
-    """Return a lesson from its text, with the placeholders replaced by numbers."""
+    """Return the lesson that a text describes, with the text's placeholders replaced by numbers."""
     texts: dict[str, list[str]] = {}
     for line in re.split(r"\n(?! )", text.strip()):
         name, _, content = re.sub(r"\s*\n\s+", " ", line).partition(": ")
@@ -250,7 +252,7 @@ def order(systems: Sequence[str], means: Sequence[float]) -> str:
     return ranking(systems, means).replace(" ", "\u00a0")
 
 
-# ------------------------------------------------------------------------------- for the teacher
+# ------------------------------------------------------------- notes and exercises for the teacher
 
 
 def notes(lesson: Lesson) -> str:

@@ -97,8 +97,8 @@ def _ranks(_: Metric, dark: bool) -> go.Figure:
     return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 
-# Figure -> function that draws a panel, metric of each panel, key and description of the panels; in
-# these two texts {} stands for the metric.
+# Figure of Krichene & Rendle -> function that draws a panel, metrics (one panel for each), and key
+# and description of a panel, in which {} stands for the metric.
 FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric], str, str]] = {
     "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
@@ -114,13 +114,13 @@ FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric
 
 
 def panels(item: str, dark: bool) -> list[Panel]:
-    """Return our panels for a figure of the paper, one panel for each metric."""
+    """Return our version of a figure of Krichene & Rendle: one panel for each metric."""
     draw, metrics, key, alt = FIGURES[item]
     return [Panel(draw(x, dark), f"paper_{key.format(x)}", alt.format(x)) for x in metrics]
 
 
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
-    """Draw TOPK and ATOP of all and of the observed relevant items, in one panel per metric.
+    """Draw TOPK and ATOP in a panel each, computed on all and on the observed relevant items.
 
     The x axis is the ratio of the chances that the best-ranked and the worst-ranked item are
     observed; a dot marks the ratio ``times``.

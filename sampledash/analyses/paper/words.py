@@ -21,10 +21,10 @@ MADE = {
         ("Steck, Table 2", "made_steck_table_2.txt"),
     )
 }
-# Settings that several entries of OPENS share.
+# Settings of pages that several entries of OPENS have in common.
 _TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "99"}
 _REAL = {"source": "MovieLens 1M with ties", "m": "100"}
-# Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items, and m = Ñ - 1 = 1,000.
+# Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items; 1,000 items are sampled.
 _STECK = {"n": "17770", "m": "1000", "k": "356"}
 # Table or figure of a paper -> page that shows our version, and the settings of this page.
 OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
@@ -50,15 +50,18 @@ def missing(times: int, table: pd.DataFrame) -> str:
 
 
 def cell(row: Any, decimals: int) -> str:
-    """Return printed value and our value, for a row of :func:`sampledash.papers.krichene.match`."""
+    """Return the text of a cell: the printed value, our value, and a sign for whether they match.
+
+    ``row`` is a row of the table of :func:`sampledash.papers.krichene.match`.
+    """
     our_value = f"{row.ours:.{decimals}f}"
     if pd.notna(row.our_std):
         our_value += f"±{row.our_std:.{decimals}f}"
-    # Non-breaking spaces after the printed value: a narrow cell breaks the text at most once.
+    # The spaces after the arrow do not break, so a narrow cell breaks the text at most once.
     text = f"{row.text} →\u00a0{our_value}\u00a0{'✓' if row.matched else '≠'}"
     return text if row.matched else f"**{text}**"
 
 
 def ours(value: float, what: str) -> str:
-    """Return our number and its meaning as text; values below 1e-9 (rounding errors) become 0."""
+    """Return our ``value`` and ``what`` it means as text; below 1e-9, rounding errors, it is 0."""
     return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"

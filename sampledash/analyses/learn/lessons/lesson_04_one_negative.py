@@ -53,7 +53,10 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw metrics, scaled to 0..100 %: with one negative, all are the straight line of AUC."""
+    """Draw expected sampled AUC, NDCG and AP over the rank, each scaled to 0..100 %.
+
+    With one negative, all three are the same straight line.
+    """
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
 

@@ -22,13 +22,13 @@ GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0
 
 @lru_cache(maxsize=32)
 def fit(weight: float | None) -> sd.Fit:
-    """Return AP with the bias-variance correction of this γ, or uncorrected AP if None."""
+    """Return AP corrected by bias-variance with γ = ``weight``; uncorrected if that is None."""
     name = "uncorrected" if weight is None else "bias-variance"
     return sd.correction(name, gamma=weight).fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
 
 
 def errors(weight: float | None) -> tuple[float, float]:
-    """Return root mean squared bias and standard deviation of one draw, over all true ranks."""
+    """Return bias and standard deviation of corrected AP, root mean squares over all ranks."""
     bias2, variance = fit(weight).risk()
     return float(bias2**0.5), float(variance**0.5)
 
@@ -52,7 +52,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw expected corrected AP and exact AP over the rank; the slider lowers γ (Figure 4)."""
+    """Draw exact AP and expected corrected AP over the rank; a slider lowers γ."""
     ranks = rank_grid(N)
     raw_line = theme.correction_line("uncorrected", dark)
     line = theme.correction_line("bias-variance", dark) | {"width": 3.5}

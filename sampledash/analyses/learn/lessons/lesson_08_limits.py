@@ -27,9 +27,10 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[Range], list[Range]]:
-    """Return the range of each system's metric from one run, without and with an assumption.
+    """Return the range of exact metrics that one run allows, for each system.
 
-    The assumption is that no rank is rarer than the next worse rank.
+    The first list makes no assumption; the second assumes that no rank is rarer than the next worse
+    rank.
     """
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
@@ -37,7 +38,10 @@ def ranges(m: int) -> tuple[list[Range], list[Range]]:
 
 @lru_cache(maxsize=1)
 def with_more_users() -> Range:
-    """Return the first system's range if there were ``MANY`` times as many users with its ranks."""
+    """Return the range that the first system's metric would have with ``MANY`` times the users.
+
+    The additional users repeat its true ranks. Each sampled rank has its expected count.
+    """
     rs, n = movielens().sets[0], run(M)[0].population
     sizes = np.unique(rs.n).tolist()
     laws = [sd.Sampling(size, M, WITHOUT).pmf(rs.ranks[rs.n == size]) for size in sizes]
@@ -77,7 +81,8 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
     for m in VISITED:
         free, falling = ranges(m)
-        # The ticks do not change, but they must be the last traces to be drawn on top of the bars.
+        # The ticks do not change with m, but Plotly draws them on top of the bars only if they are
+        # the last trace.
         wide = theme.spans(free, places, 0.56, faint, hoverinfo="skip")
         narrow = theme.spans(falling, places, 0.26, strong, hoverinfo="skip")
         title = (

@@ -22,7 +22,10 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 @cache
 def needed() -> int:
-    """Return the m from which a run orders the pair of ``settled`` right with chance ``SURE``."""
+    """Return the m from which one run shows the right order with a chance of at least ``SURE``.
+
+    The order is that of the pair of systems in ``Recommenders.settled``.
+    """
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 

@@ -1,4 +1,4 @@
-"""Lesson 10: scoring the candidates of a user can stop once the metric is decided."""
+"""Lesson 10: scoring the candidates of a user can stop once the user's metric is certain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 def order(rank: int) -> list[bool]:
     """Return whether each candidate, in random order, is ranked above the relevant item.
 
-    The list ends at the candidate that makes a miss certain.
+    If the item is not among the first ``CUTOFF``, the list ends at the candidate that proves it.
     """
     mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
     last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1
@@ -58,7 +58,10 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw the candidates of one user as they are scored, or the share of users still undecided."""
+    """Draw one user's candidates as they are scored or, for all users, the share still open.
+
+    A user is open until the metric is certain.
+    """
     return (
         _all(dark)
         if variant == LOOKS[2]
