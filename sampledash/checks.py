@@ -15,7 +15,7 @@ from sampledash.types import Flags, Ints
 
 #: Largest number of candidates n for which sums over candidates and ranks are computed exactly.
 LARGEST_N = 10**12
-#: Largest total number of instances. Floating point represents whole numbers up to it exactly.
+#: Largest total number of instances. Floats represent all whole numbers up to this one exactly.
 MOST_INSTANCES = 10**15
 #: Whole numbers must be below this limit, so that the sum of two of them fits into 64 bits.
 TOO_LARGE = 2**62
@@ -107,7 +107,7 @@ def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def several(name: str, values: Any, what: str) -> list[Any]:
-    """Return ``values`` as a list; raise ValueError if it is empty or if ``values`` is text."""
+    """Return ``values`` as a list; raise ValueError if empty, if text, or if not iterable."""
     try:
         if isinstance(values, str):
             raise TypeError
@@ -178,7 +178,7 @@ def integers(
         raise ValueError(f"{name} is too large: {shown(max(array.ravel().tolist(), key=abs))}")
     if array.dtype.kind == "f":
         if array.itemsize < 4:
-            # float16 ends at 65,504, so it cannot be compared with TOO_LARGE.
+            # float16 cannot represent TOO_LARGE: its largest value is 65,504.
             array = array.astype(np.float64)
         bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < TOO_LARGE))
         if np.any(bad):
@@ -196,7 +196,7 @@ def integers(
 
 
 def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return a copy of ``values`` as finite floats; raise ValueError for text and booleans."""
+    """Return a copy of ``values`` as floats; raise ValueError if one is not a finite number."""
     array = array_of(name, values)
     if array.dtype.kind in "iuf":
         # A float of more than 64 bits may become infinite, which raises an error below.
@@ -216,7 +216,7 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def flags(name: str, values: ArrayLike) -> Flags:
-    """Return a copy of ``values`` as booleans; raise ValueError for other values."""
+    """Return a copy of ``values`` as booleans; raise ValueError if one is not a boolean."""
     array = np.array(array_of(name, values))
     if array.dtype != bool:
         odd = [x for x in array.ravel().tolist() if not isinstance(x, bool)]
@@ -225,7 +225,7 @@ def flags(name: str, values: ArrayLike) -> Flags:
 
 
 def length(name: str, array: NDArray[Any], rows: int, needed: str) -> None:
-    """Raise ValueError if the shape is not (rows,); the message asks the user for ``needed``."""
+    """Raise ValueError if the array's shape is not (rows,); the message asks for ``needed``."""
     if array.shape != (rows,):
         raise ValueError(f"{name} has shape {array.shape}: give {needed}")
 
@@ -298,7 +298,10 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
 
 
 def real(name: str, value: Any, *, low: float, high: float = _MOST, above: bool = False) -> float:
-    """Return ``value`` as a float; raise ValueError unless in low..high (not low, if ``above``)."""
+    """Return ``value`` as a float; raise ValueError if it is not in low..high.
+
+    If ``above`` is true, the value must be larger than ``low``.
+    """
     try:
         given = np.asarray(value)
         if given.ndim or given.dtype.kind not in "iufO":
@@ -330,7 +333,7 @@ def written(name: str, text: str, *, low: float, high: float = _MOST, above: boo
 
 
 def total(name: str, counts: NDArray[np.float64]) -> None:
-    """Raise ValueError if the sum of counts is too small or too large to divide by it."""
+    """Raise ValueError if the sum of the counts is too small or too large to be a divisor."""
     with np.errstate(over="ignore"):
         whole = float(counts.sum())
     if not 1 / MOST_INSTANCES <= whole <= MOST_INSTANCES:

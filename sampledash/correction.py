@@ -41,14 +41,14 @@ class Kind:
     solve: Callable[[Correction, Metric, Sampling, int], Solution]
     tex: str  # formula, one step per line; a Jinja2 template with the macros of formula.tex.jinja
     aliases: tuple[str, ...] = ()
-    #: Whether it needs the distribution of the sampled rank given the true rank.
+    #: Whether the correction needs the distribution of the sampled rank given the true rank.
     by_rank: bool = True
-    #: Whether its values minimise an error averaged over all true ranks under a prior. They have to
-    #: be computed for each m, which is slower.
+    #: Whether the corrected values minimise an error averaged over all true ranks under a prior.
+    #: Such values have to be computed anew for each m, which is slow.
     fitted: bool = False
-    weighs: bool = False  # whether it has the parameter γ, the weight of the variance
-    slow: bool = False  # whether it takes minutes if m is more than a few thousand
-    usable: bool = True  # False if its values become huge when m is more than about 20
+    weighs: bool = False  # whether the correction has the parameter γ, the weight of the variance
+    slow: bool = False  # whether the fit takes minutes if m is more than a few thousand
+    usable: bool = True  # False if corrected values become huge when m is more than about 20
     # Colour and line style of the correction's curve in pictures.
     color: str = "muted"
     dash: str = "solid"
@@ -136,7 +136,7 @@ class Correction:
 
     @property
     def usable(self) -> bool:
-        """Whether the corrected values do not become huge when m is more than about 20."""
+        """False if the corrected values become huge when m is more than about 20."""
         return self.kind.usable and self.gamma != 0
 
     def fit(self, metric: Metric | str, sampling: Sampling) -> Fit:
@@ -189,8 +189,8 @@ class Fit:
     def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
         """Return the squared bias and the variance for one instance (the two terms of eq. 24).
 
-        Both are averages over the true ranks 1..n with the weights ``prior``. If None, the
-        correction's own prior is used.
+        Both are averages over the true ranks 1..n with the weights ``prior``. If ``prior`` is None,
+        the correction's own prior is used, which is uniform by default.
 
         The mean corrected metric of |D| instances has the same bias, and this variance divided by
         |D|. A good system usually has a larger bias than this average over *all* ranks, because its
@@ -215,8 +215,8 @@ def vector(
     """Return the corrected values, not yet multiplied by ``metric.scale``, and a warning or None.
 
     The values have shape (m + 1,) and are read-only. They are for the relevant item at
-    ``position`` in its instance (1 is the best-ranked relevant item), whose candidates do not
-    include the other relevant items. A prior whose length is not ``sampling.n`` is resized to it.
+    ``position`` in its instance (1 is the best-ranked relevant item). The candidates of this item,
+    ``sampling.n``, do not include the other relevant items. A prior of another length is resized.
     """
     values, note = _vector(recipe, metric, sampling, position)
     return _read_only(values), note
@@ -270,7 +270,7 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    at = _nodes(recipe, metric, sampling, position, 1.0)  # γ = 1 selects few nodes, which suffice
+    at = _nodes(recipe, metric, sampling, position, 1.0)  # γ = 1: the fewest ranks suffice
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None
     columns, target = spectral.cumulative(metric, sampling, position)
@@ -332,9 +332,9 @@ def _labels() -> dict[str, str]:
     return {CORRECTIONS[name].label: name for name in names}
 
 
-#: For each label, which pages and links show, the name of the correction; usable ones come first.
+#: The name of each correction by its label (shown on pages and in links), usable corrections first.
 LABELS = Live(_labels)
-#: The part of :data:`LABELS` whose values do not become huge at large m.
+#: :data:`LABELS` without the corrections whose corrected values become huge at large m.
 USABLE = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name].usable})
 
 
@@ -349,7 +349,7 @@ def labelled(label: str, gamma: float) -> Correction:
 
 
 def usable(label: str, gamma: float) -> Correction:
-    """Return the correction with this label; raise ValueError if it is not usable for large m."""
+    """Return the correction with this label; raise ValueError if its values are huge at large m."""
     made = labelled(label, gamma)
     if not made.usable:
         raise ValueError("gamma = 0 has no usable vector beyond m of about 20: take gamma above 0")
@@ -430,7 +430,7 @@ def parse_correction(text: str) -> Correction:
 
 
 def as_correction(value: Correction | str | None) -> Correction:
-    """Return a correction from an argument: a correction, its text, or None for no correction."""
+    """Return a correction unchanged, parse a text, and return the uncorrected one for None."""
     if value is None:
         return Correction()
     return value if isinstance(value, Correction) else parse_correction(value)

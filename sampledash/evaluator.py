@@ -1,9 +1,9 @@
 """Rank the relevant items of an evaluation exactly, scoring no more candidates than needed.
 
 For each user, the relevant items are scored first. Then the other candidates are scored in chunks,
-until k of them (the cutoff of the metric) have a higher score than the best relevant item, or all
-are scored. :mod:`sampledash.stopping` explains why a metric with cutoff k is still exact, and how
-many candidates are scored on average.
+until k other candidates, where k is the cutoff of the metric, have a higher score than the best
+relevant item, or until all candidates are scored. :mod:`sampledash.stopping` explains why a metric
+with cutoff k is still exact, and how many candidates are scored on average.
 """
 
 from __future__ import annotations
@@ -56,9 +56,10 @@ def rank_until_decided(
     order: np.random.Generator | ArrayLike | None = None,
     chunk: int = 256,
 ) -> Decided:
-    """Return the exact ranks, up to k, of one instance's relevant items; score only as needed.
+    """Return the exact ranks, up to k, of one instance's relevant items.
 
-    Scoring stops as soon as all relevant items are known to rank beyond k.
+    Candidates are scored only as needed: scoring stops as soon as all relevant items are known to
+    rank beyond k.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def rank_until_decided(
         None, candidates are scored in the order given. Every order gives the same ranks, but the
         number of scored candidates differs.
     chunk
-        Number of candidates scored at a time. At most this many are scored unnecessarily.
+        Number of candidates scored at a time. Scoring can stop only at the end of a chunk.
 
     Returns
     -------
@@ -94,7 +95,7 @@ def rank_until_decided(
     Examples
     --------
     >>> import numpy as np
-    >>> quality = np.arange(1000) % 500  # ties in pairs; item 499 and 999 are the best
+    >>> quality = np.arange(1000) % 500  # each score occurs twice; items 499 and 999 are best
     >>> rank_until_decided(lambda items: quality[items], 497, np.arange(1000), k=10)
     Decided(ranks=(5,), ties=(1,), scored=999)
     >>> rank_until_decided(lambda items: quality[items], 300, np.arange(1000), 10, chunk=64)
@@ -135,7 +136,7 @@ def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int)
 
 
 class _Found(NamedTuple):
-    """Numbers of candidates above, and tied with, each relevant item, listed from best to worst."""
+    """How many scored candidates are above, and tied with, each relevant item, best item first."""
 
     above: Any  # one number for a single relevant item, an array of numbers for several
     tied: Any
@@ -155,15 +156,15 @@ def _looked(
     be in decreasing order; ``others`` are the candidates' labels, for the error message.
     """
     best, least = relevant_scores.item(0), relevant_scores.item(-1)
-    # The score of a single relevant item is a number here, because comparisons with an array of
-    # length 1 take twice as long.
+    # If there is one relevant item, scores are compared with a number, because a comparison with an
+    # array of length 1 takes twice as long.
     several = len(relevant_scores) > 1
     compared, axis = (relevant_scores[:, None], 1) if several else (best, None)
     above: Any = np.zeros(len(relevant_scores), dtype=np.int64) if several else 0
     tied, scored = above, 0
     for scores in chunks:
         scored += len(scores)
-        top = scores.item(scores.argmax())  # if scores contain NaN, argmax finds the first NaN
+        top = scores.item(scores.argmax())  # the first NaN, if ``scores`` contain NaN
         if top < least:
             continue
         if top != top:
@@ -181,10 +182,10 @@ def _looked(
 
 
 def _decided(counts: _Found, order: Ints, k: int) -> Decided:
-    """Return the ranks and ties of one instance's relevant items, in the order of the caller.
+    """Return the ranks and ties of one instance's relevant items, in the order they were given in.
 
-    ``counts`` list the relevant items from the best to the worst. ``order`` holds the index of each
-    of them in the list that the caller gave.
+    ``counts`` has the relevant items from the best to the worst. ``order`` holds, for each of these
+    items, its index in the given order.
     """
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
     ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
@@ -222,7 +223,7 @@ def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
 
 
 def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
-    """Return the indices of the relevant items among the candidates; ``pool`` maps label to index.
+    """Return the index of each relevant item among the candidates; ``pool`` maps label to index.
 
     Raise ValueError if a relevant item is not a candidate, or if all candidates are relevant.
     """
@@ -264,7 +265,7 @@ def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray
 
 
 def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
-    """Return the relevant items' scores in decreasing order, and the index in ``items`` of each."""
+    """Return the relevant items' scores in decreasing order, and each item's index in ``items``."""
     values = _numbers(scores, len(items), "score of the relevant items", "of them")
     # Relevant items with equal scores stay in the order of ``items``.
     order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]
@@ -281,8 +282,8 @@ def _chunks(
 ) -> Iterator[NDArray[Any]]:
     """Yield the scores of the irrelevant candidates ``others``, ``chunk`` candidates at a time.
 
-    Stop before the first chunk that exceeds ``room``, the number of scores that the budget still
-    allows.
+    ``room`` is the number of scores that the budget still allows: stop before the chunk with which
+    this number would be exceeded.
     """
     end = len(others) if room >= len(others) else int(room // chunk) * chunk
     for start in range(0, end, chunk):
@@ -310,7 +311,7 @@ class Evaluation:
         Labels of the users whose evaluation is finished, a random sample of all users.
     scored
         Number of irrelevant candidates scored for the finished users, for each system. Relevant
-        items are not counted; they must be scored in a sampled evaluation too.
+        items are not counted, because a sampled evaluation must score them too.
     """
 
     k: int = 0
@@ -319,13 +320,13 @@ class Evaluation:
     users: int = 0
     finished: list[Any] = field(default_factory=list)
     scored: list[int] = field(default_factory=list)
-    #: For each finished user, the numbers of candidates and of relevant items.
+    #: For each finished user, the number of candidates and the number of relevant items.
     _sizes: list[tuple[int, int]] = field(default_factory=list)
-    #: For each system and finished user, the numbers of candidates above each relevant item, and
-    #: of candidates tied with it.
+    #: For each system and finished user, how many candidates are above each relevant item, and how
+    #: many are tied with this item.
     _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
-    #: Digest of the users, their relevant items and numbers of candidates. An evaluation can be
-    #: continued only if this digest is the same.
+    #: Digest of the users' labels, relevant items and numbers of candidates, and of whether there
+    #: is a proxy. An evaluation can be continued only if the digest is the same.
     _asked: str = ""
 
     def __repr__(self) -> str:
@@ -337,8 +338,8 @@ class Evaluation:
     def sets(self) -> list[RankSet]:
         """Rank sets of the finished users, one for each system.
 
-        If ``beyond`` of a relevant item is true, its rank is not known: ``ranks`` then holds the
-        best possible rank, k + 1 (and k + 2, ... for further relevant items of the same user).
+        Where ``beyond`` is true, the rank of the relevant item is not known. ``ranks`` then holds
+        its best possible rank, k + 1 (and k + 2, ... for further relevant items of the same user).
         """
         if not self.finished:
             raise ValueError("no user is finished: there are no ranks")
@@ -357,7 +358,7 @@ class Evaluation:
 
     @property
     def csv(self) -> str:
-        """The rank sets as text of a CSV file, which ``read_rank_sets`` and the dashboard read."""
+        """The rank sets as text of a CSV file, for ``read_rank_sets`` and the dashboard."""
         text = StringIO()
         rows = writer(text, lineterminator="\n")
         rows.writerow(["system", "instance", "rank", "ties", "n_candidates"])
@@ -376,9 +377,9 @@ class Evaluation:
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
         """Draw random ranks for relevant items tied with each other and with irrelevant items.
 
-        A rank set stores a rank and a number of irrelevant ties per relevant item, which cannot
-        describe a block of ties with several relevant items. So the order of such a block is drawn
-        at random, and ``ranks`` and ``ties`` are changed in place.
+        A rank set stores a rank and a number of tied irrelevant items per relevant item. This
+        cannot describe several relevant items that are tied with irrelevant items and each other.
+        So the order of these items is drawn at random; ``ranks`` and ``ties`` change in place.
         """
         shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[:-1] > 0)
         for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
@@ -414,8 +415,8 @@ def evaluate(
     k
         Cutoff: metrics with a cutoff of at most k are exact for the finished users.
     budget
-        Largest number of scores of irrelevant candidates, over all systems, and including the
-        scores of a continued evaluation. If None, there is no limit. The budget must cover the
+        Largest number of scores of irrelevant candidates, added over all users and systems,
+        including the scores in ``resume``. If None, there is no limit. The budget must cover the
         largest possible cost of any user: all irrelevant candidates, scored by every system. Scores
         of relevant items are not counted.
     seed
@@ -426,12 +427,12 @@ def evaluate(
         A cheap function ``score(label, items)``. The recommenders score the candidates from the
         highest proxy score to the lowest.
     progress
-        Called with the share of the users, or of the budget, that is done.
+        Called with the share of users finished or of the budget spent, whichever is larger.
     resume
-        An evaluation to continue, or an empty one, ``Evaluation()``. Finished users are added to it
-        one by one, so that they are not lost if a score function fails. Labels, relevant items,
-        numbers of candidates, names of systems, k, seed and whether there is a proxy must be the
-        same as in that evaluation. A change of a score function is not detected.
+        An evaluation to continue, or an empty one, ``Evaluation()``. Finished users are added to
+        this object one by one, so that they are not lost if a score function fails. Labels,
+        relevant items, numbers of candidates, names of systems, k, seed and whether there is a
+        proxy must be the same as before. A change of a score function is not detected.
 
     Returns
     -------
@@ -447,9 +448,9 @@ def evaluate(
     -----
     The first user whose cost exceeds the rest of the budget is left out, with all its scores. This
     makes means over the finished users unbiased. Proof: let the users come in random order, and let
-    user T be the first to exceed the budget. Given the set of the first T users, each of them whose
-    cost could have exceeded the budget was last with equal probability, and the others came in any
-    order. So the expected mean of the first T - 1 values is the expected value for the first user,
+    user T be the first to exceed the budget. Given the set of the first T users, all their orders
+    in which only the last user exceeds the budget are equally likely. So the first T - 1 users are
+    exchangeable, and the expected mean of their values is the expected value for the first user,
     which is the mean over all users (if the budget covers the most expensive user; Murthy, Sankhya
     1957). If user T were included, expensive users, which are the hits, would be too frequent.
     :func:`~sampledash.mean_of_sample` gives an interval for the mean over all users.
@@ -458,10 +459,10 @@ def evaluate(
     of one evaluation with the larger budget.
 
     Apart from the score functions, the evaluation takes some 2 µs per chunk and 20 µs per user, and
-    1 ms per list of 10,000 candidates, which users may share. This is less than a twentieth of the
-    total time if the scores of a chunk take 0.15 ms or longer, as for a neural network, but a sixth
-    to a half if they are a matrix product of 256 by 64 numbers. If scores are so cheap, a full
-    ranking of all candidates is the better choice.
+    1 ms per list of 10,000 candidates (users may share a list). This is less than a twentieth of
+    the total time if the scores of a chunk take 0.15 ms or longer, as for a neural network, but a
+    sixth to a half if they are a matrix product of 256 by 64 numbers. If scores are that cheap, a
+    full ranking of all candidates is the better choice.
 
     Examples
     --------
@@ -540,9 +541,9 @@ def evaluate(
 
 
 def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
-    """Return the number of scores that the budget allows: infinity if it is None.
+    """Return the number of scores that the budget allows, infinity if ``budget`` is None.
 
-    Raise ValueError if the budget does not suffice to score all irrelevant candidates of some user.
+    Raise ValueError if, for any user, the budget is too small to score all irrelevant candidates.
     """
     if budget is None:
         return np.inf
@@ -561,7 +562,7 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
 
 
 def _digest(users: Sequence[Any], proxied: bool) -> str:
-    """Return a digest of ``proxied`` and of the users' labels, relevant items and list lengths."""
+    """Return a digest of ``proxied`` and the users' labels, relevant items and candidate counts."""
     state = sha256(repr(proxied).encode())
     for label, items, candidates in users:
         state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())
@@ -581,8 +582,8 @@ class _Lists:
         """Return all candidates except the relevant items, in random order, and the relevant items.
 
         A candidate list that consecutive users share is shuffled only once. The order for a user
-        starts in the shuffled list after the first of the user's relevant items, and continues from
-        the end of the list at its beginning.
+        starts in the shuffled list after the user's first relevant item, and goes on at the
+        beginning of the list when the end of the list is reached.
         """
         if candidates is not self.given:
             pool = np.atleast_1d(checks.array_of("candidates", candidates))

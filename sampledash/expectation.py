@@ -1,4 +1,4 @@
-"""Mean and variance of a sampled metric at a true rank, and the true rank given a sampled rank.
+"""Mean and variance of a sampled metric at a true rank; the true rank's posterior distribution.
 
 Equations 16-19 and 26 are those of Krichene & Rendle, KDD 2020. All results depend on the true rank
 only through the total sampling weights of the candidates above and below the relevant item.
@@ -34,9 +34,9 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 
     Notes
     -----
-    The expected value differs from the exact ``metric(rank, n)``, except for AUC under a uniform
-    scheme, by an amount that depends on the rank. So the order of two systems by the expected
-    sampled mean can be the opposite of their order by the exact mean.
+    Except for AUC under a uniform scheme, the expected value differs from the exact
+    ``metric(rank, n)`` by an amount that depends on the rank. So the order of two systems by the
+    expected sampled mean can be the opposite of their order by the exact mean.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -50,8 +50,8 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
             return np.full(above.shape, metric.scale(1))
         if metric.reciprocal and not sampling.design.once:
             share = above / (above + below)
-            # Eq. 19, the mean of 1 / sampled rank. At rank 1 it is 0 / 0, which is replaced by 1
-            # below.
+            # Eq. 19, the mean of 1 / sampled rank. At true rank 1 the formula is 0 / 0, and the
+            # result is replaced by 1 below.
             with np.errstate(divide="ignore", invalid="ignore"):
                 value = -np.expm1((m + 1) * np.log1p(-share)) / (share * (m + 1))
             return np.where(share == 0, 1.0, value)
@@ -101,7 +101,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
     Raises
     ------
     ValueError
-        If the prior has another length, negative entries, or excludes this sampled rank.
+        If the prior does not have n entries, has negative entries, or excludes this sampled rank.
     """
     require_sampling(sampling)
     s = checks.integer("sampled_rank", sampled_rank, low=1, high=sampling.m + 1) - 1
@@ -164,16 +164,16 @@ def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
 
 
 def resize_prior(prior: Floats, n: int) -> Floats:
-    """Return a prior over N = len(prior) ranks, converted to a prior over ``n`` ranks: shape (n,).
+    """Convert a prior over N = len(prior) ranks to a prior over ``n`` ranks, shape (n,).
 
     Rank r of N stands for the part (r-1)/N..r/N of the list, and its weight is spread evenly over
     this part. So a uniform prior stays uniform, and n = N - 1 gives the distribution of the rank
     after one of the other N - 1 candidates is dropped at random.
     """
     size = len(prior)
-    # The edges are the bounds of the parts of both lists, in units of 1/(size n) of a list. The
-    # interval between two neighbouring edges lies in the part of one of ``size`` ranks, and in the
-    # part of one of n ranks.
+    # The edges are the ends of the parts of the ``size`` old ranks and of the n new ranks, in units
+    # of 1/(size n) of the list. So an interval between two neighbouring edges belongs to a single
+    # old rank and to a single new rank.
     edges = np.union1d(np.arange(size + 1) * n, np.arange(n + 1) * size)
     share = prior[edges[:-1] // n] * (np.diff(edges) / n)
     return np.asarray(np.bincount(edges[:-1] // size, share, n), dtype=np.float64)

@@ -22,8 +22,8 @@ MOST_POINTS = 160  # largest number of spaced values of m in a grid
 def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> Ints:
     """Return fewer than 400 increasing ranks for a curve over 1..n, or over 1..top if given.
 
-    Beyond rank 60 the spacing is logarithmic, or even if ``top`` is given. The ranks in ``keep``
-    that are in range are included; if there are too many, an even selection of them is.
+    Beyond rank 60 the ranks are spaced logarithmically; if ``top`` is given, they are spaced
+    evenly. The ranks in ``keep`` that are in range are included, at most 119 of them.
     """
     last = n if top is None else min(n, top)
     head = np.arange(1, min(last, _HEAD) + 1)

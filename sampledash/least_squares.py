@@ -1,7 +1,7 @@
 """Corrected values by least squares (eq. 22, 25 and section 5.2 of Krichene & Rendle, KDD 2020).
 
-Sums over all true ranks are computed from the nodes of :mod:`sampledash.quadrature`, at a cost that
-does not depend on n.
+Sums over all true ranks are replaced by weighted sums over a few of them, the nodes of
+:mod:`sampledash.quadrature`, so that the cost does not depend on n.
 """
 
 from __future__ import annotations
@@ -29,14 +29,17 @@ _TINY = np.finfo(float).tiny
 #: Corrected values are refined iteratively if the rarest sampled rank has less than this share of
 #: the probability of the most likely sampled rank.
 _RARE = 1e-6
-_SMALL = 1e-6  # for γ below this, A is factorised, because AᵀA would lose too many digits
-_FINER = 4  # for small γ, use the nodes that a sample this many times larger would need
+#: For γ below this, the matrix A of P(sampled rank | true rank) is factorised, because the product
+#: AᵀA would lose too many digits. Sums over true ranks then use more nodes: as many as a sample
+#: _FINER times as large would need.
+_SMALL = 1e-6
+_FINER = 4
 _REFINABLE = 1e-10  # for γ below this, iterative refinement may not converge and is left out
 _ROUNDS = 4  # number of rounds of iterative refinement
-_EXTENDED = 4_000_000  # if more steps than this are needed, probabilities have double precision
-SINGULAR_CUTOFF = 1e-10  # singular values below this share of the largest are left out
+_EXTENDED = 4_000_000  # largest nodes times m² for which probabilities have extended precision
+SINGULAR_CUTOFF = 1e-10  # fits do not use singular values below this share of the largest
 #: With up to this many sampled ranks, a monotone fit may step down after each of them. With more,
-#: it first steps down after a few of them only, and others are added while this improves the fit.
+#: it first steps down after a few of them only; further steps are added while the fit improves.
 _ALL = 400
 #: In a monotone fit, a step down is made higher only if the squared error then falls by more than
 #: twice this per unit of height.
@@ -45,7 +48,10 @@ _FLAT = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Ranks (nodes) that stand for all true ranks in sums; sums that do not need the metric."""
+    """Some true ranks (nodes) that represent all true ranks in sums, and sums over these nodes.
+
+    The cached sums do not depend on the metric.
+    """
 
     sampling: Sampling
     above: Floats  # number of irrelevant items above the relevant item, at each node
@@ -104,10 +110,10 @@ class Grid:
 
 
 def uniform(sampling: Sampling, cut: int | None = None, finer: int = 1) -> Grid:
-    """Return the nodes for the uniform prior; the result is cached if m is below 5,000.
+    """Return true ranks (nodes) to sum over under the uniform prior, cached if m is below 5,000.
 
-    The metric may jump between ``cut - 1`` and ``cut`` irrelevant items above. The nodes are as
-    dense as a sample ``finer`` times as large would need.
+    The summed metric may jump between ``cut - 1`` and ``cut`` irrelevant items above. There are as
+    many nodes as a sample ``finer`` times as large would need.
     """
     return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut, finer)
 
@@ -121,7 +127,7 @@ def _shared(sampling: Sampling, cut: int | None, finer: int) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Nodes of the sums over true ranks, and the metric of the ``position``-th relevant item."""
+    """The true ranks to sum over, and the metric of the ``position``-th relevant item."""
 
     grid: Grid
     metric: Metric
@@ -142,14 +148,15 @@ def nodes(
 ) -> Nodes:
     """Return the true ranks to sum over: few for the uniform prior, else all with prior weight > 0.
 
-    A small γ needs more nodes, because small singular values then amplify the error of the sums.
+    A small γ needs more of them, because small singular values of P(sampled rank | true rank) then
+    amplify the error of the sums.
     """
     if prior is not None:
         above = np.flatnonzero(prior).astype(np.float64)
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # No panel needs to end at a cutoff among the first ranks, because all of them are nodes.
+        # A jump at a cutoff among the first ranks needs no care, because each of them is a node.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -178,7 +185,7 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
         return _filled((solution @ rows)[seen] / np.sqrt(marginal[seen]), seen)
     seen, marginal = grid.seen, grid.marginal[grid.seen]
     if gamma == 1:
-        # The solution is the posterior mean of the metric (eq. 26).
+        # The solution is the posterior mean of the metric given the sampled rank (eq. 26).
         return _filled(grid.mean_with(at.target)[seen] / marginal, seen)
     scale = 1 / np.sqrt(marginal)
     gram = grid.gram[np.ix_(seen, seen)]
@@ -221,8 +228,8 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
     """Return the corrected values of eq. 25, computed by solving a least-squares problem.
 
-    Its rows are √(1-γ) S, with the metric as target, and √γ I, with target 0. S is the matrix of
-    :attr:`Grid.scaled`; a triangular factor with fewer rows replaces it.
+    The rows of the problem are √(1-γ) S, with the metric as target, and √γ I, with target 0. S is
+    the matrix of :attr:`Grid.scaled`; a triangular factor with fewer rows is used in place of S.
     """
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
@@ -252,7 +259,10 @@ def require_reachable(grid: Grid) -> None:
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Return the corrected values of eq. 22 with least norm, and the number of singular values."""
+    """Return the least-norm corrected values of eq. 22, and the number of singular values used.
+
+    Singular values below SINGULAR_CUTOFF times the largest are left out.
+    """
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
     size = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
@@ -264,14 +274,14 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
 
     Row i of ``columns`` is the sum of the columns 0..i of A. The vector may step down after each
     sampled rank, and the heights of the steps solve a non-negative least-squares problem. (Isotonic
-    regression of the unconstrained solution would give a different, much worse vector.) For a long
-    vector, the search starts with steps after few sampled ranks and adds steps that improve the
-    fit. If ``nonnegative``, all values are at least 0.
+    regression of the unconstrained solution would give a different, much worse vector.) If m is
+    large, steps are first allowed after few sampled ranks only; then steps that improve the fit are
+    added. If ``nonnegative``, all values are at least 0.
     """
     size, seen = columns.shape
     if not nonnegative:
-        # The last value of the vector is the height of its last step. To let it be negative, write
-        # it as the difference of two non-negative heights.
+        # The last value of the vector is the height of its last step. So that this height may be
+        # negative, it is the difference of two non-negative heights.
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
     dense = False
@@ -282,7 +292,8 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # If the vector falls after many of the tried ranks, start again with many more ranks.
+            # The vector falls after more than a third of the tried sampled ranks. Start again, with
+            # steps allowed after many more ranks.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue

@@ -4,7 +4,7 @@ Every metric here is a sum over the relevant items of a list (eq. 2-6 of Krichen
 KDD 2020). The j-th relevant item has rank ``j + a`` if ``a`` irrelevant items are ranked above it,
 so a single function of ``(a, j)`` gives the exact metric (``a`` out of all irrelevant items), the
 sampled metric (``a`` out of the m drawn items) and the metric of several relevant items. Steck's
-measures TOPK and ATOP rank each relevant item among all other items and use the share of these
+measures TOPK and ATOP rank each relevant item among all other items and use the share of the other
 items that is above it. Each relevant item is then the only relevant item of its own list.
 """
 
@@ -41,7 +41,8 @@ class Kind:
     tex: str  # TeX of the metric of one relevant item at rank r, without the cutoff
     about: str
     # The metric is scale(relevant, k) times the sum of gain(position, j) over the relevant items up
-    # to the cutoff k. The j-th relevant item is ranked at ``position``, and there are ``relevant``.
+    # to the cutoff k. ``relevant`` is the number of relevant items, and the j-th of them is ranked
+    # at ``position``.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
     # The next properties are described at :class:`Metric`.
@@ -129,7 +130,7 @@ def places_within(share: float, others: ArrayLike) -> Ints:
 
 
 def share_of(place: int, n: int) -> float:
-    """Return the shortest decimal share x for which TOPK@x counts ranks 1..place of n candidates.
+    """Return the shortest decimal x for which TOPK@x counts exactly the ranks 1..place of 1..n.
 
     Examples
     --------
@@ -171,7 +172,7 @@ class Metric:
     TOPK's cutoff is a share x, so the number of counted ranks depends on the length of the list: on
     a sample of m negatives, TOPK@x is Recall at ``places_within(x, m)``. For one relevant item ATOP
     is AUC. For TOPK and ATOP, each of several relevant items is ranked among all other items, and
-    its negatives are drawn from these (Steck).
+    its negatives are drawn from all other items (Steck).
 
     References
     ----------
@@ -426,5 +427,5 @@ def parse_metric(text: str) -> Metric:
 
 
 def as_metric(value: Metric | str) -> Metric:
-    """Return a metric from an argument, which is a metric or its text."""
+    """Return a metric unchanged, and parse a text such as "NDCG@10" (:func:`parse_metric`)."""
     return value if isinstance(value, Metric) else parse_metric(value)

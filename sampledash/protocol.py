@@ -2,8 +2,9 @@
 
 The options determine the sampling weights, the corrected values and the distribution of the number
 of sampled items above each relevant item. If ``above`` items are strictly above a relevant item and
-``tied`` items are tied with it, then above, ..., above + tied items are above it, with equal
-probability. Means over these tied + 1 cases are computed by quadrature or in closed form.
+``tied`` items are tied with it, the number of items above it after a random order of the ties is
+``above``, ``above + 1``, ... or ``above + tied``, with equal probability. Means over these cases
+are computed by quadrature or in closed form.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from sampledash.types import Floats
 Weighting = Literal["instances", "relevant-items"]
 
 _CHUNK = 1 << 20  # largest number of probabilities in a block of distributions
-#: The closed form for tied items multiplies a difference of two cumulative probabilities by a
-#: factor, and with it the rounding error. For factors above this one, quadrature is used.
+#: The closed form for tied items multiplies a difference of two cumulative probabilities, and thus
+#: its rounding error, by a factor. If the factor is above this limit, quadrature is used.
 _CANCELS = 1e3
 
 
@@ -144,8 +145,9 @@ class Protocol:
     def require_fixed(self, system: str) -> None:
         """Raise ValueError if the number of different drawn items varies.
 
-        Computations call this if they sample several relevant items of an instance together.
-        ``system`` is the system with such an instance; if it is empty, there is none and no error.
+        Computations that sample several relevant items of an instance together call this.
+        ``system`` is the system with such an instance. If there is none, ``system`` is empty, and
+        no error is raised.
         """
         if self.design.varies and system:
             raise ValueError(
@@ -218,15 +220,19 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return nodes, and weights that sum to 1, for a mean over above..above + tied."""
+        """Return nodes, and weights that sum to 1, for a mean over the numbers of items above.
+
+        These numbers are ``above``, ..., ``above + tied``, of ``total`` irrelevant items.
+        """
         last = above + tied
 
         def end_of(first: int) -> int:
             end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
             if self.design.once and (first < m or end > total - m):
-                # Near the ends of the list the distribution is not smooth. Sum it directly.
+                # Near the ends of the list the distribution of the sampled rank is not smooth, so
+                # a panel contains no more ranks than nodes and is summed directly.
                 end = min(last, first + SIZE - 1)
-            # Round the panel length down to one of few values: each length needs a Gauss rule.
+            # Round the length down to one of few values, because each length needs its Gauss rule.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 

@@ -124,8 +124,8 @@ def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> lis
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)
         if not rule.mirrored:
-            # Without replacement, the standard deviation of the sampled rank is smaller by this
-            # factor, so panels must be shorter by it.
+            # Without replacement, the standard deviation of the sampled rank is smaller by the
+            # factor sqrt(1 - share), and panels must be shorter by the same factor.
             width *= np.sqrt(1 - share)
     if rule.mirrored:
         tail = max(head, n - head)

@@ -1,4 +1,8 @@
-"""True ranks of one recommender, and how often each distinct relevant item occurs among them."""
+"""True ranks of one recommender, as a :class:`RankSet` or as :class:`RankCounts`.
+
+A rank set has one row per relevant item. Computations in which equal rows give equal results use
+rank counts, which hold each distinct row once, with the number of its repetitions.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ class ByDigest:
 def digest_of(
     head: str, columns: Iterable[NDArray[Any] | None], labels: NDArray[Any] | None
 ) -> str:
-    """Return the SHA-256 of a text, of numeric columns of equal length, and of labels."""
+    """Return one SHA-256 of a text, numeric columns of equal length, and labels together."""
     state = hashlib.sha256(head.encode())
     whole = None
     if labels is not None and labels.dtype.kind in "iu" and labels.max() < 2**63:
@@ -66,11 +70,12 @@ def digest_of(
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Distinct relevant items of a rank set and how often each occurs (``count``).
+    """Arrays with one entry per relevant item, or one entry for all equal relevant items.
 
-    Each array has one entry per distinct item. The item is the ``position``-th best of ``relevant``
-    items of its instance. Of ``negatives`` irrelevant items, ``above`` are strictly above it and
-    ``tied`` are tied with it. ``mass`` is the share of the sampling weight above it, if known.
+    The item of an entry is the ``position``-th best of ``relevant`` relevant items of its instance.
+    Of the instance's ``negatives`` irrelevant items, ``above`` are strictly above the item and
+    ``tied`` are tied with it. ``mass`` is the share of the sampling weight above the item, if
+    known. ``count`` is the number of instances that have such an item.
     """
 
     above: Ints
@@ -96,7 +101,7 @@ class RankCounts:
 
     @property
     def columns(self) -> list[NDArray[Any]]:
-        """All arrays except ``count``: distinct items differ in at least one of them."""
+        """All arrays except ``count``. Two items are equal if they are equal in these arrays."""
         mass = [] if self.mass is None else [self.mass]
         return [self.position, self.relevant, self.tied, self.negatives, self.above, *mass]
 
@@ -153,7 +158,7 @@ def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int
 def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
     """Return a code of each value, and the largest code plus 1, which is below 2^31.
 
-    Codes are whole numbers from 0. Different values have different codes, in the same order.
+    Codes are whole numbers from 0. They are equal for equal values, and larger for larger values.
     """
     if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
         values = np.unique(values, return_inverse=True)[1]
@@ -164,7 +169,8 @@ def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
     """Return the index of the first row of each group of equal rows, and the group of each row.
 
-    Groups are sorted by their rows. The ``columns`` are arrays of equal length.
+    The number of a group is its place in the sorted list of distinct rows. The ``columns`` of the
+    rows are arrays of equal length.
     """
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
@@ -191,11 +197,11 @@ def all_of(parts: Sequence[RankCounts]) -> RankCounts:
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Return the distinct items of several systems, and for each system where its items are there.
+    """Return the distinct items of several systems, and per system the indices of its items there.
 
     Items that differ only in ``relevant`` have the same distribution of the sampled rank, so they
-    count as equal here. Counts of equal items are summed; ``relevant`` of the result has no
-    meaning.
+    are merged too, and ``relevant`` of the result has no meaning. ``count`` is the sum over merged
+    items.
     """
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
@@ -333,7 +339,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Raise ValueError unless ``mass_above`` is 0 with no irrelevant item above, 1 with all."""
+        """Raise ValueError unless ``mass`` is 0 if no irrelevant item is above, 1 if all are."""
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -442,7 +448,7 @@ class RankSet(ByDigest):
 
     @property
     def max_negatives(self) -> int:
-        """Largest number of irrelevant candidates of an instance, n - |R|."""
+        """Largest number of irrelevant candidates of an instance: n minus its relevant items."""
         return int((self.n[self._order[0]] - self._order[2]).max())
 
     @cached_property
@@ -498,11 +504,12 @@ class RankSet(ByDigest):
         )
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
-        """Return the distinct relevant items and the number of instances of each.
+        """Return the distinct relevant items and the number of instances with each of them.
 
-        Items are equal if n, rank, ties, position and |R| are equal. ``ties``: ``"expected"`` keeps
-        tied items as they are, ``"optimistic"`` ranks the relevant item before the items tied with
-        it, and ``"pessimistic"`` ranks it after them.
+        Items are equal if they agree in n, rank, ties, ``mass_above``, the number of relevant items
+        of the instance, and the position among these. If ``ties`` is ``"expected"``, tied items
+        stay tied; ``"optimistic"`` ranks the relevant item before the irrelevant items tied with
+        it, and ``"pessimistic"`` after them.
         """
         checks.choice("ties", ties, get_args(Ties))
         tie_rule = ties if self.has_ties else "expected"
@@ -582,9 +589,10 @@ def require_several(value: object) -> None:
 
 
 def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:
-    """Return the share of relevant items whose true rank is at most each of ``places``.
+    """Return, for each rank r in ``places``, the share of relevant items of true rank at most r.
 
-    A tied item contributes the probability that its rank in a random order is at most the place.
+    A tied item contributes the probability that its rank in a random order of the ties is at most
+    r.
     """
     at = np.floor(np.asarray(places, dtype=np.float64))
     atoms = ranks.counted(ties)

@@ -20,15 +20,15 @@ from sampledash.types import Flags, Floats, Ints
 LEVEL = 1e-3
 #: The two possible explanations if m correlates with the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
-#: If the p-value of that test is below this level, confidence intervals hold under both
-#: explanations, and under the first one the rank distribution may differ between values of m.
+#: If the p-value of :func:`chance_if_set` is below this level, confidence intervals hold under both
+#: explanations. If m was set beforehand, the rank distribution may then differ between values of m.
 DOUBTFUL = 0.05
 _STRATUM = 50.0  # the test of m compares instances in groups of about this many with similar n
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
-_NEAR = 1.5  # ratio of n (or of m) within a stratum, larger only if it needs more instances
-#: Largest ratio of two n in any stratum. The ratio of two m may be larger, because negatives above
-#: the smallest m are dropped.
+_NEAR = 1.5  # largest ratio of n (or of m) within a stratum that has enough instances
+#: Largest ratio of two n in any stratum. The ratio of two m may be larger, because each instance of
+#: a stratum is reduced to the smallest m.
 _FAR = 4.0
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
@@ -243,15 +243,15 @@ class SampledRankSet(ByDigest):
     def readings(self) -> tuple[SampledRankSet, ...]:
         """Copies of this rank set with each possible value of ``adaptive``.
 
-        If ``adaptive`` is None and m correlates with the rank, there are two copies. In the first
-        one it is False: m was set beforehand by something that correlates with the rank. In the
-        second one it is True: m depended on the drawn negatives. No sample can show which is true.
+        If ``adaptive`` is None and m correlates with the rank, there are two copies. In the first,
+        ``adaptive`` is False: m was set beforehand by something that correlates with the rank. In
+        the second, it is True: m depended on the drawn negatives. No sample can show which is true.
         Otherwise the result is this rank set only.
         """
         return self.read_at(LEVEL)
 
     def read_at(self, level: float) -> tuple[SampledRankSet, ...]:
-        """Return :attr:`readings` with another significance level of the test."""
+        """Return :attr:`readings` for another significance level of :func:`chance_if_set`."""
         if self.adaptive is not None or self.chance_if_set >= level:
             return (self,)
         return replace(self, adaptive=False), replace(self, adaptive=True)
@@ -313,8 +313,8 @@ class SampledRankSet(ByDigest):
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
         """Return how often each sampled rank occurred among some of the instances.
 
-        An instance with more than ``most`` negatives is reduced to ``most``: its sampled rank is
-        averaged over all ways to drop the other negatives.
+        An instance with more than ``most`` negatives is reduced to ``most``: its weight is divided
+        among the sampled ranks that it may have after the other negatives are dropped at random.
         """
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, counts = self.sampled_ranks[instances] - 1, []
@@ -324,7 +324,7 @@ class SampledRankSet(ByDigest):
             whole, part = m == size, (drawn == size) & (m > size)
             seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
             if np.any(part):
-                # Instances with more negatives: add the mean over all ways to drop the others.
+                # Add the instances with more negatives, averaged over all ways to drop the excess.
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             seen.setflags(write=False)
@@ -371,8 +371,8 @@ class SampledRankSet(ByDigest):
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
     """Return the ``instances`` in groups of neighbouring sizes (n or 1/m), in increasing order.
 
-    A group covers sizes up to _NEAR times its smallest size. It also covers larger sizes if it has
-    fewer than _ENOUGH instances otherwise, but no size of ``far`` times its smallest or more.
+    A group contains sizes up to _NEAR times its smallest size. If these are fewer than _ENOUGH
+    instances, it also contains larger sizes, below ``far`` times its smallest size.
     """
     logs, place = np.unique(np.log(np.asarray(sizes)[instances]), return_inverse=True)
     totals = np.bincount(place, weights[instances])
@@ -394,7 +394,7 @@ def _distinct(values: Ints) -> Ints:
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
     """Return the n that represents several instances with m negatives.
 
-    It is their mean n, or m + 1 if m distinct negatives need a larger n.
+    The result is the mean n, ``mean``, or m + 1 if m distinct negatives need a larger n.
     """
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
@@ -405,7 +405,7 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     Each array has one entry per row. A row has n candidates and m negatives, of which ``above`` are
     above its relevant item, and represents ``weight`` instances.
 
-    Suppose that negatives are dropped at random until all instances of the same n have the smallest
+    Suppose that negatives are dropped at random until all instances of similar n have the smallest
     m among these instances. If m is independent of the rank, the number of remaining negatives
     above the relevant item is independent of m. If an evaluation draws more negatives while none
     ranks above the item, this number is smaller for instances with large m. If m was set beforehand
@@ -421,7 +421,8 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
 
     If few instances have another m than the rest, the sum of their scores is not normally
     distributed. The tail of the sum is therefore bounded by Bernstein's inequality with the largest
-    contribution of an instance, which makes no difference if all contributions are small.
+    contribution of an instance. If all contributions are small, the bound is close to the normal
+    tail.
 
     References
     ----------
@@ -457,17 +458,17 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # If a single negative remains, the two scores are equivalent, and the covariance matrix has one
-    # eigenvalue 0, which is left out.
+    # If ``fewest`` is 1, then ``none`` is 1 - ``share``, so the covariance matrix of the two scores
+    # has an eigenvalue 0, which is left out.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
         return 1.0
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
-    # The largest contribution of an instance to the test's sum is its midrank times its most
-    # extreme score. A score is extreme if the share of remaining negatives above is largest, is
-    # 1 / ``fewest``, or is 0.
+    # No instance contributes more to the test's sum than the largest midrank times the most extreme
+    # score, both minus their means. A score is extreme if the share of remaining negatives above
+    # the item is as large as possible, is 1 / ``fewest``, or is 0.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)

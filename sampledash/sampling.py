@@ -34,7 +34,7 @@ from sampledash.types import Flags, Floats, Ints
 #: The sampling weight above and below each relevant item, and the weight of the item in a sum.
 Weighted = tuple[Floats, Floats, Floats]
 
-_CHUNK = 1 << 20  # largest number of probabilities in a block: a few MiB, which fit the cache
+_CHUNK = 1 << 20  # largest number of probabilities in a block: a few MiB, which fit the CPU cache
 #: Half width, in standard deviations, of the range of sampled items above for which probabilities
 #: are computed. The probability of all numbers outside this range is below 1e-30.
 _SIGMAS = 12
@@ -146,7 +146,7 @@ class Sampling:
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different sampled items, if ``above`` of them are above the item.
+        """Draw the number of different sampled items, given that ``above`` are above the item.
 
         Where the scheme fixes this number, the result is m.
         """
@@ -196,7 +196,7 @@ def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats
     """Return the probabilities of 0..max(m) sampled items above, a row per (m, above, below).
 
     Without replacement, ``above`` and ``below`` are numbers of items; otherwise they are any
-    non-negative weights. They may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
+    non-negative weights. Both may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
     if SCHEMES[scheme].varies:
@@ -231,7 +231,7 @@ def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
 
 
 def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -> Ints:
-    """Return the sample size of each instance with these ``negatives``; draw it if it varies."""
+    """Return the sample size of each instance with these ``negatives``; draw sizes that vary."""
     result = SCHEMES[scheme].drawn(m, negatives)
     for total in np.unique(negatives).tolist() if SCHEMES[scheme].varies else ():
         at, (sizes, chances) = negatives == total, zip(*_sizes(scheme, m, total), strict=True)
@@ -289,12 +289,12 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # If the share ``high`` of the items is drawn, all of h items are drawn with probability
-        # high^h. ``end`` is the share above for the h at which this probability is 1e-18, or for
-        # h = _END if that is larger.
+        # If the share ``high`` of the N items is drawn, all of h items are drawn with probability
+        # high^h. ``end`` is h / N for the h at which this probability is 1e-18, or for h = _END if
+        # that is larger. Rows with a share of items above below ``end`` are not interpolated.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the logarithm of a non-negligible probability changes by up to 4 x, so
-        # that interpolation with k points has an error of about x^k / k!.
+        # Within the band, the logarithm of a non-negligible probability changes by up to 4 times
+        # ``x``, so that interpolation with k points has an error of about x^k / k!.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -325,7 +325,7 @@ def _merge(
         return part
     angle = (np.arctan2(np.sqrt(above), np.sqrt(below)) - first) * (panels / whole)
     panel = np.minimum(angle.astype(np.int64), panels - 1)
-    panel[(angle < 0) | (angle > panels)] = panels  # mark rows outside end..1 - end
+    panel[(angle < 0) | (angle > panels)] = panels  # mark rows with a share outside end..1-end
     count = np.bincount(panel, minlength=panels + 1)
     count[panels] = 0
     used = np.flatnonzero(count > most)
@@ -406,7 +406,7 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
     """Return, for each row, the most likely number of sampled items above the relevant item.
 
-    :func:`pmf` is fastest if its rows are sorted by this number.
+    :func:`pmf` is fastest if rows are sorted by this number.
     """
     if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
@@ -414,9 +414,12 @@ def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
 
 
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
-    """Return the probabilities of ``s`` and ``s[-1] + 1`` sampled items above; rows sum to 1."""
+    """Return the probability of each number ``s``, and of s[-1] + 1, of sampled items above.
+
+    Each row is divided by its sum.
+    """
     if SCHEMES[scheme].distinct:
-        # Replace negative factors by 0. They occur for impossible counts if a or b is fractional.
+        # Negative factors occur for impossible numbers if a or b is fractional. Replace them by 0.
         up = (draws - s) * np.maximum(a - s, 0)
         down = (s + 1) * np.maximum(b - draws + s + 1, 0)
     else:
@@ -441,11 +444,11 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Return :func:`_outward` for many rows, computed one count at a time for all rows.
+    """Return the :func:`pmf` of many rows, computing all rows for one number of items at a time.
 
     The transpose of the result is contiguous in memory.
     """
-    # Sort the rows by mode, so that the rows that a step changes are neighbours.
+    # Sort the rows by their modes, so that each step below changes a contiguous range of rows.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
         sorted_rows = _by_count(scheme, m, a[order], b[order], mode[order])
@@ -453,8 +456,8 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Compute the probabilities of counts larger than the mode. Then compute those of counts smaller
-    # than the mode in the same way, as counts of drawn items *below* the relevant item.
+    # Compute the probabilities of more sampled items above than the mode. Then compute those of
+    # fewer in the same way, as probabilities of more sampled items *below* the relevant item.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         # ``ends[s]`` is the number of rows with a mode up to s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
@@ -545,8 +548,8 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
     last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))
     head, values = p[:, :last], vector[:last]
     mean = head @ values
-    # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. ``empty_like`` keeps the
-    # memory layout of p.
+    # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. ``empty_like`` gives the
+    # array the memory layout of ``head``, so that the loops below read both in the same order.
     square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
     variance = np.einsum("rs,rs->r", head, square)

@@ -1,7 +1,7 @@
 """Sampling schemes: one row of :data:`SCHEMES` for each way of drawing negatives.
 
 With ``a`` irrelevant items above the relevant item and ``b`` below it, the number of drawn items
-above it is hypergeometric if the negatives are distinct, and binomial if they are not. If the
+above it is hypergeometric if the negatives are distinct, and binomial if items may repeat. If the
 number of different drawn items varies, all sets of the same size are equally likely, and the number
 above has a mixture of hypergeometric distributions. Code outside this module does not compare names
 of schemes; it reads the properties of the scheme's row.
@@ -51,7 +51,7 @@ class Design:
 
     @property
     def by_degree(self) -> bool:
-        """Whether :mod:`sampledash.spectral` applies, which uses polynomials in the rank."""
+        """Whether the polynomials of :mod:`sampledash.spectral` can be used with this scheme."""
         return not (self.weighted or self.varies)
 
     def drawn(self, m: int, negatives: Ints) -> Ints:

@@ -22,7 +22,7 @@ from sampledash.types import Floats
 #: relevant item enters the mean.
 Contributions = tuple[Metric, list[Floats], Floats]
 
-_BLOCK = 1 << 17  # random draws in a block of simulated runs, which take some ten milliseconds
+_BLOCK = 1 << 17  # number of random draws in a block of simulated runs: some ten milliseconds
 
 
 def simulate(
@@ -71,10 +71,10 @@ def batches(
 ) -> Iterator[Floats]:
     """Yield blocks of simulated runs: the mean of each metric in each run, (runs, metrics).
 
-    The metrics of a run share the sampled negatives, except TOPK and ATOP, which use other
-    negatives, drawn for each relevant item. A block takes well below a second, so that a page can
-    show progress or stop between blocks. Block sizes depend on the rank set only, so the same
-    generator gives the same runs.
+    The metrics of a run share the sampled negatives, except TOPK and ATOP. These two rank each
+    relevant item among other relevant items too, so their negatives are drawn separately. A block
+    takes well below a second, so that a page can show progress or stop between blocks. Block sizes
+    depend on the rank set only, so a generator in the same state gives the same runs.
     """
     protocol.check(ranks, m)
     checks.generator(rng)
@@ -91,7 +91,7 @@ def batches(
 
 
 def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
-    """Return the relevant items with count 1 each: items with count c are repeated c times."""
+    """Return the relevant items with count 1 each: an instance with count c is repeated c times."""
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     rows = ranks.rows(ties)
@@ -106,7 +106,7 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 def contributions(
     metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """Return the values and factors with which the relevant items ``rows`` enter the mean.
+    """Return the values and factors with which the relevant items ``rows`` enter the mean metric.
 
     Corrections are fitted to ``counts``, the relevant items of the whole rank set.
     """
@@ -126,13 +126,14 @@ def run_sums(
 ) -> Floats:
     """Simulate runs; return each metric's sum over the relevant items ``rows``: (runs, metrics).
 
-    ``rows`` must be sorted by instance, and within an instance by position, the best item first.
+    ``values`` has the :func:`contributions` of the items to each metric. ``rows`` must be sorted by
+    instance, and within an instance by position, the best item first.
     """
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    # If the number of different sampled items varies, this number is drawn first. Given the number,
-    # the items are drawn without replacement.
+    # In some schemes, the number of different sampled items is random. It is then drawn first, and
+    # afterwards this number of items is drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme
     first = np.flatnonzero(rows.position == 1)
     repeats = runs if protocol.design.varies else 1
@@ -214,8 +215,8 @@ def sample_ranks(
     rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
     drawn = draw_sizes(scheme, m, rows.negatives, rng)
-    # If the number of different sampled items varies, it is now drawn. Given this number, the items
-    # are drawn without replacement.
+    # In some schemes, the number of different sampled items is random. ``draw_sizes`` has drawn it,
+    # and this number of items is now drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else scheme
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(law, drawn, *protocol.weights(rows, above), rng)

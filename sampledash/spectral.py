@@ -1,4 +1,7 @@
-r"""Corrections as low-pass filters: how much of each component of a metric they keep (eq. 25).
+r"""How much of each polynomial component of a metric a correction keeps (eq. 25).
+
+A metric is a function of the true rank, thus a sum of polynomials of degree 0, 1, 2, ... A
+correction keeps mostly those of low degree, like a low-pass filter.
 
 Let A hold P(sampled rank | true rank), and let the prior be uniform. Divide the columns of A by the
 square roots of their sums: :math:`S_{rs} = A_{rs} / \sqrt{c_s}`, :math:`c_s = \sum_r A_{rs}`. The
@@ -73,10 +76,11 @@ from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats
 
 LARGEST = 10_000  # largest n for which this module sums over all ranks
-_ROOM = 1 << 23  # a table of polynomials is cached for the next metric up to this many entries
-_ROUNDING = 2e-15  # values below this share of the largest are rounding errors, and become 0
-#: Number of points after which the values of polynomials are rescaled, because they might overflow:
-#: from point to point, they grow by a factor below the number of points N.
+#: A table of values of polynomials with at most this many entries is cached for the next metric.
+_ROOM = 1 << 23
+_ROUNDING = 2e-15  # corrected values below this share of the largest one are rounded to 0
+#: Number of points after which the values of polynomials are rescaled. These values might overflow,
+#: because they grow from point to point by a factor of up to the number of points N.
 _ROWS = 16
 
 
@@ -101,7 +105,9 @@ class Resolution:
 
 
 def eigenvalues(sampling: Sampling) -> Floats:
-    """Return the eigenvalues of K (see the module), the share of each component that K keeps.
+    """Return the eigenvalues of the matrix K of the module's docstring, by polynomial degree.
+
+    Entry j is the factor by which K multiplies the component of degree j.
 
     Parameters
     ----------
@@ -110,8 +116,8 @@ def eigenvalues(sampling: Sampling) -> Floats:
 
     Returns
     -------
-    Shape (m + 1,), read-only, decreasing from 1: entry j is for degree j. Entries from degree n on
-    are 0, because functions of n ranks have no components of these degrees.
+    Shape (m + 1,), read-only, decreasing from 1. Entries from degree n on are 0, because functions
+    of n ranks have no components of these degrees.
 
     Raises
     ------
@@ -222,11 +228,11 @@ def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[sli
     points, and the column of degree 0 is invalid.
     """
     j = np.arange(degrees)
-    # ``first`` is the base-2 logarithm of the values at the first point. The square of a value is a
-    # product over the degrees.
+    # ``first`` holds the base-2 logarithms of the polynomials' values at the first point. A squared
+    # value is a product over the degrees.
     steps = np.log((2 * j[1:] + 1) / (2 * j[1:] - 1) * ((size - j[1:]) / (size + j[1:])))
     first = np.cumsum(np.r_[-np.log(size), steps], dtype=np.longdouble) / np.log(np.longdouble(4))
-    # Powers of 2 are stored separately, because the first values would underflow.
+    # Powers of 2 are stored separately, because these values would underflow at high degrees.
     power = np.floor(first).astype(np.int64)
     value, step = np.exp2(first - power).astype(np.float64), np.zeros(degrees)
     square, moved = j * (j + 1.0), np.empty(degrees)
@@ -330,7 +336,10 @@ def _targets(
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
-    """Return the values (m + 1,) of a sum of polynomials, from its even and odd coefficients."""
+    """Return the values (m + 1,) of a sum of polynomials with these coefficients.
+
+    ``even`` holds the coefficients of the even degrees, and ``odd`` those of the odd degrees.
+    """
     values, factors = np.empty(m + 1), np.zeros((len(even) + len(odd), 2))
     factors[::2, 0], factors[1::2, 1] = even, odd
     blocks = _kept if (m + 1) * len(factors) <= _ROOM else rows
@@ -397,8 +406,8 @@ def _directions(
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
     """Return P(sampled rank <= t | true rank), one row for each t = 1..m + 1, and the exact metric.
 
-    Both are functions of the true rank. They are given by their coefficients in the orthonormal
-    basis of :func:`_seen`, for singular values above 1e-17.
+    Each row, and the metric, is a function of the true rank, given by its coefficients in the
+    orthonormal basis of :func:`_seen`, for singular values above 1e-17.
     """
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)

@@ -1,6 +1,6 @@
 r"""Number of candidates to score for an exact metric with a cutoff, if scoring stops early.
 
-A metric cut at k depends only on relevant items within the first k places. As soon as k irrelevant
+A metric cut at k depends only on relevant items within the first k ranks. As soon as k irrelevant
 candidates are strictly above the best relevant item of an instance, all relevant items of the
 instance are beyond k, and the metric is decided: its value is 0. If the metric stays undecided, all
 candidates are scored, and the ranks are known. So the metric is exact, not estimated.
@@ -19,7 +19,7 @@ candidates in k gaps:
     \qquad (K \ge k),
 
 and T = N where K < k. For one relevant item at rank r among n, E[T] is k n / r if r > k, else
-n - 1. Candidates tied with a relevant item do not count as above it. So the decision holds for
+n - 1. Candidates tied with a relevant item do not count as above it. So the metric is decided for
 every order of the ties, and if all candidates are scored, the ties are known. The metric is exact
 whatever order the candidates are scored in; in the order of a cheap proxy's scores, k candidates
 above the best relevant item are found earlier.
@@ -79,8 +79,8 @@ def deciding_cutoff(
 
     Returns
     -------
-    The number of irrelevant candidates, which is the cutoff k if the tolerance is 0; None if the
-    metric stays undecided even with all irrelevant candidates above.
+    The number of irrelevant candidates, which is the cutoff k if the tolerance is 0. None if the
+    metric is undecided even with all irrelevant candidates above the best relevant item.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def stopping_cost(
     relevant: int = 1,
     tolerance: float = 0.0,
 ) -> Cost:
-    """Return how many candidates, in random order, are scored until an instance's metric is known.
+    """Return how many candidates, in random order, are scored until one instance's metric is known.
 
     Parameters
     ----------
@@ -157,8 +157,8 @@ def stopping_cost(
 
     Returns
     -------
-    Mean and standard deviation over random orders, arrays in the shape of ``rank``. Relevant items
-    are not counted. The derivation is in :mod:`sampledash.stopping`.
+    Mean and standard deviation of this number over random orders, arrays in the shape of ``rank``.
+    Relevant items are not counted. The derivation is in :mod:`sampledash.stopping`.
 
     Examples
     --------
@@ -179,11 +179,11 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance and minimum of the number of scored candidates of each instance.
+    """Return mean, variance and minimum of the number of candidates scored for each instance.
 
-    For each instance, ``above`` is the number of irrelevant candidates above the best relevant
-    item, ``negatives`` the number of all irrelevant candidates, and ``relevant`` that of relevant
-    items.
+    All three are over the orders in which the candidates can be scored. For each instance,
+    ``above`` is the number of irrelevant candidates above the best relevant item, ``negatives`` the
+    number of all irrelevant candidates, and ``relevant`` the number of relevant items.
     """
     allowed = _tolerance(metric, tolerance)
     # The cutoff of TOPK is a share of the list, so it is computed for each number of negatives. Any
@@ -203,7 +203,7 @@ def _moments(
 def mean_stopping_cost(
     metric: Metric | str, ranks: RankSet, *, tolerance: float = 0.0, order: Order = "random"
 ) -> Cost:
-    """Return how many candidates are scored until an instance's metric is known, on average.
+    """Return how many candidates are scored on average until an instance's metric is known.
 
     Parameters
     ----------

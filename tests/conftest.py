@@ -58,5 +58,5 @@ def reference() -> dict[str, list[dict[str, object]]]:
 
 @pytest.fixture(scope="session")
 def tables() -> dict[int, pd.DataFrame]:
-    """Return our Tables 1-4 of Krichene & Rendle beside the printed values."""
+    """Return Tables 1-4 of Krichene & Rendle, computed here, beside the printed values."""
     return {table: match(table, example) for table in (1, 2, 3, 4)}

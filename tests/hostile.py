@@ -33,7 +33,7 @@ QRELS = b"q1 0 d1 1\nq2 0 d2 1\nq2 0 d9 1\n"
 class Case:
     """A hostile file, identified by ``kind`` and ``number``; its ``name`` may be misleading.
 
-    ``refused``: True if only an error is right, False if only a result is, None if both are.
+    ``refused``: True if only an error is right, False if only a result is, None if either is right.
     ``right`` is an independent reader of the file, with the options that are right for it.
     """
 
@@ -435,7 +435,7 @@ def wrong_result(case: Case, data: bytes, found: Any) -> str:
 
 
 def _as_csv(data: bytes, name: str) -> bytes:
-    """Return a table as CSV, read by NumPy or pyarrow; "" for times, which have many formats."""
+    """Return a table as CSV, read by NumPy or pyarrow, or "" if it has times (of many formats)."""
     if name.endswith(".npy"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about outdated NumPy types
@@ -481,7 +481,7 @@ def compared(data: bytes, found: Any, name: str) -> str | None:
 
 
 def _compared_run(data: bytes, found: list[RankSet]) -> str:
-    """Return the first rank of a run that differs from that by sorting in Python, or ""."""
+    """Return the first rank of a run that differs from the rank by sorting in Python, or ""."""
     lists: dict[tuple[str, str], list[tuple[Any, str]]] = {}
     for line in filter(str.strip, data.decode("utf-8-sig").split("\n")):
         query, _, document, _, score, tag = line.split()

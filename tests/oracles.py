@@ -140,7 +140,7 @@ def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
 
 
 def item_value(name: str, k: int | None, position: int, negatives: int) -> Callable[[int], float]:
-    """Return the ``position``-th relevant item's part of a metric, by the negatives above it."""
+    """Return a function of the number of negatives above an item: its part of the metric."""
 
     def value(a: int) -> float:
         place = a + position
@@ -185,7 +185,7 @@ def exact_metric(name: str, k: int | None, n: int) -> Floats:
 
 
 def dense_bias_variance(law: Floats, target: Floats, gamma: float, prior: Floats | None) -> Floats:
-    """Return the bias-variance vector (eq. 25) by dense matrices; ``target``: (n[, metrics])."""
+    """Return the bias-variance vector of eq. 25 (Krichene & Rendle); ``target``: (n[, metrics])."""
     n = len(target)
     p = np.full(n, 1 / n) if prior is None else np.asarray(prior) / np.sum(prior)
     weighted = law * p[:, None]

@@ -30,7 +30,7 @@ class Session:
         self.query = urlencode({"v": 1, **query})
         self.sent: list[bytes] = []  # all messages of the server, in order
         self.shown: list[Any] = []  # elements of the last run, as messages
-        self._fragments: dict[str, str] = {}  # fragment of each widget in its last run
+        self._fragments: dict[str, str] = {}  # {widget id: id of the fragment that it is in}
 
     async def __aenter__(self) -> Self:
         spoken = [websockets.Subprotocol("streamlit")]

@@ -74,7 +74,6 @@ def parsed(path: Path) -> list[Any]:
 
 
 def nodes(kind: type) -> Iterator[tuple[Path, Any]]:
-    """Return all syntax nodes of one kind, with their modules."""
     return ((path, node) for path in MODULES for node in parsed(path) if isinstance(node, kind))
 
 
@@ -152,7 +151,7 @@ def test_arrows_point_one_way(path: Path) -> None:
     assert "pages" in path.parts or pages & PAGES <= {folder.stem}
 
 
-#: The names that other people's scripts use.
+#: Names of the package that must remain, since other people's scripts use them.
 PROMISED = """
 metric parse_metric Metric Sampling expected variance posterior correction retained
 RankSet read_rank_sets example mean expected_mean std_of_mean curve flips right_from Flip
@@ -172,7 +171,6 @@ def test_the_public_names_exist_and_tests_carry_their_own_data() -> None:
 
 
 def public_callables() -> Iterator[tuple[str, Callable[..., object]]]:
-    """Yield public functions and classes, and the public methods of the classes."""
     for name in sd.__all__:
         value = getattr(sd, name)
         yield name, value
@@ -305,7 +303,7 @@ def test_examples_of_a_module_are_what_it_answers(path: Path) -> None:
 
 
 def test_examples_of_the_readme_are_true() -> None:
-    # Its numbers agree with Krichene & Rendle 2020: 8.84 for Y (Table 3), m near 1000 (Figure 6).
+    # The README's numbers are those of Krichene & Rendle 2020, Table 3 (8.84 for Y) and Figure 6.
     text = (ROOT / "README.md").read_text(encoding="utf-8").replace("```", "")
     example = doctest.DocTestParser().get_doctest(text, {}, "README", "README.md", 0)
     result = doctest.DocTestRunner(verbose=False).run(example)

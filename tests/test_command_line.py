@@ -245,7 +245,7 @@ def read_back(ranks):
     return ranks.system, sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
-LINKS = [  # options of check, and the query of the same page
+LINKS = [  # (options of check, query of the Consistency page with the same settings)
     ("--metric AP --metric NDCG@5 --m 50 --scheme popularity --odds 2",
      {"m": "50", "metrics": ["NDCG@k", "AP"], "k": "5", "scheme": "popularity", "odds": "2.0"}),
     ("--metric Recall@10 --m 30 --correction CLS",
@@ -455,7 +455,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
-    # For few ranks, assuming that ranks fall off would widen the range to 0..1; it is not widened.
+    # For few ranks, the assumption that ranks fall off must not widen the range (here, to 0..1).
     file.write_text("system,sampled_rank,n,m\nA,1,200,20\nA,5,200,20\nA,21,200,20\n")
     (row,) = asked(capsys, "correct", str(file), *words)[1]["estimates"]
     assert 0.9 < row["high_if_falling"] == row["high"] < 1
@@ -474,7 +474,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
         assert all(percent(end) in told["sentences"][0] for end in ends)
 
 
-VECTORS = [  # further options, with n = 60 and m = 5; correction and scheme
+VECTORS = [  # (options beside --n 60 --m 5, correction, scheme and odds)
     ("", "CLS", ("without-replacement",)),
     ("--correction BV:0.1", "BV 0.1", ("without-replacement",)),
     ("--scheme popularity --odds 2 --correction BV:0.1", "BV 0.1", ("popularity", 2.0)),
@@ -505,7 +505,7 @@ def shares(monkeypatch):
 
 
 def ranges(make, *about, **options):
-    """Return the range that ``make`` gives without and with a shape; None if it raises an error."""
+    """Return both ends that ``make`` gives without and with a shape; None if it raises an error."""
     ends = []
     for shape in (None, "non-increasing"):
         try:
@@ -594,7 +594,7 @@ def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, cap
 
 
 def test_costs_are_those_of_the_mean_and_of_the_dearest(tmp_path, capsys):
-    # The mean of 9, 9, 9 and 49 negatives is 19; the sentence of a metric gives its largest cost.
+    # 9, 9, 9 and 49 negatives have the mean 19. Sentences give the cost of the costlier system.
     counted, words = tmp_path / "counted.csv", "--metric AUC --metric Recall@5 --metric Recall@1"
     counted.write_text("system,rank,n,count\nA,3,10,3\nA,3,50,1\nB,9,10,3\nB,40,50,1\n")
     _, told = asked(capsys, "plan", str(counted), *words.split(), "--m", "9")
@@ -628,7 +628,8 @@ def arrow(**columns):
 
 def test_scores_of_parquet_keep_their_order_and_are_numbers(tmp_path, capsys):
     path = str(tmp_path / "scores.parquet")
-    parquet.write_table(arrow(score=[2**60 + x for x in (1, 3, 2)]), path)  # floats would be equal
+    # As floats, these scores would be equal.
+    parquet.write_table(arrow(score=[2**60 + x for x in (1, 3, 2)]), path)
     assert main(["rank", path, "--csv"]) == 0
     assert capsys.readouterr().out == f"system,instance,rank,n_candidates\nA,{2**60},3,3\n"
     for columns, said in (
@@ -647,7 +648,7 @@ def test_progress_is_told_after_a_second_where_a_person_looks_and_taken_away(mon
         monkeypatch.setattr("time.monotonic", lambda now=now: next(now))
         monkeypatch.setattr(sys.stderr, "isatty", lambda looked_at=looked_at: looked_at)
         told = Told()
-        for share in (0.0, 0.125, 0.25, 0.259, 0.261, 1.0):  # each percentage is printed once
+        for share in (0.0, 0.125, 0.25, 0.259, 0.261, 1.0):  # 0.259 is 25 % again: not printed
             told(share)
         told.end()
         assert capsys.readouterr().err == said
@@ -866,7 +867,7 @@ def test_a_signal_while_importing_is_one_line(module, number, tmp_path):
     )
     how = {"cwd": ROOT, "capture_output": True, "text": True}
     path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    # The installed command runs this program.
+    # ``program`` is what the installed command ``sampledash`` runs.
     program = "import sys; from sampledash.__main__ import main; sys.exit(main())"
     for start in (["-m", "sampledash"], ["-c", program]):
         call = [sys.executable, *start, "check", MOVIELENS, "--metric", "AP", "--m", "9"]

@@ -38,7 +38,7 @@ GIVEN = {"n": str(N), "m": str(M), "k": str(K)}
 
 @cache
 def law_of_samples(scheme: str = WITHOUT) -> np.ndarray:
-    """Return the probability of each sampled rank for each rank, by enumeration: (N, M + 1)."""
+    """Return the probability of each sampled rank at each true rank, by enumeration: (N, M + 1)."""
     law = np.zeros((N, M + 1))
     for rank in range(1, N + 1):
         for p, (place,) in samples([rank], N, M, scheme):
@@ -97,7 +97,7 @@ def ridge(recipe, metric, sampling, position):
 
 
 def ridged(scheme: str) -> list[float]:
-    """Return the vector of ``ridge`` for RR from its normal equations, by enumerated samples."""
+    """Return the vector that :func:`ridge` must give for RR, with enumerated samples as ``law``."""
     law, plain, exact = law_of_samples(scheme), 1 / np.arange(1, M + 2), 1 / np.arange(1, N + 1)
     matrix = law.T @ law / N + PULL * np.eye(M + 1)
     return np.linalg.solve(matrix, law.T @ exact / N + PULL * plain).tolist()
@@ -159,13 +159,13 @@ PLACES = (1, 2, 2, 3, 1)  # sampled ranks
 
 
 def posterior(learner, iterations, start):
-    """Return the mean of p(rank | sampled rank) over the observed ranks, with prior ``start``."""
+    """Return the mean of p(rank | sampled rank) over the observed ones, with prior ``start``."""
     marginal = start @ learner.laws
     return (learner.outcomes.shares / marginal) @ learner.laws.T * start
 
 
 def posteriors(places: tuple[int, ...] = PLACES) -> np.ndarray:
-    """Return p(rank | sampled rank) for each sampled rank: (places, N)."""
+    """Return p(rank | sampled rank) of ranks 1..N for each of the sampled ranks: (places, N)."""
     law = law_of_samples()
     return (law / law.sum(axis=0)).T[np.array(places) - 1]
 
@@ -397,7 +397,6 @@ def arrow_to_parquet(data: bytes) -> bytes:
 
 
 def arrow(table: dict) -> bytes:
-    """Return a table in Arrow's file format."""
     written, columns = io.BytesIO(), pa.table(table)
     with pa.ipc.new_file(written, columns.schema) as file:
         file.write_table(columns)

@@ -36,7 +36,7 @@ def test_one_relevant_item_positions_scale_and_text(name: str, k: int | None) ->
     values = metric(rank, 9)
     assert values.dtype == np.float64
     assert values == pytest.approx([by_definition(name, k, [r], 9) for r in rank])
-    assert values == pytest.approx(exact_metric(name, k, 9))  # used by other tests
+    assert values == pytest.approx(exact_metric(name, k, 9))  # other tests rely on exact_metric
     for position in (1, 2, 4):
         value = oracles.item_value(name, k, position, 20)
         ours = metric.of_above(np.arange(21), 20, position)

@@ -63,8 +63,6 @@ def test_contents_tell_them_apart(kind, given_, changes) -> None:
 
 
 class Row(NamedTuple):
-    """The values of one relevant item."""
-
     label: Any
     rank: int
     n: int
@@ -165,7 +163,7 @@ Item = namedtuple("Item", "above negatives tied position relevant mass count bey
 
 
 def columns(items: list[Row]) -> list[Item]:
-    """Return the position of each relevant item, its numbers of negatives and of those above."""
+    """Return an Item for each row, with its position and the negatives of its instance counted."""
     size, seen = Counter(row.label for row in items), Counter[Any]()
     result = []
     for row in items:

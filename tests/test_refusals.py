@@ -452,7 +452,7 @@ def test_what_is_refused(call: str, sentence: str) -> None:
 
 
 def test_the_table_is_read_whole() -> None:
-    # Lines would be repeated if the values of a line were used more than once.
+    # Calls would be repeated if a value of a line replaced "?" more than once.
     every = list(rows())
     assert len(set(every)) == len(every) > 350
 

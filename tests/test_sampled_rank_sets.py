@@ -61,7 +61,7 @@ def refusal(sampled_ranks: Ints, n: Ints, m: Ints, counts: Floats, scheme: str) 
 
 
 def dropped(s: int, m: int, least: int) -> list[float]:
-    """Return P(0..least items above) in ``least`` random ones of m negatives, s of them above."""
+    """Return P(0..least above) for ``least`` negatives chosen from m, of which s are above."""
     return [comb(s, t) * comb(m - s, least - t) / comb(m, least) for t in range(least + 1)]
 
 
@@ -113,7 +113,7 @@ def outcomes(cases: list[Case], most: float, scheme: str) -> tuple[Any, ...]:
 
 
 def grouped(cases: list[Case], size_of: Callable[[Case], float], far: float) -> list[list[Case]]:
-    """Return cases grouped by size, within a factor of 1.5, or ``far`` below 50 instances."""
+    """Group cases with sizes within a factor of 1.5 (``far`` in groups below 50 instances)."""
     groups: list[list[Case]] = []
     for size in sorted({size_of(case) for case in cases}):
         ratio = size / size_of(groups[-1][0]) * (1 - 1e-10) if groups else 0.0

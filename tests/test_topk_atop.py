@@ -135,7 +135,7 @@ def test_users_weigh_alike_and_ties_are_averaged() -> None:
         assert ours == pytest.approx(values @ weights, abs=1e-12)
     std = np.sqrt((hit * (1 - hit)) @ weights**2)
     assert sd.std_of_mean("TOPK@0.1", ranks, m, scheme=WITHOUT) == pytest.approx(std, abs=1e-12)
-    # Ranks 9..14 of 21 are equally likely; ranks up to 11 are within 0.5, so 3 of 6.
+    # Ranks 9..14 of 21 are equally likely; in 3 of 6 (up to 11), at most half of others are above.
     tied = sd.RankSet("A", [9], 21, ties=[5])
     assert sd.mean("TOPK@0.5", tied) == pytest.approx(3 / 6)
     assert sd.mean("ATOP", tied) == pytest.approx(1 - (10.5) / 20)
@@ -157,7 +157,7 @@ def test_several_relevant_items_everywhere_else(name) -> None:
         sd.probability_if_shared(name, [ranks, other], m, scheme=WITHOUT)
 
 
-@pytest.mark.parametrize("name", ["ATOP", "TOPK@0"])  # both are equal for a single negative
+@pytest.mark.parametrize("name", ["ATOP", "TOPK@0"])  # with m = 1, both are 1 or both are 0
 def test_few_instances_have_their_exact_law(name) -> None:
     # Two users have two relevant items, each with one negative: all outcomes are enumerated.
     ranks = sd.RankSet("A", [1, 3, 2, 4], 5, instances=[0, 0, 1, 1])

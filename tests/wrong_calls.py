@@ -53,7 +53,7 @@ def score(_user: object, items: Any) -> Any:
 
 
 class Call(NamedTuple):
-    """A function and valid arguments by name; files are created anew for each call."""
+    """A function and valid arguments by name; :func:`valid` makes new files, as calls read them."""
 
     function: Callable[..., Any]
     arguments: dict[str, Any]

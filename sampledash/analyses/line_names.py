@@ -15,9 +15,10 @@ from sampledash.types import Flags, Floats
 def name_at(
     x: float, y: float, text: str, color: str, *, log: bool, side: str = "right", shift: int = 6
 ) -> dict[str, Any]:
-    """Return an annotation with the name of a line, in its colour, beside the point (x, y).
+    """Return an annotation beside the point (x, y): ``text``, the name of a line, in ``color``.
 
-    ``side`` is the side of the point, and ``shift`` the distance from the point in pixels.
+    The annotation is on this ``side`` of the point, ``shift`` pixels away. If ``log``, the x axis
+    is logarithmic.
     """
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
     anchor, by = away[side]
@@ -37,7 +38,7 @@ def names_at(
     log: bool = False,
     clear: Sequence[float] = (),
 ) -> list[dict[str, Any]]:
-    """Return annotations that name each line, placed where they cover no other line or name.
+    """Return an annotation with the name of each line, placed where it covers no line or name.
 
     The x axis is logarithmic. If there is no free position, a name covers as little as possible.
 
@@ -57,7 +58,7 @@ def names_at(
     clear
         Values of x with vertical lines, which the names should not cover.
     """
-    # The points of each line, in two units: ``shares`` holds them as shares of the plot's width and
+    # Both lists hold the points (x, y) of each line: ``shares`` as shares of the plot's width and
     # height, ``points`` in units of the axes, which are exponents of 10 if an axis is logarithmic.
     shares, points = [], []
     low, top = np.log10(up) if log else up
@@ -100,13 +101,13 @@ def length(x: Floats, y: Floats) -> Floats:
     return np.insert(np.cumsum(np.hypot(np.diff(x), np.diff(y))), 0, 0.0)
 
 
-# Width of the plot in pixels, on a phone and on a desktop -> weight of this width. The position of
-# a name must suit both widths: it has the smallest weighted sum of its costs (_Plot.costs).
+# Width of the plot in pixels, on a phone and on a desktop -> weight of this width. A name is placed
+# where the weighted sum of its costs (``_Plot.costs``) at both widths is smallest.
 WIDTHS = {250.0: 1.0, 480.0: 2.0}
 _LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
 _SPOTS = 24  # number of positions along a line at which its name is tried
-# Each line is replaced by points at this distance in pixels. The cost of a position for a name
-# grows with the number of these points that the name covers.
+# Each line is replaced by points that are this many pixels apart. The cost of a position for a name
+# grows with the number of these points that the name would cover.
 _STEP = 6.0
 
 
@@ -121,7 +122,7 @@ class _Plot:
         height: float,
     ) -> None:
         self.width, self.height = width, height
-        self.lines = []  # for each line an array of equally spaced points, shape (points, 2)
+        self.lines = []  # one array (points, 2) per line: points (x, y) that are _STEP pixels apart
         for x, y in lines:
             along = length(x * width, y * height)
             steps = np.arange(0.0, along[-1] + _STEP, _STEP)
@@ -144,9 +145,10 @@ class _Plot:
     def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
         """Return the cost of writing the name of line number ``line`` into each text box.
 
-        The cost is high if the box covers lines or names or leaves the plot, or if its point is
-        near another line. ``x`` and ``y`` are points of the line. ``boxes`` lists the boxes of the
-        first point, then those of the second, and so on, with the same number of boxes per point.
+        The cost is high if the box covers lines or names or leaves the plot, or if the point that
+        it labels is near another line. The points (``x``, ``y``) lie on the line to be named.
+        ``boxes`` lists the boxes beside the first point, then those beside the second, and so on,
+        with the same number of boxes per point.
         """
         left, low, right, high = boxes.T
         pixels = np.stack([x * self.width, y * self.height], axis=1)

@@ -31,7 +31,7 @@ Key = tuple[Hashable, ...]
 
 
 def frozen(array: A) -> A:
-    """Make an array read-only and return it: pages share cached arrays, so none may change them."""
+    """Make an array read-only and return it, because cached arrays are shared by several pages."""
     array.setflags(write=False)
     return array
 
@@ -43,7 +43,7 @@ class Turns:
     the same time pass the GIL on at every operation, which costs four times the processor time.
     """
 
-    LONGEST = 0.3  # seconds; then a waiting thread starts although another thread still computes
+    LONGEST = 0.3  # seconds; after them a waiting thread starts even if another still computes
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -51,9 +51,9 @@ class Turns:
 
     @contextmanager
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
-        """Hold the lock during a ``with`` block, after waiting for a thread that holds it.
+        """Hold the lock during a ``with`` block; wait first if another thread holds the lock.
 
-        Each time this thread wakes while it waits, it calls ``wait``, which may raise to stop it.
+        A waiting thread calls ``wait`` whenever it wakes; an error raised by ``wait`` stops it.
         """
         me = get_ident()
         with self._changed:
@@ -79,7 +79,7 @@ class Turns:
                     self._changed.notify_all()
 
     def give_way(self) -> None:
-        """Let threads that hold or await the lock go first, for at most ``LONGEST`` seconds."""
+        """Wait until no thread holds the lock or waits for it, but at most ``LONGEST`` seconds."""
         with self._changed:
             self._changed.wait_for(lambda: not (self._waiting or self._holder), self.LONGEST)
 
@@ -91,8 +91,8 @@ _TURNS, _USUAL = Turns(), sys.getswitchinterval()
 def turn() -> Iterator[None]:
     """Hold the lock for one step of a long computation, after letting other threads go first.
 
-    Python switches threads more often during the step, so that threads that draw or send a page
-    wait less.
+    During the step, Python switches between threads five times as often as usual, so that threads
+    that draw or send a page wait less.
     """
     _TURNS.give_way()
     sys.setswitchinterval(_USUAL / 5)
@@ -104,7 +104,7 @@ def turn() -> Iterator[None]:
 
 
 class LruStore:
-    """A store of results by key; if it is full, a new result replaces the least recently used.
+    """A store of at most ``most`` results by key; the least recently used results are dropped.
 
     If several threads ask for the same result at once, one thread computes it and the others wait.
     """
@@ -118,7 +118,7 @@ class LruStore:
         """Return the result of this key; if it is not stored, compute it by ``make`` and store it.
 
         If ``make`` raises an error, nothing is stored. While another thread computes the result,
-        ``wait`` is called every 0.1 seconds; it may raise to stop this thread.
+        this thread calls ``wait`` every 0.1 seconds; an error raised by ``wait`` stops this thread.
         """
         with self._lock:
             ours = key not in self._found
@@ -131,7 +131,8 @@ class LruStore:
                 with _TURNS.one(wait):
                     future.set_result(make())
             finally:
-                # If ``make`` failed or was stopped, a waiting thread computes the result.
+                # If ``make`` failed or was stopped, one of the threads that wait for the result
+                # must compute it: cancelling the future wakes them.
                 if not future.done():
                     with self._lock:
                         self._found.pop(key, None)
@@ -145,22 +146,22 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# _SHARED holds the stores that all sessions share. _OWN holds how many results the stores of one
-# session can hold. The keys say whether a store is for large results (True): a large result has
-# values for every m, and takes tens of MB if there are many systems.
+# Each key says whether a store is for large results, such as values for every m, which take tens of
+# MB if there are many systems. _SHARED maps the key to the store that all sessions share, _OWN to
+# the largest number of results in the store of one session.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
-_OWN = {True: 6, False: 256}  # a comparison of 8 systems by one metric has 160 small results
-_ALONE: dict[Any, Any] = {}  # replaces the session in scripts and tests
+_OWN = {True: 6, False: 256}  # comparing 8 systems by one metric stores 160 small results
+_ALONE: dict[Any, Any] = {}  # holds the stores in scripts and tests, which have no session
 _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 
 def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
-    """Set the function that returns the user's session, and may raise to stop a computation."""
+    """Set the function that returns the user's session; an error it raises stops a computation."""
     _sessions[0] = session
 
 
 def _look() -> bool:
-    """Read from the session, so that Streamlit can stop a run of the page that is out of date."""
+    """Read from the session: if the run of the page is outdated, Streamlit then stops this run."""
     return "v" in _sessions[0]()
 
 
@@ -168,8 +169,8 @@ def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False
     """Return the cached result of a key, or compute it by ``make`` and store it.
 
     The key must hold everything that the result depends on. Unlike in Streamlit's caches, ``make``
-    may write to the page, for example a progress bar, and the user may stop it. If ``shared``, all
-    sessions may use the result, because it does not depend on uploaded data. If ``large``, the
+    may write to the page, for example a progress bar, and users may stop ``make``. If ``shared``,
+    all sessions may use the result, because it does not depend on uploaded data. If ``large``, the
     result takes much memory, and its store holds only a few results.
     """
     if shared:

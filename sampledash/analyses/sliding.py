@@ -29,7 +29,7 @@ Trace = dict[str, Any]
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the slider: its label, and the traces and title that the figure then shows."""
+    """One step of the slider: its label, and the traces and title of the figure at this step."""
 
     label: str
     data: list[Trace]
@@ -101,8 +101,8 @@ def sliding(
         "activebgcolor": c.vermillion,
         "bordercolor": c.grid,
     }
-    # Plotly must fit the margins, because titles and labels change with the step, and are larger on
-    # a projector.
+    # Let Plotly fit the margins to the labels, because titles and labels change with the step, and
+    # are larger on a projector.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True}
     return fig.update_layout(
         sliders=[slider] * (len(steps) > 1), title=heading(begun.title, height), **fit
@@ -119,7 +119,8 @@ def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: A
 def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
     """Return a Plotly title of one or two lines.
 
-    A title of two lines is moved down, because Plotly places it by its second line.
+    A title of two lines is moved down, because Plotly places a title by its last line. The
+    ``height`` of the figure and the ``size`` of the letters are in pixels.
     """
     down = 5 * size / 16 + 1.1 * size * ("<br>" in text)
     across = {"x": 0.0, "xref": "container", "xanchor": "left", "pad": {"t": 0, "l": 6}}
@@ -185,7 +186,7 @@ def lines(x: Ints, curves: Sequence[Curve]) -> list[Trace]:
 
 
 def before(x: Ints, curves: Sequence[Curve], title: str, **layout: Any) -> go.Figure:
-    """Return a figure of the curves without a slider, as a lesson shows it before its answer."""
+    """Return a figure of the curves without a slider, shown before a lesson reveals the answer."""
     return still(lines(x, curves), title, height=HEIGHT - 70, **layout)
 
 
@@ -231,7 +232,7 @@ def ticks(values: Sequence[float], dark: bool) -> Trace:
 
 
 def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:
-    """Return axes with one row per system (y) and the metric from 0 to ``top`` (x; 1 is 100 %)."""
+    """Return axes: one row per system (y), and the metric from 0 to ``top`` (x; 1 is 100 %)."""
     c, names = theme.look(dark), [f"<b>{plain(s)}</b>" for s in systems]
     axis = theme.percent_axis(100 * top, title=metric)
     return {
@@ -243,7 +244,7 @@ def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[st
 def truths(
     metric: str, systems: Sequence[str], exact: Sequence[float], top: float, title: str, dark: bool
 ) -> go.Figure:
-    """Return the figure that is shown before the answer of a lesson: each system's exact metric."""
+    """Return a figure of each system's exact metric, shown before a lesson reveals the answer."""
     axes = rows(metric, systems, top, dark)
     data, revision = [ticks(exact, dark)], f"truths-{metric}"
     return still(data, title, height=HEIGHT - 110, dark=dark, revision=revision, **axes)
@@ -301,7 +302,7 @@ def slopes(
     pad = "\u2002\u2002"
 
     def side(x: float, values: Floats, head: str) -> list[Trace]:
-        """Return traces of names and values at the left (x = 0) or right (x = 1) under ``head``."""
+        """Return traces: systems' names and values at x = 0 (left) or 1 (right), under ``head``."""
         texts = [f"<b>{plain(s)}</b>  {percent(v)}" for s, v in zip(systems, values, strict=True)]
         names = scatter(
             "text",

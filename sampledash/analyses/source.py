@@ -12,7 +12,8 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened
 from sampledash.schemes import SCHEMES, Scheme
 
-# Option of the function that reads ranks -> its default, in the order used in generated scripts.
+# Option of ``Opened.read``, which reads ranks -> default of the option. Generated scripts give the
+# options in this order.
 OPTIONS = {x.name: x.default for x in list(signature(Opened.read).parameters.values())[1:]}
 
 
@@ -24,17 +25,18 @@ class Source:
     name: str
     bundled: bool  # whether the ranks are part of the package, so that all users share results
     python: str = ""  # expression such as sd.read_rank_sets("ranks.csv", n=3706)
-    # Whether each repetition of an instance (a run with another seed) counts as an instance.
+    # Whether instances were repeated (runs with other seeds). Significance tests then count each
+    # repetition as an instance of its own.
     averaged: bool = False
     uniform: bool = False  # whether the ranks' sampling weights (``mass_above``) were removed
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Cache key: only equal ranks have equal keys."""
+        """Cache key: two sources have equal keys only if their ranks are equal."""
         return digests(self.sets)
 
     def drawn_by(self, scheme: Scheme) -> Source:
-        """Return this source for a scheme, without sampling weights if the scheme is uniform."""
+        """Return this source, without its sampling weights if the scheme does not use them."""
         if SCHEMES[scheme].weighted or all(ranks.mass_above is None for ranks in self.sets):
             return self
         python = f"[ranks.without_mass() for ranks in {self.python}]"
@@ -43,13 +45,13 @@ class Source:
 
     @property
     def largest_cutoff(self) -> int | None:
-        """Largest cutoff up to which metrics are exact; None, no limit, if all ranks are known."""
+        """Largest cutoff k at which metrics are exact, or None if all ranks are known."""
         ends = (ranks.largest_cutoff for ranks in self.sets)
         return min((end for end in ends if end is not None), default=None)
 
 
 def expression(call: str, argument: str, options: Mapping[str, Any]) -> str:
-    """Return a Python expression that reads ranks: ``sd.read_rank_sets("ranks.csv", n=3706)``.
+    """Return a Python expression such as ``sd.read_rank_sets("ranks.csv", n=3706)``.
 
     Options that are None or have their default are left out.
     """

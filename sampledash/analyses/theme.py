@@ -1,10 +1,10 @@
 """The common look of all pictures: colours, axes and traces.
 
-On every page a colour stands for the same metric, system, number of negatives or correction. The
-hues are those of Okabe and Ito, which people with any colour vision can distinguish. They are
-darker on white and lighter on black, so that coloured names are readable. Dash patterns distinguish
-lines too. The exact metric is always a dashed line in "ink", the colour of text. Backgrounds are
-transparent, so that the background of the page is visible.
+A metric, system, number of negatives or correction has the same colour on every page. The hues are
+those of Okabe and Ito, which people with any colour vision can distinguish. Each hue is made darker
+for white pages and lighter for dark pages, so that coloured names are readable. Lines also differ
+in their dash patterns. The exact metric is always a dashed line in "ink", the colour of text.
+Pictures have a transparent background, so that the background of the page is visible.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HEIGHT = 360
 
 @dataclass(frozen=True)
 class Look:
-    """A set of colours for all pictures; one is for light and one for dark backgrounds."""
+    """The colours of all pictures: ``LIGHT`` for light, ``DARK`` for dark backgrounds."""
 
     ink: str
     muted: str
@@ -59,7 +59,7 @@ DARK = Look(
 
 _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
-# Dash pattern of lines that show exact values, computed on all items; no other line has it.
+# Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
 EXACT_DASH = "6px,4px"
 LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 
@@ -77,7 +77,8 @@ def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
 def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
     """Return the line style of a sampled metric, whose colour depends on the kind of metric.
 
-    NDCG@k and ATOP, for example, are dash-dotted, because NDCG and AUC have the same colours.
+    Metrics of the same colour differ in dash pattern: NDCG@k is dash-dotted, NDCG is solid; ATOP is
+    dash-dotted, AUC is solid.
     """
     truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
     return {
@@ -103,7 +104,7 @@ def correction_line(name: str, dark: bool) -> dict[str, Any]:
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
-    """Return the styles of ``size`` lines for growing m: the larger m, the stronger the colour."""
+    """Return ``size`` line styles for increasing m: the larger m, the stronger the colour."""
     start, end = (_rgb(c) for c in look(dark).family)
     return [
         {
@@ -115,7 +116,7 @@ def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
 
 
 def faded(color: str, opacity: float) -> str:
-    """Return the colour with this opacity, from 0 (invisible) to 1."""
+    """Return this colour with an opacity from 0 (invisible) to 1, as CSS text."""
     return f"rgba({','.join(str(c) for c in _rgb(color))},{opacity:g})"
 
 
@@ -167,8 +168,9 @@ def figure(
 ) -> Picture:
     """Return a figure with the common look that draws the traces ``data``.
 
-    Each trace has a type that Plotly draws as SVG, and at most 400 points. Changes that the user
-    makes, such as a zoom, last until ``revision`` changes. ``layout`` holds further layout entries.
+    A trace should be of a type that Plotly draws as SVG, and have at most 400 points. Changes that
+    the user makes, such as a zoom, last until ``revision`` changes. ``layout`` holds more
+    entries of Plotly's layout.
     """
     at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
     font = {"size": 16, "color": title_color or look(dark).ink}
@@ -195,7 +197,8 @@ def figure(
 def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
     """Return the margins, in pixels, that the labels and titles of both axes need.
 
-    They are estimated from the longest label; Plotly would draw the figure twice to measure them.
+    The margins are estimated from the length of the longest label. Plotly could measure the labels,
+    but would then draw each figure twice.
     """
     labels = up.get("ticktext", ["100.0 %"])
     longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
@@ -222,7 +225,11 @@ class Picture(go.Figure):
         object.__setattr__(self, "_written", {"data": data, "layout": layout})
 
     def __getattr__(self, name: str) -> Any:
-        """Create Plotly's objects when one of their attributes is read for the first time."""
+        """Create Plotly's objects from the stored dictionaries, then return the attribute ``name``.
+
+        Python calls this method only if the attribute is missing, as all attributes of Plotly's
+        figures are until these objects exist. If they exist already, raise AttributeError.
+        """
         written = self.__dict__.pop("_written", None)
         if written is None:
             raise AttributeError(name)
@@ -230,7 +237,7 @@ class Picture(go.Figure):
         return getattr(self, name)
 
     def as_written(self) -> dict[str, Any]:
-        """Return data and layout as dictionaries; possible only before Plotly's objects exist."""
+        """Return data and layout as dictionaries; once Plotly's objects exist, raise KeyError."""
         return dict(self.__dict__["_written"])
 
     def to_dict(self) -> dict[str, Any]:
@@ -261,8 +268,8 @@ def _packed(part: Any) -> Any:
 def behind(fig: Picture, pinned: Picture) -> Picture:
     """Return ``fig`` with the lines of ``pinned`` added as dotted lines.
 
-    ``pinned`` shows earlier settings that the user pinned for comparison. Its lines that do not
-    differ visibly from a line of ``fig`` are left out.
+    ``pinned`` shows earlier settings that the user pinned for comparison. A line of ``pinned`` that
+    looks the same as some line of ``fig`` is left out.
     """
     written, other = fig.as_written(), pinned.as_written()
     layout, dotted = dict(written["layout"]), []
@@ -270,12 +277,13 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
     def differ(pin: dict[str, Any], as_shown: dict[str, Any]) -> bool:
         """Return whether the pinned line ``pin`` visibly differs from the line ``as_shown``.
 
-        At some x, their y values must differ by more than 0.5 % of the y range of ``pin``.
+        In the same panel, lines differ visibly if, at some x, their y values differ by more than
+        0.5 % of the y range of ``pin``. Lines in different panels always do.
         """
         if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
-        # A vertical step has two y values at one x, which are not compared.
+        # Where ``pin`` has a vertical step, it has two y values at one x: neither is compared.
         upright = np.diff(pin["x"], append=np.inf) == 0
         away[upright | np.roll(upright, 1)] = 0.0
         return bool(np.abs(away).max() > 0.005 * max(np.ptp(pin["y"]), 1e-12))
@@ -300,12 +308,12 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
 
 
 def across(panels: int) -> int:
-    """Return the number of panels in each row of a figure with this total number of panels."""
+    """Return how many panels stand side by side in a row of a figure that has ``panels`` panels."""
     return 2 if panels == 4 else min(panels, 3)
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join figures of equal height into one figure of panels, which browsers draw faster."""
+    """Join figures of equal height, as panels, into one figure, which browsers draw faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -385,7 +393,7 @@ def rank_axis(
 def log_axis(
     ends: Sequence[float], ticks: Sequence[float], write: Callable[[Any], str], **more: Any
 ) -> dict[str, Any]:
-    """Return a logarithmic axis between ``ends`` (exponents of 10); ``write`` formats the ticks."""
+    """Return a logarithmic axis; ``ends`` are exponents of 10, ``write`` formats tick labels."""
     texts = {"tickvals": list(ticks), "ticktext": list(map(write, ticks))}
     return {"type": "log", "range": list(map(float, ends)), **texts, **more}
 
@@ -432,7 +440,7 @@ def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
 def spans(
     ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
 ) -> dict[str, Any]:
-    """Return a trace with a horizontal bar in each of ``rows``, between two ``ends`` (shares)."""
+    """Return a trace of horizontal bars: in each of ``rows`` one, between its ``ends`` (shares)."""
     at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
     fill = {"color": color, "line": {"width": 0}}
     flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
@@ -475,7 +483,8 @@ def margin(top: int) -> dict[str, int]:
 def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
     """Return the points (x, y) of a line, with a vertical jump wherever y changes.
 
-    If y does not have exactly two distinct values, the points are returned unchanged.
+    Only a line with exactly two y values, such as Recall@k over the rank, gets jumps; the points of
+    other lines are returned unchanged.
 
     Examples
     --------
@@ -489,7 +498,7 @@ def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
-    """Return the hover text of one trace: one row of the hover label that all traces share."""
+    """Return the hover text of a trace: its row in the hover label, which all traces share."""
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
 
 

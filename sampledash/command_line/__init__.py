@@ -44,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = answer.code
         if not answer.saved:
             save(args.command, answer, args.form, args.output)
-        # Standard output of these commands has only ranks; their sentences go to standard error.
+        # The commands ``rank`` and ``count`` write only ranks to standard output, for other
+        # programs to read, and write their sentences to standard error.
         if args.command in FILES and args.form != "json":
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
         return code
@@ -60,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         why = (
             f"{error.filename or 'a file'}: {str(error.strerror or error).lower()}; check the path"
         )
-    except Exception:  # if it were not caught, the exit code would be 1, which means a wrong order
+    except Exception:  # uncaught, it would give the exit code 1, which means a wrong order
         traceback.print_exc()
         why = "this is a fault of the program: please report it with the lines above"
     progress.end()

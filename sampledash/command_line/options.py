@@ -28,7 +28,7 @@ class Command(NamedTuple):
     module: str
 
 
-#: Arguments for argparse of each option. ``flag`` is its flag, if that is not ``--`` and its name.
+#: Arguments for argparse of each option; ``flag`` is given if it is not ``--`` and the name.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"},
     "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"},

@@ -81,7 +81,7 @@ def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
 
 
 def _only(args: argparse.Namespace) -> str:
-    """Return the one file, folder or table for an engine; refuse options that it does not use."""
+    """Return the one file, folder or table for an engine; refuse options that no engine uses."""
     _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")
@@ -90,7 +90,7 @@ def _only(args: argparse.Namespace) -> str:
 
 
 def _refuse_unused(args: argparse.Namespace, where: str) -> None:
-    """Raise a ValueError if an option in :data:`READING` is set: ``where`` does not use them."""
+    """Raise a ValueError that an option in :data:`READING` is not for ``where``, if one is set."""
     usual = vars(parser().parse_args(["rank", "-"]))
     if given := [name for name in READING if getattr(args, name) != usual[name]]:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")
@@ -103,7 +103,7 @@ def _kept(
     name: str,
     sentences: list[str],
 ) -> Answer:
-    """Write the table of an engine if the output is a Parquet file; otherwise, return its rows."""
+    """Write an engine's table if the output is a Parquet file; otherwise, return its rows."""
     if args.output is not None and args.output.endswith(".parquet"):
         with aside(args.output) as part:
             warehouse.save(engine, table, part, name)

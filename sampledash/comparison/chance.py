@@ -1,18 +1,19 @@
 r"""The chance that one sampled run shows the true order of two systems.
 
-It is the probability that one of two independent random means, which are sums over instances,
-exceeds the other. Let :math:`\varphi` be the characteristic function of the difference D of the two
-sums, and P a period that covers all values of D with a non-negligible probability. The Fourier
-series of a square wave gives
+The mean metric of each system is a sum over instances, and the means of two systems are
+independent. The chance is the probability that the mean of the better system exceeds the other
+mean. Let :math:`\varphi` be the characteristic function of the difference D of the two sums, and P
+a period that covers all values of D with a non-negligible probability. The Fourier series of a
+square wave gives
 
 .. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
           \frac{\operatorname{Im} \varphi(2 \pi k / P)}{k} - \frac12 P(D = 0).
 
-At any skewness, the series is exact except for the tails of D beyond the period. The sum ends where
-:math:`\varphi` has become negligible. With few or rare hits, :math:`\varphi` does not become
+The series is exact at any skewness of D, except for the tails of D beyond the period. The sum ends
+where :math:`\varphi` has become negligible. With few or rare hits, :math:`\varphi` does not become
 negligible: then P(D = 0) is estimated from the higher frequencies, and the series is tapered (its
-terms at high frequencies are reduced). Compared with 16 times as many frequencies, the result is
-then usually off by 2e-6, and at most by 2e-4 (100 random cases).
+terms at high frequencies are reduced). The tapered result usually differs by 2e-6, and at most by
+2e-4 (100 random cases), from that with 16 times as many frequencies.
 """
 
 from __future__ import annotations
@@ -36,22 +37,23 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
 from sampledash.types import Floats, Ints
 
-_REACH = 8.0  # values more than this many standard deviations from the mean are neglected
-# Numbers of frequencies to try in turn, until the characteristic functions become negligible.
+_REACH = 8.0  # differences this many standard deviations from their expected value are neglected
+# The series is extended to 48, then to 512, ... frequencies, until the characteristic functions are
+# negligible at the highest frequencies.
 _STAGES = (0, 48, 512, 2048, 8192)
-# Numbers of frequencies up to _ALWAYS are always allowed. A larger number is allowed only if its
-# product with the number of distributions is at most _ROOM.
+# Up to _ALWAYS frequencies are always allowed. More are allowed only if their number times the
+# number of distributions is at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
 _ENOUGH = 512  # smallest number of frequencies after which the Fourier series may be cut off
-# Largest length of the discrete Fourier transform from which ``by_lumps`` computes how often a rare
-# large value occurs.
+# ``by_lumps`` computes how often a rare large value occurs by a discrete Fourier transform of at
+# most this length. If it would need to be longer, ``by_lumps`` returns None.
 _TURNS = 128
 _ROUNDED = 1e-6  # a computed standard deviation below this is 0 up to rounding errors
 _FAINT = 1e-6  # a characteristic function with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Pairs of systems are computed with the same frequencies if the standard deviations of their
-# differences differ by less than this factor.
+# Two pairs of systems are computed with the same frequencies if the standard deviations of the
+# difference of means of the two pairs are within this factor of each other.
 _ALIKE = 8.0
 # The normal distribution is used if no term of a mean (such as one instance) can change the
 # difference of the means by more than this many standard deviations. The error is then at most
@@ -112,15 +114,15 @@ def pair_chances(
 ) -> list[list[float]]:
     """Return the chance that a run shows the true order of each pair, one list per metric.
 
-    ``pairs`` has one sequence per metric of tuples (index of the better system, index of the worse
-    system, truth). Truth is 0 if the exact metric ties the pair, whose chance is then NaN.
-    ``moments``: the result of :func:`moments_of_means`, if it is known.
+    ``pairs`` has one sequence per metric. A pair is a tuple (index of the better system, index of
+    the worse system, truth). Truth is 1, or 0 if the exact metric ties the pair; the chance of a
+    tied pair is NaN. ``moments``: the result of :func:`moments_of_means`, if it is known.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
     if any(run.counts_items for row in runs for run in row):
-        # Compute the means and variances of all relevant items for all metrics together, and store
-        # the means in the runs, which need them for the hit probabilities.
+        # Compute mean and variance of each relevant item's contribution for all metrics together,
+        # and store the means in the runs, which compute hit probabilities from the means.
         everyone = [ranks.counted(protocol.ties) for ranks in sets]
         known = moments_of_systems(metrics, everyone, m, protocol)
         runs = [
@@ -196,7 +198,7 @@ def _chances_above(
         chances[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        # Where _runs_by_lumps does not apply, it returns None, which becomes NaN here.
+        # Where _runs_by_lumps does not apply, it returns None. The array has NaN there.
         chances[now] = np.array(whole, dtype=np.float64)
         now = now[np.isnan(chances[now])]
         if len(now):
@@ -235,8 +237,9 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
     The frequencies must be evenly spaced.
     """
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
-    # Equal relevant items have equal distributions if their runs have the same fitted correction
-    # and their weights in the means are equal. Such distributions are computed once, in groups.
+    # Equal relevant items of different runs have equal distributions if the runs have the same
+    # fitted correction and the items have the same weight in the mean. So the items are grouped by
+    # correction and weight, and each distribution is computed once per group.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -276,9 +279,9 @@ def normal_chances(
 def common_step(first: Floats | float, second: Floats | float) -> Floats:
     """Return the continuity correction for the difference of two means.
 
-    ``first`` and ``second`` are half the distance of neighbouring values of each mean, 0 if its
-    values are not evenly spaced. If they are equal, so is the result. Otherwise the result is 0,
-    because the two means then hardly ever have the same value.
+    ``first`` and ``second`` are half the distance of neighbouring values of the first and of the
+    second mean, 0 if these values are not evenly spaced. The result is ``first`` if both are equal.
+    Otherwise it is 0, because the two means then hardly ever have the same value.
     """
     return np.where(np.abs(np.subtract(first, second)) <= 1e-9 * np.asarray(first), first, 0.0)
 
@@ -310,9 +313,9 @@ def by_lumps(
     """Return P(first sum - second sum > shift) if a rare value is much larger than all others.
 
     Otherwise return None. The sum that contains the large value more often is larger. If both sums
-    contain it equally often, their other values determine which sum is larger. These are so small
-    that evenly spaced frequencies for the whole sum would not resolve them, so the characteristic
-    function of their difference is inverted separately, at higher frequencies.
+    contain the large value equally often, their small values (all other values) determine which sum
+    is larger. Small values need higher frequencies than the large value. So the characteristic
+    function of the difference of the sums of small values is inverted separately.
 
     Parameters
     ----------
@@ -320,11 +323,11 @@ def by_lumps(
         Distributions of the terms of both sums, and how often each term is added (on average).
     transform
         Function that returns the characteristic function of the difference of the sums, for each
-        of several phase factors: (turns, frequencies). Its first two arguments, each (terms,
-        frequencies), are the contributions of the other values and of the large value to the
-        characteristic functions of the terms. Its third argument holds the phase factors, (turns,
-        1): the function multiplies by the phase factor for each large value in the first sum, and
-        divides by it for each large value in the second sum.
+        of several phase factors: (phase factors, frequencies). Its first two arguments, each
+        (terms, frequencies), are the parts of the characteristic functions of the terms that come
+        from the small values and from the large value. Its third argument holds the phase factors,
+        (phase factors, 1): for each large value, the function multiplies by the phase factor in the
+        first sum, and divides by the phase factor in the second sum.
     shift
         Half the distance of neighbouring values of the sums, or 0 if they are not evenly spaced.
     """
@@ -354,12 +357,12 @@ def by_lumps(
         return np.vstack([wave, np.ones(len(wave))])
 
     ahead = float(oftener[1 : size // 2].sum())
-    # If both sums contain equally many large values, the other values alone make up the difference.
-    # The modulus of its characteristic function near frequency 0 determines its variance.
+    # If two sums contain equally many large values, the sums differ little. The standard deviation
+    # of this difference follows from its characteristic function at a frequency near 0.
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
     turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
     if turned_by < _ROUNDED:
-        # The other values are constant, so two sums with equally many large values are equal.
+        # Two sums with equally many large values are always equal.
         return ahead
     scale = float(turned_by / near)
     if scale > gap / (2 * _REACH):
@@ -380,9 +383,9 @@ def inverted(
     """Return P(sum ``first`` > sum ``second`` + shift) for each pair of indices of sums.
 
     ``transform`` returns the characteristic functions of the sums, (sums, frequencies). ``laws`` is
-    the number of distributions that it evaluates: with more distributions, fewer frequencies are
-    used. ``deviation`` is the largest standard deviation of the differences of the pairs. It sets
-    the spacing of the frequencies, so the standard deviation of each difference must be similar.
+    the number of distributions that ``transform`` evaluates: with more distributions, fewer
+    frequencies are used. ``deviation`` is the largest standard deviation of the difference of a
+    pair. It sets the spacing of the frequencies, so all pairs need similar standard deviations.
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
@@ -395,7 +398,7 @@ def inverted(
         both = np.sort(np.stack([size[first[left]], size[second[left]]]), axis=0)
         faint = both[0] * both[1] < _FAINT
         # The product of two characteristic functions can be negligible and grow again at higher
-        # frequencies, above all for few large terms. So the series is cut off only after enough
+        # frequencies, above all for few large terms. So the series is cut off only after _ENOUGH
         # frequencies, and only if the larger of the two characteristic functions is small too.
         gone = faint & (both[1] < np.sqrt(_FAINT)) & (end >= _ENOUGH) | (end == ends[-1])
         for tapered in (False, True):
@@ -413,8 +416,8 @@ def _square_wave(
 ) -> Floats:
     """Return P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring.
 
-    ``phi`` holds the characteristic functions of the sums at odd multiples of ``base``. If they are
-    not negligible at the last frequency, the series must be ``tapered``.
+    ``phi`` holds the characteristic functions of the sums at odd multiples of ``base``. If these
+    functions are not negligible at the last frequency, the series must be ``tapered``.
     """
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
@@ -438,7 +441,7 @@ def _square_wave(
 
 
 def power_product(values: Complex, counts: Ints) -> Complex:
-    """Return the product of the rows of ``values``, each raised to the power of its count.
+    """Return the product of the rows of ``values``, each row raised to the power of its count.
 
     Powers are computed by repeated squaring.
     """

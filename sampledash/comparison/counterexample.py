@@ -16,10 +16,10 @@ above it in every draw.
   Rational counts come arbitrarily close to such a point; multiplied by their common denominator,
   they are whole numbers of instances.
 
-The search pairs each instance of A with an instance of B. The two ranks of a pair form a gap, which
-is a gap of A if A has the better rank, else a gap of B. The length of a gap in f (or g) is the
-difference of f (or g) between its two ranks; only these lengths matter. Two instances suffice if a
-gap of A is longer in f and shorter in g than a gap of B.
+The search pairs each instance of A with an instance of B. The two ranks of a pair form a gap: a gap
+of A if A has the better rank, else a gap of B. The length of a gap in f (or g) is the difference of
+f (or g) between its two ranks; only these lengths matter. Two instances suffice if a gap of A is
+longer in f and shorter in g than a gap of B.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats, Ints
 
-# Indices of gaps, and the number of copies of each gap. A gap consists of a rank of A and a rank of
-# B, see the module docstring.
+# Indices of gaps, and how many copies of each gap are used. A gap consists of a rank of A and a
+# rank of B, see the module docstring.
 _Copies = tuple[Ints, int]
 
 _ALL = 128  # number of candidates up to which every rank is tried
-_STEPS = 64  # number of logarithmically spaced ranks that are tried if candidates exceed _ALL
+_STEPS = 64  # number of logarithmically spaced ranks that are tried with more than _ALL candidates
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
 _MIXED = 5  # number of instances up to which every combination of gaps is tried
 _PRODUCTS = 1 << 21  # largest number of sums of gaps that are computed at a time
-_PAIRED = 1_000  # largest number of gaps of A, and of gaps of B, whose multiples are combined
+_PAIRED = 1_000  # largest number of gaps of A, and of gaps of B, whose copies are combined
 # With more instances than this, a rank set has one row per distinct rank, with its count, instead
 # of one row per instance.
 _ROWS = 64
@@ -185,10 +185,10 @@ def _clearest(
 ) -> tuple[float, _Copies, _Copies] | None:
     """Return a sum of gaps of A and a sum of gaps of B that make the two opposite orders clearest.
 
-    The sum of A must be longer in f (exact metric) and shorter in g (sampled metric). These two
-    differences are divided by ``ranges``, and the smaller quotient is maximised. The first element
-    of the result is a number slightly below the maximum. The result is None if no sum of A fits a
-    sum of B. ``size`` is the number of instances.
+    The sum of A must be longer in f (exact metric), and shorter in g (sampled metric), than the sum
+    of B. The differences of length in f and in g are divided by ``ranges``, and the smaller
+    quotient is maximised. The first element of the result is a number slightly below this maximum.
+    The result is None if no sum of A fits a sum of B. ``size`` is the number of instances.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
@@ -197,7 +197,7 @@ def _clearest(
     def reaches(share: float) -> NDArray[np.bool_]:
         """Return, for each sum of A, whether a sum of B is shorter in f and longer in g.
 
-        The differences must be at least ``share`` times ``ranges``.
+        The differences of length in f and in g must be at least ``share`` times ``ranges``.
         """
         least = [max(share * whole, _VISIBLE * size) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
@@ -223,13 +223,13 @@ def _clearest(
 
 
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
-    """Return p copies of a gap of A and q copies of a gap of B with the smallest p + q, or None.
+    """Return p copies of a gap of A and q copies of a gap of B that give opposite orders, or None.
 
-    Let the gap of A have length F in f and G in g, and the gap of B length F' in f and G' in g. The
-    exact and the sampled means differ by at least v, in opposite directions, if p F - q F' and
-    q G' - p G are at least (p + q) v, that is, if q / p lies between (G + v) / (G' - v) and
-    (F - v) / (F' + v). Of the fractions between these bounds, the simplest has the smallest
-    numerator and denominator.
+    The sum p + q is as small as possible. Let the gap of A have length F in f and G in g, and the
+    gap of B length F' in f and G' in g. The exact and the sampled means differ by at least v =
+    1e-11, in opposite directions, if p F - q F' and q G' - p G are at least (p + q) v, that is, if
+    q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). Of the fractions between these
+    bounds, the simplest has the smallest numerator and the smallest denominator.
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
@@ -248,10 +248,11 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
 
 
 def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Return the simplest fraction strictly between two positive numbers, by continued fractions.
+    """Return the simplest fraction strictly between each two positive numbers.
 
-    Numerator and denominator are infinite if there is no such fraction, or if double precision is
-    not sufficient to find one.
+    The numerators and the denominators, one for each entry of ``low`` and ``high``, are computed by
+    continued fractions. Both are infinite where no fraction lies between the two numbers, or where
+    double precision is not sufficient to find one.
     """
     numerator, denominator = np.full((2, len(low)), np.inf)
     # The fraction is (a x + c) / (b x + d), where x is a number between the remainders low and high

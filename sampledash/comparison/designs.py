@@ -5,8 +5,9 @@ Three designs spend this budget on D instances with n candidates each:
 * **sample candidates**: rank the relevant items of all D instances among m = b negatives. The mean,
   corrected or not, is biased, and its standard error comes from the draw of the negatives;
 * **sample instances**: rank all candidates for D b / (n - 1) instances drawn at random;
-* **sample instances, and stop when decided**: for a metric with a cutoff, the same exact values
-  need fewer scores (:mod:`sampledash.stopping`), so the budget suffices for more instances.
+* **sample instances, and stop when decided**: for a metric with a cutoff, the exact values can be
+  computed from fewer scores (:mod:`sampledash.stopping`), so the budget suffices for more
+  instances.
 
 The last two designs have no bias. The mean of the exact values M_u over N instances drawn from D
 without replacement has variance
@@ -20,7 +21,8 @@ instances, so for the difference of two systems, M_u is their difference on inst
 Notes
 -----
 All results are about the mean over the given instances. If the cost of an instance is random, N is
-the expected number of instances; the variance then differs only by terms of order 1/N.
+the expected number of instances; the variance then differs from the formula only by terms of order
+1/N.
 
 The difference of two means over N drawn instances has the sign of the sum X of the differences
 :math:`d_u` of the two systems on the drawn instances u. With the power sums
@@ -60,17 +62,19 @@ from sampledash.types import Floats, Progress
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
 _NOTHING = 1e-13  # cases with a smaller probability are left out in ``_surplus_chance``
-_REACH = 8.0  # the sign of a difference of more standard errors than this is certain
+_REACH = 8.0  # a difference of more than this many standard errors has a certain sign
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
-# The normal distribution is used if more instances than this are drawn, and more are left out.
+# The normal distribution is used if more than this many instances are drawn, and also more than
+# this many instances are left out.
 _MOST = 2_500
-# Differences of two systems per instance are tested for a common unit if they have at most this
-# many distinct sizes.
+# The differences of two systems on single instances are tested for a common unit (of which all are
+# multiples) if they have at most this many different absolute values.
 _SIZES = 30
-# Smaller factors of the power sums p_k in the recursion of the module docstring are left out.
+# In the recursion of the module docstring, a power sum p_k is left out if its factor times the
+# number of instances is at most this.
 _WEIGHTLESS = 1e-17
 # Frequencies are processed in blocks of this length, because exp(i value frequency) is a product of
-# a factor per block and a factor per step within the block.
+# a factor per block and a factor per step within the block, so fewer exponentials are computed.
 _STEPS = 64
 
 
@@ -105,9 +109,9 @@ def designs(
     corrections
         Corrections of the sampled ranks; each is a separate design.
     proxies
-        Map from the name of a proxy, whose order of the candidates decides which are scored first,
-        to its mean cost: the mean of :func:`~sampledash.proxy_cost` over the instances, one number
-        or one per system.
+        Map from the name of a proxy (a cheap score: candidates with a high proxy score are scored
+        first) to its mean cost: the mean of :func:`~sampledash.proxy_cost` over the instances, one
+        number or one per system.
     progress
         Called with the share of the work that is done.
     **options
@@ -206,8 +210,8 @@ def designs(
                 )
             prices[f"{STOPPED}, {name}"] = np.broadcast_to(costs, len(sets))
     for design, price in prices.items():
-        # All systems are evaluated on the same instances, so the budgets and the costs of an
-        # instance are averaged over the systems.
+        # All systems are evaluated on the same instances, so the cost of an instance is averaged
+        # over the systems.
         share = min(budget / float(price.mean()), 1.0)
         error = np.array([sample.error(i, share) for i in range(len(sets))])
         chances = [sample.chance(i, j, share) if truth else np.nan for i, j, truth in pairs]
@@ -220,7 +224,7 @@ def designs(
 
 
 class _Sample:
-    """Exact values of all instances, from which samples of instances are drawn.
+    """Exact metric of each instance under each system, from which samples of instances are drawn.
 
     Systems that rank the same instances list them in the same order.
     """
@@ -257,8 +261,8 @@ class _Sample:
     def chance(self, i: int, j: int, share: float) -> float:
         """Return P(mean of system i > mean of system j) over a random ``share`` of the instances.
 
-        Systems that rank the same instances are evaluated on the same drawn instances. For other
-        systems, instances are drawn separately.
+        If both systems rank the same instances, both are evaluated on the same drawn instances.
+        Otherwise, instances are drawn separately for each system.
         """
         difference = float(self.mean[i] - self.mean[j])
         if self.group[i] == self.group[j]:
@@ -268,7 +272,8 @@ class _Sample:
             error = float(np.hypot(self.error(i, share), self.error(j, share)))
             gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
         whole = not any(np.any(counts % 1) for _, counts in gains)
-        # Beyond _REACH standard errors, the sign of the difference is certain.
+        # Beyond _REACH standard errors, the sign of the difference is certain, so the normal
+        # distribution suffices.
         if whole and abs(difference) < _REACH * error:
             return _chance_of_subsets(gains, share, difference, error)
         return float(normal_chances(difference, error))
@@ -279,10 +284,10 @@ def _chance_of_subsets(
 ) -> float:
     """Return P(sum of one or two means over random subsets of instances > 0).
 
-    The sum is the difference of two systems: one mean of differences if both systems use the same
-    instances, else one mean per system. ``gains``: for each mean, the values and the number of
-    instances with each value; a ``share`` of the instances is drawn. ``difference`` and ``error``:
-    expected value and standard error of the sum.
+    The sum is the difference of two systems. It consists of one mean of differences if both systems
+    use the same instances, else of one mean per system (negative for the second). ``gains``: for
+    each mean, the values and the number of instances with each value; a ``share`` of the instances
+    is drawn. ``difference`` and ``error``: expected value and standard error of the sum.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -296,15 +301,15 @@ def _chance_of_subsets(
         if len(gains) == 1 and comb(total, drawn) <= _SUBSETS:
             chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
             return float(np.mean(chosen.mean(axis=1) > TIED))
-        # If all values are multiples of one unit, the two systems often tie, and half a unit is
-        # needed as continuity correction. Means over separately drawn instances rarely tie, so
-        # their values are not tested for a common unit.
+        # If all values are multiples of one unit, the two systems often tie, and the normal
+        # distribution needs a continuity correction of half a unit. Means over separately drawn
+        # instances rarely tie, so their values are not tested for a common unit.
         if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
             step = unit[0] / 2 / drawn
         values = values / drawn
         if 2 * drawn > total:
-            # Compute the sum over the fewer instances that are left out instead, which is faster.
-            # Both sums together are a constant.
+            # More than half of the instances are drawn. It is faster to compute the sum over those
+            # that are left out: both sums together are a constant.
             values, drawn, shift = -values, total - drawn, shift - float(counts @ values)
         means.append((values, counts, drawn))
     if max(drawn for _, _, drawn in means) > _MOST:
@@ -323,14 +328,14 @@ def _chance_of_subsets(
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
     """Return the characteristic function of a sum of values drawn without replacement: (f,).
 
-    ``drawn`` of the ``values``, which occur ``counts`` times, are added; f is the number of
-    frequencies.
+    Each of the ``values`` occurs as many times as ``counts`` says. ``drawn`` values are drawn and
+    added. f is the number of frequencies.
     """
 
     def weights(n: int) -> Floats:
-        """Return the non-negligible factors of the power sums in the recursion for n draws.
+        """Return the non-negligible factors of the power sums p_k in the recursion for n draws.
 
-        The recursion is in the module docstring.
+        The module docstring contains the recursion.
         """
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
@@ -355,10 +360,10 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
 
 
 def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
-    """Return P(more ``up`` than ``down`` instances in a draw without replacement).
+    """Return P(a random subset has more instances that favour the first system than the second).
 
-    Of ``total`` instances, ``drawn`` are drawn. ``up`` and ``down`` are also the numbers of these
-    two kinds of instances among the ``total``.
+    Of ``total`` instances, ``drawn`` are drawn without replacement. ``up`` of all instances favour
+    the first system, ``down`` favour the second, and the rest favour neither.
     """
 
     def law(m: int, above: float, below: float) -> Floats:

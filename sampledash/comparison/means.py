@@ -1,4 +1,4 @@
-r"""Mean of a metric over a rank set: the exact mean, and the expected sampled mean at any m.
+r"""Mean of a metric over a rank set: the exact mean, and the expected mean at m sampled negatives.
 
 Let H[m](s) be the expected total weight of the relevant items that have s of m sampled negatives
 above them. Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme.
@@ -7,7 +7,8 @@ So this histogram is thinned from m to m - 1 by
     H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
 
 a sum of positive terms, so that no precision is lost. Without replacement, an item with N negatives
-enters the histogram at m = N, where all its negatives are drawn and its count above is known.
+enters the histogram at m = N, where all N negatives are drawn and the number of them above the item
+is known.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ _KEPT = 16  # number of values of m for which the results of ``merged`` are cach
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
-    """Return a callback for the share of step ``number`` (from 0) that is done.
+    """Return a callback that takes the share of step ``number`` (0, 1, ...) that is done.
 
-    It calls ``progress`` with the share of all ``steps``, which are of equal size.
+    It calls ``progress`` with the share of the whole work (``steps`` equal steps) that is then
+    done.
     """
     checks.function("progress", progress)
     report = progress or (lambda share: None)
@@ -150,7 +152,10 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
-    """Return each relevant item's value, averaged over above..above + tied items above it."""
+    """Return each relevant item's value, averaged over the orders of the tied items.
+
+    Equally many orders put ``above``, ``above`` + 1, ..., or ``above`` + ``tied`` items above it.
+    """
     top = int((above + tied).max())
     if top < _TABLE:
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
@@ -224,8 +229,8 @@ class MeansOverM:
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
         # One :class:`_Pass` computes all metrics that rank a relevant item among the same items and
-        # have the same ``scale`` for every number of relevant items, because their histograms are
-        # equal.
+        # have the same ``scale`` for every number of relevant items, because such metrics have
+        # equal histograms.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -273,12 +278,12 @@ class _Pass:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
-        #: Map from m to tuples: a row, and the indices of its items that have exactly m negatives.
-        #: These items are added to the histogram at this m.
+        #: Map from m to tuples: a row of the histograms, and the indices of the row's items that
+        #: have exactly m negatives. These items are added to the row when it has come down to m.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: Map from a row to the numbers of negatives of its items that have at most m_max, in
-        #: increasing order, and the cumulative sums of the exact values of these items. At any m,
-        #: the items with fewer than m negatives contribute such a sum to the mean.
+        #: For rows with items that have at most m_max negatives: how many negatives each of these
+        #: items has, in increasing order, and the cumulative sums of their exact values. At any m,
+        #: the items with fewer than m negatives contribute one of these sums to the mean.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -292,15 +297,15 @@ class _Pass:
                 self.lanes.append(lane)
         top = m_max
         if protocol.design.distinct:
-            # At an m above all numbers of negatives, every value is exact, without a histogram.
+            # If all items have fewer than m negatives, all values are exact and need no histogram.
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
         first = _histograms(self.parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # For each position: its rows of the histograms, and the uncorrected values of the metrics
-        # for each number of sampled negatives above. The values of AUC, ATOP and TOPK depend on m
-        # too, so these metrics, listed in ``moving``, are recomputed at each m.
+        # For each position of a relevant item: its rows of the histograms, and the uncorrected
+        # values of the metrics for 0, 1, ... sampled negatives above. The values of AUC, ATOP and
+        # TOPK depend on m too, so these metrics, listed in ``moving``, are recomputed at each m.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
@@ -310,8 +315,8 @@ class _Pass:
             every = len(rows) == len(positions)
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
-        #: Matrix with 1 where a lane (row of the histograms) belongs to a system, else 0: (systems,
-        #: lanes).
+        #: ``owned`` has a 1 where a lane (row of the histograms) belongs to a system, and 0
+        #: elsewhere: (systems, lanes).
         owners = np.array([lane.system for lane in self.lanes])
         self.owned = (np.arange(len(atoms))[:, None] == owners).astype(np.float64)
         self.counts = np.arange(1.0, top + 2.0)
@@ -329,10 +334,11 @@ class _Pass:
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
         """Add items to a row of the histograms at the m at which all their negatives are sampled.
 
-        The number of sampled negatives above such an item is the true number of negatives above.
+        The number of sampled negatives above such an item is its true number of negatives above.
         """
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        # The numbers above are whole, but stored as floats if ``merged`` has joined other items.
+        # The numbers of negatives above these items are whole, but they are stored as floats if
+        # ``merged`` has joined other items of the system.
         above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))
@@ -369,8 +375,9 @@ class _Pass:
                 for below in range(m - 1, target - 1, -1):
                     self._thin(thinned, below)
                 m, thinned = target, thinned[:, : target + 1]
-                # If this call skips some m below, a later call may need them, and can then start
-                # thinning from this m. So the histograms at this m are cached if there is room.
+                # If this call skips some m below ``target``, a later call may need the skipped m,
+                # and can start from ``target``. So cache the histograms at ``target`` if there is
+                # room.
                 gap = index and target - wanted[index - 1] > 1
                 if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
                     self.kept[m] = thinned.copy()
@@ -392,7 +399,7 @@ class _Pass:
             self._arrive(thinned[row], row, members)
 
     def _values(self, thinned: Floats, m: int) -> Floats:
-        """Return the expected contribution of each lane to each mean at m: (lanes, metrics)."""
+        """Return what each lane adds to the expected mean of each metric: (lanes, metrics)."""
         values = np.zeros((len(self.lanes), len(self.metrics)))
         if self.protocol.correction.by_rank:
             for row, lane in enumerate(self.lanes):
@@ -471,10 +478,10 @@ def curve(
 
 
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
-    """Return fewer items, with fractional numbers above, that have the same histogram at m.
+    """Return fewer items, with fractional numbers of negatives above, for a computation at m.
 
-    The histogram is that of the number of sampled negatives above (:func:`_histograms`). Where
-    items cannot be joined, ``atoms`` are returned unchanged.
+    Their histogram of the number of sampled negatives above (:func:`_histograms`) is that of
+    ``atoms``. If no items can be joined, ``atoms`` are returned unchanged.
     """
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms

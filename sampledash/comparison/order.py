@@ -1,6 +1,7 @@
 """Order of systems by the exact metric, and by the expected sampled metric at many m.
 
-A flip is an m at which the expected order of two systems is reversed.
+m is the number of sampled negatives. A flip is an m at which the expected order of two systems is
+the opposite of their order at the largest smaller m at which the two are not tied.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ EVERY = 400  # corrections that need a fit are evaluated at every m up to this v
 # Above EVERY, a correction that needs a fit is evaluated at this number of values of m, and between
 # them by bisection where the order of two systems changes.
 BEYOND = 64
-QUICK_MOST, QUICK_TOP = 40, 1_000  # number of values of m, and the largest m, in quick_ladder
+QUICK_MOST, QUICK_TOP = 40, 1_000  # most values of m, and the largest m, in quick_ladder
 _BLOCK = 1 << 22  # number of differences of means in memory at a time
 
 
@@ -45,8 +46,8 @@ def check_sets(sets: Sequence[RankSet]) -> None:
 def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) -> int:
     """Return the largest m to evaluate: ``m_max``, or by default the largest n - 1, up to 20,000.
 
-    Without replacement, the result is at most the largest number of negatives. If all instances of
-    a system have the same number of negatives, it is also at most that number.
+    Without replacement, the result is at most the largest number of negatives of any instance. If
+    all instances of a system have equally many negatives, the result is at most this number too.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.design.distinct:
@@ -72,13 +73,13 @@ class Orders:
         return self.means[i] if i < len(self.m_values) and self.m_values[i] == m else None
 
     def signs(self, first: int, second: int, metric: int) -> Ints:
-        """Return the order of a pair at each m: 1 where the first is ahead, 0 for a tie, or -1."""
+        """Return 1 for each m at which ``first`` is ahead, -1 if ``second`` is, 0 for a tie."""
         return sign(self.means[:, first, metric] - self.means[:, second, metric])
 
     def flips(self, first: int, second: int, metric: int) -> list[int]:
-        """Return each m at which the order of two systems is reversed.
+        """Return each m at which the order of two systems is the opposite of their previous order.
 
-        Ties are skipped: the order at such an m is compared with that at the last m without a tie.
+        The previous order is that at the largest smaller m at which the two are not tied.
         """
         signs = self.signs(first, second, metric)
         strict = np.flatnonzero(signs)
@@ -86,7 +87,10 @@ class Orders:
         return [int(m) for m in self.m_values[strict[changed]]]
 
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
-        """Return the smallest m from which on the better system stays ahead, or None."""
+        """Return the smallest m from which on the better system stays ahead.
+
+        Return None if this system is not ahead at the largest m.
+        """
         return int(self.all_right_from(np.array([better]), np.array([worse]), metric)[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
@@ -97,7 +101,7 @@ class Orders:
         for start in range(0, len(better), step):
             rows = slice(start, start + step)
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
-            # For each pair, the index of the m that follows the last wrong order or tie.
+            # For each pair, the index of the m after the last m with a wrong order or a tie.
             last = len(wrong) - np.argmax(wrong[::-1], axis=0)
             last[~wrong.any(axis=0)] = 0
             first[rows] = np.r_[self.m_values, 0][last]
@@ -136,8 +140,8 @@ def orders(
     Uncorrected values and rank estimates are evaluated at every m. Where each m needs its own
     computation (a fitted correction, or a varying number of distinct negatives), every m up to 400
     is evaluated, and larger m on a logarithmic grid, refined by bisection where a pair changes its
-    order. ``m_values``, if given, replace these m, also with bisection; they are ignored for
-    uncorrected values that do not need a computation for each m.
+    order. If ``m_values`` are given, they replace these m, also with bisection. They are ignored
+    for uncorrected values, unless the number of distinct negatives varies.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
@@ -167,7 +171,7 @@ def orders(
 
 
 def _between_changes(evaluated: Orders, systems: int) -> Ints:
-    """Return the midpoint of each gap between evaluated m over which a pair changes its order."""
+    """Return the midpoint between neighbouring evaluated m at which some pair's orders differ."""
     m = evaluated.m_values
     gaps = np.flatnonzero(np.diff(m) > 1)
     if not len(gaps):
@@ -185,9 +189,9 @@ def _between_changes(evaluated: Orders, systems: int) -> Ints:
 def true_order(
     metric: Metric, sets: Sequence[RankSet], protocol: Protocol
 ) -> list[tuple[int, int, int]]:
-    """Return all pairs of system indices by the exact metric: (better, worse, truth).
+    """Return all pairs of systems as (index of the better, index of the worse, truth).
 
-    The truth is 1, or 0 if the exact metric ties the pair.
+    The better system has the larger exact mean. The truth is 1, or 0 if the exact means are tied.
     """
     return true_pairs(exact_means([metric], sets, protocol)[:, 0])
 
@@ -217,7 +221,10 @@ def pair_table(
 
 
 class Flip(NamedTuple):
-    """A value of m at which the expected order of two systems is reversed."""
+    """An m at which the expected order of two systems is the opposite of their previous order.
+
+    The previous order is that at the largest smaller m at which the two are not tied.
+    """
 
     first: str
     second: str
@@ -232,7 +239,7 @@ def flips(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> list[Flip]:
-    """Return every m at which the expected order of a pair is reversed.
+    """Return every m at which the expected order of a pair is the opposite of its previous order.
 
     Parameters
     ----------
@@ -250,8 +257,8 @@ def flips(
     Returns
     -------
     One :class:`Flip` per pair and m: pairs in the order of ``sets``, and m in increasing order.
-    Differences up to 1e-12 are ties. Ties are skipped: an order is a flip if it is the opposite of
-    the last order that was not a tie.
+    Differences up to 1e-12 are ties. The previous order of a pair is that at the largest smaller m
+    at which the pair is not tied.
     """
     check_sets(sets)
     protocol = Protocol.of(options)
@@ -271,7 +278,7 @@ def right_from(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Return the smallest m from which on the expected order of each pair stays right.
+    """Return the smallest m from which on the expected order of each pair is always right.
 
     The parameters are those of :func:`flips`.
 

@@ -28,17 +28,18 @@ _MOST_INSTANCES = 1e15  # largest number of instances that is reported
 # Ratio of neighbouring values of m in a search. _UNEVEN is for corrected metrics and TOPK, which do
 # not change smoothly with m.
 _SMOOTH, _UNEVEN = 2.0, 1.2
-# The guessed answer m is improved at most this many times, by an evaluation of the means at m.
+# A guess of the needed m is improved at most this many times: means and variances are evaluated at
+# the guess, and m is guessed again.
 _REFINED = 6
-_NEAR = 0.02  # bound on the difference of the exact chance and the normal approximation
-# With few instances, larger m than the answer are checked, because the chance may drop again. The
-# time for a check is proportional to m, so the sum of the m that are checked in a row is limited:
-# to _CHECKED for exact chances, and to _SIMULATED for simulated chances.
+_NEAR = 0.02  # the normal approximation of a chance is taken to have a smaller error than this
+# With few instances, the chance may be too low again at some m above the answer. So the chance is
+# also computed at the m that follow the answer, until the sum of these m reaches _CHECKED, or
+# _SIMULATED if chances are simulated. The sum is limited because the time is proportional to m.
 _CHECKED, _SIMULATED = 6_000, 600
-_SHORT = 400  # every larger m is checked if m_max times the number of pairs is at most this
+_SHORT = 400  # all larger m are checked if m_max times the number of pairs is at most this
 # With fewer instances than this, a mean takes few values, so a chance may drop again as m grows.
 _MANY = 300
-_CLOSE = 200  # the guess of m is good enough if it changes by about 1 / _CLOSE of its value or less
+_CLOSE = 200  # a guess of m is good enough if the next guess differs by a share of about 1 / _CLOSE
 
 
 def negatives_needed(
@@ -77,7 +78,7 @@ def negatives_needed(
     Notes
     -----
     The chance at the returned m reaches the probability, and the chance at m - 1 does not; both are
-    computed in full. Larger m are checked by the normal approximation. It uses the expected
+    computed in full. Larger m are checked by the normal approximation, which uses the expected
     difference at every m, or, for corrections that need a fit, interpolated between values of m
     that are 20 % apart. The variance is interpolated between values of m a factor of 2 apart, or
     20 % apart with a correction. The chance need not grow with m: with a correction, a run may show
@@ -160,7 +161,7 @@ def instances_needed(
 def _instances(difference: float, variance: float, step: float, probability: float) -> int | None:
     """Return the smallest N with P(Normal(difference - step/N, variance/N) > 0) >= probability.
 
-    N is the number of instances. None if there is no such N, or if it would exceed 10^15.
+    N is the number of instances. Return None if there is no such N, or if N would exceed 10^15.
     """
     if difference <= TIED:
         return None
@@ -201,9 +202,9 @@ class _Search:
 
     @cached_property
     def every(self) -> Floats | None:
-        """Expected means at m = 1, 2, ..., top: shape (top, systems).
+        """Expected means at m = 1, 2, ..., ``top``: shape (top, systems).
 
-        None if each m needs its own computation.
+        The value is None if each m needs its own computation, which would take too long.
         """
         if self.protocol.anew:
             return None
@@ -250,11 +251,11 @@ class _Search:
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
-        """Return an m from which on i is shown above j even if variances are as large as possible.
+        """Return an m from which on a run shows i above j with the required probability.
 
-        The result is top + 1 if there is no such m. A value in 0..1 with expected value e has a
-        variance of at most e (1 - e). This bound is concave in e, so its mean over the instances is
-        at most its value at the mean of e.
+        The m is right even if variances are as large as possible; it is ``top`` + 1 if there is
+        none. A value in 0..1 with expected value e has a variance of at most e (1 - e). This bound
+        is concave in e, so its mean over the instances is at most its value at the mean of e.
         """
         if self.every is None or self._few(i, j):
             return self.top + 1
@@ -266,7 +267,7 @@ class _Search:
         return int(np.flatnonzero(unsure).max(initial=-1)) + 2
 
     def shown_at_top(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the pairs whose true order is shown at the largest m with enough probability."""
+        """Return the pairs whose true order has the required probability at the largest m."""
         unsure = {pair for pair in pairs if self.surely_from(*pair) > self.top}
         self._evaluate(self.top, [pair for pair in unsure if not self._few(*pair)])
 
@@ -280,7 +281,7 @@ class _Search:
         return [pair for pair in pairs if pair not in unsure or at_top(*pair)]
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Evaluate ever smaller m for each pair, until the chance of the order is too low."""
+        """Evaluate ever smaller m for each pair, until the chance of its true order is too low."""
         # The value of TOPK jumps as m grows, because its cutoff in the sampled list jumps.
         smooth = not self.protocol.correction.by_rank and self.metric.share is None
         ratio = _SMOOTH if smooth else _UNEVEN
@@ -299,7 +300,7 @@ class _Search:
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Return, for each pair, the m from which on the chance of its true order is high enough.
 
-        Pairs for which it is too low at the largest m are left out.
+        Pairs whose chance is too low at the largest m are left out.
         """
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
@@ -312,16 +313,17 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Check some m above ``start``; return the m after the last m that does not show the order.
+        """Check some m above ``start``; return 1 + the largest of them that hides the true order.
 
-        Return ``start`` if all checked m show the order. ``share``: share of the work that is
-        allowed for such checks of all pairs.
+        Return ``start`` if all checked m show the true order. ``share``: the share of this pair in
+        the time that is allowed for the checks of all pairs.
         """
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
         checked = start
-        # Check windows of m. The time for a check is proportional to m, so each window ends where
-        # the sum of its values of m reaches the budget.
+        # Check all m of a window. If some do not show the order, check another window after the
+        # last of them. The time for a check is proportional to m, so a window ends where the sum of
+        # its m reaches the budget.
         while True:
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
             end = int(min(start + window, self.top))

@@ -1,6 +1,8 @@
 r"""Distribution of the mean metric of one sampled run.
 
-It is exact for metrics that count hits; for other metrics it is computed by Fourier transforms.
+It is computed exactly for metrics that count hits. For other metrics, the distributions of single
+instances are convolved, or the characteristic function of the mean is computed, or runs are
+simulated.
 
 **Hits.** Sampling does not change the order of the relevant items of a list. So an instance has at
 least j hits if and only if its j-th relevant item hits, and the hit probabilities of the single
@@ -47,19 +49,19 @@ _JOINED = 500_000
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
 # Number of grid points on which the distribution of a sum with too many values is approximated.
 _CELLS = 1 << 15
-RUNS = 20_000  # number of simulated runs, used if no other method applies
+RUNS = 20_000  # number of runs that are simulated if no other method applies
 # Number of random draws that takes about half a second. Fewer runs are simulated if RUNS runs would
 # need more than twice this number.
 DRAWS = 4_000_000
-# ``largest_term`` returns NaN, to save time, if there are more than _LAWS distinct relevant items
-# and their number times the number of distinct values exceeds _WORK.
+# ``largest_term`` returns NaN, to save time, if there are more than _LAWS distinct relevant items,
+# and the number of these items times the number of their distinct values exceeds _WORK.
 _LAWS, _WORK = 500, 300_000
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
 # Frequencies are processed in blocks of this length, because exp(i value frequency) is a product of
-# a factor per block and a factor per step within the block.
+# a factor per block and a factor per step within the block, so fewer exponentials are computed.
 _STEPS = 64
-# Values are split into usual and large values, which ``by_lumps`` counts separately, if the range
-# of either group is at most this share of the gap between the groups.
+# ``by_lumps`` splits the values of an item into a group of small values and a group of large
+# values, if the range of each group is at most this share of the gap between the groups.
 TOP = 0.05
 
 
@@ -87,19 +89,19 @@ class Run:
     ranks: RankSet
     m: int
     protocol: Protocol
-    means: Floats | None = None  # expected value of each distinct relevant item, if known
+    means: Floats | None = None  # expected contribution of each distinct relevant item, if known
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """Distinct relevant items, with their numbers of negatives above.
+        """Distinct relevant items; each has a number of negatives above, and a count.
 
-        For TOPK and ATOP, the other relevant items of an instance count as negatives.
+        For TOPK and ATOP, the negatives include the other relevant items of the same instance.
         """
         return as_ranked_by(self.metric, self.ranks.counted(self.protocol.ties))
 
     @cached_property
     def weights(self) -> Floats:
-        """Weight of each distinct relevant item's value in the mean."""
+        """Weight of each distinct relevant item's value in the mean metric."""
         atoms = self.ranks.counted(self.protocol.ties)
         return np.asarray(self.metric.scales(atoms.relevant) * self.protocol.shares(atoms))
 
@@ -167,8 +169,9 @@ class Run:
         steps = np.diff(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
         )
-        # Means of AUC are evenly spaced if every sampled negative above an item changes its value
-        # by the same amount. A correction of several relevant items would shift the values.
+        # Means of AUC are evenly spaced if every sampled negative above an item changes the item's
+        # value by the same amount. Corrected values of several relevant items are excluded, because
+        # a correction would shift their sums.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         )
@@ -176,20 +179,20 @@ class Run:
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether one gap between neighbouring values of an item is nearly their whole range.
+        """Whether the values of an item have one gap that is nearly the whole range of the values.
 
-        The values beyond this gap can then be counted separately (:func:`by_lumps`).
+        Values above this gap can then be counted separately from values below (:func:`by_lumps`).
         """
         jumps = np.diff(np.unique(self.vector))
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
 
     def largest_term(self, *, by_draw: bool = True) -> float:
-        """Return how much one independent term of the mean can change it at most, or NaN.
+        """Return the largest change of the mean by one of its independent terms, or NaN.
 
-        A term is the contribution of an instance. With ``by_draw``, it is the contribution of a
-        single drawn negative if all of them add the same amount, because a hypergeometric count,
-        like a binomial count, is distributed as a sum of independent hits. The result is NaN if it
-        is unknown, or if there are too many distinct items to compute it.
+        A term is the contribution of an instance. With ``by_draw``, a term is the contribution of a
+        single drawn negative if all drawn negatives add the same amount, because a hypergeometric
+        count, like a binomial count, is distributed as a sum of independent hits. The result is NaN
+        if the terms are unknown, or if there are too many distinct items for the computation.
         """
         if not self.is_sum:
             hits = self.hits
@@ -201,7 +204,7 @@ class Run:
         straight = np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied)
         span = float(np.abs(steps[0]) if by_draw and straight else np.ptp(vector))
         if np.any(self.complete):
-            # Items whose negatives are all drawn have exact values, in 0..1.
+            # Items whose negatives are all drawn have exact values, anywhere in 0..1.
             span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
         return span * float(self.weights[atoms.position == 1].max())
 
@@ -276,10 +279,11 @@ class Run:
         return (low, gap) if falling and np.all(vectors == two) else None
 
     def law_of_hits(self) -> Law | None:
-        """Return the distribution of the mean if each relevant item adds one of two values to it.
+        """Return the distribution of the mean if each relevant item either hits or misses.
 
-        None if an item may add other values, if there are too many instances or hits, or if the
-        gains of the hits have no common unit.
+        A hit and a miss each add a fixed value to the mean. Return None if an item may add other
+        values, if there are too many instances or hits, or if the gains of the hits have no common
+        unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
@@ -314,7 +318,7 @@ class Run:
     def terms(self) -> list[tuple[Floats, Floats, int]]:
         """Return (values, probabilities, count) of each term of the mean.
 
-        There is one term per distinct best relevant item, and it is added count times.
+        There is one term for each distinct best relevant item. This term is added count times.
         """
         first = self.atoms.position == 1
         atoms = self.atoms[first]
@@ -322,7 +326,7 @@ class Run:
         return [(*law, int(count)) for law, count in zip(laws, atoms.count, strict=True)]
 
     def instance_terms(self, order: Ints) -> list[Law]:
-        """Return the distribution of the value of each instance whose index is in ``order``."""
+        """Return the distribution of the metric of each instance whose index is in ``order``."""
         atoms, at = self._instances(order)
         laws = self._terms_of(atoms, np.full(len(atoms), self.metric.scale(1)))
         return [laws[i] for i in at]
@@ -360,7 +364,7 @@ class Run:
                 yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
-        """Return the characteristic function of the value of each instance in ``order``.
+        """Return the characteristic function of the metric of each instance in ``order``.
 
         ``order`` holds indices of instances. The shape is (instances, frequencies). With several
         relevant items, each item must hit or miss, and all instances must have equal weights.
@@ -431,8 +435,8 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
 
     ``parts``: (values, probabilities, number of terms with this distribution).
     """
-    # Sums of evenly spaced values often coincide. Sums of other values rarely do, so the number of
-    # distinct sums is then estimated by a binomial coefficient.
+    # Sums of evenly spaced values often coincide. Sums of other values rarely do, so a binomial
+    # coefficient then estimates how many distinct sums there are.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
@@ -450,7 +454,7 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
 
 
 def _merged(values: Floats, mass: Floats) -> Law:
-    """Return a distribution with sorted values: drop negligible values and join equal values."""
+    """Return a distribution with sorted values, joining equal and dropping negligible values."""
     keep = mass > _NOTHING
     values, mass = values[keep], mass[keep]
     order = np.argsort(values)
@@ -477,16 +481,16 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
         split += np.bincount(cell + 1, p * (place - cell), 2 * _CELLS)
         product *= np.fft.rfft(split) ** times
     mass = np.fft.irfft(product)[:_CELLS]
-    weighs = mass > 1e-15  # above the rounding error of the Fourier transform
+    weighs = mass > 1e-15  # probabilities above the rounding error of the Fourier transform
     values = np.asarray(low + step * np.arange(_CELLS))
     return values[weighs], np.asarray(mass[weighs] / mass[weighs].sum())
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Return the largest common unit of all ``worths``, and each of them as a multiple of it.
+    """Return the largest unit of which all ``worths`` are multiples, and these multiples.
 
-    ``worths`` holds one array per worth (such as the gain of a hit), whose entries must be equal.
-    The result is None if the entries of an array differ, or if there is no common unit.
+    ``worths`` holds one array per worth (such as the gain of a hit). All entries of such an array
+    must be equal. The result is None if they are not equal, or if there is no common unit.
     """
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
@@ -505,8 +509,8 @@ def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None
 def _sum_of(laws: Floats) -> _Counts:
     """Return the distribution of a sum of independent counts (rows), by pairwise convolution.
 
-    Only positive numbers are added, so that small probabilities are accurate. A Fourier transform
-    would have errors of 1e-16 everywhere.
+    Only positive numbers are added, so that small probabilities are accurate. With a Fourier
+    transform, every probability would have an error of 1e-16.
     """
     laws = laws.T.copy()
     # While there are many short distributions, convolve all pairs of them at once.
@@ -538,7 +542,7 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
     """Return the distribution of the count ``total`` plus ``step`` times the count ``law``."""
     reach = step * (len(law.mass) - 1) + 1
     mass = np.zeros(len(total.mass) + reach - 1)
-    # Loop over the shorter distribution, and add shifted copies of the longer one.
+    # Loop over the shorter of the two distributions, and add shifted copies of the longer one.
     if step and len(total.mass) < len(law.mass):
         for i, p in enumerate(total.mass.tolist()):
             mass[i : i + reach : step] += p * law.mass
@@ -551,8 +555,8 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 def waves_of(values: Floats, frequencies: Floats) -> Complex:
     """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
-    Each entry is a factor for a block of frequencies times a factor for a position in the block,
-    which needs fewer exponentials.
+    Each entry is computed as a factor for its block of frequencies times a factor for its position
+    in the block, so that fewer exponentials are needed.
     """
     within = frequencies[:_STEPS] - frequencies[0]
     starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))

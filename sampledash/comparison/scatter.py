@@ -1,17 +1,18 @@
 r"""Variance of the mean metric of one sampled run, over the draw of the negatives.
 
-It adds the variances of the relevant items' contributions and, for several relevant items of one
-instance, their covariances. The covariances follow from the order of these items: all negatives
-above a relevant item are also above the next worse relevant item. Given the number W of drawn
-negatives above the j-th relevant item, its contribution v_j and the sum S of the contributions of
-the better relevant items are independent, so
+This variance is the sum of the variances of the relevant items' contributions and, for several
+relevant items of one instance, of their covariances. The covariances follow from the order of these
+items: all negatives above a relevant item are also above the next worse relevant item. Given the
+number W of drawn negatives above the j-th relevant item, the contribution v_j of this item and the
+sum S of the contributions of the better relevant items are independent, so
 
 .. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
 
 and E[S | W] is computed from one relevant item to the next worse one. The contribution of an untied
 item is a function of W. The contribution of a tied item also depends on the draws from its block of
-tied items, so E[v_j | W] is an average over these draws. The distribution for each number of draws
-is computed from that for one draw more, of which one is dropped at random.
+tied items, so E[v_j | W] is an average over these draws. The distribution of the number of draws
+above the item, given t draws, is computed from that given t + 1 draws, by dropping one draw at
+random.
 """
 
 from __future__ import annotations
@@ -90,7 +91,8 @@ def moments_of_means(
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
     """Return the variance of each relevant item's exact contribution over the order of its ties.
 
-    The contributions are not yet multiplied by ``metric.scales``.
+    The contributions are not yet multiplied by ``metric.scales``, which turns sums over the
+    relevant items of an instance into the metric.
     """
     atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
@@ -127,7 +129,8 @@ def atom_moments(
 ) -> tuple[Floats, Floats]:
     """Return mean and variance of each relevant item's sampled contribution: (metrics, items) each.
 
-    The contributions are not yet multiplied by ``metric.scales``.
+    The contributions are not yet multiplied by ``metric.scales``, which turns sums over the
+    relevant items of an instance into the metric.
     """
     means, variances = np.zeros((2, len(metrics), len(atoms)))
     full = protocol.design.distinct & (atoms.negatives < m)
@@ -154,7 +157,8 @@ def pair_covariances(
     """Return, per instance, the sum of the covariances of the contributions of its relevant items.
 
     The sum is over all pairs of relevant items, and 0 if all negatives of the instance are drawn.
-    The contributions are not yet multiplied by ``metric.scales``. Shape (instances, metrics).
+    The contributions are not yet multiplied by ``metric.scales``, which turns their sum into the
+    metric. The shape is (instances, metrics).
     """
     rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
@@ -181,12 +185,12 @@ def pair_covariances(
         # E[sum of the contributions so far | number of drawn negatives above the current item]
         sums = np.zeros((len(chosen), *vectors.shape[1:]))
         for j in range(1, int(size[0])):
-            at = first[size > j] + j  # rows of the next worse relevant item, if there is one
+            at = first[size > j] + j  # rows of the next worse relevant items, where there is one
             sums = sums[: len(at)]
             tied = rows.tied[at - 1] > 0
             sums[~tied] += vectors[j - 1]
             if np.any(tied):
-                # For tied items, condition on the number of draws above them or tied with them.
+                # For tied items, take means given the number of draws above or tied with the item.
                 upper = rows[at[tied] - 1]
                 block = replace(upper, negatives=upper.above + upper.tied)
                 sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
@@ -211,8 +215,8 @@ def _tied_means(
     """Return the expected ``vector[s]`` of each item, where s drawn negatives are above the item.
 
     The shape is (items, m + 1, metrics). Entry t is for t draws from the negatives of an item. With
-    ``beyond``, entry t is for m - t draws from these negatives; the other t drawn items are above
-    all of them and are included in s.
+    ``beyond``, entry t is for m - t draws from the negatives of an item; the other t drawn items
+    are above all these negatives, and s includes them.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))

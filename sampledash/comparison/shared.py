@@ -1,8 +1,8 @@
 r"""Chance of the true order when both systems see the same sampled negatives.
 
 The ranks of a relevant item under two systems do not determine which negatives are above it under
-both systems. Let a of N negatives be above it under the first system, b under the second, and o
-under both. This overlap o lies between max(0, a + b - N) and min(a, b). If both sampled values
+both systems. Let a of N negatives be above the item under the first system, b under the second, and
+o under both. This overlap o lies between max(0, a + b - N) and min(a, b). If both sampled values
 decrease with the number of drawn negatives above, their covariance increases with o. Proof: let f
 and g be the sampled values, as functions of the numbers s and t of drawn negatives above. Let x be
 a negative that is above under the first system only, and y one that is above under the second
@@ -10,11 +10,11 @@ only. Change the second system so that x is above and y is not. Samples with bot
 and y keep their numbers. Samples with x only and samples with y only, which are equally likely, had
 the numbers (s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows
 in proportion to (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this holds draw by draw.)
-The largest covariance belongs to the largest overlap, where one set above contains the other; the
-smallest covariance belongs to the smallest overlap, where one set is inside the complement of the
-other or contains this complement. Of t items drawn from a set of b items, the number in a subset of
-a items is Hypergeometric(b, a, t) without replacement, and Binomial(t, share of the weight)
-otherwise.
+The largest covariance belongs to the largest overlap, where one of the two sets of negatives above
+the item contains the other. The smallest covariance belongs to the smallest overlap, where one set
+is inside the complement of the other or contains this complement. Of t items drawn from a set of b
+items, the number in a subset of a items is Hypergeometric(b, a, t) without replacement. Otherwise,
+it is Binomial(t, p), where p is the share of the subset in the sampling weight of the set.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-# Half the normal density at 0. If values of the difference of two means are a step apart, half of
-# P(tie) is about _WIDER * step / standard deviation. The bounds are widened accordingly.
+# Half the normal density at 0. If neighbouring values of the difference of two means are a step
+# apart, half of P(tie) is about _WIDER * step / standard deviation. The bounds are widened by this.
 _WIDER = 0.2
+# A sampled count is the number of sampled negatives above a relevant item.
 _NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance
-_STRAIGHT = 1e-14  # values are linear in the sampled count if their steps vary by at most this
+_STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
 _CACHE = 1 << 15  # number of probabilities that are processed together, so that they stay in cache
-# The smallest covariances are only bounded, not computed, if together they make up at most this
-# share of the variance.
+# The smallest of the instances' covariances are not computed but only bounded (Cauchy-Schwarz), as
+# long as these bounds together are at most this share of the variance.
 _NEGLIGIBLE = 1e-3
 
 
@@ -76,14 +77,15 @@ def probability_if_shared(
     to affect both systems alike. ``high`` is the chance if, for each relevant item, the negatives
     above it under one system include those above it under the other; ``low`` is the chance if these
     two sets overlap as little as possible (the reverse if the sampled order is wrong). From 30
-    instances on, the difference is taken as normal, with its variance in these two cases. The
-    variance is exact if there are no ties and values decrease with the sampled rank (uncorrected,
-    rank estimate, CLS); else it is a bound. The normal distribution ignores skewness, and ties of
-    means with few values. Therefore both bounds are widened by 0.2 times the effect of one sampled
-    value on a mean, in standard deviations of the difference (one relevant item per instance, up to
-    2,000 instances). In 300 random pairs of 30 to 200 instances, no simulated chance was outside
-    the bounds. The order of tied items is random, and independent between the systems. Below 30
-    instances, the bounds of Makarov and Cantelli are used, which hold for any dependence.
+    instances on, the difference is assumed to be normal, with the variance that it has in these two
+    cases. The variance is exact if there are no ties and values decrease with the sampled rank
+    (uncorrected, rank estimate, CLS); else it is a bound. The normal distribution ignores skewness,
+    and that means with few values can tie. Therefore both bounds are widened by 0.2 times the
+    effect of one sampled value on a mean, in standard deviations of the difference (one relevant
+    item per instance, up to 2,000 instances). In 300 random pairs of 30 to 200 instances, no
+    simulated chance was outside the bounds. The order of tied items is random, and independent
+    between the systems. Below 30 instances, the bounds of Makarov and Cantelli are used, which hold
+    for any dependence.
 
     References
     ----------
@@ -122,10 +124,10 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
         if laws[0] is not None and laws[1] is not None:
             return _any_coupling(laws[0], laws[1], difference, max(variances[1], 0.0))
     step = common_step(first.run.half_unit, second.run.half_unit)
-    # A variance that differs from 0 only by rounding errors is set to 0.
+    # Set a variance to 0 if it differs from 0 only by rounding errors.
     deviations = np.sqrt(np.where(variances <= 1e-13 * (apart @ weight), 0.0, variances))
     chances = normal_chances(np.full(2, difference), deviations, step)
-    # Widen the bounds for ties of the means and skewness, which the normal distribution ignores.
+    # Widen the bounds, because the normal distribution ignores skewness, and that means can tie.
     move = np.max([first.largest_move, second.largest_move])
     certain = (deviations == 0) | np.isnan(move)
     off = np.where(certain, 0.0, _WIDER * move / np.where(certain, 1.0, deviations))
@@ -148,7 +150,7 @@ def _any_coupling(
         place = np.searchsorted(values, points, side="right" if side == "<=" else "left")
         return np.asarray(total[place])
 
-    # For any z, X > z >= Y implies X > Y, and X <= z <= Y excludes it.
+    # For any z, X > z >= Y implies X > Y, and X <= z <= Y implies that X > Y is false.
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
     high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
     slack = difference**2 + variance
@@ -168,7 +170,8 @@ def covariance_bounds(
 
     The results, the smallest and the largest possible covariances, have shape (instances,), in the
     order of ``first``; they are 0 for instances that are not ``wanted``. A corrected value is the
-    sum of a rising and a falling function of the sampled rank, which are bounded separately.
+    sum of a rising and a falling function of the sampled rank. The covariances of these functions
+    are bounded separately.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -227,8 +230,8 @@ def _item_bounds(
     """Return lower and upper bounds on the covariance of sampled values under two systems.
 
     Each result has one entry per row of ``left`` (relevant items under the first system) and
-    ``right`` (relevant items of the same instances under the second system). ``vectors`` are the
-    values by sampled count above, under each system.
+    ``right`` (relevant items of the same instances under the second system). ``vectors``: for
+    each system, the sampled values for 0..m sampled negatives above.
     """
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)
@@ -250,7 +253,8 @@ def _item_bounds(
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
         # The set of items above under the first system is compared with the set of items below
-        # under the second. If s of m sampled items are above, m - s are below: g is reversed.
+        # under the second. If s of m sampled items are above, m - s are below, so g as a function
+        # of the number below is g reversed.
         (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
     ):
         yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)
@@ -273,9 +277,10 @@ def nested_covariances(
 ) -> Floats:
     """Return covariances of functions of the sampled counts in two nested sets: (pairs, c, d).
 
-    ``inner``, ``outer`` and ``outside`` are the numbers of items (or the sampling weights) in the
-    smaller set, in the larger set, and outside the larger set. ``first`` (m + 1, c) and ``second``
-    (m + 1, d) are the values of the counts 0..m in the smaller and in the larger set.
+    There are several pairs of nested sets. ``inner``, ``outer`` and ``outside`` are the numbers of
+    items (or the sampling weights) in the smaller set, in the larger set, and outside the larger
+    set. ``first`` (m + 1, c) and ``second`` (m + 1, d) are the functions: their values at the
+    counts 0..m in the smaller and in the larger set.
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
         # The values are linear in the counts, as for AUC, so the covariance has a closed form.
@@ -348,8 +353,8 @@ def _coupled(
         edges = np.concatenate([np.cumsum(p, axis=1), np.cumsum(q, axis=1)], axis=1)
         order = np.argsort(edges, axis=1, kind="stable")
         width = np.diff(np.take_along_axis(edges, order, axis=1), axis=1, prepend=0.0)
-        # Number of cumulative probabilities of p (``first``) and of q (``place``) before each
-        # interval, which is the index of the interval's value of f and of g.
+        # ``first`` is the number of cumulative probabilities of p before each interval, which is
+        # the index of the interval's value of f. ``place`` is the same for q and g.
         first: Ints = np.cumsum(order < size, axis=1) - (order < size)
         place = np.arange(2 * size) - first
         mean_f, mean_g = (p @ f)[:, None], (q @ g)[:, None]

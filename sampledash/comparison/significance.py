@@ -24,11 +24,15 @@ from sampledash.protocol import Protocol, Weighting
 from sampledash.rank_sets import RankSet, Ties, first_items, unique_rows
 from sampledash.types import Floats, Ints, Progress
 
-_ENUMERATED = 20  # all swaps are enumerated if two systems differ on at most this many instances
+# ``flip_test`` tries all possible swaps of two systems if they differ on at most this many
+# instances.
+_ENUMERATED = 20
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
-_GROUPED = 12  # drawing one random count takes as long as this many single draws
-# With at least _MANY instances and more than _DISTINCT distinct values, ``swap_test`` uses a normal
-# distribution instead of random permutations.
+# To draw at random how often a group of equal instances occurs takes as long as to draw this many
+# single instances.
+_GROUPED = 12
+# ``swap_test`` uses a normal distribution instead of random permutations if there are at least
+# _MANY instances, with more than _DISTINCT different pairs of value and weight.
 _MANY, _DISTINCT = 5_000, 64
 
 
@@ -51,11 +55,11 @@ def interval_of_mean(
 
     ``off`` holds the deviations of the sampled values from their ``mean``, and ``counts`` how many
     sampled instances have each deviation. z^2 artificial instances (z: the normal quantile) are
-    added to the sample, half at each of the two values ``ends``, so that the interval has a length
-    even if all sampled values are equal (Agresti & Coull, Approximate is better than "exact", The
-    American Statistician 1998; for differences of pairs, Agresti & Min, Statistics in Medicine
-    2005). The result combines the estimate for the instances that are not in the sample with the
-    known mean of the sample.
+    added to the sample, half at each of the two values ``ends``, so that the interval has a
+    positive length even if all sampled values are equal (Agresti & Coull, Approximate is better
+    than "exact", The American Statistician 1998; for differences of pairs, Agresti & Min,
+    Statistics in Medicine 2005). The result combines the estimate for the instances that are not in
+    the sample with the known mean of the sample.
     """
     z2, size = float(ndtri((1 + confidence) / 2)) ** 2, float(counts.sum())
     more, rest, far = size + z2, 1 - size / total, np.array(ends) - mean
@@ -149,7 +153,8 @@ def significance(
     rows = []
     for done, (i, j, truth) in enumerate(pairs):
         (g, first), (h, second) = home[i], home[j]
-        # Systems of different groups rank different instances, so their resamples are independent.
+        # Systems of the same group have the same resamples. Systems of different groups rank
+        # different instances, so their resamples are independent.
         draws = resampled[g][:, first] - resampled[h][:, second]
         if g == h:
             p = flipped[g][min(first, second), max(first, second)]
@@ -206,7 +211,7 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of the difference of two systems if it is equal in all resamples."""
+    """Return the interval of the difference of two systems if all resamples give the same."""
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -229,9 +234,10 @@ def holm(p: Floats) -> Floats:
 def _group(
     metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, Ints]], protocol: Protocol
 ) -> Group:
-    """Return the exact metric of each instance for systems that rank the same instances.
+    """Return the exact metric of each instance under systems that rank the same instances.
 
-    The instances are in the same order for all systems.
+    ``members``: for each system, its index in ``sets``, and its instances in an order that is
+    common to all systems.
     """
     first = first_items(sets[members[0][0]])
     for i, _ in members:
@@ -315,8 +321,8 @@ def flip_tests(
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
-    # The mean over the systems cancels in the difference of two systems. Subtracting it makes the
-    # sums more accurate.
+    # Subtract the mean over all systems, which makes the sums below more accurate. This mean
+    # cancels in the difference of two systems.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
 
@@ -415,7 +421,7 @@ def swap_test(
     if total >= _MANY and len(distinct) > _DISTINCT:
         # Variance of the sum of ``excess`` over the instances that a permutation assigns to the
         # left system (sampling from a finite population). The total weight of these instances
-        # varies too, but is replaced by its mean.
+        # varies too, but the mean of this total weight is used.
         spread = float(pooled @ excess**2) * n_left * (total - n_left) / (total * (total - 1))
         scale = statistic(1.0, mass * n_left / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))

@@ -25,7 +25,7 @@ from sampledash.types import Floats, Ints
 # The normal distribution is used if one sampled value changes a mean by at most this many standard
 # deviations of the difference.
 _ROUGH = 0.03
-_INSTANCES = 2_000  # largest number of rows of a rank set whose distributions fit in memory
+_INSTANCES = 2_000  # up to this many rows of a rank set, the rows' distributions fit in memory
 
 
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
@@ -58,11 +58,12 @@ def instance_moments(
 
 
 def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None:
-    """Return the index in ``second`` of each instance of ``first``, or None if they do not pair up.
+    """Return the index in ``second`` of each instance of ``first``, or None.
 
-    Two rank sets pair up if they have the same instance labels, each with the same count and
-    weight. Rows without labels pair up in their order if there are equally many. Rows of a
-    histogram, which count how often a rank occurs without naming the instances, do not pair up.
+    The result is None if the two rank sets do not pair up. Two rank sets pair up if they have the
+    same instance labels, each with the same count and weight. Rows without labels pair up in their
+    order if both sets have equally many. Rows of a histogram, which count how often a rank occurs
+    without naming the instances, do not pair up.
     """
     mine, theirs = (
         x.instances[np.unique(codes_of(x.instances)[0], return_index=True)[1]]
@@ -132,7 +133,7 @@ class Sampled:
 
     @property
     def drawable(self) -> bool:
-        """Whether there are few enough instances to simulate runs quickly."""
+        """Whether runs can be simulated quickly: instance counts are whole, and instances few."""
         rows = float(np.sum(self.run.ranks.counts))
         return self.run.whole and (self.size < FEW or rows * RUNS <= DRAWS)
 
@@ -157,9 +158,9 @@ def sampled_values(
 def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> float:
     """Return the variance of the difference of two means over redrawn instances and negatives.
 
-    With ``single``, each mean is over one redrawn instance instead of as many as are given. If
-    instances have unequal weights, a mean is a ratio, and the result is the variance of a linear
-    approximation; if they have equal weights, the variance is exact.
+    With ``single``, each mean is over one redrawn instance instead of as many as are given. The
+    variance is exact if all instances have equal weights. Otherwise a mean is a ratio, and the
+    result is the variance of its linear approximation.
     """
     if first.group != second.group:
         return sum(
@@ -185,7 +186,8 @@ def probability_if_redrawn(
     Returns
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric of the given instances) and
-    ``probability`` in 0..1, NaN where the exact metric ties the pair. A tie is not the true order.
+    ``probability`` in 0..1, NaN where the exact metric ties the pair. A tie in the run does not
+    show the order.
 
     Raises
     ------
@@ -195,21 +197,21 @@ def probability_if_redrawn(
 
     Notes
     -----
-    Instances are drawn with replacement from the given ones, and as many as are given: the given
-    sample represents the population of users. Systems that rank the same instances share the
-    redrawn instances; negatives are drawn for each system independently. The method depends on the
-    number of instances:
+    As many instances as are given are drawn with replacement from the given instances, which
+    represent the population of users. Systems that rank the same instances share the redrawn
+    instances; negatives are drawn for each system independently. The method depends on the number
+    of instances:
 
     * Below 30 instances, 20,000 seeded runs are simulated; the standard error is at most 0.0036.
     * From 30 instances on, the characteristic function is inverted if one instance can change the
       difference by more than 0.03 of its standard deviation, so that ties and skewness matter. The
       inversion needs whole counts, equal weights and at most 2,000 rows. It also needs one relevant
-      item per instance, a metric that uses only the best one, or items that only hit or miss. Its
+      item per instance, a metric that uses only the best item, or items that only hit or miss. The
       error is usually below 0.001. Occurrences of a rare value much larger than all others are
       counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
       to 200 items.
-    * Else the normal distribution with the mean and variance of the redrawn difference is used. Its
+    * Else the normal distribution with the mean and variance of the redrawn difference is used. The
       error decreases with the square root of the number of instances: it is at most 0.02 for 150
       instances with 300 items of which 1 % hit or miss, and 0.006 for 400 instances.
 

@@ -1,7 +1,7 @@
 """The verdict: whether a sampled evaluation shows the order of two systems by the exact metric.
 
 :class:`Pairs` holds the verdict on every metric and pair at one m, and the orders over m on which
-the verdict is based. Dashboard pages, texts, tables and scripts are made from it.
+the verdict is based. Dashboard pages, texts, tables and scripts are made from :class:`Pairs`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from sampledash.types import Floats, Ints, Progress
 # true order and come last.
 CODES = ("wrong", "undecided", "right", "tied")
 State = Literal["right", "wrong", "undecided", "tied"]
-CONFIDENT = 0.95  # a pair is right or wrong if a run shows one order with at least this chance
+# A pair can be right if a run shows its true order with at least this chance, and wrong if a run
+# shows its true order with a chance of at most 1 - CONFIDENT.
+CONFIDENT = 0.95
 
 
 def state_of(truth: int, sampled: int, probability: float) -> State:
@@ -63,8 +65,8 @@ def verdict_at_m(
     """Return the columns of the table of :func:`verdict` at one m.
 
     ``over_m``: the expected order of the systems at many m. ``exact``: the exact means, if they are
-    known. In the column ``right_from``, None stands for a pair whose order is not right at the
-    largest m, or that is tied.
+    known. In the column ``right_from``, a pair has None if it is tied, or if its order is not right
+    at the largest m.
     """
     sampled = over_m.at(m)
     if sampled is None:
@@ -108,8 +110,8 @@ def where_to_look(
 ) -> tuple[int, list[int] | None]:
     """Return the largest m to evaluate, and the list of the m to evaluate.
 
-    The list is None, which stands for every m up to the largest, unless each m needs its own
-    computation, such as the fit of a correction.
+    If the list is None, every m up to the largest is evaluated. It is None unless each m needs its
+    own computation, such as the fit of a correction.
     """
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
@@ -120,7 +122,7 @@ def where_to_look(
 class Pairs:
     """The verdict at one m on all metrics and pairs of systems.
 
-    The number of a pair, which is the same for all metrics, is its index in ``ends``.
+    A pair number is the index of a pair in ``ends``. It is the same for all metrics.
     """
 
     metrics: tuple[Metric, ...]
@@ -169,7 +171,7 @@ class Pairs:
 
     @property
     def looked_at(self) -> tuple[int, ...] | None:
-        """The values of m that were evaluated; None unless each m needs its own computation."""
+        """All m that were evaluated if each m needs its own computation, else None."""
         return tuple(self.orders.m_values.tolist()) if self.protocol.anew else None
 
     @property
@@ -179,7 +181,7 @@ class Pairs:
 
     @cached_property
     def ends(self) -> list[tuple[int, int]]:
-        """The indices of the two systems of every pair, in the order of ``sets``."""
+        """For each pair, the indices of its two systems in ``sets``."""
         return list(combinations(range(len(self.systems)), 2))
 
     @property
@@ -193,7 +195,7 @@ class Pairs:
         return [order.true_pairs(exact) for exact in self.exact.T]
 
     def names(self, pair: int) -> tuple[str, str]:
-        """Return the names of the two systems of the pair with this number."""
+        """Return the names of the two systems of the pair with number ``pair``."""
         first, other = self.ends[pair]
         return self.systems[first], self.systems[other]
 
@@ -218,9 +220,9 @@ class Pairs:
 
     @cached_property
     def rights(self) -> Floats:
-        """Smallest m from which on the expected sampled order of a pair stays right.
+        """Smallest m from which on the expected sampled order of a pair is always right.
 
-        It is infinite for a pair that is tied, or whose order is not right at the largest m.
+        The value is infinite if the pair is tied, or if its order is not right at the largest m.
         """
         late = self.columns["right_from"]
         return self._by_metric([np.inf if m is None else float(m) for m in late])
@@ -233,8 +235,8 @@ class Pairs:
     @cached_property
     def sampled(self) -> Floats:
         """Expected sampled means at m: (systems, metrics)."""
-        # If m is larger than all evaluated values of m, use the last one: without replacement, an m
-        # beyond the number of negatives does not change the means.
+        # If m is above all evaluated m, use the means at the largest evaluated m: without
+        # replacement, an m beyond the number of negatives does not change the means.
         at = np.searchsorted(self.orders.m_values, self.m)
         return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
 
@@ -268,15 +270,21 @@ class Pairs:
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
     def worst_pair(self, x: int) -> int:
-        """Return the number of the worst pair by metric number x.
+        """Return the pair number of the worst pair by metric number x.
 
-        Pairs are compared by state, then by ``rights`` (a larger m is worse), then by chance.
+        Pairs are compared by state, then by ``rights`` (a larger m is worse), then by chance (a
+        smaller chance is worse).
         """
         chance = np.nan_to_num(self.chances[x], nan=1.0)
         return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
 
     def worst_pairs(self, most: int) -> list[int]:
-        """Return the numbers of the worst pairs over all metrics, worst first, at most ``most``."""
+        """Return the pair numbers of the worst pairs over all metrics, worst first, up to ``most``.
+
+        Pairs are compared by their worst state over the metrics, then by the number of metrics with
+        this state (more is worse), then by ``rights`` (a larger m is worse), and then by chance (a
+        smaller chance is worse).
+        """
         state = self.states.min(axis=0)
         many = (self.states == state).sum(axis=0)
         late = np.where(self.states == state, self.rights, 0.0).max(axis=0)
@@ -335,7 +343,7 @@ def verdict(
     DataFrame with one row per metric, correction and pair: ``metric``, ``correction``, ``better``,
     ``worse`` (by the exact metric), ``exact`` and ``sampled`` (difference better - worse),
     ``state`` (see :func:`state_of`), ``right_from`` (the smallest m from which on the expected
-    order stays right, ``<NA>`` if it is not right at the largest m, or for a tie) and
+    order is always right, ``<NA>`` if it is not right at the largest m, or for a tie) and
     ``probability`` that one run shows the true order.
     """
     order.check_sets(sets)

@@ -1,7 +1,7 @@
 """Bounds on an exact metric: the range of values that sampled ranks, or a printed table, allow.
 
 No estimator can narrow these bounds. :func:`stopping_range` bounds the cost of an evaluation that
-stops scoring candidates as soon as the metric of an instance is decided.
+stops scoring the candidates of an instance as soon as the metric of the instance is certain.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
-_CONSTRAINTS = 200  # largest number of t for which the share of sampled ranks <= t is constrained
+# A linear programme limits the share of sampled ranks <= t for at most this many values of t.
+_CONSTRAINTS = 200
 _MOST_DECIMALS = 12
 _ERRORS = 2.0  # standard errors by which a printed mean may differ from its expected value
 
@@ -68,14 +69,15 @@ def bounds(
     Returns
     -------
     The two bounds, in the metric's units. Without a tolerance they hold for the mean metric of the
-    given instances, even with a shape, although the ranks of these instances need not have the
-    shape themselves. With a tolerance they hold for the mean metric of the rank distribution.
+    given instances. This is so even with a shape, although the ranks of the instances need not have
+    the shape themselves. With a tolerance they hold for the mean metric of the rank distribution.
 
     Raises
     ------
     ValueError
         If no rank distribution is within the tolerance of the sample, or the sample contradicts the
-        shape; if a shape or a tolerance is given although the draw of negatives decided m.
+        shape; if a shape or a tolerance is given although the draw of negatives decided their
+        number m.
 
     Notes
     -----
@@ -154,12 +156,15 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges of differences exclude 0, so that one of two systems is better."""
+    """Count the ranges of a difference of two systems that exclude 0: one system is then better.
+
+    A range that is None does not count.
+    """
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
 def ahead(spans: Sequence[Range | None]) -> int | None:
-    """Return the index of the range that lies above all other ranges, without overlap.
+    """Return the index of the range that lies entirely above all other ranges.
 
     Return None if there is no such range, or if a range is unknown (None).
     """
@@ -181,12 +186,13 @@ def confidence_range(
     """Return the confidence interval of the metric of ``srs``, or of ``srs`` minus ``versus``.
 
     Where nearly all sampled ranks of a stratum are equal, the chi-square approximation fails: exact
-    binomial limits of the shares replace it for that stratum. Where the negatives are all other
-    items, the sampled ranks are the true ranks and the metric is known exactly.
+    binomial limits of the shares of sampled ranks replace it for that stratum. Where all negatives
+    are drawn, the sampled ranks are the true ranks and the metric is known exactly.
 
-    If m correlates with the rank (test at the 5 % level) and ``adaptive`` is None, the interval
-    covers both possible reasons: m was set beforehand, or the draw of negatives decided m. A shape
-    is refused where the draw decided m, or may have decided it by the same test at the 0.1 % level.
+    If the number m of negatives correlates with the rank (test at the 5 % level) and ``adaptive``
+    is None, the interval covers both possible reasons: m was set beforehand, or the draw of
+    negatives decided m. A shape is refused where the draw decided m, and also if ``adaptive`` is
+    None and m correlates with the rank at the 0.1 % level.
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -209,11 +215,12 @@ def _as_read(
 ) -> Range:
     """Return the interval of :func:`confidence_range` if the ``adaptive`` of each set is correct.
 
-    ``adaptive`` is whether the draw of negatives decided m; None stands for False.
+    ``adaptive`` is whether the draw of negatives decided their number; None stands for False.
     """
     linear = metric.linear and not any(s.adaptive for s in sets)
-    # A linear metric (AUC, ATOP) needs no fit if no shape is assumed. Strata in which nearly all
-    # sampled ranks are equal are processed nevertheless, to refuse impossible sampled ranks.
+    # The interval of a linear metric (AUC, ATOP) needs no fitted rank distribution. With a shape,
+    # distributions are fitted nevertheless, to check the shape. Without a shape, strata in which
+    # nearly all sampled ranks are equal are processed, to refuse impossible sampled ranks.
     needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
@@ -249,7 +256,10 @@ def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
 
 
 def constrained(m: int) -> Ints:
-    """Return values t in 1..m, at most 200, for constraints on the share of sampled ranks <= t."""
+    """Return the values 1..m or, if m is above 200, up to 200 of these values.
+
+    For each value t, the linear programme limits the share of sampled ranks <= t.
+    """
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -259,9 +269,10 @@ def constrained(m: int) -> Ints:
 def _up_to(
     metric: Metric, observed: Outcomes, shape: Shape | None, places: Callable[[Floats], Ints]
 ) -> tuple[Columns, list[Floats]]:
-    """Return columns of a linear programme for shares of sampled ranks <= t, and observed shares.
+    """Return columns of a linear programme for the shares of sampled ranks <= t.
 
-    ``places`` is a function that returns the values of t, given the counts of the sampled ranks.
+    Also return the observed shares, as one array for each m. ``places`` is a function that returns
+    the values of t, given the counts of the sampled ranks at one m.
     """
     readings, shares = [], []
     for m, counts in zip(observed.m, observed.counts, strict=True):
@@ -304,7 +315,7 @@ def _within_limits(
 ) -> Range:
     """Return bounds on the metric from Clopper-Pearson limits of shares of sampled ranks <= t.
 
-    t takes each observed sampled rank s and s - 1.
+    The values of t are s and s - 1 for each sampled rank s that occurs.
     """
     # If a shape is assumed, the limits hold for the distribution that ranks are drawn from. Half of
     # the error probability is then reserved for the difference between the mean metric of this
@@ -435,7 +446,7 @@ def _printed_range(
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
         """Return the linear programme over distributions that agree with the printed values.
 
-        The value with the index ``free``, if given, may be any number.
+        If ``free`` is given, the printed value with this index is ignored.
         """
         columns = Columns((sampling,), (np.column_stack(shown),), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
@@ -443,8 +454,9 @@ def _printed_range(
 
     span = programme(shape).mean_range()
     if span is not None:
-        # If no shape is assumed, the distribution is that of the instances' own ranks, so the range
-        # of its mean metric is the range of the instances' mean metric.
+        # Without a shape, the distribution is that of the instances' own ranks, so ``span`` is the
+        # range of the instances' mean metric. With a shape, the ranks are drawn from the
+        # distribution, and the instances' mean metric may be outside ``span`` by a sampling error.
         if shape is None:
             return span
         below, above = _error(np.array(span), over).tolist()
@@ -473,7 +485,10 @@ def _printed_range(
 
 
 def _error(values: Floats, instances: float) -> Floats:
-    """Return twice the largest standard error that each mean of a metric in 0..1 can have."""
+    """Return twice the largest standard error that each mean in ``values`` can have.
+
+    The means are of a metric in 0..1.
+    """
     return np.asarray(_ERRORS * np.sqrt(values * (1 - values) / instances))
 
 
@@ -517,13 +532,14 @@ def _printed(
 class _Cost(Metric):
     """Expected number of candidates looked at until the metric of an instance is decided.
 
-    The metric is decided when k candidates are above the relevant item, or all have been looked at.
-    Like a metric, this number depends on the true rank and is larger for better ranks. Therefore it
-    is defined as a metric, so that :func:`confidence_range` can bound its mean.
+    The metric is decided when k candidates that are above the relevant item have been found, or all
+    candidates have been looked at. Like a metric, the expected number depends on the true rank and
+    is larger for better ranks. Therefore it is defined as a metric, so that
+    :func:`confidence_range` can bound its mean.
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the expected number of candidates, given ``above``: the irrelevant items above."""
+        """Return the expected number of candidates looked at, if ``above`` negatives are above."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))
@@ -538,8 +554,8 @@ def stopping_range(
 ) -> tuple[float, float]:
     """Range of the mean number of candidates looked at until an instance is decided.
 
-    An instance is decided when k candidates are known to be above its relevant item (its metric is
-    then 0) or all candidates have been looked at.
+    An instance is decided when k candidates are known to be above its relevant item (the metric of
+    the instance is then 0) or all candidates have been looked at.
 
     Parameters
     ----------
@@ -565,12 +581,12 @@ def stopping_range(
 
     Notes
     -----
-    The number decreases with the rank as a metric does, so its mean is bounded like a mean metric.
-    The bounds are wide because sampled ranks do not show whether a true rank is just within k or
-    just beyond k. If there are instances outside the pilot, the range also allows for the error of
-    choosing the pilot's instances: this error is assumed to be normal, with the largest variance
-    that values in k..n - 1 with this mean can have (all values equal k or n - 1). Each of the two
-    errors gets half of the error probability.
+    The number of candidates decreases with the rank as a metric does, so its mean is bounded like a
+    mean metric. The bounds are wide because sampled ranks do not show whether a true rank is just
+    within k or just beyond k. If there are instances outside the pilot, the range also allows for
+    the error of choosing the pilot's instances: this error is assumed to be normal, with the
+    largest variance that values in k..n - 1 with this mean can have (it is reached if all values
+    equal k or n - 1). Each of the two errors gets half of the error probability.
 
     Examples
     --------

@@ -1,75 +1,83 @@
 r"""Confidence intervals of a metric: the values that the sampled ranks do not contradict.
 
-Let :math:`\hat p_s` be the share of instances with sampled rank s, :math:`A_{rs}` the probability
-of sampled rank s at true rank r, C the covariance matrix of :math:`\hat p`, and :math:`M_r` the
-metric at rank r. The *misfit* of a rank distribution :math:`\pi` is :math:`d^T C^{-1} d` with
+The true rank of a relevant item is its rank among all n candidates; the sampled rank is its rank
+among m sampled negatives. Let :math:`\hat p_s` be the share of instances with sampled rank s,
+:math:`A_{rs}` the probability of sampled rank s at true rank r, C the covariance matrix of
+:math:`\hat p`, and :math:`M_r` the metric at true rank r. The *misfit* of a distribution
+:math:`\pi` of the true rank is :math:`d^T C^{-1} d` with
 :math:`d = \hat p - \pi^T A`. If :math:`\hat\pi` is the distribution with the smallest misfit, the
 interval holds the mean metric of every distribution :math:`\pi` near :math:`\hat\pi`:
 
 .. math:: \pi \cdot M, \quad (\pi - \hat\pi)^T A C^{-1} A^T (\pi - \hat\pi) \le z^2,
 
-with z = 1.96 for 95 %. The smallest distance at which the mean metric has a given value is a convex
-function of this value: it is flat where the sampled ranks cannot distinguish values, and steep
-outside. So the width of the interval depends only on the error of the one combination of shares
-that matters for this metric, not on the errors of m + 1 cumulative shares at once.
+with z = 1.96 for 95 %. The left side of the inequality is the *squared distance* of :math:`\pi`
+from the best fit :math:`\hat\pi`. The smallest distance of a :math:`\pi` with a given mean metric
+is a convex function of the mean metric: the function is flat where the sampled ranks cannot
+distinguish values of the mean metric, and steep outside. So the width of the interval depends only
+on the error of the one combination of shares that matters for this metric, not on the errors of
+m + 1 cumulative shares at once.
 
-Without an assumption about its shape, :math:`\pi` is the distribution of the instances' own ranks.
-These ranks are fixed, so only the draw of the negatives is random, independently for each of the U
-instances:
+Without an assumption about the shape of :math:`\pi`, :math:`\pi` is the distribution of the
+instances' own ranks. These ranks are fixed, so only the draw of the negatives is random,
+independently for each of the U instances:
 
 .. math:: C = \frac{1}{U} \sum_r \pi_r (\mathrm{diag}(A_r) - A_r A_r^T),
 
 This covariance is smaller than the multinomial covariance :math:`(\mathrm{diag}(q) - q q^T)/U` of
-the expected shares q, by about half at the top ranks. Where m differs between instances, the ranks
-of the instances with a given m vary about the common :math:`\pi`; the variance of their
-distribution is added to C.
+the expected shares :math:`q = \pi^T A`, by about half at the top ranks. Where m differs between
+instances, the distribution of the ranks of the instances with a given m varies about the common
+:math:`\pi`; the variance of this distribution is added to C.
 
 Instances whose n differs, or whose m correlates with the rank, have no common :math:`\pi`. They are
 divided into strata of nearly equal n (and of nearly equal m), each with its own distribution. The
-interval holds every weighted sum of the strata's metrics at which the squared distances of the
-strata add up to at most :math:`z^2`. Within a stratum, for a given share of items above, A and the
-metric lie between their values at the smallest and at the largest n, so that mixtures of these two
-represent any n in between.
+interval holds every weighted sum of the strata's mean metrics for which the squared distances of
+the strata add up to at most :math:`z^2`. Within a stratum, for a given share of items above the
+relevant item, A and the metric lie between their values at the smallest n and at the largest n, so
+that mixtures of these two represent any n in between.
 
-A shape is an assumption about the distribution that ranks are drawn from; the actual ranks of some
-hundred instances do not have the shape. With a shape C is therefore multinomial, and the mean
-metric of the given instances varies about the mean of the distribution. The sampled ranks explain a
-part of this variation, :math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the mean metric
-of instances with sampled rank s. The unexplained part enters the misfit as one more squared error.
+A shape ("non-increasing") is an assumption about the distribution that the instances' ranks are
+drawn from; the ranks of some hundred instances do not have the shape themselves. With a shape, C is
+therefore multinomial, and the mean metric of the given instances varies about the mean metric of
+the distribution. The sampled ranks explain a part of this variation,
+:math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the mean metric of instances with
+sampled rank s. The unexplained part enters the misfit as one more squared error.
 
 Where the draw decided the number of negatives, by a stopping rule that depends on nothing but the
 drawn items, the probability of m and sampled rank s is
-:math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`, with a factor h that is the same for every true
-rank. If the rule is unknown, so is h, and the shares of sampled ranks *at one m* give no
-information. The likelihood does, because h cancels in likelihood ratios: with
+:math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`, with a factor h that is equal for all true ranks.
+If the rule is unknown, h is unknown too, and the shares of sampled ranks *at one m* give no
+information about :math:`\pi`. The likelihood does, because h cancels in likelihood ratios: with
 :math:`\ell(\pi) = \sum_u \log (\pi^T A^{(m_u)})_{s_u}` the interval holds the mean metric of every
 :math:`\pi` with :math:`2 (\ell(\hat\pi) - \ell(\pi)) \le z^2`, to second order about the maximum.
 
-AUC and ATOP are linear in the number of items above: the sampled share of items above is unbiased
-(section 4.4.1 of Krichene & Rendle), and a shape does not narrow the interval. The true ranks are
-fixed, so an instance with share x adds the variance :math:`x(1-x)\,c/m`, where c = 1 with
-replacement and (n-1-m)/(n-2) without. If s of the m drawn items are above, x(1-x) is estimated
-without bias by :math:`s(m-s) / (m(m-c))`. The interval is Wilson's, for the number of draws that
-would give this variance if all instances had the same share; for a difference, Newcombe's method
-combines the ends of the two intervals.
+AUC and ATOP are linear in the number of items above the relevant item. The sampled share of items
+above is an unbiased estimate of the exact share (section 4.4.1 of Krichene & Rendle), and a shape
+does not narrow the interval. The true ranks are fixed, so an instance with the exact share x adds
+the variance :math:`x(1-x)\,c/m`, where c = 1 with replacement and (n-1-m)/(n-2) without. If s of
+the m drawn items are above, x(1-x) is estimated without bias by :math:`s(m-s) / (m(m-c))`. The
+interval is Wilson's, for the number of draws that would give this variance if all instances had the
+same x; for the difference of two systems, Newcombe's method combines the ends of two intervals.
 
 Notes
 -----
-By duality, the upper end is the sum of an estimate that is never too low in expectation and its
-normal error, minimised over the vectors b with :math:`A b \ge M` at every rank. Because b is chosen
-after the sample is seen, the coverage is not proven. In simulations of the distributions that are
-hardest to distinguish from the recommenders and smooth distributions of
-``tests/benchmarks/bounds.py``, 95 % intervals missed the metric in 2 % of runs on average and in
-12 % at worst; for the recommenders and smooth distributions themselves, hardly ever. If distances
-were measured from the sample instead of from the best fit, intervals would be a few percent shorter
-and miss the metric in up to 23 % of runs. No valid interval can be much narrower (same benchmark).
+By duality, the upper end of the interval is the smallest sum of an estimate
+:math:`\hat\pi^T A b` and z times its standard error, over the vectors b with :math:`A b \ge M` at
+every rank, for which the estimate is not too low in expectation. Because b is chosen after the
+sample is seen, the coverage is not proven. The benchmark ``tests/benchmarks/bounds.py`` has
+recommenders and smooth distributions of ranks. In simulations of the distributions that are hardest
+to distinguish from these, 95 % intervals missed the metric in 2 % of runs on average and in 12 % at
+worst; in simulations of the recommenders and smooth distributions themselves, hardly ever. If
+distances were measured from the sample instead of from the best fit, intervals would be a few
+percent shorter and would miss the metric in up to 23 % of runs. The benchmark also shows that no
+valid interval can be much narrower.
 
 Where the draw decided m, intervals missed the metric of the instances in up to 7 % of runs, in
 simulations of two stopping rules with the ranks that are hardest to distinguish from others
 (``tests/benchmarks/bounds.py``); for other ranks, hardly ever. A shape is refused where the draw
-decided m, because 8 to 36 % of the intervals with a shape missed the metric where ranks are equally
-likely up to some rank. The best fit then lies on the boundary of the allowed distributions, and the
-difference between the metric of the instances and that of their distribution depends on the rule.
+decided m: if all ranks up to some rank are equally likely, 8 to 36 % of the intervals with a shape
+missed the metric. The best fit then lies on the boundary of the allowed distributions, and the
+difference between the metric of the instances and the metric of the distribution that their ranks
+are drawn from depends on the stopping rule.
 
 References
 ----------
@@ -104,15 +112,15 @@ from sampledash.types import Floats, Ints
 _LEAST = 5.0
 _CELLS = 200  # largest number of cells (joined sampled ranks) for each number of negatives m
 _ALL_CELLS = 4000  # approximate largest number of cells (joined sampled ranks), summed over all m
-_RARE = 0.025  # one-sided error probability of the exact (Poisson) upper limit of a small count
+_RARE = 0.025  # one-sided error probability of the exact (Poisson) limit of a cell's small count
 # Factor of the equation "the weights sum to 1" in a least-squares problem, relative to the largest
 # entry of the other equations: it is large, so that the equation holds nearly exactly.
 _STIFF = 1e2
 _FAINT = 1e-3  # size of the extra row w * metric in ChiSquareFit.pulled; w² must be negligible
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
-_VANISHING = 1e-10  # added to the variances of shares, which are 0 if all other items are drawn
-_ABSURD = 1e-6  # p-value of a chi-square test below which sampled ranks contradict the shape
+_VANISHING = 1e-10  # added to the variances of shares, which are 0 if all negatives are drawn
+_ABSURD = 1e-6  # p-value of a chi-square test below which sampled ranks contradict a shape
 _NEARLY = 1e-3  # tolerance of the search for the maximum log-likelihood
 _ROUNDING = 1e-9
 _EXACT = 1e-6  # if the best and worst possible metrics differ by less, the interval is one value
@@ -124,15 +132,17 @@ _STEPS = 60  # largest number of steps of a search
 class Cells:
     """Shares of instances in cells; a cell is a range of neighbouring sampled ranks at one m.
 
-    Sampled ranks are joined into a cell until the error of its share is nearly normal. An outcome
-    is a sampled rank at one m. Arrays hold the outcomes of all m, one m after another.
+    A cell is made so wide that the error of its share is nearly normal. An outcome is a sampled
+    rank at one m (number of negatives). Outcomes and cells are in the order of m, then of the
+    sampled rank. The design effect is the number of instances that carry as much information as
+    one independent instance.
     """
 
     starts: Ints  # index of the first outcome of each cell
     share: Floats  # share of the instances with the cell's m that are in the cell
-    size: Floats  # number of instances with the cell's m, divided by their design effect
+    size: Floats  # number of instances with the cell's m, divided by the design effect
     outcomes: int  # number of outcomes: the sum of m + 1 over all m
-    instances: float  # number of all instances, divided by their design effect
+    instances: float  # number of all instances, divided by the design effect
 
     @staticmethod
     def of(observed: Outcomes) -> Cells:
@@ -151,26 +161,33 @@ class Cells:
 
     @property
     def floor(self) -> Floats:
-        """Lower limit of the variance of each cell's share, (cells,); 0 for 5 instances or more."""
-        # With this variance, a share plus 1.96 standard errors is the exact (Poisson) upper limit.
+        """Lower limit of the variance of each cell's share: (cells,).
+
+        It is 0 for cells of 5 or more instances. At this variance, the share plus 1.96 standard
+        errors is the exact (Poisson) upper limit of the share.
+        """
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Return a table's columns of outcomes, summed within each cell: shape (rows, cells)."""
+        """Sum the columns of a table, one for each outcome, within each cell: (rows, cells).
+
+        Any further columns of the table are ignored.
+        """
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
 
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
     """Join sampled ranks into cells of ``least`` or more instances; return each cell's first index.
 
-    Neighbouring sampled ranks without any instance form a cell too, because their absence excludes
-    true ranks. Joining sampled ranks loses information: intervals get slightly wider.
+    ``counts`` holds the number of instances with each sampled rank. Neighbouring sampled ranks
+    without any instance form a cell too, because the absence of these sampled ranks speaks against
+    some true ranks. Joining sampled ranks loses information: intervals get slightly wider.
     """
     finest = np.arange(len(counts))
-    # With many sampled ranks, the width of the finest cells is in proportion to sqrt(p (1 - p)),
-    # with p the sampled rank divided by m.
+    # With more than _CELLS sampled ranks, first divide these into _CELLS cells at most, with widths
+    # in proportion to sqrt(p (1 - p)), where p is the sampled rank divided by m.
     if len(counts) > _CELLS:
         wide = len(counts) * np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)[:-1]) ** 2
         finest = np.unique(wide.astype(np.int64))
@@ -188,49 +205,58 @@ def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
 
 
 def all_alike(observed: Outcomes) -> bool:
-    """Return whether all instances with the same m are in one cell (range of sampled ranks)."""
+    """Return whether, for each m, all instances are in one cell (a range of sampled ranks)."""
     return bool(np.count_nonzero(Cells.of(observed).share) == len(observed.m))
 
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """A rank distribution fitted to the shares of cells, as a mixture with a weight per place.
+    """A rank distribution fitted to the shares of instances in cells (:class:`Cells`).
 
-    A place (see :class:`Columns`) stands for a component of the mixture: a rank or, if a
-    non-increasing shape is assumed, a uniform distribution on the ranks 1..j.
+    The rank distribution is a mixture. A *place* stands for one of its components: a rank or, if a
+    non-increasing shape is assumed, a uniform distribution on the ranks 1..j (:class:`Columns`).
     """
 
-    rows: Floats  # share of each cell predicted at each place, in standard errors: (cells, places)
+    #: Share of each cell that each place predicts, in standard errors: (cells, places).
+    rows: Floats
     observed: Floats  # observed share of each cell, in standard errors: (cells,)
     #: Metric at each place: (places,). If a shape is assumed, the part of the metric that the
     #: sampled rank predicts is subtracted; the mean of this part over instances is ``offset``.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
-    extremes: tuple[float, float]  # smallest and largest metric that any ranks can have
+    extremes: tuple[float, float]  # smallest and largest metric that a rank can have
     weights: Floats  # weight of each place in the best fit: (places,)
-    #: Variance of the instances' mean metric about the mean of the distribution that their ranks
-    #: are drawn from, apart from what the sampled ranks predict; 0 if no shape is assumed.
+    #: Variance of the instances' mean metric about the mean metric of the distribution that the
+    #: ranks are drawn from, without the part that the sampled ranks predict; 0 without a shape.
     scatter: float = 0.0
-    #: If true, the squared distance of a distribution is twice the decrease of the log-likelihood:
-    #: its squared distance from ``observed``, minus that of the best fit. If false, it is the
-    #: squared distance from the best fit.
+    #: How the squared distance of a distribution from the best fit is defined. If false, it is the
+    #: sum of squared differences of the two predicted shares. If true, it is twice the decrease of
+    #: the log-likelihood: the sum of squared differences of the predicted shares from ``observed``,
+    #: minus this sum for the best fit.
     likelihood: bool = False
-    weight: float = 1.0  # weight of this fit's metric in the sum for which the interval is computed
+    weight: float = 1.0  # factor of this fit's mean metric in the sum whose interval is computed
 
     @cached_property
     def aim(self) -> Floats:
-        """The shares of cells from which distances are measured, in standard errors: (cells,)."""
+        """Shares of cells with which predicted shares are compared to get the squared distance.
+
+        The shape is (cells,), and the shares are in standard errors.
+        """
         return self.observed if self.likelihood else self.rows @ self.weights
 
     @cached_property
     def least(self) -> float:
-        """Squared distance of the best fit from ``aim``."""
+        """Sum of squared differences between the shares that the best fit predicts and ``aim``."""
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
-        """Minimise squared distance / 2 - pull * metric; return the metric and squared distance."""
-        # In the least-squares problem, an extra row w * metric with the target pull / w adds
-        # -pull * metric to half of the sum of squares, and a negligible term of order w².
+        """Find the distribution that minimises squared distance / 2 - ``pull`` * mean metric.
+
+        Return its mean metric, and its squared distance from the best fit.
+        """
+        # In the least-squares problem, an extra row w * metric with the target ``pull`` / w adds
+        # -pull * metric to half of the sum of squares, and a negligible term of order w². Here w is
+        # ``reach``.
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
@@ -244,11 +270,12 @@ class ChiSquareFit:
 def best_fits(
     metric: Metric, srs: SampledRankSet, shape: Shape | None
 ) -> tuple[ChiSquareFit | None, ...]:
-    """Return the best fit for each stratum: the most likely one if the draw of negatives decided m.
+    """Return the rank distribution that fits best in each stratum (instances of nearly equal n).
 
-    Otherwise it is the fit of least misfit, or None if nearly all sampled ranks of the stratum are
-    equal, because the chi-square approximation then fails. A shape that the sampled ranks
-    contradict raises a ValueError, because the interval would be narrow and wrong.
+    If the draw of negatives decided m, this is the most likely distribution. Otherwise it is the
+    distribution with the smallest misfit, or None if nearly all sampled ranks of the stratum are
+    equal, because the chi-square approximation then fails. If the sampled ranks contradict the
+    shape, a ValueError is raised, because the interval would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
@@ -293,16 +320,18 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
 
 
 def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
-    """Return the smallest and largest exact metric that a rank can have, over all n."""
+    """Return the smallest and largest exact metric that a rank can have, at any n of instances."""
     ends = np.array([metric.worst_and_best(outcomes.n) for outcomes in observed.at_extremes])
     return float(ends.min()), float(ends.max())
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """Return the rows of :class:`Columns` on its grid, and the share of ranks of each grid place.
+    """Return the row of :class:`Columns` for each place of a grid, and a weight of each place.
 
-    If n differs between instances, there is a grid for the smallest n and a grid for the largest n.
-    At a given share of items above, mixtures of the rows of both grids represent any n in between.
+    A place is a rank, or the end j of a uniform distribution on 1..j. The weights sum to 1; each is
+    in proportion to the share of the ranks 1..n that are nearest to the place. If n differs between
+    instances, there is a grid for the smallest n and a grid for the largest n: mixtures of the rows
+    of both grids represent any n in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -326,9 +355,10 @@ def _of_instances(
 ) -> ChiSquareFit:
     """Fit the distribution of the instances' own ranks, without an assumption about its shape."""
     law = cells.joined(table)
-    # The covariance of the shares depends on the variance between true ranks. The best fit, with
-    # probability at a few ranks only, cannot estimate this variance: use a smooth fit instead, by a
-    # small number of steps of expectation maximisation.
+    # The covariance of the shares depends on how much the probabilities of the cells vary between
+    # true ranks. The best fit has probability at a few ranks only and would estimate this variance
+    # badly: use a smooth distribution instead, which a small number of steps of expectation
+    # maximisation gives.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):
@@ -337,8 +367,9 @@ def _of_instances(
     q = near @ law
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
-    # If most items are drawn, the true rank may nearly determine a rare sampled rank: multiply the
-    # lower limit ``floor`` of the variance by the share of the variance that is due to the draw.
+    # If most negatives are drawn, the true rank may nearly determine a rare sampled rank. So
+    # multiply ``floor``, the lower limit of the variance, by ``left``, the share of the variance
+    # that is due to the draw of the negatives.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -350,7 +381,7 @@ def _of_instances(
 
 
 def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float]) -> ChiSquareFit:
-    """Fit the distribution, of an assumed shape, that the ranks of the instances are drawn from."""
+    """Fit the distribution that the ranks of the instances are drawn from; its shape is assumed."""
     law = cells.joined(table).T
     rows, observed, weights, chance = _multinomial(cells, law)
     joint = weights @ cells.joined(table[:, cells.outcomes :])
@@ -363,10 +394,11 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Fit the weights of places to the shares of cells with multinomial errors.
+    """Fit the weights of places (components of a mixture) to shares with multinomial errors.
 
-    Return the predicted shares and the observed shares in standard errors, the weights, and the
-    fitted probability of each cell.
+    ``law`` holds the probability of each cell at each place, (cells, places). Return this array in
+    standard errors, the observed shares in standard errors, the weights, and the fitted probability
+    of each cell.
     """
     least = cells.floor * cells.size
     chance = np.maximum(cells.share, 1 / cells.size)
@@ -399,8 +431,8 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     weights = _most_likely_exactly(law, counts / counts.sum(), size)
     chance = weights @ law
     root = np.sqrt(size * counts / counts.sum())
-    # Neighbouring ranks predict nearly equal shares. So a few singular vectors are enough to
-    # compute all distances; the other singular vectors are dropped.
+    # Neighbouring ranks predict nearly equal shares. So a few singular vectors of the matrix of
+    # predicted shares are enough to compute all distances; drop the other singular vectors.
     turned, scale, rows = np.linalg.svd(root[:, None] * (law / chance).T, full_matrices=False)
     large = scale > _ROUNDING * scale[0]
     shown, observed = scale[large, None] * rows[large], 2 * root @ turned[:, large]
@@ -409,12 +441,17 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
 
 
 def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
-    """Return the most likely weights of the places; each Newton step is a least-squares fit."""
+    """Return the most likely weights of the places (components of a mixture), by Newton's method.
+
+    ``law`` holds the probability of each outcome at each place, (places, outcomes). Each step is a
+    least-squares problem.
+    """
     root = np.sqrt(share)
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # Stop if the log-likelihood is near its maximum: the gradient bounds the distance.
+        # Stop if the log-likelihood is near its maximum: the largest entry of the gradient limits
+        # how far below the maximum it is.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
@@ -432,16 +469,19 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
 
 
 def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[float, float]:
-    """Return the confidence interval of the weighted sum of the metrics of independent samples.
+    """Return the confidence interval of a weighted sum of mean metrics.
 
-    The confidence is in 0..1, above 0. For a difference the weight of the second sample is
-    negative.
+    ``fits`` holds the best fit of each independent sample, with the weight of its mean metric in
+    the sum. For the difference of two systems, the weights of the second system are negative.
+    ``confidence`` is between 0 and 1.
 
     Notes
     -----
-    At an end of the interval, the derivative of each sample's squared distance by its metric is
-    proportional to the sample's weight. So the search is for one number, the factor ``pull`` of
-    the weights, and each sample is solved separately.
+    An end of the interval is the smallest or largest sum for which the squared distances of the
+    samples from their best fits add up to z² (see the module's docstring). There, the derivative
+    of each sample's squared distance / 2 by its mean metric is ``pull`` times the weight of the
+    sample, with one number ``pull`` for all samples. So the search is for ``pull`` alone, and
+    :meth:`ChiSquareFit.pulled` solves each sample separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
@@ -450,7 +490,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         return value, value
 
     def at(pull: float) -> tuple[float, float]:
-        """Return the weighted sum of metrics for this pull, and the distance from the best fits."""
+        """Return the weighted sum of mean metrics at this ``pull``, and the total distance."""
         value = squared = 0.0
         for fit in fits:
             metric_value, part = fit.pulled(fit.weight * pull)
@@ -459,8 +499,8 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     def end(sign: float) -> float:
         farthest = sum(max(sign * fit.weight * x for x in fit.extremes) for fit in fits)
-        # ``inside`` and ``outside`` are the last tried (pull, distance) with a distance below and
-        # above the goal.
+        # ``inside`` and ``outside`` are the last tried pairs (pull, distance) with a distance below
+        # ``goal`` and above ``goal``.
         inside, outside = (0.0, 0.0), None
         pull = goal / (_USUAL * extent)
         for _ in range(_STEPS):
@@ -489,7 +529,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Return a confidence range of the instances' mean metric, if its expectation is low..high."""
+    """Return a confidence range of the instances' mean metric, whose expectation is low..high."""
     # The Chernoff-Hoeffding inequality holds for any distribution of values in worst..best.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
@@ -508,9 +548,10 @@ def mean_of_some(
 def interval_of_mean(
     samples: Sequence[Sequence[Outcomes]], confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of AUC for one sample, or of the difference of AUC for two samples.
+    """Return the interval of the mean AUC of one sample, or of the difference of two mean AUC.
 
-    A sample is a list of strata. For one relevant item, ATOP is equal to AUC.
+    A sample is a list of strata (instances of nearly equal n). With one relevant item per instance,
+    ATOP is equal to AUC.
     """
     z = float(ndtri((1 + confidence) / 2))
     parts = [_wilson(strata, z) for strata in samples]
@@ -523,7 +564,7 @@ def interval_of_mean(
 
 
 def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
-    """Return low end, mean and high end of Wilson's interval for AUC.
+    """Return low end, mean and high end of Wilson's interval for the mean AUC.
 
     The sampled AUC of an instance is the share of its drawn items that are below its relevant item.
     """
@@ -531,25 +572,26 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
-    # Three sums over the instances: of their shares; of the estimated variances of the shares; and
-    # of the variances that equal shares would have, in units of share (1 - share).
+    # Three sums over the instances: ``share``, of the shares of drawn items below; ``variance``, of
+    # the estimated variances of these shares; ``alike``, of the variances that the shares would
+    # have if their expected value p were equal for all instances, in units of p (1 - p).
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
         if SCHEMES[strata[0].scheme].distinct:
             part = (n - 1 - m) / max(n - 2, 1)
         share += float(counts @ (1 - s / m))
-        if m == part:  # the variance cannot be estimated from one draw: use its maximum, 0.25
+        if m == part:  # the variance cannot be estimated if m = 1: use its maximum, 0.25
             variance, alike = variance + size * 0.25, alike + size
         else:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # Add the variance of one instance with the share 1/2, so that the estimated error is above 0
-    # even if no variance is observed.
+    # Add the variance of one instance with the expected share 1/2, so that the estimated error is
+    # above 0 even if no variance is observed.
     variance += 0.25 * alike / size
-    # If the shares of the instances differ, the variance is smaller than if all instances had the
-    # mean share: limit the estimated variance to the variance at the mean share.
+    # If the expected shares of the instances differ, the variance is smaller than if all instances
+    # had the mean share: limit the estimated variance to the variance at the mean share.
     spread = share * (1 - share)
     much = z**2 * (min(alike, variance / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)

@@ -1,14 +1,18 @@
-r"""Estimates of the exact metric from sampled ranks, with intervals; and cutoffs of the full list.
+r"""Estimates of the exact metric from sampled ranks, with intervals.
 
-An estimate is a smooth function :math:`\theta` of the shares of the sampled ranks, with derivatives
-:math:`\psi_s = \partial \theta / \partial \hat p_s`. Its variance over |D| instances is, to first
-order, the variance of :math:`\psi` over the observed shares, divided by |D| (the delta method). The
-derivatives of a learned correction include the derivatives of its prior, which are propagated
-through every iteration that learns the prior.
+An estimate is a smooth function :math:`\theta` of the shares :math:`\hat p_s` of instances with
+sampled rank s, with derivatives :math:`\psi_s = \partial \theta / \partial \hat p_s`. The variance
+of the estimate from |D| instances is, to first order, the variance of :math:`\psi_s` between these
+instances, divided by |D| (the delta method). If a correction has a prior that is learned from the
+sampled ranks, the derivatives include the derivatives of the prior, which are propagated through
+every iteration that learns the prior.
 
 This variance is the variance over resampled instances. It does not include the bias of the
 estimate. Therefore the interval also spans all values of the metric that the sampled ranks allow
 (:func:`~sampledash.bounds`).
+
+:func:`full_cutoff` and :func:`matching_cutoff` return the cutoff in the full list of candidates
+that corresponds to a cutoff in a sampled list.
 """
 
 from __future__ import annotations
@@ -59,12 +63,12 @@ class Estimate:
     value
         The estimate. It may lie outside 0..1; :attr:`reason` then explains this.
     low, high
-        Confidence interval of the exact metric. Where there are two ``readings``, it is valid for
-        both.
+        Confidence interval of the exact metric. Where there are two ``readings``, it is valid under
+        the assumptions of both.
     readings
-        Two estimates if m correlates with the rank and the set's ``adaptive`` is None: the first
-        assumes that m was set beforehand, the second that the draw of negatives decided m.
-        ``value`` is their mean. Otherwise empty.
+        Two estimates if the number m of negatives correlates with the rank and the set's
+        ``adaptive`` is None: the first assumes that m was set beforehand, the second that the draw
+        of negatives decided m. ``value`` is their mean. Otherwise empty.
     """
 
     value: float
@@ -166,7 +170,7 @@ def estimate(
     ------
     ValueError
         If the method is not understood, a sampled rank is impossible or the confidence is out of
-        range; if the draw of negatives decided m, for methods other than ``"mle"`` and
+        range; if the draw of negatives decided their number m, for methods other than ``"mle"`` and
         ``"monotone-mle"``.
 
     Notes
@@ -199,7 +203,7 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
 def by_reading(
     metric: Metric | str, srs: SampledRankSet, method: Correction | str
 ) -> tuple[float, ...]:
-    """Return an estimate for each possible reason why m differs between instances.
+    """Return an estimate for each possible reason why the number m of negatives differs.
 
     The reasons are those of :attr:`SampledRankSet.readings`, usually only one.
     """
@@ -227,8 +231,8 @@ def points(
 ) -> Floats:
     """Return the estimate of :func:`point` for each sample (run) in ``outcomes``: (runs,).
 
-    ``learn`` returns the rank distribution that a method has already learned from the outcomes. If
-    None, the distribution is learned here.
+    ``learn`` maps the name of a method to the rank distribution that the method has already learned
+    from ``outcomes``. If None, the distribution is learned here.
     """
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
@@ -252,7 +256,7 @@ def points(
 
 
 def _prior(method: str) -> DistributionMethod:
-    """Return the name of the method by which an estimator learns its rank distribution."""
+    """Return the method by which the estimator named ``method`` learns its rank distribution."""
     row = METHODS[method]
     return cast(DistributionMethod, row.prior if isinstance(row, vectors.Vector) else method)
 
@@ -349,9 +353,10 @@ def compare(
 
 
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
-    """Divide an array with a value per outcome into the samples that are independent by design.
+    """Divide ``values``, one for each outcome (sampled rank at one m), into independent samples.
 
-    They are the instances with each m or, if the draw of negatives decided m, all instances.
+    If m was set beforehand, the instances with each m are a sample. If the draw of negatives
+    decided m, all instances are one sample.
     """
     return [values] if outcomes.adaptive else outcomes.by_m(values)
 
@@ -379,8 +384,8 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
     """Return the derivatives of the estimate by the shares of the outcomes: (outcomes,).
 
-    The derivatives for one m have an arbitrary constant added, because the sum of its shares is
-    fixed.
+    An outcome is a sampled rank at one m. The shares at one m have a fixed sum, so the derivatives
+    at this m are determined only up to a constant.
     """
     plan = as_method(method)
     if isinstance(plan, Correction):
@@ -396,7 +401,9 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
     """Return the result of :func:`slopes` for a correction with a learned prior.
 
-    A share changes the mean corrected metric directly, and indirectly through the prior.
+    ``target`` is the exact metric at each node of the prior, a rank distribution. The observed
+    share of a sampled rank changes the mean corrected metric in two ways: directly, as the weight
+    of this sampled rank in the mean, and indirectly, through the prior that is learned from it.
     """
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
@@ -413,7 +420,7 @@ def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Flo
 
 
 def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
-    r"""Map a cutoff of a sampled list to a cutoff of the full list.
+    r"""Return the cutoff in the full list that corresponds to the cutoff k in a sampled list.
 
     Parameters
     ----------
@@ -435,8 +442,8 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
     Negatives are assumed to be drawn with replacement. If the share p of items above has the
     density :math:`a p^{a-1}`, the probability of a sampled rank up to k is a sum of beta functions
     that simplifies to :math:`\prod_{j=k}^m j / (j + a)`, and the probability of a share up to p is
-    :math:`p^a`. A mapping that is correct for one system is wrong for another: see
-    :func:`matching_cutoff`.
+    :math:`p^a`. The mapping equates the two probabilities. A mapping that is correct for one system
+    is wrong for another: see :func:`matching_cutoff`.
 
     References
     ----------
@@ -463,7 +470,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
         True ranks, one relevant item per instance and no ties.
     m
         Number of sampled negatives. Without replacement, all negatives of an instance are drawn if
-        it has fewer than m.
+        the instance has fewer than m.
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
 

@@ -1,14 +1,15 @@
 """Smallest and largest mean metric over a family of rank distributions, by linear programming.
 
 Every rank distribution is a mixture of point masses, and every non-increasing rank distribution is
-a mixture of uniform distributions on 1..j. The *place* of a component of the mixture is its rank or
-its j. Each component is a column of the linear programme, which holds the means, under this
-component, of some functions of the sampled rank and of the exact metric.
+a mixture of uniform distributions on 1..j. The *place* of a component of the mixture is the rank of
+the point mass, or the j of the uniform distribution. Each component is a column of the linear
+programme. The column holds the means, under this component, of some functions of the sampled rank
+and of the exact metric.
 
 In a solution, only a few places have a weight above 0, and the dual values show which other places
 would improve the solution. So the programme begins with the places of a grid and adds the places
-that would improve the solution, until there is none (column generation). The result is the optimum
-over all places.
+that would improve the solution, until no place would (column generation). The result is the
+optimum over all places.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from 
 _STEP = 0.1
 _FINER = 4  # places to add to the programme are searched for on a grid this many times finer
 _SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
-#: Tolerance of the constraints of the dual programme, which limits the error of a computed mean.
+#: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
 _ENOUGH = 1e-9
 _ROUNDS = 60  # largest number of times that the programme is solved, with ever more places
 #: Solvers and their tolerances. A later attempt is made only if the earlier attempts fail.
@@ -46,16 +47,18 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The components of a mixture: point masses at ranks, or uniform distributions on ranks 1..j.
+    """The columns of the linear programme: one for each component of a mixture.
 
-    They are uniform if the mixture must be non-increasing (``shape``). Methods return one row for
-    each component. A row holds the means, under the component, of some functions of the sampled
-    rank (``readings``) and of the exact metric.
+    The components are point masses at ranks or, if the mixture must be non-increasing (``shape``),
+    uniform distributions on the ranks 1..j. Methods return the columns as rows of an array. A row
+    holds the means, under a component, of some functions of the sampled rank (``readings``) and of
+    the exact metric.
     """
 
     samplings: tuple[Sampling, ...]
     #: For each sampling, the values of functions of the sampled rank: (m + 1, functions). If None,
-    #: there is a function for each sampled rank, whose mean is the probability of this rank.
+    #: each sampled rank has a function that is 1 at this rank and 0 at other ranks; the mean of the
+    #: function is the probability of this sampled rank.
     readings: tuple[Floats | None, ...]
     metric: Metric  # exact metric, whose mean is the last entry of a row
     shape: Shape | None
@@ -72,9 +75,10 @@ class Columns:
         return self._grid(1)
 
     def _grid(self, finer: int) -> Ints:
-        """Return a grid of places that is dense enough for all sampled-rank distributions.
+        """Return places in 1..n, between which the distribution of the sampled rank changes little.
 
-        It holds the metric's cutoff and the next place. A larger ``finer`` makes it denser.
+        The metric's cutoff k and k + 1 are among the places. With a larger ``finer``, the places
+        are closer together, and there are more of them.
         """
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
@@ -92,7 +96,7 @@ class Columns:
         return self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
 
     def _rows(self, above: Floats) -> Floats:
-        """Return the rows of point masses at ranks ``above`` + 1, which may be fractions."""
+        """Return a row for a point mass at each rank ``above`` + 1; ranks may be fractions."""
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
             rows = [p if reading is None else p @ reading for _, p in s.laws(above)]
@@ -103,7 +107,10 @@ class Columns:
         return np.column_stack([*parts, exact])
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
-        """Return the sums of the rows of ranks first + 1..last, where the metric must be smooth."""
+        """Return the sums of the rows of the ranks first + 1..last, one sum for each ``first``.
+
+        The metric must be smooth on these ranks.
+        """
         above, weights, starts = panels(first, last)
         return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
 
@@ -145,8 +152,9 @@ class Columns:
     def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
         """Return places and values of the local minima of ``rows @ combination`` below ``level``.
 
-        If the rows of all places are too many to be stored, the search uses a grid that has 40
-        places per width of a sampled-rank distribution, and refines each minimum on the grid.
+        ``rows`` has a row for each place 1..n. If these are too many to be stored, the search uses
+        a grid of places that is four times finer than :attr:`grid`, and then searches between the
+        neighbours of each minimum on the grid.
         """
         places, rows = self._checked
         values = rows @ combination
@@ -156,7 +164,8 @@ class Columns:
             lowest = lowest[values[lowest] < level]
             return places[lowest], values[lowest]
         # Between two places of the grid, the value may be lower than at both places, by about the
-        # difference between the values of neighbouring places.
+        # difference between the values of neighbouring places: search there too if this could
+        # bring the value below ``level``.
         depth = np.minimum(np.where(np.isinf(left), right, left), right) - values
         lowest = lowest[values[lowest] < level + np.abs(depth[lowest])]
         ends = np.r_[places[0], places, places[-1]]
@@ -178,7 +187,10 @@ class Columns:
 
 
 class Programme:
-    """The linear programme over all rank distributions with each function's mean in low..high."""
+    """The linear programme over all mixtures of ``columns`` with means in low..high.
+
+    ``low`` and ``high`` hold the range of the mean of each function of the sampled rank.
+    """
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high
@@ -205,10 +217,11 @@ class Programme:
         return clipped(*ends, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """Return the functions' means under a distribution whose means are nearest to low..high.
+        """Return the means of the functions of the sampled rank that are nearest to low..high.
 
-        The sum of the distances of the means from their ranges is smallest. Also return each mean's
-        distance from its range ``low..high``: 0 inside, negative below, positive above.
+        They are the means under the rank distribution for which the sum of the means' distances
+        from their ranges ``low..high`` is smallest. Also return each mean's distance from its
+        range: 0 inside, negative below, positive above.
         """
         solution = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
         if solution is None:
@@ -221,9 +234,10 @@ class Programme:
     def _column_generation(
         self, cost: Floats, relaxed: bool = False
     ) -> tuple[float, scipy.optimize.OptimizeResult] | None:
-        """Return a lower limit of the smallest cost over all places, and the last solution.
+        """Minimise the mean of ``cost`` over the mixtures of all places.
 
-        Return None if the programme has no solution.
+        Return a lower limit of the minimum, and the solution for the places that were added. Return
+        None if the programme has no solution.
         """
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
@@ -249,7 +263,7 @@ class Programme:
     def _solved(self, cost: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
         """Solve for weights x and means y with rows'x - y = 0, sum x = 1, low <= y <= high.
 
-        ``relaxed`` allows means outside low..high and adds their distances to the cost.
+        ``relaxed`` also allows means outside low..high, at a cost equal to their distance from it.
         """
         size, functions = len(self._places), len(self.low)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]

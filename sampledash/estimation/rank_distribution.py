@@ -1,8 +1,9 @@
 r"""Distribution of the true rank, estimated from sampled ranks.
 
-Let :math:`\hat p_s` be the share of instances with sampled rank s + 1, and :math:`A_{rs}` the
-probability of sampled rank s + 1 if the true rank is r. If the number m of negatives differs
-between instances, A has columns for each m. There are three methods.
+The true rank of a relevant item is its rank among all n candidates; the sampled rank is its rank
+among m sampled negatives. Let :math:`\hat p_s` be the share of instances with sampled rank s + 1,
+and :math:`A_{rs}` the probability of sampled rank s + 1 if the true rank is r. If m differs between
+instances, A has columns for each m. There are three methods.
 
 ``"mle"`` is the most likely distribution, estimated by expectation maximisation:
 
@@ -13,16 +14,16 @@ distribution: if the iteration runs to convergence, nearly all probability is on
 Stopping early keeps the distribution smooth.
 
 ``"monotone-mle"`` is the most likely mixture of uniform distributions on 1..j. It is
-non-increasing, as is plausible for a system that puts relevant items near the top. It is nearer to
-the true distribution after 50 iterations than after 200. If the iteration starts from the common
-distribution of all compared systems, 10 iterations are enough.
+non-increasing, as is plausible for a system that puts relevant items near the top. The estimate is
+nearer to the true distribution after 50 iterations than after 200. If the iteration starts from the
+common distribution of all compared systems, 10 iterations are enough.
 
 ``"mes"`` is the distribution x that minimises the weighted squared errors of the expected shares
-:math:`(x^T A)_s`, minus a multiple of the entropy H:
+:math:`(x^T A)_s`, minus a multiple of its entropy H(x):
 
 .. math:: \min_x \sum_s c_s ((x^T A)_s - \hat p_s)^2 - \eta H(x),
 
-with :math:`c_s = (m + 1) \hat p_s` and :math:`\eta = 0.01`. The minimum has the form
+with :math:`c_s = (m + 1) \hat p_s` and :math:`\eta = 0.01`. The best distribution has the form
 :math:`x \propto \exp(A v)`, where v has one unknown for each sampled rank that occurs. The dual
 problem in v is smooth and strictly concave, and Newton's method reaches the exact minimum in about
 six steps. Mirror descent over the ranks is still far from the minimum after 400 steps.
@@ -56,7 +57,7 @@ MOST_RANKS = 10**7  # largest n for which an array with a probability of every r
 # Number of iterations that adapt the common distribution of all compared systems to one system.
 _OWN_ITERATIONS = 10
 _ETA = 0.01  # weight η of the entropy H in the objective of "mes"
-_DIFFERENCE = 1e-4  # relative change of a sampled rank's count to compute a numerical derivative
+_DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
 _CLOSE = 1e-12  # if the Newton decrement is below this, the next step is the last
 _TINY = np.finfo(float).tiny
@@ -67,18 +68,22 @@ _NEAR, _MOST = 1.5, 0.9
 
 @dataclass(frozen=True, eq=False)
 class RankDistribution:
-    """Estimated distribution of the true rank; if n is large, it is stored at nodes, not ranks."""
+    """Estimated distribution of the true rank among n candidates, stored at nodes.
+
+    A node is a rank or, if n is above 4,000, a point that represents several neighbouring ranks.
+    """
 
     support: Support
-    #: Probability of the ranks that each node represents, with sum 1: (nodes,), or (runs, nodes) if
-    #: it is estimated for several samples (runs).
+    #: Probability that the true rank is among the ranks that a node represents: (nodes,), or
+    #: (runs, nodes) for several samples (runs). The sum over the nodes is 1.
     mass: Floats
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Return nodes of which none represents ranks on both sides of the metric's cutoff.
+        """Return the distribution at nodes; none represents ranks on both sides of the cutoff.
 
-        For each node: the number of items above the relevant item, the number of ranks that the
-        node represents, and the probability of these ranks.
+        The cutoff is that of the metric. Three arrays hold, for each node, the number of items
+        above the relevant item, the number of ranks that the node represents, and the probability
+        of these ranks.
         """
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
@@ -97,18 +102,21 @@ class RankDistribution:
         return spliced(s.above, above), spliced(s.ranks, ranks), spliced(self.mass, inside)
 
     def expected(self, metric: Metric | str) -> Floats:
-        """Return the mean exact metric under the distribution: one number, or one per sample."""
+        """Return the mean of the exact metric if the true rank has this distribution.
+
+        The result is one number, or one number per sample if ``mass`` holds several samples.
+        """
         metric, n = as_metric(metric), self.support.n
         above, _, mass = self.at(metric)
         # The probabilities sum to 1 only up to rounding errors, so the mean metric may lie slightly
-        # outside the metric's range.
+        # outside the metric's range: limit the mean to this range.
         exact = mass @ metric.of_one(above, n - 1)
         return np.asarray(np.clip(exact, *metric.worst_and_best(n)))
 
     def probabilities(self) -> Floats:
-        """Return the probability of each rank 1..n, (n,), if ``mass`` has shape (nodes,).
+        """Return the probability of each rank 1..n: shape (n,).
 
-        Raise a ValueError if n is above 10^7.
+        ``mass`` must have the shape (nodes,). Raise a ValueError if n is above 10^7.
         """
         s = self.support
         if s.n > MOST_RANKS:
@@ -128,7 +136,7 @@ class RankDistribution:
 
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:
-    """Return the given set or sets as a tuple; raise a ValueError if their schemes differ."""
+    """Return the given sets as a tuple; raise a ValueError if their sampling schemes differ."""
     if isinstance(sets, SampledRankSet) or not isinstance(sets, Sequence):
         sets = (sets,)
     every = tuple(sets)
@@ -148,7 +156,10 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
 
 
 def obstacle(sets: Sequence[SampledRankSet]) -> str:
-    """Return why one rank distribution cannot represent all instances; ``""`` if it can."""
+    """Return why one rank distribution cannot represent the instances of all sets, as a text.
+
+    The text is empty if one rank distribution can represent them.
+    """
     for srs in sets:
         if not srs.adaptive and srs.chance_if_set < LEVEL:
             return (
@@ -168,7 +179,10 @@ def obstacle(sets: Sequence[SampledRankSet]) -> str:
 
 
 def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
-    """Return the outcomes of all sets together: counts are summed, and n is the sets' mean n."""
+    """Return how often each sampled rank occurs at each m in all sets together.
+
+    The ``n`` of the result is the mean n of the sets.
+    """
     counts: dict[int, Floats] = {}
     for srs in sets:
         for m, seen in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
@@ -202,16 +216,16 @@ def rank_distribution(
     -------
     Probability of each rank 1..n, shape (n,), read-only; n is the number of candidates. Where n
     differs within a set, each stratum of instances with nearly the same n has a distribution over
-    the ranks 1 to its mean n. The result is the weighted mean of these distributions, up to the
-    largest of these n. Several sets are pooled at their mean n.
+    the ranks 1 to the mean n of the stratum. The result is then the mean of these distributions,
+    weighted by the strata's numbers of instances. Several sets are pooled at their mean n.
 
     Raises
     ------
     ValueError
         If n is above 10,000,000, a sampled rank is impossible, or the sets cannot be pooled, for
-        example because n differs much or m correlates with the rank; for ``"mes"``, if the draw of
-        negatives decided m; for every method, if m correlates with the rank and the set's
-        ``adaptive`` is None.
+        example because n differs much or the number m of negatives correlates with the rank; for
+        ``"mes"``, if the draw of negatives decided m; for every method, if m correlates with the
+        rank and the set's ``adaptive`` is None.
 
     Notes
     -----
@@ -244,7 +258,7 @@ def rank_distribution(
 def by_stratum(
     srs: SampledRankSet, method: DistributionMethod, iterations: int | None = None
 ) -> tuple[RankDistribution, ...]:
-    """Return a rank distribution for each stratum of a set (instances of nearly equal n)."""
+    """Return a rank distribution for each stratum (instances of nearly equal n) of a set."""
     require_valid([srs], method)
     return tuple(Learner(stratum, method).distribution(iterations) for stratum in srs.strata)
 
@@ -255,7 +269,10 @@ def fitted(
     *,
     iterations: int | None = None,
 ) -> RankDistribution:
-    """Estimate one rank distribution from all sets, for any n: it is stored at nodes, not ranks."""
+    """Estimate one rank distribution from all sets, for an n of any size.
+
+    The result stores probabilities at nodes, which may represent several ranks, not at every rank.
+    """
     _check_iterations(method, iterations)
     every = together(sets)
     require_valid(every, method)
@@ -276,7 +293,10 @@ def _check_iterations(method: DistributionMethod, iterations: int | None) -> Non
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
-    """Raise a ValueError if the draw of negatives may have decided m and the method forbids it."""
+    """Raise a ValueError if the method is invalid because the draw may have decided m.
+
+    m is the number of negatives of an instance, and the draw is the draw of these negatives.
+    """
     valid = [name for name, row in LEARNED.items() if row.cancels]
     if method not in valid:
         for srs in sets:
@@ -292,15 +312,17 @@ def _fitted(
 
 
 def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistribution, ...]:
-    """Estimate a non-increasing distribution of each compared system, starting from a common one.
+    """Estimate a non-increasing rank distribution of each compared system, from a common start.
 
     First the common distribution of all systems is learned (50 iterations); then 10 more iterations
-    adapt it to the sampled ranks of each system. Features of a distribution that the sampled ranks
-    do not determine are thus equal for all systems, and each estimate is pulled towards the other
-    systems. On the rank sets movielens-xyz at m = 100, the two systems that are hardest to order,
-    by the metric for which this is hardest, are ordered correctly in 88 % of simulated samples,
-    compared with 80 % with one corrected metric for all systems and 61 % with separate
-    distributions. The error of Recall@1..50 is 2.8 %, compared with 3.2 % and 3.1 %.
+    adapt the common distribution to the sampled ranks of each system. Features of a distribution
+    that the sampled ranks do not determine are thus alike for all systems, and each estimate is
+    pulled towards the other systems.
+
+    In simulations with the rank sets movielens-xyz at m = 100, this method correctly orders the two
+    systems that are hardest to order, by the metric for which this is hardest, in 88 % of samples.
+    One corrected metric for all systems does so in 80 %, and separate distributions do so in 61 %.
+    The error of Recall@1..50 is 2.8 %, 3.2 % and 3.1 % for these three methods.
     """
     every = together(sets)
     if reason := obstacle(every):
@@ -309,13 +331,14 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 
 def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
-    """Return the distributions of :func:`fitted_side_by_side`, from the outcomes of the systems.
+    """Return the distributions of :func:`fitted_side_by_side`, from counts of sampled ranks.
 
-    ``whole`` are the pooled outcomes of all systems.
+    ``by_system`` holds the counts of sampled ranks for each system, and ``whole`` the counts for
+    all systems together (:func:`pooled`).
     """
     common, distributions = Learner(whole, SHAPED).weights(), []
-    # Each system is fitted with the n and all m of the pooled outcomes, so that the common weights
-    # belong to the components (hypotheses) of the system's mixture and can be its initial weights.
+    # Fit each system with the n and all m of ``whole``: the mixture of the system then has the same
+    # components as the common mixture, and can start from the weights of the common mixture.
     for outcomes in by_system:
         counts_by_m = dict(zip(outcomes.m, outcomes.counts, strict=True))
         counts = tuple(counts_by_m.get(m, np.zeros(m + 1)) for m in whole.m)
@@ -326,11 +349,11 @@ def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDi
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """A method together with the outcomes from which it learns a rank distribution.
+    """An estimation method, with the counts of sampled ranks from which it learns a distribution.
 
-    The distribution is a mixture. Its components are called hypotheses: the ranks of each node or,
-    for ``monotone-mle``, uniform distributions on the ranks 1..j. If a cutoff ``cut`` is given, no
-    node represents ranks on both sides of it.
+    The learned rank distribution is a mixture. Its components are called hypotheses: the ranks that
+    a node represents or, for ``"monotone-mle"``, uniform distributions on the ranks 1..j. If a
+    cutoff ``cut`` is given, no node represents ranks on both sides of this cutoff.
     """
 
     outcomes: Outcomes
@@ -349,9 +372,9 @@ class Learner:
 
     @cached_property
     def laws(self) -> Floats:
-        """Probability of each sampled rank, for all m, under each hypothesis (component).
+        """Probability of each outcome under each hypothesis (component of the mixture).
 
-        The shape is (hypotheses, outcomes), an outcome being a sampled rank at one m.
+        An outcome is a sampled rank at one m. The shape is (hypotheses, outcomes).
         """
         o = self.outcomes
         if self._row.stepped:
@@ -362,7 +385,10 @@ class Learner:
         return rows
 
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
-        """Learn the weight of each hypothesis in the mixture: (hypotheses,), or one row per run."""
+        """Learn the weight of each hypothesis (component) in the mixture: (hypotheses,).
+
+        If ``outcomes`` holds several samples (runs), the shape is (runs, hypotheses).
+        """
         steps = iterations or self._row.iterations
         return self._row.weights(self, steps, self.start if start is None else start)
 
@@ -384,25 +410,24 @@ class Learner:
     def distribution(
         self, iterations: int | None = None, start: Floats | None = None
     ) -> RankDistribution:
-        """Learn the rank distribution, by default from the initial weights :attr:`start`."""
+        """Learn the rank distribution, by default with the initial weights :attr:`start`."""
         mass = self.mass(self.weights(iterations, start))
         mass.setflags(write=False)
         return RankDistribution(self.support, mass)
 
     def slopes(self, value: Floats) -> Floats:
-        """Return dF/dp, (outcomes,), for a function F of the learned distribution.
+        """Return the derivatives of a number F by the observed shares of the outcomes: (outcomes,).
 
-        p are the observed shares of the outcomes. ``value``, (nodes,), is the derivative of F by
-        the probability of each node.
+        An outcome is a sampled rank at one m. F is a function of the learned distribution, and
+        ``value``, (nodes,), is the derivative of F by the probability of each node. The shares at
+        one m have a fixed sum, so the derivatives at this m are determined up to a constant only.
         """
-        # Because the shares of outcomes with the same m have a fixed sum, their derivatives are
-        # determined only up to a constant for each m.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
         return self._differences(value)
 
     def _differences(self, value: Floats) -> Floats:
-        """Return the result of :meth:`slopes` as central differences, if there is no formula."""
+        """Return the result of :meth:`slopes`, by central differences instead of a formula."""
         counts = np.concatenate(self.outcomes.counts)
         used = np.flatnonzero(counts)
         steps = _DIFFERENCE * np.diag(counts)[used]
@@ -419,10 +444,11 @@ class Learner:
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
-    """Return the weights of a mixture after a number of steps of expectation maximisation.
+    """Return the weights of a mixture after ``iterations`` steps of expectation maximisation.
 
-    ``rows``, (hypotheses, outcomes), holds the probability of each outcome under each component.
-    ``shares``, (outcomes,) or (samples, outcomes), are the observed shares of the outcomes.
+    ``rows``, (hypotheses, outcomes), holds the probability of each outcome under each hypothesis
+    (component of the mixture). ``shares``, (outcomes,) or (samples, outcomes), holds the observed
+    share of each outcome. ``start`` holds the initial weights.
     """
     many = np.atleast_2d(shares)
     used = np.any(many > 0, axis=0)
@@ -457,29 +483,32 @@ def most_likely_slopes(
 
 
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
-    r"""Return the shares and the weights of their squared errors that ``"mes"`` minimises.
+    r"""Return the observed share of each outcome, and the weight of the squared error of the share.
 
-    They are :math:`\hat p_s`, among the instances with the same m, and :math:`c_s` of the module's
-    docstring. Both have shape (..., outcomes).
+    An outcome is a sampled rank at one m. The shares are :math:`\hat p_s` of the module's
+    docstring, among the instances with this m. The weights in the objective of ``"mes"`` are
+    :math:`c_s` times the share of instances with this m. Both arrays have shape (..., outcomes).
     """
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
-        share = counts / size  # size > 0, because the draw did not decide m: each m has instances
+        # ``size`` is never 0: if m was set beforehand, simulated samples have as many instances
+        # with this m as the real sample; if the draw of negatives decided m, ``"mes"`` is not used.
+        share = counts / size
         shares.append(share)
         weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
     return np.concatenate(shares, axis=-1), np.concatenate(weights, axis=-1)
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Return the probability of each node, (nodes,), that minimises the objective of ``"mes"``.
+    """Return the probabilities of the nodes, (nodes,), that minimise the objective of ``"mes"``.
 
     Newton's method solves the dual problem for v (see the module's docstring).
     """
     used = weights > 0
     root = np.sqrt(weights[used])
-    # The unknowns are scaled to z = v / root, so that all eigenvalues of the Hessian are at least
-    # eta / 2: the matrix is never singular.
+    # The unknowns v of the dual problem are scaled to z = v / ``root``, so that all eigenvalues of
+    # the Hessian are at least eta / 2: the Hessian is never singular.
     scaled = rows[:, used] * root
     goal = shares[used] * root
 
@@ -517,8 +546,8 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    # If the hypotheses are uniform distributions on 1..j, the derivative by the weight of such a
-    # distribution is the mean of ``value`` over the ranks 1..j.
+    # ``value`` becomes the derivative by the weight of each hypothesis. If the hypothesis is a
+    # uniform distribution on 1..j, this is the mean of ``value`` over the ranks 1..j.
     if row.stepped:
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
@@ -566,8 +595,9 @@ class Learned:
     #: Whether the learned distribution is a mixture of uniform distributions on 1..j, which makes
     #: it non-increasing.
     stepped: bool = False
-    #: Whether the method is valid even if the draw of negatives decided m. This is so for the most
-    #: likely distribution, because the unknown rule that ended the draw cancels in the likelihood.
+    #: Whether the method is valid even if the draw of negatives decided their number m. The most
+    #: likely distribution is valid then, because the unknown rule that ended the draw cancels in
+    #: the likelihood.
     cancels: bool = False
 
 

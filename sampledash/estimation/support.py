@@ -30,21 +30,21 @@ class Support:
 
     n: int
     scheme: Scheme
-    ends: Ints  # number of items above the relevant one at which each panel ends (exclusive)
+    ends: Ints  # last rank of each panel
     starts: Ints  # index of the first node of each panel
     above: Floats  # number of irrelevant items above the relevant item, at each node
     ranks: Floats  # number of ranks that each node represents; the numbers sum to n
 
     def panel(self, i: int) -> tuple[int, int, slice]:
-        """Return the range (end exclusive) of items above in panel i, and the slice of its nodes.
-
-        "Items above" is the number of items ranked above the relevant item.
-        """
+        """Return the number of ranks before panel i, its last rank, and the slice of its nodes."""
         first, end, start = int(self.ends[i - 1]) if i else 0, int(self.ends[i]), self.starts[i]
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
 
     def law(self, m: int) -> Floats:
-        """Return the probability of each sampled rank at each node: (nodes, m + 1), read-only."""
+        """Return the probability of each sampled rank if the true rank is that of each node.
+
+        The shape is (nodes, m + 1), and the array is read-only.
+        """
         return _law(self, m)
 
     @cached_property
@@ -53,9 +53,9 @@ class Support:
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
-        """Return the means of ``values``, (nodes, ...), over the ranks 1..j: (steps, ...).
+        """Return the means of a function over the ranks 1..j, for each j in :func:`step_ends`.
 
-        There is a mean for each j in :func:`step_ends`.
+        ``values`` holds the function at each node, (nodes, ...). The means have shape (steps, ...).
         """
         ends, size = step_ends(self.n), len(self.above)
         share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
@@ -84,11 +84,11 @@ def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
 
 @lru_cache(maxsize=8)
 def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
-    """Return nodes that are dense enough for samples of up to m negatives.
+    """Return the nodes for a rank distribution that is learned from samples of up to m negatives.
 
-    A panel, within which the distribution is interpolated, ends at the cutoff ``cut`` if this is
-    given. With ``steps`` a panel also ends at every rank after which the distribution may jump
-    (:func:`step_ends`).
+    With a larger m, there are more nodes. A panel, within which the distribution is interpolated,
+    ends at the cutoff ``cut`` if this is given. With ``steps`` a panel also ends at every rank
+    after which the distribution may jump (:func:`step_ends`).
     """
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:

@@ -1,11 +1,12 @@
 r"""Corrected metrics whose prior is learned from the sampled ranks themselves.
 
-Each corrected metric is a vector with one value for each sampled rank. It minimises
+The prior is the assumed distribution of the true rank. A corrected metric is a vector with one
+value for each sampled rank, whose mean over the instances estimates the exact metric. It minimises
 
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
 where bias and variance are those of the corrected metric at true rank r, and w is the learned
-distribution :math:`\pi` of the true rank. The bias-variance correction (eq. 25 of Krichene &
+prior :math:`\pi`. The bias-variance correction (eq. 25 of Krichene &
 Rendle) has :math:`v = \gamma \pi`; the method MN has :math:`v = 1 / |D|` for every rank, with |D|
 the number of instances.
 
@@ -97,13 +98,14 @@ def fit_learned(
         Weight of the variance, above 0 and at most 1; by default 0.01 for one set and 0.1 for
         several. Not allowed for ``"mn"``, whose weight is one over the number of instances.
     m
-        Number of negatives that the corrected metric is for. It can be left out if all instances
-        have the same m.
+        Number of negatives that the corrected metric is for. Leave it out if all instances have
+        equally many negatives.
 
     Raises
     ------
     ValueError
-        If n is above 10,000,000, an argument is out of range, or the draw of negatives decided m.
+        If n is above 10,000,000, an argument is out of range, or the draw of negatives decided
+        their number m.
 
     Notes
     -----
@@ -144,7 +146,7 @@ def fit_learned(
 
 
 def default_gamma(method: str, sets: int = 1) -> float | None:
-    """Return the default weight γ of the variance, for a number of rank sets; None for MN."""
+    """Return the default weight γ of the variance, given the number of ``sets``; None for MN."""
     gammas = VECTORS[method].gammas
     return gammas and gammas[sets > 1]
 
@@ -154,7 +156,8 @@ def learned_values(
 ) -> Floats:
     """Return the corrected metric for each sampled rank, (m + 1,).
 
-    ``gamma`` is the weight of the variance. If None, it is 1 / instances at every rank (MN).
+    ``gamma`` is the weight γ of the variance. If None, the weight is 1 / ``instances`` at every
+    rank (MN).
     """
     above, ranks, mass = prior.at(metric)
     s = prior.support
@@ -164,12 +167,13 @@ def learned_values(
 
 
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
-    """Return a function that solves the normal equations for a right side (m + 1,) or (m + 1, k).
+    """Return a function that solves the normal equations of a corrected metric.
 
-    For the right side ``rows.T @ (bias * target)`` the solution is the corrected metric with the
-    smallest sum of squared bias and variance, weighted by ``bias`` and ``variance`` at the nodes.
-    ``rows`` holds the sampled-rank distribution at each node, (nodes, m + 1). Values of impossible
-    sampled ranks are interpolated.
+    The function takes a right side, (m + 1,), or several, (m + 1, k). For the right side
+    ``rows.T @ (bias * target)`` the solution is the corrected metric with the smallest sum of
+    squared bias and variance, weighted by ``bias`` and ``variance`` at the nodes. ``target`` is the
+    exact metric at each node. ``rows`` holds the sampled-rank distribution at each node,
+    (nodes, m + 1). Values of impossible sampled ranks are interpolated.
     """
     noise = variance @ rows
     seen = noise > _TINY
@@ -185,7 +189,7 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
         columns = moment[seen].reshape(len(scale), -1) * scale[:, None]
         try:
             solution = np.linalg.solve(matrix, columns)
-        except np.linalg.LinAlgError:  # if all items are drawn, the solution is not unique
+        except np.linalg.LinAlgError:  # if all negatives are drawn, the solution is not unique
             solution = np.linalg.pinv(matrix, hermitian=True) @ columns
         every = [np.interp(places, places[seen], scale * column) for column in solution.T]
         return np.stack(every, axis=1).reshape(moment.shape)
@@ -233,8 +237,8 @@ def gamma_table(
     Notes
     -----
     The best γ is the γ of the row with the smallest ``mse``. If the ranks are uniform, as the prior
-    assumes, the mean is unbiased at every γ. The bias depends on how far the ranks are from
-    uniform.
+    assumes, the mean corrected metric is unbiased at every γ. The bias depends on how far the ranks
+    are from uniform.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -256,9 +260,9 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return the items above and the probability at each rank, or at nodes that represent ranks.
+    """Return two arrays over the ranks, or over nodes that represent the ranks.
 
-    "Items above" is the number of items ranked above the relevant item.
+    They hold the number of items above the relevant item, and the probability.
     """
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):

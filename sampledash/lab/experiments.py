@@ -74,7 +74,7 @@ def ranked(
     Raises
     ------
     ValueError
-        If the text describes no recommender, or a recommender that needs ratings and has none.
+        If the text describes no recommender, or one that needs ratings although there are none.
     """
     mine = parse_recommender(text)
     model = yield from within(mine.train(parts.training, seed), 0, 0.5)
@@ -102,7 +102,7 @@ EXPERIMENTS = {
 
 
 def pairs(ranks: RankSet) -> RankSet:
-    """Return the ranks of a set with each relevant item as a separate instance of equal weight."""
+    """Return a copy of a rank set in which each relevant item is an instance of equal weight."""
     return RankSet(ranks.system, ranks.ranks, ranks.n, ties=ranks.ties, provenance=ranks.provenance)
 
 
@@ -246,11 +246,11 @@ class Toy(NamedTuple):
 
 
 def toy(known: int) -> Toy:
-    """Return Table 1 of Steck, with a recommender that knows which genre ``known`` users like.
+    """Return Table 1 of Steck, with a recommender that knows the favourite genre of some users.
 
-    For the other ones of the eight users it predicts 5 stars for all movies. If ``known`` is 0, it
-    predicts a useless constant; if ``known`` is 8, it knows the genre of every user. In both cases
-    the error on the observed ratings is 0.
+    ``known`` is the number of these users. For the rest of the eight users, the recommender
+    predicts 5 stars for all movies. If ``known`` is 0, it predicts a useless constant; if ``known``
+    is 8, it knows the genre of every user. The error on the observed ratings is 0 in both cases.
 
     Raises
     ------

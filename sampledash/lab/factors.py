@@ -1,8 +1,8 @@
 """Matrix factorisations over all pairs of a user and an item, including unobserved pairs.
 
 One solver of weighted least squares is used for iALS, for AllRank and for fits to observed ratings
-only. If all weights are equal, the minimum has a closed form (an SVD). The logistic loss is
-minimised by L-BFGS.
+only. If the weights of all pairs are equal, the minimum has a closed form (an SVD). The logistic
+loss is minimised by L-BFGS.
 
 References
 ----------
@@ -25,8 +25,8 @@ from scipy.linalg import get_lapack_funcs
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of array elements in a block of rows, which takes a few MiB and some hundredths of
-#: a second.
+#: Largest number of array elements in a block of rows. Such a block takes a few MiB, and some
+#: hundredths of a second.
 BLOCK = 2**19
 #: Standard deviation of the random initial factors.
 INITIAL = 0.1
@@ -51,16 +51,20 @@ class WeightedLoss:
     per_pair: bool
 
     def ridges(self, observed: Any, columns: int) -> Floats:
-        """Return the ridge ρ of each user (or item), given its number of observed pairs.
+        """Return the ridge ρ of each user (or of each item).
 
-        ``columns`` is its number of observed and unobserved pairs.
+        ``observed`` holds the number of observed pairs of each user (or item). ``columns`` is the
+        number of all pairs of a user (or item), observed or not.
         """
         weight = self.missing * columns + (self.observed - self.missing) * observed
         return self.ridge * (weight if self.per_pair else np.ones(len(observed)))
 
 
 def _blocks(lengths: Any, d: int) -> Iterator[Any]:
-    """Yield indices of non-empty rows in blocks of similar length, which need little padding."""
+    """Yield the indices of the non-empty rows in blocks.
+
+    The rows of a block have similar ``lengths``, so that they need little padding.
+    """
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     while len(order):
@@ -104,8 +108,8 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
     lengths = np.diff(rows.indptr)
     ridges = loss.ridges(lengths, m).astype(kind)
     everywhere = loss.missing * (fixed.T @ fixed)
-    # Rows of a block are padded to the length of its longest row with the index m of a column that
-    # does not exist, whose factors are 0.
+    # The rows of a block are padded to the length of the longest row with the column index m.
+    # Column m does not exist in ``rows``: add a row of zeros to ``fixed`` as its factors.
     padded = np.vstack([fixed, np.zeros((1, d), kind)])
     solved = np.zeros((n, d), kind)
     value = loss.observed * float(np.square(rows.data, dtype=np.float64).sum())
@@ -190,9 +194,10 @@ def _product(matrix: Any, dense: Scores) -> Part[Scores]:
 def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
     r"""Return the factors that minimise the loss if every pair has weight 1, from an SVD.
 
-    The loss is :math:`\sum_{u,i} (R_{ui} - p_u \cdot q_i)^2 + \lambda (|p_u|^2 + |q_i|^2)` with U
-    users and N items. The product of the optimal factors has the singular vectors of R, but the
-    singular values σ are lowered to :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
+    The loss is
+    :math:`\sum_{u,i} \{(R_{ui} - p_u \cdot q_i)^2 + \lambda (|p_u|^2 + |q_i|^2)\}` over U users and
+    N items. The product of the optimal factors has the singular vectors of R, but the singular
+    values σ are lowered to :math:`\max(0, \sigma - \lambda \sqrt{U N})`.
 
     Notes
     -----
@@ -208,8 +213,9 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
             basis = np.linalg.qr(basis)[0]
         left, part = basis, _product(sides[step % 2], basis)
         basis = yield from within(part, step / steps, (step + 1) / steps)
-    # ``basis`` is now Rᵀ left, with R = ``values``. Its SVD is right Σ turn, so R ≈ (left turnᵀ) Σ
-    # rightᵀ.
+    # ``basis`` is now Rᵀ ``left``, where R is ``values`` and ``left`` has orthonormal columns. From
+    # the SVD ``basis`` = ``right`` Σ ``turn``, the SVD of R is nearly
+    # (``left`` ``turn``ᵀ) Σ ``right``ᵀ.
     right, sigma, turn = np.linalg.svd(basis, full_matrices=False)
     lowered = np.maximum(sigma[:d].astype(np.float64) - ridge * np.sqrt(n_users * n_items), 0)
     total = float(np.square(values.data, dtype=np.float64).sum())
@@ -282,13 +288,13 @@ def least_by_gradient(
 ) -> Part[Scores]:
     """Minimise the loss that ``evaluate`` returns with its gradient, by L-BFGS.
 
-    Ten steps are stored. A step is halved until it decreases the loss enough.
+    The last ten steps are stored. A step is halved until it decreases the loss enough.
     """
     x, pairs = start, deque[tuple[Scores, Scores]](maxlen=10)
     value, gradient = yield from within(evaluate(x), 0.0, 1 / (steps + 1))
     for step in range(1, steps + 1):
         direction = -_times_inverse(pairs, gradient)
-        if not pairs:  # no step is stored: try a step of 0.1 times the norm of x
+        if not pairs:  # no step is stored: try a step whose length is 0.1 times that of x
             direction *= 0.1 * np.linalg.norm(x) / np.linalg.norm(gradient)
         slope, low, high = float(direction @ gradient), step / (steps + 1), (step + 1) / (steps + 1)
         while True:

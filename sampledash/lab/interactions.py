@@ -25,7 +25,8 @@ LARGEST_RATING = 10**9  # up to this size, sums of squared ratings do not overfl
 # Parameters of the synthetic data set: numbers of users, items, dimensions of taste, and series
 # (groups of items that a user tends to take together).
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
-# A user's number of interactions: the smallest, the mean of what is added to it, and the largest.
+# A user's number of interactions: the smallest number, the mean of a random number that is added to
+# the smallest, and the largest number.
 _FEWEST, _MORE, _MOST = 10, 40, 300
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
 # Weights in the log-probability that a user takes an item: of the user's taste, of the change of
@@ -212,7 +213,8 @@ def synthetic(seed: int = 0) -> Interactions:
     popularity = rng.normal(scale=_SKEW, size=_ITEMS)
     kind = rng.normal(size=(_ITEMS, _TASTES))
     series = rng.integers(0, _SERIES, _ITEMS)
-    # Only the items in ``part`` become more probable for a user who has begun their series.
+    # An item in ``part`` becomes more probable for a user who has begun the series of the item;
+    # other items do not.
     part = rng.random(_ITEMS) < _IN_SERIES
     taste, drift = rng.normal(size=(2, _USERS, _TASTES))
     sizes = np.minimum(_FEWEST + rng.exponential(_MORE, _USERS).astype(int), _MOST)

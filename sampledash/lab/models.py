@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class TrainingProgress(NamedTuple):
-    """Progress of a training: the share done, in 0..1, and the loss.
+    """Progress of a training: the share of the training that is done, in 0..1, and the loss.
 
     The loss is None if it is not yet known or the training minimises no loss.
     """
@@ -34,8 +34,8 @@ class Model(Protocol):
         """Return scores of all items for users start..stop - 1: (stop - start, n_items)."""
 
 
-#: A computation as a generator. It yields its progress every few hundredths of a second, so that it
-#: can be abandoned, and returns its result at the end.
+#: A computation written as a generator, so that the caller can abandon it at any step. It yields
+#: its progress every few hundredths of a second, and returns its result at the end.
 Part = Generator[TrainingProgress, None, T]
 Training = Part[Model]
 
@@ -53,9 +53,10 @@ def finish(part: Part[T]) -> T:
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run a part of a computation, with its progress 0..1 mapped to ``low``..``high`` of the whole.
+    """Run ``part`` as a part of a longer computation, as a generator.
 
-    ``loss`` is yielded whenever the part yields None as the loss.
+    The progress 0..1 of the part is mapped to ``low``..``high``. ``loss`` is yielded whenever the
+    part yields None as the loss.
     """
     while True:
         try:

@@ -1,5 +1,7 @@
 """Item-based recommenders, learned from how many users took both items of each pair of items.
 
+A user "took" an item if the data contain an interaction of the user with the item.
+
 References
 ----------
 Walid Krichene, Steffen Rendle. On Sampled Metrics for Item Recommendation. KDD 2020, section 9.
@@ -17,12 +19,12 @@ from scipy.sparse import csr_array, vstack
 from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of pairs of interactions by one user that are counted for a block of
-#: :func:`cooccurrence`: a block then takes some hundredths of a second.
+#: A block of :func:`cooccurrence` counts up to this many pairs of two interactions of the same
+#: user (or one row, if that has more pairs), which takes some hundredths of a second.
 PAIRS = 2**22
 #: Largest number of elements of a block of :func:`cooccurrence` as a dense matrix.
 BLOCK = 2**21
-#: Number of rows of a matrix that its inversion updates between two reports of progress.
+#: Number of rows of a matrix that :func:`_invert` updates between two reports of progress.
 STRIPE = 1024
 #: Number of columns in a block of item weights. Scoring takes half the time if a block fits into
 #: the processor's cache.
@@ -49,8 +51,8 @@ def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
     """Count for each pair of items how many users took both; yield the matrix by blocks of rows.
 
     ``taken`` is a CSR matrix of users × items, 1 where a user took an item. Each step yields a
-    slice of items, the rows of counts of these items with all items (CSR, float32, exact), and the
-    share of the rows that have been counted.
+    slice of items, the rows of counts of these items with all items (CSR, float32, without rounding
+    errors), and the share of all rows that have been counted.
     """
     by_item = taken.T.tocsr()
     work = np.cumsum(by_item @ np.diff(taken.indptr).astype(np.float64))

@@ -130,7 +130,7 @@ def rank(
 
 
 def require_candidates(split: Split, held: Interactions) -> None:
-    """Raise a ValueError if the user of a held-out item has no other candidates."""
+    """Raise a ValueError if the user of a held-out item has no candidates but this item."""
     if not split.exclude_seen:
         return
     taken = np.diff(_without(split.training.matrix, held.matrix).indptr)
@@ -218,7 +218,7 @@ def ranks_from_scores(
 def _count(
     scores_of: ScoresOf, relevant: csr_array, seen: csr_array | None, n_items: int
 ) -> Part[_Counted]:
-    """Return best rank, number of ties and of candidates of each relevant item."""
+    """Return the best rank, the number of ties and of candidates of each relevant item."""
     users, ends = relevant.shape[0], relevant.indptr.astype(np.int64)
     user, item = _users_of(relevant), relevant.indices.astype(np.int64)
     rank, ties = np.empty((2, len(item)), np.int64)
@@ -323,8 +323,9 @@ def _seen_scores(
 ) -> tuple[Ints, NDArray[Any]]:
     """Return, for each relevant item, the scores of all items that its user has seen.
 
-    ``user`` holds the user of each relevant item. The scores are one array; the first returned
-    array holds, for each score, the index of the relevant item in ``user``.
+    ``user`` holds the user of each relevant item. Two arrays have an entry for each pair of a
+    relevant item and a seen item: the index of the relevant item in ``user``, and the score of the
+    seen item.
     """
     begin, size = seen.indptr[user].astype(np.int64), np.diff(seen.indptr)[user]
     row = np.repeat(np.arange(len(user)), size)
@@ -338,9 +339,10 @@ def _is_matrix(given: object) -> bool:
 
 
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
-    """Return the items of each user, given in any form that :func:`ranks_from_scores` accepts.
+    """Return the items of each user as a sparse matrix, users × items, with sorted indices.
 
-    They are ones in a sparse matrix of users × items with sorted indices.
+    The items are given in any form that :func:`ranks_from_scores` accepts. They are the ones in the
+    matrix; all other entries are 0.
     """
     if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:

@@ -34,7 +34,7 @@ class _Meaning(NamedTuple):
     """A role of a column: what the column holds, and the words that describe it in messages."""
 
     holds: Holds  # kind of the column's values
-    means: str  # description of the column
+    means: str  # description of the column in messages
     write: str  # advice in error messages: what to write in a cell
     #: Usual names of the column, separated by spaces, as :func:`~sampledash.readers.columns.bare`
     #: returns them.
@@ -55,8 +55,8 @@ _LABELLED: tuple[Role, Role] = ("user", "item")
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 # A column name in a RecBole file ends with the type of the column, as in user_id:token.
 _TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")
-#: Number of each time unit in a second. A time from _FROM to _TO seconds after 1970 is a date in
-#: 1973..2128. The unit of a time is the unit in which the time lies in this range.
+#: How many of each time unit a second has. The unit of a time in a file is not known: it is assumed
+#: to be the unit in which the time is a date in 1973..2128, _FROM to _TO seconds after 1970.
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FROM, _TO = 1e8, 5e9
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
@@ -251,7 +251,8 @@ def _source_of(
 ) -> Layout:
     """Return the layout of a file: which column is read for each role.
 
-    It is the column in ``chosen`` or, if this is None, a column with a usual name of the role.
+    ``chosen`` has the name of the column, or None: a column with a usual name of the role is then
+    read.
     """
     cells_of.refuse_repeated(headers, name)
     known = [cells_of.bare(header) for header in headers]
@@ -405,9 +406,9 @@ def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return a mask of the interactions to drop as repeats of a pair of user and item.
+    """Return a mask of the interactions to drop because another one has the same user and item.
 
-    The first interaction of each pair in time is not dropped, or the last without ``keep_first``.
+    The interaction that is kept is the first in time if ``keep_first`` is true, else the last.
     """
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item

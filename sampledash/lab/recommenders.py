@@ -28,8 +28,8 @@ class Knob:
     Attributes
     ----------
     name, default, about
-        Name in the text of a recommender; default value, the value in the paper that describes the
-        recommender; short description.
+        Name of the hyperparameter in the text of a recommender; its default value, from the paper
+        that describes the recommender; its short description.
     low, high
         Smallest and largest allowed value.
     whole
@@ -53,7 +53,7 @@ class Knob:
         return self.check(float(text) if checks.is_numeral(text) else text)
 
     def check(self, value: Any) -> float:
-        """Return the value if it is valid; otherwise raise a ValueError that names the knob."""
+        """Return the value if it is valid; otherwise raise a ValueError with the knob's name."""
         if self.unlimited and value == np.inf:
             return np.inf
         number = checks.real(self.name, value, low=self.low, high=self.high)
@@ -223,9 +223,10 @@ def regression(
     wm: float = 0.0,
     start: Factors | None = None,
 ) -> Part[Factors]:
-    """Train AllRank-Regression, optionally from the initial item factors of the model ``start``.
+    """Train AllRank-Regression; the item factors of the model ``start`` may be the initial factors.
 
-    A predicted rating is ``rm`` plus the score of the returned model.
+    Without ``start``, the initial factors are random. A predicted rating is ``rm`` plus the score
+    of the returned model.
     """
     matrix = _with(data.matrix, data.matrix.data - rm)
     return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps, start)
@@ -234,7 +235,7 @@ def regression(
 def _relevant(data: Interactions) -> Any:
     """Return a CSR matrix, users × items, of ones at pairs with the highest rating that occurs.
 
-    Without ratings, all observed pairs are 1.
+    If the data have no ratings, the ones are at all observed pairs.
     """
     if data.rating is None:
         return _with(data.matrix, np.ones(data.matrix.nnz))

@@ -139,7 +139,7 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
     Returns
     -------
-    The parts, each with its interactions in the order of the file.
+    The parts. In each part, the interactions are in the order of the file.
 
     Raises
     ------
@@ -196,8 +196,8 @@ def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Genera
     user = interactions.user[order]
     by_user = np.argsort(user, kind="stable")
     sizes = np.bincount(user, minlength=interactions.n_users)
-    # Number each user's interactions backwards: 1 for the last interaction of the user, 2 for the
-    # last but one, and so on.
+    # Number each user's interactions backwards in ``order``: ``left`` is 1 for the last interaction
+    # of the user, 2 for the last but one, and so on.
     left = np.repeat(np.cumsum(sizes), sizes) - np.arange(interactions.size)
     held = np.zeros(interactions.size, dtype=bool)
     held[order[by_user]] = (left <= rule.amount) & np.repeat(sizes > rule.amount, sizes)

@@ -3,7 +3,7 @@
 Each cell is compared with an exactly computed value, not with a simulation. The mean, the standard
 deviation and the probability of the right order follow from the distributions of the sampled ranks.
 The printed numbers come from 1,000 or 100 simulated runs, so a cell matches if the difference is
-within their sampling error.
+within the sampling error of the printed number.
 
 References
 ----------
@@ -47,13 +47,13 @@ MOVIELENS = "movielens-xyz-ties"
 #: The sampling scheme that the equations of the paper assume.
 WITH: Scheme = "with-replacement"
 _WITHOUT: Scheme = "without-replacement"
-_N = 10_000  # number of candidates in Figures 1, 3 and 4
+_N = 10_000  # number of candidates in Figures 1, 3 and 4 of the paper
 _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
-_DRAWN = 99  # number of sampled negatives in section 4.2
-_CLOSE = 0.005  # in Figure 2, lines that differ by less cannot be told apart
+_DRAWN = 99  # number of sampled negatives in section 4.2 of the paper
+_CLOSE = 0.005  # in Figure 2 of the paper, curves that differ by less cannot be told apart
 
-#: A printed number matches ours if they differ by at most this many standard errors plus the
-#: rounding error.
+#: A printed number matches our computed number if the two differ by at most this many standard
+#: errors plus the rounding error.
 ERRORS = 2.0
 
 RERUN = (
@@ -123,8 +123,9 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     number; ``allowed``, the largest difference that matches; ``matched``, whether all numbers of
     the cell match; ``reason``, a text that explains a cell that does not match.
 
-    The allowed difference is the rounding error plus two standard errors: of the mean over runs, of
-    the number of runs in the right order or, for an exact mean, of one random order of the ties.
+    The allowed difference is the rounding error plus two standard errors of the printed number. The
+    printed number is a mean over runs in Tables 1-3, and a number of runs with the right order in
+    Table 4. A printed exact mean has no standard error, except that of one random order of ties.
     """
     frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
@@ -168,7 +169,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
 
 
 def _reason(table: int, cell: Any) -> str:
-    """Return the known reason why this cell may not match; empty if none is known."""
+    """Return the known reason why this cell may not match; ``""`` if no reason is known."""
     if table == 3 and cell.column == "exact" and cell.row == "X":
         return RERUN
     if table == 3 and cell.metric == "AUC":
@@ -178,7 +179,7 @@ def _reason(table: int, cell: Any) -> str:
 
 
 #: Results by name. The name of a statement has a pair: our number, and whether the statement holds.
-#: Any other name has the value that replaces ``$name`` in the paper's text file.
+#: Any other name has the value that replaces ``$name`` in the text file of the statements.
 Values = Mapping[str, Any]
 
 
@@ -396,9 +397,9 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Check the paper's statements in section 6.1 and about Figure 5."""
     x, z = by["X"], by["Z"]
-    # The number of users whose relevant item is ranked in the worst 1 % by Z, if tied items get
-    # their worst rank. The last buckets of histograms with 10, 20 and 100 buckets contain equally
-    # many users.
+    # ``worst`` is the number of users whose relevant item is in the worst 1 % of Z's ranking, if
+    # tied items get their worst rank; for the worst 5 % or 10 %, the number is equal. ``drawn`` is
+    # the expected number in the worst 10 %, if the order of tied items is random.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]

@@ -2,11 +2,12 @@
 
 In the paper rank N is the best; here rank 1 is the best, as in the whole package. The paper's
 measures TOPK and ATOP depend on the share x = (r - 1) / (N - 1) of the other items that are ranked
-above a relevant item. They are metrics of the package like any other, :class:`sampledash.Metric`.
+above a relevant item. Both measures are metrics of the package: :class:`sampledash.Metric`.
 
-If an item is ranked among m = Ñ - 1 sampled other items, it counts in TOPK(j/m) if at most j of
-them are above it. This is the case if T >= r, where T is the (j+1)-th smallest of m positions drawn
-from 1..N-1. So the sampled TOPK is Recall@T, with E[T] = (j + 1) N / Ñ.
+Let a relevant item with the true rank r be ranked among m = Ñ - 1 sampled other items. It counts in
+TOPK(j/m) if at most j of the sampled items are above it. This is the case if T >= r, where T is the
+(j+1)-th smallest of m positions drawn from 1..N-1, the positions of the other items. So the sampled
+TOPK is Recall@T, with E[T] = (j + 1) N / Ñ.
 
 References
 ----------
@@ -60,8 +61,8 @@ TABLE_2 = tuple(
     for row in pd.read_csv(Path(__file__).with_suffix(".csv")).itertuples(index=False, name=None)
 )
 
-#: An ATOP of Table 2 matches ours if they differ by at most this: the rounding error plus two
-#: standard deviations of 0.005. The actual standard deviations of ATOP are smaller.
+#: An ATOP of Table 2 matches our ATOP if the two differ by at most this number: the rounding error
+#: plus two standard deviations of 0.005. The actual standard deviations of ATOP are smaller.
 ALLOWED = 0.0005 + 2 * 0.005
 
 
@@ -85,11 +86,12 @@ def match_table_2(load: Load) -> pd.DataFrame:
 def observed_means(
     values: Floats, chance: ArrayLike, repeats: int, rng: np.random.Generator
 ) -> Floats:
-    """Return a user's mean measures over the relevant items whose ratings are observed, at random.
+    """Return a user's mean measures over randomly chosen relevant items, those with a known rating.
 
-    ``values`` are the measures of each relevant item, shape (measures, items). The rating of each
-    item is observed with probability ``chance``, above 0. The means have shape (repeats, measures).
-    They are NaN in repetitions without an observed item: the user is then not in the test set.
+    ``values`` are the measures (TOPK, ATOP) of each relevant item, shape (measures, items). In each
+    repetition, the rating of an item is observed with probability ``chance``, above 0. The means
+    over the observed items have shape (repeats, measures). They are NaN in repetitions without an
+    observed item: the user is then not in the test set.
 
     It does not matter whether ratings of irrelevant items are observed, because ranks are among all
     items. So the paper's second assumption, that these ratings are missing more often, is not
@@ -137,13 +139,13 @@ def check_steck(load: Load) -> pd.DataFrame:
 
 
 def _measures() -> Values:
-    # Table 1 has four horror and four romance movies. A recommender that knows the genre that a
-    # user likes gives the four relevant movies equal scores: each is tied with three others.
+    # Table 1 of Steck has four horror and four romance movies. A recommender that knows the genre
+    # that a user likes gives the four relevant movies equal scores: each is tied with three others.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
     # TOPK as a function of its cutoff is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ..., so
-    # the area under this curve is a mean.
+    # the area under this curve is the mean of the constants.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     atop, recall, precision = (
         parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")
@@ -203,7 +205,7 @@ def _areas() -> Values:
     his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
     printed, right = (his + 10) / pairs, (his - 10) / pairs
     auc = float(parse_metric("AUC")(7, n))
-    # For one relevant item ATOP is equal to AUC.
+    # For one relevant item ATOP is equal to AUC: use ``auc`` as ATOP in the printed eq. 9.
     printed_9 = auc + 4 / (2 * (n - 1))
     # The corrected eq. 9 is AUC = (1 + (N⁺ - 1)/N⁻) ATOP - (N⁺ - 1)/(2N⁻), with N⁺ relevant and N⁻
     # irrelevant items.
@@ -225,7 +227,8 @@ def _numbers() -> Values:
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
-    low = 100 * (best[2] / 43.5 - 1)  # the rival's printed 43 % may be a rounded value up to 43.5 %
+    # The rival's printed 43 % may be rounded from up to 43.5 %: the gain is then ``low`` percent.
+    low = 100 * (best[2] / 43.5 - 1)
     netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
     weight = 0.05 * (1 - movielens) / movielens
     half = netflix / (0.005 * (1 - netflix))

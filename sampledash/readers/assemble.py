@@ -1,8 +1,8 @@
 """Turn parsed tables into rank sets.
 
-The module chooses and renames systems, finds n (the number of candidates) of each rank, and checks
+The module chooses and renames systems, finds the number of candidates n for each rank, and checks
 that all systems have the same instances. It also summarizes what was read, in one line and in
-detail, so that a user can check it.
+detail, so that users can check whether their files were understood.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PILE = 0.2  # ranks look cut off if at least this share of a system's ranks equ
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
-    """Return the systems' names per file; a name X that an earlier file has becomes "X (b.csv)"."""
+    """Return the systems' names per file; a name X is "X (b.csv)" if a file before b.csv has X."""
     known: set[str] = set()
     result = []
     for names_of_file, file in zip(names, files, strict=True):
@@ -96,7 +96,7 @@ def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
 
 @dataclass(frozen=True)
 class Summary:
-    """Facts about rank sets that were read together; ``str`` gives them on one line."""
+    """Facts about rank sets that were read together; ``str`` gives the facts on one line."""
 
     systems: tuple[str, ...]
     rows: int  # number of ranks that were read
@@ -280,7 +280,7 @@ class Opened:
 
 
 def _one_labelling(parts: Sequence[Ranks]) -> list[Ranks]:
-    """Return the parts; if all have instance labels, these get the same categories in each part."""
+    """Return the parts; if each has instance labels, all label columns get the same categories."""
     labels = [part.frame["instance"] for part in parts if "instance" in part.frame]
     if len(parts) == 1 or len(labels) < len(parts):
         return list(parts)
@@ -330,7 +330,10 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
-    """Return the parts with n in every row: the n of the file, the argument, or another file's."""
+    """Return the parts with n in every row: n of the same file, the argument, or another file's n.
+
+    An error is raised if a part then has no n.
+    """
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
@@ -355,7 +358,7 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
 
 
 def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
-    """Return n for ``part`` from the files ``known``, or None if they do not determine it.
+    """Return n for ``part`` from the files ``known``, or None if these do not determine n.
 
     The result is one number if n is the same in all files, and otherwise the n that the files give
     for the instance of each row.
@@ -474,7 +477,7 @@ def _aligned(
 
 
 def _items(frame: pd.DataFrame) -> NDArray[Any]:
-    """Return the number of rows of each instance, that is, of its relevant items."""
+    """Return the number of rows, which are relevant items, of each instance."""
     instance = frame["instance"].cat
     return np.bincount(instance.codes, minlength=len(instance.categories))
 
@@ -487,7 +490,8 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     sizes = {}
     for system, frame in frames.items():
         if "instance" in frame:
-            # Rows with equal labels are relevant items of the same instances: count only one row.
+            # Rows with equal labels are relevant items of the same instances. Count one row of each
+            # label.
             frame = frame.drop_duplicates("instance")
         sizes[system] = float(frame["count"].sum()) if "count" in frame else float(len(frame))
     (first_system, size), *others = sizes.items()
@@ -552,7 +556,7 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
             system,
             given["rank"],
             n[0] if n.min() == n.max() else n,  # a single n takes less memory than an array
-            # Rows of a histogram are not instances, so they get no numbers as labels.
+            # A row with a count stands for many instances, so it gets no number as its label.
             instances=given.get("instance", None if counted else np.arange(1, len(frame) + 1)),
             ties=given.get("ties"),
             mass_above=given.get("mass_above"),

@@ -146,10 +146,11 @@ def source_of(
         runs = [bare(header) == "run" for header in headers]
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
     if "rank" not in roles:
-        # Without a rank column, each column holds the ranks of a system, which may be called m.
+        # Without a rank column, each column holds the ranks of one system. A column called m or
+        # adaptive is then taken for a system of this name, and not for the m of the instances.
         roles = [None if role in ("negatives", "adaptive") else role for role in roles]
     if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):
-        # The ranks are true ranks, for which a column "adaptive" has no meaning: ignore it.
+        # The ranks are true ranks, for which a column "adaptive" has no meaning and is ignored.
         roles = [None if role == "adaptive" else role for role in roles]
     for role, column in ROLES.items():
         same = [header for header, x in zip(headers, roles, strict=True) if x == role]
@@ -303,7 +304,7 @@ def texts(cells: pd.Series[Any], place: Place, what: str) -> pd.Categorical:
 
 
 def counts(cells: pd.Series[Any], place: Place, what: str) -> Floats | None:
-    """Return the number of instances that each row stands for; None if it is 1 for all rows."""
+    """Return the number of instances that each row stands for; None if each stands for one."""
     values = compact([numbers(cells, place, what)]).astype(np.float64, copy=False)
     if (i := first(~((values >= 0) & (values <= MOST_INSTANCES)))) is not None:
         wrong = "is below 0" if values[i] < 0 else "is too large"
@@ -361,7 +362,7 @@ class Role(NamedTuple):
         return self.written.split()
 
 
-# If several columns have errors, the error in the column whose role comes first is reported.
+# Columns are parsed in this order of roles, so if several have errors, the first is reported.
 ROLES: dict[str, Role] = {
     "system": Role(labels, "few", "system", "the name of the system",
                    "system model run tag recommender algorithm method"),

@@ -99,7 +99,7 @@ def _most(part: Ranks | Trec) -> int:
 
 
 def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
-    """Return the ranks in each file; for TREC runs and lists, those of the relevant items."""
+    """Return the ranks of each file; match TREC runs and lists with the qrels to rank the items."""
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
     what = [(part, "qrels" if part.facts is None else "test items") for part in truths]
@@ -273,7 +273,7 @@ def read_sampled_ranks(
         Whether sampled ranks count from 0, so that the best sampled rank is 0.
     adaptive
         Whether the negatives drawn for an instance decided how many were drawn (m). If None, the
-        column ``adaptive`` says it or, without this column, a test of the sampled ranks decides
+        column ``adaptive`` gives the answer or, without this column, a test of the sampled ranks
         (see :class:`~sampledash.SampledRankSet`).
 
     Returns

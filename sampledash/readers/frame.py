@@ -58,8 +58,8 @@ class Facts:
 class Ranks:
     """Ranks of all systems of one file, before it is checked that they lie in 1..n.
 
-    ``frame`` has one row per rank, and its index is the number of the record. Its columns are named
-    by role: ``system``, ``rank``, and the other roles that the file has. Systems, instances and
+    ``frame`` has one row per rank. The index is the number of the record, and columns are named by
+    role: ``system``, ``rank``, and the other roles that the file has. Systems, instances and
     repetitions are categories; for wide files without instance labels, instances are numbered. For
     a wide file, ``column`` is the index of the column of the file that holds the rank.
     """
@@ -146,7 +146,7 @@ class Ranks:
 
 
 def ranks_of(source: Layout, cells: pd.DataFrame) -> Ranks:
-    """Return the ranks of a table: long if it has a rank column, otherwise a column per system."""
+    """Return the ranks of a long table (with a rank column) or a wide one (a column per system)."""
     if "rank" in source.roles:
         return _without_total(_long(source, cells))
     if "system" in source.roles:
@@ -183,7 +183,7 @@ def _no_rank(source: Layout, why: str) -> ReadError:
 
 
 def _column(source: Layout, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
-    """Return the parsed column ``i``, by default the first with this role; None if none has it."""
+    """Return the parsed column ``i``, by default the first with this role; None without one."""
     i = source.find(role) if i is None else i
     if i is None:
         return None
@@ -230,7 +230,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
-    """Return the repetition of each row, such as "fold 2, seed 1"; None if all rows share one."""
+    """Return each row's repetition, such as "fold 2, seed 1"; None if all rows have the same."""
     joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":

@@ -1,4 +1,4 @@
-"""Parse typed or pasted ranks, lines such as m = 100 in such text, and weights of ranks."""
+"""Parse typed or pasted text: ranks of systems, settings such as m = 100, and weights of ranks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from sampledash.types import Floats
 
 _NAME = "pasted text"
 _NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
-# Settings of n and m: "n = 3706", "# m: 100", "m = 100, n = 3706"; alone or between semicolons.
+# Settings of n and m, such as "n = 3706", "# m: 100" and "m = 100, n = 3706". A setting stands on a
+# line of its own or between semicolons.
 _SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{_NAMES})[ \t]*[=:][^\n;]*)")
 _NEXT = re.compile(rf"(?i)[,;.\s]+(?:and\s+)?(?=(?:{_NAMES})\s*[=:])")
 _COUNTED = re.compile(r"(?i)(\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?\s*[,;.]?\s*$")
@@ -64,8 +65,8 @@ def parse_rank_text(
     Raises
     ------
     ReadError
-        A ``ValueError`` that names the system and the value; :func:`read_rank_sets` describes its
-        subclasses.
+        A ``ValueError`` that names the system and the value; :func:`read_rank_sets` describes the
+        subclasses of this error.
 
     Examples
     --------

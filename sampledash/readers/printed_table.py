@@ -56,7 +56,7 @@ _COMPARED = re.compile(
       | p [\s-]? val(?:ues?)?\b .* | t-?test\b .* | sig\.
       | (?:statistical\s+)? significance\b .* )"""
 )
-# Patterns of cells: no value, the digits of a number, and footnote marks or emphasis around it.
+# Patterns of cells: no value, the digits of a number, footnote marks or emphasis around a number.
 _MISSING = r"\\?[-–—−]+|n\.?/?a\.?|nan"
 MISSING = re.compile(rf"(?i)(?:{_MISSING})?")
 _DIGITS = r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)\s*%?"
@@ -84,7 +84,7 @@ class PrintedRow:
 
     ``values`` maps the name of each metric to a value in 0..1; short names are replaced by full
     names, such as ``"NDCG@10"`` for N@10. ``decimals`` gives the number of decimals of each value
-    in 0..1; if the value is printed in percent, that is two more than are printed.
+    in 0..1, such as 4 for 66.24 %, which is 0.6624.
     """
 
     system: str
@@ -275,7 +275,7 @@ def _plain(line: str) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column's name as printed and in full, its metric if it has one, whether it has ``(%)``."""
+    """A column's name as printed and in full, its metric or None, and whether ``(%)`` follows."""
 
     printed: str
     name: str
@@ -303,7 +303,7 @@ def compares(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Parting:
-    """How the lines of a table are split into cells: the headings of its columns, the separator.
+    """The headings of a table's columns, and the separator at which lines are split into cells.
 
     The first column holds the names of the systems. ``mark`` is the separator; an empty ``mark``
     stands for spaces. ``place`` is the number of the line of column names.
@@ -355,7 +355,7 @@ class Parting:
 
 
 def parting(line: str, place: int) -> Parting:
-    """Return how the lines of a table split into cells, judged by its line of column names."""
+    """Return how the lines of a table split into cells, judged by the line of column names."""
     mark = max("&|\t;", key=line.count)
     if not line.count(mark):
         mark = "," if "," in line else ""

@@ -38,7 +38,10 @@ class LeftOut(NamedTuple):
 
 
 def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[str, str]:
-    """Return the header of the column of each role (item, score, ...); require wanted roles."""
+    """Return the header of each role's column; refuse headers without some ``wanted`` role.
+
+    Roles are ``item``, ``score``, ``relevant`` and those of tables of ranks, such as ``instance``.
+    """
     columns: dict[str, str] = {}
     for header in headers:
         role = bare(header)
@@ -116,15 +119,15 @@ def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
 
 
 def digest_of(instance: Any, rank: int) -> int:
-    """Hash an instance and the rank of its tied items to 0..2^24 - 1, for use in :func:`placed`."""
+    """Hash an instance and the rank that items share to 0..2^24 - 1, for use in :func:`placed`."""
     return int(hashlib.md5(f"{instance}|{rank}".encode()).hexdigest()[:6], 16)
 
 
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
     """Return the place, counted from 0, of a relevant item among ``block`` tied items.
 
-    ``relevant`` is the number of relevant items among the tied items, and ``index`` (from 0) is the
-    number of this relevant item. The relevant items are evenly spread from a start that the hash
+    ``relevant`` is the number of relevant items among the tied items. They are numbered from 0,
+    and ``index`` is the number of this one. They are evenly spread from a start that the hash
     ``digest`` decides. Every place is equally likely, so that mean metrics are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
@@ -164,7 +167,10 @@ def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
 
 
 def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
-    """Return a parsed table; None if the file is a numpy array or has no wanted column."""
+    """Return a parsed table, or None for a numpy array.
+
+    If ``wanted`` is given, a file that cannot be parsed or has no wanted column gives None too.
+    """
     kind = kind_of(data, name)
     if kind == "array":
         return None
@@ -280,7 +286,8 @@ def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
         column = pd.to_numeric(column, errors="coerce")
         wrong = column.isna().to_numpy(bool) & ~empty & ~named
     if column.dtype.kind != "f":
-        # Replace scores by their ranks: as floats, some whole numbers beyond 2^53 would be tied.
+        # Replace whole numbers by their ranks, because different ones beyond 2^53 may be equal as
+        # floats.
         column = column.rank(method="dense")
     return column.to_numpy(np.float64, na_value=np.nan).copy(), empty, wrong
 

@@ -53,7 +53,8 @@ _ARROW = {
 _EXACT = {role for role, column in ROLES.items() if column.holds != "whole"}
 _LABELS = {role for role, column in ROLES.items() if column.read in (labels, texts)}
 _BROKEN = re.compile(r"[\n\r]")  # a line break in a header
-# A number such as 1.000 between semicolons: in such files, a dot may separate thousands.
+# A number such as 1.000 between semicolons. Where semicolons separate cells, a dot may separate
+# thousands, so the number may be 1 or 1000.
 _THOUSANDS = re.compile(rb'[;\n]"?([1-9]\d{0,2}(?:\.000)+)"?(?=[;\r\n]|$)')
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # pandas gives this name to an unnamed index
 
@@ -155,7 +156,7 @@ def arrow_frame(
     wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
     numeric = {name for name, kind in wanted.items() if kind in (pa.int64(), pa.float64())}
     full = [str(name) for name, kind in holds.items() if kind not in (None, "unknown")]
-    # Search for one byte first, which is much faster than a search for two bytes.
+    # Search for x alone before 0x, because a search for a single byte is much faster.
     if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None  # pyarrow would accept hexadecimal numbers such as 0x1F, which are refused
     quotes = quoted and b'"' in data
@@ -207,7 +208,7 @@ def arrow_frame(
 
 
 def _filled(into: NDArray[Any], most: int, start: int, piece: NDArray[Any]) -> NDArray[Any]:
-    """Write one more piece of a column into its array, at row ``start``, and return the array.
+    """Write a piece of a column into the column's array, at row ``start``, and return the array.
 
     The first call allocates an array for ``most`` rows. Joining all pieces at the end instead would
     take twice the memory, which would not be returned to the operating system.

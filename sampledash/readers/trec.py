@@ -91,8 +91,8 @@ class Trec:
     """A parsed run or qrels: a frame with one row per line, whose columns are named by field.
 
     Query, document and tag are categories, and the other fields are numbers. A list of
-    recommendations is stored as a run, and test items are stored as qrels. These have ``facts``,
-    which are None for TREC files. Equal scores in a list of recommendations are ties.
+    recommendations is stored as a run, and test items are stored as qrels; both have ``facts``,
+    which is None for TREC files. Equal scores in a list of recommendations are ties.
     """
 
     name: str
@@ -244,9 +244,9 @@ def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
 def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
     """Return the run sorted as by trec_eval, with new columns ``place``, ``ties`` and ``depth``.
 
-    They hold the rank of each document, the number of other documents that are tied with it, and
-    the number of documents that its system ranks for its query. If ``tied`` is true, documents of
-    equal score are tied, and share the best of their ranks; otherwise, their ids decide the order.
+    The new columns hold each document's rank, the number of other documents tied with it, and the
+    number of documents that the system ranks for the query. If ``tied`` is true, documents of equal
+    score are tied, and share the best of their ranks; otherwise, document ids decide the order.
     """
     codes = (run[column].cat.codes.to_numpy() for column in ("document", "query", "tag"))
     document, *of_list = codes
@@ -416,7 +416,7 @@ _SCORES = ["score", "rating", "prediction", "relevance"]
 _OF_RANKS = {"n_candidates", "ties", "mass_above", "count", "negatives"}
 
 #: What a file holds: test items, lists of recommendations, or "list or ranks" if its header fits
-#: lists as well as ranks. It is then read as lists if test items are given too, otherwise as ranks.
+#: both. A file "list or ranks" is read as lists if test items are given too, otherwise as ranks.
 ListKind = Literal["items", "list", "list or ranks"]
 
 
@@ -502,8 +502,8 @@ def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", 
     return Trec(name, "run" if content == "list" else "qrels", frame, facts)
 
 
-# For each role of a column in a list: the field of a run that it corresponds to, its parser, its
-# kind of content, and what error messages ask for.
+# For each role of a column in a list: the corresponding field of a run, the parser, the kind of
+# content, and what error messages ask for.
 _LISTED: dict[str, tuple[str, Callable[..., Any], Holds, str]] = {
     "system": ("tag", labels, "few", "the name of the system"),
     "user": ("query", labels, "many", "the label of the user"),

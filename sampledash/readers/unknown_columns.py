@@ -17,7 +17,7 @@ from sampledash.readers.upload_limits import ReadError
 _INDEX = re.compile(
     r"|(unnamed:|level_|__index_level_|\.\.\.)\d+_*|index|idx|#|id|rows?[_.]?(id|names?|number)?"
 )
-# Programs such as R give these headers to a row index, but a system may also be called X.
+# Programs such as R give these headers to a row index, but a system may have such a name too.
 _PERHAPS_INDEX = {"x", "v1", "c0", "column1"}
 _FEW = 5  # in a table with fewer rows, a column 1, 2, 3, ... may well hold ranks
 _MANY = 10  # in a table with at least this many rows, a column 1, 2, 3, ... cannot hold ranks
@@ -74,7 +74,7 @@ def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> boo
 
 
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
-    """Refuse a column of text that may name systems, because they would be read as one system.
+    """Refuse a column of text that may name systems, because all would be read as one system.
 
     Systems usually share most instances, so a column is refused if an instance has several values
     and more than half of all possible pairs of a value and an instance occur. Without instance

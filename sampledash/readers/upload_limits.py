@@ -102,7 +102,7 @@ class ZeroBasedRanks(ReadError):
 
 
 class CensoredItems(ReadError):
-    """A truncated run lacks relevant items, whose ranks are only known to be beyond its end."""
+    """Relevant items are missing from a truncated run; they rank somewhere beyond the run's end."""
 
     censored: int  # number of missing relevant items, summed over all systems
 
@@ -137,14 +137,15 @@ FILES = Limit(1_000, "files", "give fewer")
 BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # unpacked size of all files together
 TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
 PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
-ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables in which every column takes little memory
-# For tables with a column that takes much memory, such as instance labels that are whole numbers.
+ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables of system, rank, n and count only
+# For tables that have another column than system, rank, n and count, such as instance labels, which
+# needs more memory per row. Labels that are no whole numbers have the smaller limit TEXTS.
 LABELLED = Limit(
     3_000_000,
     "rows with a column {column}",
     f"leave that column out (up to {ROWS.most:,} rows), or split the file by instances",
 )
-# For text with cells that only the slow parser can read.
+# For text that only the slow parser can read, because some cells are blank or no plain numbers.
 CAREFUL = Limit(
     2_000_000,
     "rows, some of them with a cell that is blank or no plain number",

@@ -1,4 +1,6 @@
-"""Rank or count tables too large for memory, with Ibis expressions that a database engine runs.
+"""Rank scored items, or count ranks, in tables too large for memory, in a database engine.
+
+The module writes Ibis expressions, which the engine runs.
 
 An engine is given by its Ibis URL: ``duckdb://`` (embedded; the default),
 ``duckdb://lake.db?memory_limit=1GiB``, ``pyspark://?spark.master=spark://host:7077``, ... A table
@@ -82,7 +84,10 @@ def connect(url: str = DUCKDB) -> Any:
 
 
 def _spark(url: str) -> Any:
-    """Start Spark with the settings in a URL; Ibis sets them after the start, too late for most."""
+    """Start Spark with the settings in a URL.
+
+    Ibis would set them after the start, which is too late for most settings.
+    """
     import ibis
     from pyspark.sql import SparkSession
 
@@ -138,7 +143,7 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def opened(engine: Any, source: str) -> Table:
-    """Return the table in a Parquet file or a folder of them, or of this name in the engine.
+    """Return the table in a Parquet file or a folder, or with the name ``source`` in the engine.
 
     All files of a folder must be readable, and all must have the same known headers.
     """
@@ -180,7 +185,7 @@ def opened(engine: Any, source: str) -> Table:
 
 
 def _parts(engine: Any, files: list[Path], path: Path) -> Table:
-    """Return one table of all files; ``*`` and the like in their names are no search patterns."""
+    """Return one table of all files, with ``*`` and the like in file names escaped."""
     if engine.name == "duckdb":
         # With union_by_name, DuckDB unifies the types of a column in several files without loss.
         names = [re.sub(r"[*?[]", r"[\g<0>]", str(file)) for file in files]
@@ -213,7 +218,7 @@ def _partitioned(table: Table, partitions: Mapping[str, set[str]]) -> Table:
     return table.drop(_FILE) if by_file else table
 
 
-# -------------------------------------------- Ibis expressions, which the engine does not run yet
+# ----------------------------------- functions that build Ibis expressions and run no query yet
 
 
 def _text(column: Any) -> Any:
@@ -294,8 +299,8 @@ def rank(candidates: Table) -> Table:
     """
     import ibis
 
-    # Do not remove items that are no candidates before the join: after a filter, engines would join
-    # in an inefficient order.
+    # Items with the score -inf, which are no candidates, are not filtered out before the join,
+    # because engines would then join in an inefficient order.
     score = candidates["score"]
     relevant = candidates.filter(candidates["relevant"] & score.notnull() & _real(score))
     relevant = relevant.select(*KEYS, wanted=relevant["score"])
@@ -514,7 +519,7 @@ def fetched(table: Table, name: str, most: int) -> Any:
 def folder(path: Path) -> bytes:
     """Return a folder of Parquet files as the bytes of one file.
 
-    If a table of ranks has too many rows, they are reduced to counts.
+    If a table of ranks has too many rows, equal rows are merged and counted.
     """
     parts_of(path)  # raises an error for a folder without a table, without starting an engine
     engine = connect()

@@ -12,7 +12,8 @@ _TEX = {
     "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}",
     # A double quote is a command if the LaTeX package babel is used with German and some other
-    # languages. A bracket or star after the end of a table row, \\, would be read as its argument.
+    # languages. A bracket or star at the start of a table row would be read as an argument of the
+    # \\ that ends the row before.
     '"': r"\symbol{34}", "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip
 _JOINERS = "\u200c\u200d"  # invisible, but needed in words of some scripts and in emoji

@@ -30,8 +30,8 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
     """Return sentences on systems whose number of negatives m depends on the rank.
 
     ``chance`` is the p-value of this dependence: the probability of data that show a dependence at
-    least as strong if m is independent of the rank. It is None if the data say that the drawn
-    negatives decided m.
+    least as strong if m is independent of the rank. ``chance`` is None if the data say that the
+    drawn negatives decided m.
     """
     if chance is None:
         return say.drawn_decided_m(systems)
@@ -108,5 +108,5 @@ def best_gamma(table: pd.DataFrame, metric: str) -> str:
 
 
 def price_of_gamma(table: pd.DataFrame) -> str:
-    """Return a sentence on the vector of the smallest γ: its largest entry and condition number."""
+    """Return a sentence on the corrected values at the smallest γ: the largest, the condition."""
     return say.price_of_gamma(table.iloc[int(table["gamma"].argmin())])

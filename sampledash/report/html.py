@@ -58,7 +58,7 @@ def html_report(
     always written as plain text, and a policy in the file forbids every request.
     """
     if tables is None:
-        # A report is about a single correction, so it is listed once, in the settings.
+        # A report is about a single correction, which the settings name, so the column is dropped.
         verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"

@@ -160,8 +160,8 @@ def gamma(value: float) -> str:
 def spell(error: ValueError | str, remedy: Callable[[checks.Remedy], str] = lambda _: "") -> str:
     """Turn an error into a sentence with a capital letter, a full stop and commas in large numbers.
 
-    Quotations and dates in it do not change. ``remedy`` returns the text for each remedy of the
-    error; by default, remedies are left out, because a page has buttons for them.
+    Quotations and dates in the error do not change. ``remedy`` returns the text for each remedy of
+    the error; by default, remedies are left out, because a page has buttons for them.
     """
     message = error.worded(remedy) if isinstance(error, checks.Refusal) else str(error)
     parts = re.split(r"((?<!\w)'[^']*')", message.strip())

@@ -40,15 +40,15 @@ def paragraph(findings: Pairs, *, latex: bool = False) -> str:
     r"""Return four or five sentences for a paper's evaluation section.
 
     They give the setting with the values of the full ranking, the expected values of the sampled
-    metric, the m from which its order is right, the probability that one run shows the true order,
-    and what these numbers do not say. All numbers come from ``findings``. In LaTeX, names are
-    escaped, and citations use the keys of :func:`bibtex`.
+    metric, the m from which the sampled order is right, the probability that one run shows the true
+    order, and what these numbers do not say. All numbers come from ``findings``. In LaTeX, names
+    are escaped, and citations use the keys of :func:`bibtex`.
     """
     return " ".join(_template(latex).render(_facts(findings), latex=latex).split())
 
 
 def bibtex(findings: Pairs) -> str:
-    """Return BibTeX entries for the citations of :func:`paragraph` and for this sampledash."""
+    """Return BibTeX entries for the citations of :func:`paragraph`."""
     entries = (_HERE / "references.bib").read_text(encoding="utf-8").split("\n\n")
     paper, movielens, software = entries
     software = software.replace("VERSION", sampledash.__version__)
@@ -133,7 +133,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "sampled": _means(f, f.sampled),
         "differ": bool((f.verdict["sampled"].abs() > TIED).any()),
         "equal_pairs": len(f.verdict) - len(rows),
-        # First metrics that reverse a pair, then those that tie a pair, then those that do neither.
+        # First metrics of which sampling reverses a pair, then those of which it ties a pair, then
+        # all others.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),
         "turned": _few_pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
         "m_max": f.m_max,

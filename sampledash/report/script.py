@@ -49,7 +49,7 @@ def python_script(findings: Pairs) -> str:
 
 
 def exact_script(source: str, python: str, metrics: Sequence[Metric]) -> str:
-    """Write a script that prints means of metrics, or their ranges if some ranks are unknown."""
+    """Write a script that prints mean metrics, or ranges of them if some ranks are unknown."""
     return template(_HERE / "exact_script.py.jinja").render(
         version=sampledash.__version__,
         source=source,

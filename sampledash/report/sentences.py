@@ -138,7 +138,7 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 def other_metrics(findings: Pairs, x: int) -> str:
     """Return sentences on the metrics other than metric ``x``, such as ``Also wrong: NDCG.``.
 
-    Metrics are grouped by the worst state of their pairs.
+    Metrics are grouped by the worst state, such as wrong, of any pair of systems.
     """
     worst, sentences = findings.states.min(axis=1), []
     for code, state in enumerate(CODES):
@@ -192,7 +192,8 @@ def cutoff_holds_all(metric: Metric, n: int, m: int) -> list[str]:
 def outside(values: Mapping[str, Sequence[float]], method: str = "") -> list[str]:
     """Return a sentence on why estimates lie outside 0 to 100 %; an empty list if all lie inside.
 
-    ``values`` holds estimates by estimator, or by system; then ``method`` is their estimator.
+    ``values`` maps names of estimators to estimates, or names of systems to estimates by
+    ``method``.
 
     Examples
     --------

@@ -48,7 +48,7 @@ _HOLD: dict[CellKind, str] = {
     "printed_std validation ours our_std",
     "any": "rank instance count",
 }
-# Pairs name=header, for columns whose printed header is not their name with spaces.
+# Pairs name=header, separated by |, for columns whose header is not the name with spaces for _.
 _WORDS = (
     "m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
     "largest=Largest entry|condition=Condition number|"

@@ -26,12 +26,12 @@ from tests.oracles import WITH, WITHOUT, dense_law
 SHAPES = (None, "non-increasing")
 METRICS = ("Recall@10", "NDCG@10", "AUC")
 MISSES = 0.07  # allowed share of 95 % intervals that miss the exact metric
-UNLIKE = 0.08  # allowed share if n differs between instances, or if m depends on the rank
-HARD = 0.15  # allowed share for ranks that are chosen to make intervals miss
+UNLIKE = 0.08  # like MISSES, if n differs between instances, or if m depends on the rank
+HARD = 0.15  # like MISSES, for ranks that are chosen to make intervals miss
 ROUNDING = 1e-9
-WIDTH = 1.5  # a median width is good up to this multiple of the width for infinitely many instances
+WIDTH = 1.5  # allowed ratio of the median width to the width for infinitely many instances
 N = 3706
-#: (start, cap, stop): m doubles from start up to cap, until stop sampled items rank above.
+#: (start, cap, stop): m doubles from start to cap, or until stop negatives are above the item.
 RULES = ((100, 3200, 1), (20, 320, 2))
 MANY = 300_000  # instances in a sample that stands for infinitely many instances
 XYZ = sd.example("movielens-xyz")
@@ -70,9 +70,9 @@ class Case:
         return SampledRankSet("", np.arange(1, m + 2), n, m, counts=counts, scheme=WITH)
 
     def width(self, metric: str, shape: str | None) -> float | None:
-        """Return the interval's width for infinitely many instances, with tolerance 1e-4 or 1e-3.
+        """Return the interval's width for infinitely many instances (or None for AUC).
 
-        Return None for AUC, and if the sampled ranks contradict the shape at both tolerances.
+        If no ranks fit the expected shares within 1e-4, try 1e-3; if none fit then, return None.
         """
         for tolerance in () if as_metric(metric).linear else (1e-4, 1e-3):
             with suppress(ValueError):
@@ -103,7 +103,7 @@ def cases() -> list[Case]:
 
 
 class Misses(NamedTuple):
-    """Shares of intervals that miss each true mean, number of intervals, median width, seconds."""
+    """Share of intervals that miss, for each true mean; number, median width, seconds for each."""
 
     shares: Floats
     seen: int
@@ -117,7 +117,7 @@ class Misses(NamedTuple):
 
 
 def misses(runs, draw, span):
-    """Return how often ``span(sample)`` misses the truth; samples without interval are left out."""
+    """Return how often ``span(sample)`` misses the truth, where ``span`` raises no ValueError."""
     spans, missed, start = [], [], time.perf_counter()
     for _ in range(runs):
         sample, truth = draw()
@@ -178,7 +178,7 @@ def deciding(ranks: Ints, rule: Ints, rng: Rng, **more: Any) -> SampledRankSet:
 
 
 def hardest_to_tell(metric, mass, rule, size):
-    """Yield ranks and weights whose mean metric is an end of the interval for a typical sample."""
+    """Yield two rank distributions, whose mean metrics are the ends of a typical interval."""
     rng, counts = np.random.default_rng(9), np.full(MANY, size / MANY)
     srs = deciding(1 + rng.choice(N, MANY, p=mass), rule, rng, counts=counts)
     fit, samplings = maximum_likelihood(metric, srs.outcomes), srs.outcomes.samplings
@@ -190,7 +190,7 @@ def hardest_to_tell(metric, mass, rule, size):
 
 
 def decided_by_the_draw(quick: bool) -> Iterator[Result]:
-    """Measure misses if draws decide m, for simple ranks and those of :func:`hardest_to_tell`."""
+    """Measure how often intervals miss the exact metric if m grows by RULES during sampling."""
     runs, some = 2 if quick else 60, 1 if quick else None
     kinds = ("uniform", "exponential")
     for name, rule, kind, size in product(METRICS[:some], RULES[::-1][:some], kinds, (200, 3000)):
@@ -210,7 +210,7 @@ def decided_by_the_draw(quick: bool) -> Iterator[Result]:
 
 
 def sampled(rng: Rng, share: Floats, n: Any, m: Any, scheme: str = WITHOUT) -> Drawn:
-    """Return sampled ranks, ranks and n of items with about ``share`` of the candidates above."""
+    """Return sampled ranks, true ranks and n of items that rank below ``share`` of candidates."""
     n, m = (np.broadcast_to(x, len(share)) for x in (n, m))
     ranks = np.minimum(1 + (n * share).astype(np.int64), n)
     above = draw_above(scheme, m, ranks - 1, n - ranks, rng)
@@ -255,7 +255,7 @@ def lognormal(sigma: float, rng: Rng) -> Drawn:
 
 
 def n_and_m(rng: Rng) -> Drawn:
-    """Return a sample in which items with larger n rank higher, and so do items with larger m."""
+    """Return a sample in which the share of candidates above is smaller for larger n, larger m."""
     n = np.clip(2000 * rng.lognormal(0, 1, 600), 300, 10**6).astype(np.int64)
     share = rng.beta(0.4, 2 * np.sqrt(n / 1000))
     more = rng.random(600) < np.where(share < 0.05, 0.8, 0.3)

@@ -1,8 +1,8 @@
 """The computed chance that a run shows the true order, against the share of simulated runs that do.
 
 Systems P and Q are drawn so that this chance is in 0.02..0.98 for most metrics: the ranks of both
-are powers of uniform numbers, and the exponents differ by a normal factor of about one standard
-error, 1 / sqrt(instances). If they differed more, chances for 5,000 instances would be near 0 or 1.
+are powers of uniform numbers. The exponents differ by some 1 / sqrt(instances), a standard error;
+if they differed more, the chances for 5,000 instances would be near 0 or 1.
 The uniform numbers of Q are those of P in about half of the cases, else independent of them.
 """
 
@@ -28,7 +28,7 @@ MASS = "mass above"  # popularity sampling of rank sets with the column mass_abo
 SCHEMES = (WITH, WITHOUT, POPULARITY, MASS)
 METRICS = ("Recall@10", "Precision@5", "NDCG@10", "AP", "AUC", "RR", "HitRate@5")
 CORRECTIONS = (None, "rank estimate", "CLS", "BV 0.1")
-#: The ranks of rare kinds are so low that a run has few hits, so its mean is far from normal.
+#: In "rare" kinds relevant items rank so low that a run has few hits: its mean is not normal.
 KINDS = ("plain", "own n", "ties", "several", "several with ties", "counts", "micro")
 KINDS += ("rare", "rare several")
 RUNS = 2000
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def possible(self) -> bool:
-        """Return whether the ranks can be sampled: not if ties have no popularity in the scheme."""
+        """Return whether the scheme can sample the ranks: MASS, for one, supports no tied ranks."""
         weighed = (MASS, POPULARITY) if self.kind == "several with ties" else (MASS,)
         return not ("ties" in self.kind and self.scheme in weighed)
 
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def corrections(self) -> tuple[str | None, ...]:
-        """Return the corrections to check; MASS has none, as a rank has no fixed distribution."""
+        """Return the corrections to check: none for MASS, as each needs a distribution per rank."""
         return (None,) if self.scheme == MASS else CORRECTIONS
 
     def sets(self) -> list[sd.RankSet]:
@@ -93,7 +93,7 @@ class Case:
 
 
 def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
-    """Move equal ranks of an instance apart; return ranks, and how many free ranks follow each."""
+    """Return ranks, made distinct within each instance, and how many unused ranks follow each."""
     ranks, room = [], []
     for each, size in zip(np.split(above, np.cumsum(relevant)[:-1]), n, strict=True):
         step = np.arange(len(each))
@@ -105,7 +105,7 @@ def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True)
 class Cell:
-    """Computed chance by a metric, share of runs, and their difference z in standard errors."""
+    """Computed chance of the true order, share of runs in it, z: difference / standard error."""
 
     case: Case
     correction: str | None
@@ -120,7 +120,7 @@ class Cell:
 
 
 def cells(case: Case, correction: str | None, runs: int = RUNS) -> Iterator[Cell]:
-    """Yield a :class:`Cell` for each metric; metrics that tie the systems are left out."""
+    """Yield a :class:`Cell` for each metric by which the exact means of the systems differ."""
     protocol = Protocol.of(case.options(correction))
     sets, metrics = case.sets(), [sd.parse_metric(text) for text in METRICS]
     pairs = [true_order(metric, sets, protocol) for metric in metrics]
@@ -148,7 +148,7 @@ def of_size(size: int, quick: bool) -> Iterator[Cell]:
 
 
 def simulated_chances(quick: bool) -> Iterator[Result]:
-    """Report the largest ``|z|`` of all cells, from 2,000 runs each; up to 4 is allowed."""
+    """Report the largest ``|z|`` of a :class:`Cell`, from 2,000 runs each; 4 is allowed."""
     for size in (30,) if quick else SIZES:
         seconds, every = timed(lambda size=size: list(of_size(size, quick)))
         inside = [cell for cell in every if cell.inside]
@@ -159,12 +159,13 @@ def simulated_chances(quick: bool) -> Iterator[Result]:
         yield Result(name, seconds, None, abs(worst.z), 4, note=note)
 
 
-# Metrics of a :class:`Pair`: most means over few instances take few values and are often tied.
+# Metrics for :class:`Pair`: over few instances, most means take few values, so many are tied.
 FEW_VALUES = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
 FEW_RARE = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
 RECIPES = ("uncorrected", "CLS", "BV 0.1", "rank estimate")
-#: Number of candidates above the item in both systems: 0 is the fewest possible, 1 the most.
-OVERLAPS = (1.0, 0.0, 0.7, None)  # None: random for each instance
+#: How many candidates are above the item in both systems: from 0, the fewest possible, to 1, the
+#: most. If None, the number is random for each instance.
+OVERLAPS = (1.0, 0.0, 0.7, None)
 DRAWS = 5_000
 CASES, QUICK = 300, 8
 
@@ -220,7 +221,7 @@ class Pair:
         return sd.parse_correction(self.correction).fit(self.metric, self.sampling).values
 
     def redrawn(self, rng: np.random.Generator, runs: int, paired: bool = True) -> Floats:
-        """Return P's mean minus Q's in runs on redrawn instances, the same if ``paired``."""
+        """Return P's mean minus Q's in runs on redrawn instances, common to both if ``paired``."""
         at, size = [], self.ranks.shape[1]
         for _ in "PQ":
             at.append(at[0] if at and paired else rng.integers(0, size, (runs, size)))
@@ -274,7 +275,7 @@ def off_shared(case: Pair, runs: int = DRAWS) -> float:
 
 
 def against_runs(quick: bool) -> Iterator[Result]:
-    """Report the largest distance of computed chance and share of runs: up to 4 standard errors."""
+    """Report how far computed chances are from shares of runs: 4 standard errors are allowed."""
     every = [("redrawn instances", Pair.of, off_redrawn), ("shared negatives", Pair.of, off_shared)]
     for what, make, off in (*every, ("redrawn instances, rare values", Pair.rare, off_redrawn)):
         some = [make(seed) for seed in range(QUICK if quick else CASES)]

@@ -48,7 +48,7 @@ def dense(name: str, k: int | None, n: int, m: int, scheme: str) -> Floats:
 
 
 def bias_variance(quick: bool) -> Iterator[Result]:
-    """Compare bias-variance fits with dense ones: at least 50 times faster, off by up to 1e-9."""
+    """Compare bias-variance fits with dense algebra, which must take 50 times as long."""
     n, m = (10_000, 100) if quick else (100_000, 500)
     for scheme, (name, k) in product(UNIFORM, (("ap", None), ("ndcg", 10))):
         metric, recipe = sd.metric(name, k=k), sd.correction("BV", gamma=0.1)
@@ -69,13 +69,13 @@ def one_fit(correction: str, metric: str, scheme: str, n: int, m: int) -> Any:
 
 
 def any_n(quick: bool) -> Iterator[Result]:
-    """Time a fit at n = 10^9: at most three times as long as at n = 10,000, 1 s and 300 MiB."""
+    """Time fits at n = 10^9: up to 1 s, 300 MiB, and three times the time at n = 10,000."""
     m, few, many = 100 if quick else 1000, 10_000, 10**9
     cases = [("BV 0.1", name, name) for name in ("AP", "NDCG@10", "Recall@10")]
     cases += [("BV 0.1", f"Recall@{few // 3}", f"Recall@{many // 3}"), ("CLS", "AP", "AP")]
     for scheme, (recipe, less, metric) in product(UNIFORM, cases[:1] if quick else cases):
         both = (recipe, less, scheme, few, m), (recipe, metric, scheme, many, m)
-        # The faster of two processes counts.
+        # Each fit is timed in two processes, and the faster one is reported.
         small, large = (min(alone(one_fit, *asked) for _ in "12") for asked in both)
         name = f"{recipe} {metric}, n = 10^9 (against 10^4), m = {m}, {scheme}"
         limits = {"at_least": 1 / 3, "within": 1.0, "note": large.told(300)}
@@ -83,7 +83,7 @@ def any_n(quick: bool) -> Iterator[Result]:
 
 
 def curves(quick: bool) -> Iterator[Result]:
-    """Compare curves of X, Y, Z, four metrics at 60 values of m, with scipy.stats for each rank."""
+    """Compare curves of four metrics of X, Y, Z at 60 values of m with a loop over scipy.stats."""
     sets, metrics = sd.example("movielens-xyz"), ("Recall@10", "NDCG@10", "AP", "AUC")
     m_values = np.unique(np.geomspace(1, 1000, 76).round().astype(int))[-60:]
     step = 2000 if quick else 100

@@ -42,7 +42,7 @@ def _discount(place: int) -> int:
 
 
 def whole_values(metric: sd.Metric, others: int) -> Values:
-    """Return the metric for 0..``others`` items above, times a number that makes values whole."""
+    """Return the metric for 0..``others`` items above, times a number that makes it an integer."""
     if metric.linear:  # in units of 1 / others, up to a constant, which has no effect on orders
         return list(range(others, -1, -1))
     if metric.share is not None:
@@ -63,8 +63,8 @@ def whole_law(n: int, m: int, scheme: str, odds: Fraction) -> NDArray[np.object_
 def possible(f: Values, g: Values) -> bool:
     """Return whether a counterexample exists; f and g are exact and expected sampled metrics.
 
-    There is one unless f or g is constant or g = a + b f, up to the rounding of NDCG. The proof is
-    in sampledash/comparison/counterexample.py.
+    It exists unless f or g is constant or g = a + b f, up to the rounding of NDCG: see the proof in
+    sampledash/comparison/counterexample.py.
     """
     width = f[0] - f[-1], g[0] - g[-1]
     if not all(width):
@@ -76,7 +76,7 @@ def possible(f: Values, g: Values) -> bool:
 def smallest(f: Values, g: Values, most: int) -> int | None:
     """Return the fewest instances of a counterexample, or None if it needs more than ``most``.
 
-    Means count as tied if they differ by up to 10^-40 of the largest value.
+    Two means are tied if they differ by at most 10^-40 of the largest value of the metric.
     """
     exact, sampled = (np.array(values, dtype=object) for values in (f, g))
     for size in range(1, most + 1):
@@ -84,7 +84,7 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
         sets = np.array(list(combinations_with_replacement(range(len(f)), size)))
         sums = np.array([exact[sets].sum(axis=1), sampled[sets].sum(axis=1)])
         first, second = sums[:, np.argsort(sums[0], kind="stable")]
-        largest = np.maximum.accumulate(second)  # largest sampled sum up to each exact sum
+        largest = np.maximum.accumulate(second)  # the largest, of sets with lower exact sums
         below = np.searchsorted(first, first - least[0], side="left")
         if np.any((largest[below - 1] - second > least[1])[below > 0]):
             return size
@@ -94,8 +94,8 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
 def check(n, m, scheme, metrics, sizes, odds=Fraction(1), most=2):
     """Yield the faults of `counterexample` for one setting, and count its results in ``sizes``.
 
-    ``sizes[i]`` is the number of counterexamples with i instances, ``sizes[0]`` that of metrics
-    without one. A smaller counterexample, of up to ``most`` instances, is a fault.
+    ``sizes[i]`` counts counterexamples with i instances, ``sizes[0]`` metrics without one. It is a
+    fault if a search up to ``most`` instances finds a smaller counterexample.
     """
     law = whole_law(n, m, scheme, odds)
     for metric in metrics:

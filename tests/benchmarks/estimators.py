@@ -30,8 +30,8 @@ SHARED = ("shared bv-mle, BV 0.1", "shared bv-monotone-mle, BV 0.1")
 SIDE_BY_SIDE = "side by side, non-increasing"
 EVERY = (*CORRECTIONS, *DISTRIBUTIONS, *VECTORS, *SHARED, SIDE_BY_SIDE)
 
-#: Limits at m = 100: relative error of Recall@1..50 in a run, relative error of the mean over runs,
-#: and the share of runs (in %) that order the pair X-Y, X-Z or Y-Z correctly by each of METRICS.
+#: Limits at m = 100: relative error of Recall@1..50 in a run, relative error of estimates averaged
+#: over runs, and % of runs that order the pair X-Y, X-Z or Y-Z correctly by each of METRICS.
 ANY = np.inf, np.inf, 0.0
 ASKED = dict.fromkeys(("mle", "mes", "bv-mle", "bv-mes", "mn"), (0.09, np.inf, 0.0))
 ASKED |= {"monotone-mle": (0.09, 0.03, 0.0), SIDE_BY_SIDE: (0.09, 0.03, 78.0)}
@@ -39,7 +39,7 @@ ASKED |= {SHARED[0]: (np.inf, np.inf, 78.0), SHARED[1]: (np.inf, 0.05, 74.0)}
 
 
 def drawn(m: int, runs: int, rng: np.random.Generator) -> list[Outcomes]:
-    """Return the sampled ranks of X, Y, Z in many runs, drawn at each user's n, fitted at one n."""
+    """Return sampled ranks of X, Y, Z in many runs, drawn at each user's n, stored as n = 3541."""
     samples = []
     for rs in sd.example("movielens-xyz"):
         law = rs.ranks - 1, rs.n - rs.ranks, np.minimum(m, rs.n - 1)
@@ -72,12 +72,12 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
         return solver(law, pi, noise)(law.T @ (pi[:, None] * target))
 
     vectors = [list(map(vector, own.mass, samples[0].total)) for own in priors]
-    vectors *= len(samples) // len(vectors)  # all systems use one vector if it is shared
+    vectors *= len(samples) // len(vectors)  # a shared vector is repeated for each system
     return np.stack([np.einsum("rt,rtc->rc", *both) for both in zip(counts, vectors, strict=True)])
 
 
 def quality(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return errors of Recall@1..50, errors of run means, and % of runs that order a pair right."""
+    """Return errors of Recall@1..50, of estimates averaged over runs, and % of right orders."""
     sets = sd.example("movielens-xyz")
     truth = np.array([[sd.mean(text, rs) for text in EVERY_METRIC] for rs in sets])
     relative = np.abs(values / truth[:, None] - 1)[:, :, 3:].mean(axis=(1, 2))
@@ -94,7 +94,7 @@ def accuracy(quick: bool) -> Iterator[Result]:
             spent, values = timed(partial(values_of, method, samples))
             relative, mean, cells = quality(values)
             most, off, least = ASKED.get(method, ANY) if m == 100 else ANY
-            # Ten runs suffice to check errors, but not shares of runs that order a pair correctly.
+            # Ten runs (``quick``) suffice to check errors, but not to check shares of runs.
             short = not quick and cells.min() < least
             missed = short or mean.mean() > off * (1.5 if quick else 1)
             errors, off = ([f"{100 * x:.1f}" for x in part] for part in (relative, mean))

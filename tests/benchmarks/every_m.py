@@ -22,7 +22,7 @@ Row = tuple[int, tuple[int, ...]]  # n, ranks of the relevant items
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "LS")
 EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
 METRICS = [sd.parse_metric(text) for text in EVERY.split()]
-TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # rounding decides whether UNSURE differences are tied
+TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # differences in UNSURE are skipped: rounding may tie them
 QUICK, ALL = 16, 200
 
 
@@ -85,10 +85,7 @@ def flips_of(signs: dict[int, int]) -> list[int]:
 
 
 def check(case: Case, correction: str, count: Counter[str], number: int = 0) -> list[str]:
-    """Return where `flips`, `right_from` and `verdict` differ from the curves; update ``count``.
-
-    The column right_from of the verdict is checked for all metrics, the function for one metric.
-    """
+    """Return where `flips`, `right_from` and `verdict` differ from the curves; update ``count``."""
     sets, wrong = case.sets, []
     top = case.m_max if correction != "LS" else min(case.m_max, 8)  # LS: rounding errors at large m
     options = case.options | {"correction": correction}

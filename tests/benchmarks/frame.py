@@ -16,7 +16,7 @@ HEAD = f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10
 
 
 def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespace:
-    """Parse the command line; in ``more``, a string is the help of a flag, a number a default."""
+    """Parse the command line; ``more`` has the help of each flag or the default of each number."""
     parser = argparse.ArgumentParser(description=doc)
     if only:
         parser.add_argument("--only", nargs="+", choices=[*only], default=[*only])
@@ -32,8 +32,8 @@ class Result:
     """Seconds of our and of an obvious computation, and the largest difference of their results.
 
     ``obvious`` is extrapolated if only some rows were run. ``difference`` is relative to the
-    largest entry, unless ``name`` has another unit; its limit is ``allowed``. ``at_least`` limits
-    obvious / ours, and ``within`` limits ours.
+    largest entry, unless ``name`` has another unit; its limit is ``allowed``. ``at_least`` is the
+    lower limit of obvious / ours, and ``within`` the upper limit of ours.
     """
 
     name: str
@@ -94,7 +94,7 @@ print(json.dumps([spent, peak, len(seen), longest, rising, result]))
 
 
 class Run(NamedTuple):
-    """A job's seconds, peak MiB, progress calls, longest wait for one, if they rise, and result."""
+    """A job's seconds, peak MiB, progress calls, longest wait between them, and result."""
 
     seconds: float
     peak: float

@@ -36,11 +36,10 @@ def judged(case: Case, data: bytes) -> tuple[str, str, float]:
     return f"{wrong} warning: {caught[0].message}" if caught else wrong, said, seconds
 
 
-every = cache(corpus)  # made once, before processes are forked
+every = cache(corpus)  # cases are made once, before processes are forked, which share them
 
 
 def peak() -> float:
-    """Return the peak memory of this process in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -34,7 +34,7 @@ def there(name: str) -> bool:
 
 
 def every_recommender(name: str) -> Callable[[Any], Any]:
-    """Return a job that trains all recommenders and ranks; its result is its processor time."""
+    """Return a job that trains all recommenders, ranks items, and returns its processor time."""
     data = movielens(name)
     candidates = with_unrated(data) if name == "ml1m" else data
 
@@ -83,7 +83,7 @@ def papers(quick: bool) -> Iterator[Result]:
     for row, value in zip(TABLE_2, ours, strict=True):
         name = f"Steck's Table 2, {row.objective}: ATOP {value:.4f}, printed {row.test}"
         yield Result(name, spent, None, abs(value - row.test), 0.011)
-    # Pairs of recommenders whose printed ATOP differs by more than 2 * 0.011 must be in that order.
+    # If the printed ATOP of two recommenders differs by over 2 * 0.011, ours must order them alike.
     pairs = itertools.combinations(zip(ours, [row.test for row in TABLE_2], strict=True), 2)
     gaps = (np.subtract(*pair) for pair in pairs)
     wrong = sum(mine * printed < 0 for mine, printed in gaps if abs(printed) > 0.022)
@@ -91,7 +91,7 @@ def papers(quick: bool) -> Iterator[Result]:
 
 
 def ten_million_interactions() -> Callable[[Any], Any]:
-    """Return a job that trains X and ranks; the job returns the seconds that each of them took."""
+    """Return a job that trains X and ranks items; the job returns the seconds of both steps."""
     rng, popularity = np.random.default_rng(0), np.cumsum(np.arange(10, 20_010) ** -0.8)
     item = np.searchsorted(popularity, popularity[-1] * rng.random(10**7)).astype(np.int32)
     user = rng.integers(0, 100_000, 10**7, dtype=np.int32)
@@ -115,7 +115,7 @@ def large_lab(quick: bool) -> Iterator[Result]:
 
 
 def files_are_understood(quick: bool) -> Iterator[Result]:
-    """Read a million interactions: the values that were written, within 3 s."""
+    """Read a million interactions within 3 s, and compare them with what was written."""
     rng = np.random.default_rng(0)
     user, item = np.divmod(rng.choice(6_040 * 3_706, 10**6, replace=False), 3_706)
     time = 978_300_000 + rng.permutation(10**6)

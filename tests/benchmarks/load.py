@@ -1,9 +1,9 @@
-"""Thirty readers at once: sessions without a browser that move m on different ranks.
+"""Thirty sessions at once, without browsers, that show ranks of their own and change m.
 
 ``python -m tests.benchmarks.load [--sessions 30] [--changes 15] [--every 2] [--quick]`` starts a
-server and opens one session on the bundled ranks, one session that pastes ranks, then all sessions
-at once. Each of them pastes other ranks under other names. The shown numbers are compared with
-those of the core, and all messages are searched for the names of other sessions.
+server. First one session shows the bundled ranks, then one pastes ranks, then all paste different
+ranks, of differently named systems, at the same time. The numbers that they show are compared with
+those computed here, and the messages of each are searched for names pasted in another.
 """
 
 import asyncio
@@ -30,10 +30,10 @@ NAME = re.compile(rb"[ABC]reader\d{3}")
 class Reader:
     """One session: the ranks that it pastes, and what the page has shown."""
 
-    number: int  # 0 reads the bundled ranks, others paste ranks
-    opening: float = 0.0  # seconds
-    waits: list[float] = field(default_factory=list)  # seconds per change
-    seen: list[tuple[list[Any], int]] = field(default_factory=list)  # elements shown, and m
+    number: int  # reader 0 shows the bundled ranks, all others paste ranks
+    opening: float = 0.0  # seconds until the page is shown
+    waits: list[float] = field(default_factory=list)  # seconds until each change of m is shown
+    seen: list[tuple[list[Any], int]] = field(default_factory=list)  # per m: (shown elements, m)
     names_sent: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class Reader:
             self.names_sent = {x.decode() for data in session.sent for x in NAME.findall(data)}
 
     def wrong(self) -> list[str]:
-        """Return a text for each m at which the page showed other numbers than the core gives."""
+        """Return a text for each m at which the page showed other numbers than :func:`strip_of`."""
         found, sets = [], self.sets
         for shown, m in self.seen:
             strip = {x.label: x.body for x in shown if type(x).__name__ == "Metric"}
@@ -81,7 +81,7 @@ class Reader:
 
 
 def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
-    """Return the four figures that the page must show for a metric, computed by the core alone."""
+    """Return the figures that the page must show above the chart, by label, computed here."""
     rows = sd.verdict([metric], sets, m, scheme="without-replacement")
     ordered = rows[rows["state"] != "tied"]
     right = ordered["right_from"]
@@ -94,7 +94,7 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
 
 
 def measured(address: str, pid: int, readers: list[Reader], changes: int, every: float):
-    """Let all readers move m; return the 95th percentile of their waits, and if all is right."""
+    """Let all readers change m; return the 95th percentile of their waits, and if all is right."""
 
     async def go() -> Any:
         begin, spent = time.perf_counter() + 0.5 + 0.3 * len(readers), [processor_seconds(pid)]
@@ -123,7 +123,7 @@ def main() -> int:
     if args.quick:
         args.sessions, args.changes, args.every = 3, 2, 0.5
     with served() as (address, pid):
-        # The first session, which is not measured, takes the start-up costs of the server.
+        # The first session is not measured, as it includes the start-up time of the server.
         asyncio.run(Reader(900).read(address, 2, 0.1, 0))
         crowds = [Reader(0)], [Reader(901)], [Reader(1 + number) for number in range(args.sessions)]
         each = [measured(address, pid, readers, args.changes, args.every) for readers in crowds]

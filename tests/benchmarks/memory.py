@@ -28,7 +28,7 @@ def table(rows: int) -> bytes:
 
 
 async def uploaded(address: str, data: bytes, pid: int) -> float:
-    """Upload a file, then close the page; return the server's MiB just before it is closed."""
+    """Upload a file, then close the page; return the server's MiB before the page is closed."""
     async with Session(address, "consistency", source="Upload a file") as session:
         await session.run()
         await session.upload("ranks_file", "ranks.csv", data)
@@ -46,7 +46,7 @@ def main() -> int:
     data = table(100_000 if quick else 9_900_000)
     rounds, size = (2, 3) if quick else (5, 40)
     with served() as (address, pid):
-        for number in (0, 901):  # visits that take the start-up costs
+        for number in (0, 901):  # these visits fill the server's caches, and are not measured
             asyncio.run(visited(address, number))
         base = resident(pid)
         most = asyncio.run(uploaded(address, data, pid)) - base

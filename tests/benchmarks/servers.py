@@ -19,7 +19,7 @@ def chromium_path() -> str | None:
 
 @contextmanager
 def served(script: str | Path = "app.py") -> Iterator[tuple[str, int]]:
-    """Yield address and process id of a server, which is stopped at the end."""
+    """Start a server, yield its address and process id, and stop it at the end."""
     process, address = serve(script)
     try:
         yield address, process.pid
@@ -34,7 +34,6 @@ def processor_seconds(pid: int) -> float:
 
 
 def resident(pid: int) -> float:
-    """Return the resident memory of a process in MiB."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 

@@ -13,7 +13,7 @@ from tests.benchmarks.frame import Result, timed
 
 
 def budgeted(rng: np.random.Generator, ranks: sd.RankSet, k: int, budget: float) -> np.ndarray:
-    """Return randomly ordered instances whose simulated numbers of scores add up to ``budget``."""
+    """Return instances in random order: as many as can be evaluated with ``budget`` scores."""
     order = rng.permutation(len(ranks))
     r, n = ranks.ranks[order], ranks.n[order]
     cost = np.asarray(n - 1.0)
@@ -37,7 +37,7 @@ def plan(quick: bool) -> Iterator[Result]:
 
 
 def table(quick: bool) -> Iterator[Result]:
-    """Compare all designs that cost 100 scores a user: 1 s uncorrected, 5 s with corrections."""
+    """Time ``designs`` at 100 scores a user: up to 1 s uncorrected, 5 s with three corrections."""
     sets, every = sd.example("movielens-xyz"), ["uncorrected", "CLS", "BV", "BV 0.01"]
     for size, limit in ((1, 1.0), (4, 5.0)):
         options = {"corrections": every[:size], "scheme": "without-replacement"}
@@ -90,7 +90,7 @@ def overhead_of(rng, factors: int, within: bool, repeats: int, n: int = 10_000, 
 def budgets(quick: bool) -> Iterator[Result]:
     """Check 2,000 runs with 100 scores a user: bias up to 4 standard errors, coverage 93 to 97 %.
 
-    Five scores a user suffice for some 44 users. Hits are rare there, so coverage may be larger.
+    Five scores a user suffice to evaluate some 44 users, whose few hits may raise the coverage.
     """
     runs, sets = 20 if quick else 2_000, sd.example("movielens-xyz")
 

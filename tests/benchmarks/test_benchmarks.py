@@ -4,7 +4,7 @@ import pytest
 
 from tests.benchmarks import core, estimators, stopping, verdict
 
-# Left out are benchmarks that only measure time, and those that other tests import.
+# All benchmarks but those that only measure time, and those that other tests import.
 COMPARED = [
     *(core.laws, core.bias_variance, stopping.plan, stopping.budgets, estimators.large),
     *(verdict.budget, verdict.ten_million, verdict.upload),

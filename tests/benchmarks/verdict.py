@@ -93,7 +93,7 @@ def many_ranks(quick: bool) -> Iterator[Result]:
 
 
 def read_file(kind: str, size: int) -> Any:
-    """Return a job that reads a file; it returns the number of rows read, their AP and true AP."""
+    """Return a job that reads a file, and returns the number of rows, their AP and the true AP."""
     rng, counts = np.random.default_rng(3), 1 + np.arange(1000) % 3 * (kind == "rank,count")
     ranks = np.minimum(1 + (3_706 * rng.beta(0.4, 2.0, 1000)).astype(np.int64), 3_706)
     stream = io.BytesIO()
@@ -136,7 +136,7 @@ def upload(quick: bool) -> Iterator[Result]:
     read, sets = timed(lambda: sd.read_rank_sets(io.BytesIO(data), name="ranks.csv"), 3)
     yield Result(f"read {rows:,} rows", read, None, float(rows - sum(map(len, sets))), 0)
     judge, found = timed(lambda: sd.verdict(CHIPS, sets, 100, scheme="without-replacement"))
-    # The differences of exact means are also computed by numpy alone.
+    # The verdict's differences of exact means are compared with those computed by numpy alone.
     means = dict(zip("ABCD", np.mean(ranks <= 10, axis=1), strict=True))
     recall = found[found["metric"] == "Recall@10"]
     truth = recall["better"].map(means) - recall["worse"].map(means)

@@ -15,7 +15,8 @@ from tests.benchmarks.frame import Result, alone
 ENGINE = "duckdb://?memory_limit=1GiB&threads=2"
 _CANDIDATES, _PART = 1_000, 1_000_000  # candidates per instance, rows per file
 
-#: SQL by hand: count rows to refuse or to note, find repeated items, rank items, and count ranks.
+#: SQL by hand. REFUSED counts rows to refuse or to mention, TWICE counts repeated items, RANKS
+#: ranks the items, and COUNTS counts how often each rank occurs.
 REFUSED = """
 SELECT count(*) FILTER (isnan(score)), count(*) FILTER (instance IS NULL OR item IS NULL),
        count(*) FILTER (relevant NOT IN (0, 1)) FROM scores;
@@ -76,7 +77,7 @@ def by_hand(folder: str, rows: int) -> Callable[[Any], Any]:
         engine = duckdb.connect(config={"memory_limit": "1GiB", "threads": 2})
         engine.execute(f"SET temp_directory = '{folder}/spilled'")
         engine.execute(f"CREATE VIEW scores AS FROM '{folder}/scores/*.parquet'")
-        slices = rows // 12_500_000 + 1  # a search of all rows at once would exceed the memory
+        slices = rows // 12_500_000 + 1  # TWICE on all rows at once would exceed the memory
         twice = [TWICE.format(slices=slices, number=number) for number in range(slices)]
         for query in [*REFUSED.split(";")[:2], *twice, RANKS, COUNTS]:
             engine.execute(query.format(folder=folder)).fetchall()
@@ -86,14 +87,14 @@ def by_hand(folder: str, rows: int) -> Callable[[Any], Any]:
 
 
 def checked(folder: str) -> list[float]:
-    """Return the sums of ranks, ties and n over all instances, which both jobs must agree on."""
+    """Return the sums of ranks, ties and n over all instances: they must agree for both jobs."""
     found = parquet.read_table(f"{folder}/counts.parquet").to_pydict()
     size = np.asarray(found["count"])
     return [float(size @ np.asarray(found[name])) for name in ("rank", "ties", "n_candidates")]
 
 
 def scores_to_counts(quick: bool) -> Iterator[Result]:
-    """Report time and peak memory from scores to counts, and SQL's time divided by ours."""
+    """Compare :func:`ours` with :func:`by_hand`: time, peak memory, and sums (which must agree)."""
     rows = 1_000_000 if quick else 100_000_000
     if find_spec("ibis") is None:
         yield Result("scores to counts: sampledash[warehouse] is not installed", 0, None, None, 0)

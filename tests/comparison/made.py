@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sampledash as sd
 from tests.oracles import METRICS, POPULARITY, WITHOUT, by_definition, samples, tied_orders
 
-#: One instance: n candidates, the ranks of its relevant items, and how many others tie with each.
+#: One instance: n, the ranks of its relevant items, and how many irrelevant items tie with each.
 Instance = tuple[int, list[int], list[int]]
 #: The possible samples of one instance: (probability, (sampled ranks, length of the sampled list)).
 Drawn = list[tuple[float, tuple[Sequence[int], int]]]
@@ -79,7 +79,10 @@ def each_metric() -> Iterator[tuple[sd.Metric, Callable[[Sequence[int], int], fl
 
 
 def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ...]]:
-    """Return ``weights``: a draw above a relevant item has ``odds`` times its uniform odds."""
+    """Return a function of (n, ranks) that returns the probability of drawing each negative.
+
+    The odds of a draw above a relevant item are ``odds`` times those of a uniform draw.
+    """
 
     def weights(n: int, order: Sequence[int]) -> tuple[Fraction, ...]:
         total = n - len(order)
@@ -92,7 +95,7 @@ def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ..
 
 
 def drawn(row, m, scheme, reading="expected", weights=None):
-    """Return the ``Drawn`` of an instance; its only sample is the full list below m negatives."""
+    """Return the ``Drawn`` of an instance; if n is too small for m negatives, all are drawn."""
     n, every = row[0], orders(row, reading)
     if scheme == WITHOUT and n - len(row[1]) < m:
         return [(1 / len(every), (order, n)) for order in every]

@@ -84,7 +84,7 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
                 terms = [wave(zip(v, p, strict=True)) ** count for v, p, count in run.terms()]
                 assert np.prod(terms, axis=0) == pytest.approx(whole, abs=1e-8)
         pairs.append([(0, 1, 1), (0, 0, 0), (1, 0, 1)])
-        # With several relevant items, sums other than hits use 20,000 simulated runs per system.
+        # With several relevant items, metrics that do not count hits use 20,000 simulated runs.
         exactly = max(rs.max_relevant for rs in sets) == 1 or hits or metric.first_only
         for i, j, truth in pairs[-1]:
             p = oracles.chance_above(laws[i], laws[j]) if truth else np.nan
@@ -103,7 +103,7 @@ def test_convolutions(scheme):
         ("HitRate@10", "uncorrected", 200, 500, 50, 1e-9),
         ("Precision@10", "rank estimate", 200, 500, 50, 1e-9),
         ("Recall@10", "rank estimate", 3000, 500, 50, 1e-9),
-        # Chances by inverting characteristic functions: hardest if the systems tie in many runs.
+        # These invert characteristic functions, which is hardest if the systems tie in many runs.
         ("AP@2", "uncorrected", 30, 100, 50, 1e-4),
         ("RR@2", "uncorrected", 100, 1000, 50, 1e-4),
         ("NDCG@3", "uncorrected", 30, 100, 50, 1e-4),
@@ -154,7 +154,7 @@ def run_of(metric, m, ranks=(1, 5, 9), n=20, options=None, **more):
      ([0.05, 1.05, 0, 1.1], True), ([0.06, 1.06, 0, 1.12], False)],
 )  # fmt: skip
 def test_a_lump_is_a_step_that_nearly_all_of_the_range_is(vector, lump) -> None:
-    run = run_of("AP", 3)  # a lump is a step in ``vector`` of at least 1 / 1.1 of its range
+    run = run_of("AP", 3)  # a lump is a gap between values of at least 1 / 1.1 of their range
     vars(run)["vector"] = np.array(vector)
     assert run.has_lump == lump
 
@@ -183,7 +183,7 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("Recall@2", 4, BV, {}, False, 0, 0.34, 0.34),
         # Half an instance cannot be simulated, so the largest term is unknown (NaN).
         *((x, 1, {}, HALF, False, 0, np.nan, np.nan) for x in ("Recall@1", "AP", "AUC")),
-        # Instances have several relevant items.
+        # From here on, u and v have two relevant items, or u has two and v has one.
         ("AUC", 4, {}, TWO, False, 1 / 4 / 4 / 2, np.nan, np.nan),
         ("AUC", 4, LINEAR, TWO, False, 0, np.nan, np.nan),
         ("AUC", 4, {}, UNEQUAL, False, 0, np.nan, np.nan),
@@ -260,7 +260,7 @@ def test_small_probabilities_of_many_hits(size: int, two: int, scheme: str) -> N
 
 
 def test_hits_of_more_instances_than_are_convolved() -> None:
-    size, m, laws = 12_000, 20, []  # 12,000 instances like u and 12,000 like v
+    size, m, laws = 12_000, 20, []  # there are two kinds of instances, u and v, 12,000 of each
     every = [4, 9, 30, 70], [4, 9, 30, 47]
     for ranks in every:
         transform = 1.0
@@ -282,7 +282,7 @@ def test_hits_of_more_instances_than_are_convolved() -> None:
      (2, 3, 20_000, 1)],
 )  # fmt: skip
 def test_simulated_runs_stand_for_a_law(instances, items, runs, part, monkeypatch) -> None:
-    # Fewer runs are simulated if fewer than 30 instances have more than 200 relevant items.
+    # For speed, RUNS and DRAWS are divided by ``part``. Large sets get fewer runs, or none at all.
     for name in ("RUNS", "DRAWS"):
         monkeypatch.setattr(run_distribution, name, getattr(run_distribution, name) // part)
     ranks = np.tile(np.arange(1, 2 * items, 2), instances)
@@ -333,7 +333,7 @@ def test_powers_and_waves_and_common_steps() -> None:
     "laws", [((3, 0.4), (2, 0.3), (9, 0.1)), ((500, 0.01), (400, 0.02), (3, 0.5)), ((1, 0.5),) * 3]
 )
 def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
-    """Inverting characteristic functions is right for binomial counts and normal distributions."""
+    """``inverted`` gives P(one mean > another) if both are sums of binomial counts, or normal."""
     first, second = np.array([0, 1, 2, 0, 3, 3, 0]), np.array([1, 0, 0, 2, 4, 0, 3])
     counted = [(size * p, np.sqrt(size * p * (1 - p))) for size, p in laws]
     mean, std = np.array([*counted, (1, 0.7), (0.5, 1)]).T
@@ -362,7 +362,7 @@ def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
      ([950, 975], 1, 0), ([47], 4, 0), ([1], 9, 1), ([1], 60, 0)],
 )  # fmt: skip
 def test_sums_of_lumps_and_small_values(rest: list[int], often: int, known: int, shift) -> None:
-    """``by_lumps`` is right for sums of terms that are 0, some thousandths, or 1."""
+    """``by_lumps`` is right, or None, for sums of terms that are 0, some thousandths, or 1."""
     rng, law = np.random.default_rng(4), np.ones(1)
     values, times = np.array([0, *rest, 1000]), np.array([1, 2, 1, 1]) * often
     terms = [(values / 1000, p) for p in rng.dirichlet([3] * (len(values) - 1) + [1], 4)]
@@ -397,7 +397,7 @@ def test_chances_are_those_of_simulated_runs(case: Case, which: int) -> None:
         assert abs(cell.z) <= 4, cell
 
 
-HALVES = [8.5, 10.25, 12.5, 20.0, 3.5]  # counts; half an instance cannot be simulated
+HALVES = [8.5, 10.25, 12.5, 20.0, 3.5]  # fractional counts, with which no runs can be simulated
 
 
 @pytest.mark.parametrize(
@@ -434,6 +434,6 @@ def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
-    """Chances are right if a rare value is a thousand times all others, which only break ties."""
+    """Chances are right if one rare metric value is 1,000 times all others, which break ties."""
     drawn = cells(Case("rare", POPULARITY, 40), "CLS", 40_000)
     assert [abs(cell.z) <= 4 for cell in drawn if cell.metric in ("AP", "RR")] == [True, True]

@@ -55,7 +55,7 @@ def test_no_smaller_one_exists(n: int, m: int, scheme: str) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(("n", "m"), [(5, 2), (5, 3), (7, 3)])
 def test_no_other_one_is_clearer(n: int, m: int, scheme: str) -> None:
-    """No pair of as many instances has a larger smaller one of its exact and sampled difference."""
+    """No pair of this size has a larger minimum of its exact and its negated sampled difference."""
     odds, sizes = Fraction(5, 2) if scheme == POPULARITY else Fraction(1), set()
     law = whole_law(n, m, scheme, odds)
     for metric in FEW:
@@ -112,7 +112,7 @@ NONE = [
     ("AP", sd.Sampling(10_000, 9_999, WITHOUT)),
     ("Recall@8", sd.Sampling(50, 7)),  # a sampled list has 8 items, so all are within the cutoff
     ("HitRate@60", sd.Sampling(50, 10)),
-    ("NDCG", sd.Sampling(2, 5, "with-replacement")),  # n = 2: the order of means is right
+    ("NDCG", sd.Sampling(2, 5, "with-replacement")),  # n = 2: sampled means have the true order
     ("AUC", sd.Sampling(10_000, 100, POPULARITY, 1 + 1e-11)),  # nearly uniform sampling
 ]
 

@@ -15,7 +15,7 @@ from tests.oracles import WITH, by_definition
 
 WITHOUT = {"scheme": "without-replacement"}
 AS_IN_THE_PAPER = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
-#: (metric, budget): RMSE of Y by design in percentage points; instances of FULL and of STOPPED.
+#: (metric, budget): RMSE of Y by design in percentage points; instances in FULL and in STOPPED.
 TABLE = {
     ("Recall@10", 100): ([47.7, 0.44, 1.88, 0.83, 2.14, 0.88], 171, 888),
     ("Recall@10", 200): ([34.4, 0.96, 0.88, 0.49, 1.49, 0.57], 341, 1775),
@@ -80,7 +80,7 @@ def test_errors_and_chances_over_all_samples(seed: int, apart: bool) -> None:
 
 
 def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
-    """Return P(sum > 0) for ``drawn`` of the steps, without replacement, by counting all draws."""
+    """Return P(sum > 0) of ``drawn`` steps, drawn without replacement, by counting all draws."""
     counts = Counter(steps.tolist())
     some, ways, none = sum(counts.values()) - counts[0], {(0, 0): 1}, counts.pop(0, 0)
     for step, count in counts.items():

@@ -33,7 +33,7 @@ def by_rows(metric, rs, m, scheme, odds=1.0):
     return mean / rs.counts.sum(), np.sqrt(spread) / rs.counts.sum()
 
 
-# Ranks AT are tied with TIES others: a few or all candidates, at the top, middle and end.
+# Each rank in AT is tied with as many others as TIES says: few or all, at the top, middle or end.
 AT = [1, 1, 3, 900, 5000, 1, 2999, 5990, 6000, 17, 17]
 TIES = [0, 5999, 2500, 4000, 1000, 20, 2, 10, 0, 0, 30]
 BLOCKS = sd.RankSet("S", AT, 6000, ties=TIES, counts=[1, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1])
@@ -64,7 +64,7 @@ def test_a_block_of_ties_longer_than_any_table(metric: str) -> None:
 
 
 def test_more_negatives_than_there_are_change_nothing() -> None:
-    # Instances of which only some have fewer than m negatives are tested in test_enumeration.
+    # Sets in which only some instances have fewer than m negatives are in test_enumeration.
     rs = sd.RankSet("S", [2, 3, 30], [5, 9, 100])
     for m in (99, 5000):
         ours = sd.expected_mean("AP", rs, m, scheme=WITHOUT, correction="BV 0.1")
@@ -74,7 +74,7 @@ def test_more_negatives_than_there_are_change_nothing() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_many_negatives_and_many_ranks(scheme: str) -> None:
-    # For so many ranks and m, distributions are evaluated only where not negligible, or compressed.
+    # With so many ranks, negligible probabilities are skipped, or few ranks represent all.
     n, m, options = 4000, 950, options_of(scheme, 0.5)
     rng = np.random.default_rng(5)
     ranks = np.r_[1, 2, n, np.ceil(n * rng.random(8000) ** 1.5).astype(int)]
@@ -119,7 +119,7 @@ def test_many_ranks_among_different_numbers_of_candidates(scheme: str, vary: int
 
 @pytest.mark.parametrize("m", [1, 20])
 def test_few_ties_among_very_many_candidates(m: int) -> None:
-    # Taking ties as a difference of cumulative probabilities would lose eight digits here.
+    # To average over ties by subtracting cumulative probabilities would lose eight digits here.
     n = 10**8
     blocks = [(1, 20), (7, 300), (40_000_000, 1000), (n - 200, 150)]
     rs = sd.RankSet("S", [r for r, _ in blocks], n, ties=[t for _, t in blocks])
@@ -135,7 +135,7 @@ def test_few_ties_among_very_many_candidates(m: int) -> None:
         assert ours == pytest.approx(p @ values, rel=1e-13)
         std = sd.std_of_mean(metric, rs, m, scheme=WITHOUT)
         assert std == pytest.approx(np.sqrt(spread), rel=1e-10)
-    # The block at the top is also checked alone: in the mean above, its 1 - Recall@1 is too small.
+    # 1 - Recall@1 of the first block is checked separately: it is too small to show in the mean.
     top = sd.RankSet("T", [1], n, ties=[20])
     missed = 1 - sd.expected_mean("Recall@1", top, m, scheme=WITHOUT)
     assert missed == pytest.approx(sum(law[0][1:]), rel=1e-7)
@@ -168,7 +168,7 @@ def one_dropped(prior: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_several_relevant_items(scheme: str) -> None:
-    # The vector for first items (18 and 19 negatives) is for n = 20, for the second item n = 19.
+    # First items, with 18 or 19 negatives, use a vector for n = 20, the second item one for n = 19.
     m, gamma, vectors = 4, 0.1, []
     for j, size, prior in ((1, 20, RISING), (2, 19, one_dropped(RISING))):
         law, target = dense_law(size, m, scheme), oracles.dense_target("ap", None, size, j)

@@ -41,7 +41,7 @@ FEW = systems(8, 12, 60, (3.0, 1.2))  # for 12 instances, chances are exact
 PLAIN = systems(1, 150, 41, (2.2, 1.9, 1.6))
 # Users have different n: without replacement, short lists are sampled completely before long ones.
 OWN_N = systems(12, 100, np.random.default_rng(12).integers(20, 46, 100), (2.4, 2.2))
-# As m grows, chances fall again: DIP's below 0.7 at m = 10..17, DIPS' below 0.95 at m = 15..18.
+# As m grows, chances may fall: that of DIP below 0.7 at m = 10..17, of DIPS below 0.95 at 15..18.
 DIP = systems(14, 60, 22, (2.3, 1.6))
 DIPS = of_ranks(21, [9, 7, 17, 9, 4, 2, 8, 12, 21, 7], [7, 13, 20, 18, 13, 21, 13, 21, 2, 16])
 
@@ -68,7 +68,7 @@ def test_negatives_at_every_m() -> None:
 
 @pytest.mark.parametrize("correction", ["BV 0.1", "rank estimate", "CLS"])
 def test_corrected_negatives(correction: str) -> None:
-    # Corrected differences jump from m to m, so the m that is found is only near the smallest one.
+    # Corrected means jump from m to m, so the m found is only near the smallest sufficient m.
     sets = systems(3, 250, 61, (2.4, 2.1))
     options = {"correction": correction, "scheme": WITHOUT}
     chances = chances_of("NDCG@5", sets, 60, **options)
@@ -88,9 +88,9 @@ def test_a_boundary_is_found_from_any_guess() -> None:
 
 def test_not_reachable() -> None:
     sets, same = systems(4, 200, 81, (2.0, 1.95)), of_ranks(9, [3, 5], [3, 5])
-    wrong = of_ranks(1000, [10, 1000], [11, 11])  # P is better, but Q in every sample
+    wrong = of_ranks(1000, [10, 1000], [11, 11])  # exact Recall@10 prefers P, sampled Recall@10 Q
     tied = of_ranks(12, [1, 3], [1, 12])  # Recall@2 is equal, but sampled Recall@2 differs
-    near = of_ranks(10**9, [500_000_000], [500_000_001])  # AUC 1e-9 apart: 10^17 needed
+    near = of_ranks(10**9, [500_000_000], [500_000_001])  # AUC differs by 1e-9: needs 10^17 users
     for needed, some, metric, how in (
         (negatives_needed, sets, "AP", {"probability": 0.999, "m_max": 2}),
         (negatives_needed, same, "AP", {}),

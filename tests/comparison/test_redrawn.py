@@ -69,7 +69,7 @@ def moments_of_each(rs: sd.RankSet, m: int, **options: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_means_of_few_values_against_simulated_runs(seed: int) -> None:
-    # The means tie in up to 40 % of the runs and are skewed; the benchmarks check 300 cases.
+    # The systems tie in up to 40 % of the runs, and means are skewed. Benchmarks check 300 cases.
     assert off_redrawn(Pair.of(seed)) <= 4
 
 
@@ -93,12 +93,13 @@ def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> 
     if row.better == "Q":
         values = values[::-1]
     gap, deviation = values[0].average - values[1].average, spread_if_redrawn(*values) ** 0.5
-    normal = norm.cdf((gap - np.array([0, 0.5]) / size) / deviation)  # 0 or half a hit for ties
+    # Two normal chances: without and with a continuity correction of half a hit for ties.
+    normal = norm.cdf((gap - np.array([0, 0.5]) / size) / deviation)
     assert (np.abs(normal - row.probability).min() < 1e-9) == (kind == "normal")
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
-    """Chances are right if a rare value is a thousand times all others, which only break ties."""
+    """Chances are right if one rare metric value is 1,000 times all others, which break ties."""
     case, rng, runs = Pair.rare(33), np.random.default_rng(5), 20_000
     assert off_redrawn(case, runs) <= 4
     gap = case.redrawn(rng, runs, paired=False)  # P and Q draw instances independently
@@ -114,8 +115,8 @@ def test_a_rare_value_that_dwarfs_all_others() -> None:
     "options", [{"scheme": WITHOUT}, {"scheme": POPULARITY, "odds": 2.0, "ties": "pessimistic"}]
 )
 def test_many_instances_by_the_moments_of_each(options):
-    # A redrawn metric varies with the negatives, and its mean with the instance. The set has
-    # more than 200 relevant items, so that its chance is normal; smaller sets are simulated.
+    # The variance of a redrawn instance's metric comes from its negatives, and from which instance
+    # it is. With more than 200 relevant items a normal distribution is used, else simulated runs.
     size = {"systems": 2, "relevant": 3 - ("ties" in options), "most": 3}
     some = users(np.random.default_rng(6), 120, **size)
     each = {x.system: moments_of_each(x, 3, **options) for x in some.sets}

@@ -49,7 +49,8 @@ def test_every_swap_of_every_pair_is_counted(seed: int) -> None:
         assert row.paired
         p[row.Index] = row.p
         assert row.p == pytest.approx(swapped(np.repeat(gain, some.counts)), abs=1e-12)
-    least = 0.0  # Holm (1979): sorted p-values times the number left, made increasing, at most 1
+    # Holm (1979): sorted p-values are multiplied by ``left``, made increasing, and cut to 1.
+    least = 0.0
     for left, x in zip((3, 2, 1), sorted(p, key=p.__getitem__), strict=True):
         least = max(least, min(left * p[x], 1.0))
         assert table.p_holm[x] == pytest.approx(least)
@@ -121,7 +122,7 @@ def test_sums_of_drawn_swaps_that_tie_with_the_observed_one_count(kind: str) -> 
 
 
 def test_signs_are_drawn_as_often_up_as_down() -> None:
-    # A swap is as extreme as observed if the eight large differences have one sign: 2 of 256 cases.
+    # Swaps give as extreme a sum if the eight large differences have one sign: 2 of 256 cases.
     ranks = np.array([[1] * 8 + [21, 22] * 6 + [23], [30] * 8 + [20] * 13])
     for sets in (of_ranks(30, *ranks), of_ranks(30, *ranks[:, ::-1])):
         assert near(outcome("AP", sets, resamples=30_000).p, 2 / 256, 30_000)
@@ -155,7 +156,7 @@ def unpaired(first: np.ndarray, second: np.ndarray, n: int) -> list[sd.RankSet]:
 
 
 def test_unpaired_hits_are_fishers_test() -> None:
-    # Histograms of 40 and 60 instances are unpaired: if regrouped, P's hits are hypergeometric.
+    # Counts of 40 and 60 instances are unpaired: P's hits in random regroupings are hypergeometric.
     counts = {"P": [14, 26], "Q": [9, 51]}
     p, q = (sd.RankSet(x, [1, 30], 50, counts=own) for x, own in counts.items())
     row, hits = outcome("Recall@10", [p, q], resamples=40_000), np.arange(24)

@@ -45,7 +45,7 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
         right = sd.right_from(row.metric, both, **given).m
         assert right.equals(pd.Series([row.right_from], dtype="Int64"))
         chance = sd.probability_of_order(row.metric, both, 12, **given).probability[0]
-        # Chances by inversion have errors of 1e-8, which depend on the pairs computed together.
+        # Chances from characteristic functions are off by 1e-8, which varies with the set of pairs.
         assert row.probability == pytest.approx(chance, abs=1e-7)
 
 
@@ -54,7 +54,7 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
     [(0, 1, 0.99, "tied"), (1, 0, 0.0, "undecided"), (1, 1, 0.95, "right"),
      (1, 1, 0.9499, "undecided"), (1, -1, 0.05, "wrong"), (1, -1, 0.0501, "undecided"),
      (1, -1, 0.99, "undecided"), (1, 0, 1.0, "undecided"), (0, -1, 0.0, "tied"),
-     (1, 1, 0.0003, "undecided")],  # nearly all runs tie
+     (1, 1, 0.0003, "undecided")],  # the chance is this low if nearly all runs tie
 )  # fmt: skip
 def test_states(truth, sampled, chance, state) -> None:
     assert state_of(truth, sampled, chance) == state
@@ -141,7 +141,7 @@ def test_nothing_is_missed_or_invented(number, case, corrections):
 
 @pytest.mark.parametrize("seed", range(10, 18))
 def test_pairs_tell_what_the_table_does(seed: int) -> None:
-    """``worst_pairs`` sorts by worst state, metrics in that state, ``right_from``, and chance."""
+    """``worst_pairs`` sorts by worst state, number of metrics in it, ``right_from``, and chance."""
     rng = np.random.default_rng(seed)
     n, m = (60, 30)[seed % 2], (5, 12)[seed % 4 == 3]
     sets = of_ranks(n, *rng.integers(1, n, (4, 12)))

@@ -131,7 +131,7 @@ def test_least_squares_without_replacement(n: int, m: int, k: int) -> None:
 @pytest.mark.parametrize(("position", "k"), [(3, 67), (5, 300), (40, 120)])
 def test_the_cutoff_of_a_later_item_is_nearer(position: int, k: int, scheme: str) -> None:
     # The item at ``position`` is within k if at most k - position irrelevant items are above it.
-    # For 2,000 ranks quadrature is used; its intervals must end at that number of items.
+    # For 2,000 ranks quadrature is used; its intervals must end at k - position items above.
     n, m, gamma = 2000, 60, 0.01
     at = nodes(sd.metric("recall", k=k), sd.Sampling(n, m, scheme), position, gamma=gamma)
     law, target = oracles.dense_law(n, m, scheme), oracles.dense_target("recall", k, n, position)
@@ -204,9 +204,9 @@ def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
 def kkt_residual(law, target, values, nonnegative=True):
     """Return how far a monotone fit is from optimality, relative to max |law.T @ target|.
 
-    A non-increasing vector of m + 1 entries has m steps down, and its last entry. At the minimum
-    no step is negative, and the gradient of the squared error in each step is >= 0, and 0 if the
-    step is positive. The last entry is a step too if ``nonnegative``; else its gradient is 0.
+    A non-increasing vector of m + 1 entries has m steps down, and its last entry. At the minimum no
+    step is negative; the derivative of the squared error by each step is >= 0, and 0 if the step is
+    positive. The last entry is a step too if ``nonnegative``; else the derivative by it is 0.
     """
     along_steps = np.cumsum(law.T @ (law @ values - target))
     steps = np.append(values[:-1] - values[1:], values[-1])

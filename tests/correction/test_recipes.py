@@ -18,7 +18,7 @@ MOST = [(10**12, 50), (10**12 - 1, 1000), (3 * 2**38 + 5, 10_000)]
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("name", "k"), METRICS)
 def test_rank_estimate_in_exact_arithmetic(scheme: str, name: str, k: int | None) -> None:
-    # Eq. 20 estimates ranks, here in integers; in floats four are wrong for n = 10,000, m = 99.
+    # Ranks by eq. 20 of Krichene & Rendle, in integers: floats round four wrongly for n = 10,000.
     metric = sd.metric(name, k=k)
     for n, m in ((10_000, 99), (3706, 100), (50, 7), (9, 8), *MOST):
         sampling, t = sd.Sampling(n, m, scheme), range(m + 1)
@@ -111,7 +111,7 @@ def test_risk_is_the_average_over_every_rank_with_few_nodes(scheme: str) -> None
     ("n", "m"), [(1501, 1000), (1501, 1300), (1501, 1490), (1501, 1499), (3541, 300), (3541, 2000)]
 )
 def test_risk_of_large_samples(n: int, m: int) -> None:
-    """``Fit.risk`` is right for large m, whose distributions are not smooth in the true rank."""
+    """``Fit.risk`` is right for large m, where distributions change abruptly with the true rank."""
     law, sampling = dense_law(n, m, WITHOUT), sd.Sampling(n, m, WITHOUT)
     for text, recipe in (("NDCG", "BV 0.1"), ("AUC", "BV 1"), ("Recall@10", "uncorrected")):
         fit = sd.parse_correction(recipe).fit(text, sampling)

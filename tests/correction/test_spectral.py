@@ -48,7 +48,7 @@ def test_closed_form_in_exact_arithmetic() -> None:
 
 @pytest.mark.parametrize("gamma", [1.0, 0.1, 0.001])
 def test_what_a_fitted_vector_keeps(gamma: float) -> None:
-    # The expected corrected metric is the exact one, each polynomial component times ``retained``.
+    # The expected corrected metric has the exact metric's polynomial parts, times ``retained``.
     n, m = 400, 20
     sampling, p, rank = sd.Sampling(n, m, WITHOUT), chebyshev(n, m), np.arange(1, n + 1)
     for text in ("AP", "Recall@10", "NDCG@10"):
@@ -78,7 +78,7 @@ def test_resolution_is_where_half_is_kept(scheme: str, gamma: float) -> None:
     # Rule of thumb: the last degree that is half retained is about sqrt(m ln(1/gamma)).
     assert gamma == 1 or abs(found.degree - sqrt(100 * np.log(1 / gamma))) <= 1.5
     p = chebyshev(n, found.degree)[:, found.degree]
-    # The polynomial first changes its sign between ranks change + 1 and change + 2.
+    # The polynomial's sign first changes between the ranks ``change`` + 1 and ``change`` + 2.
     change = int(np.argmax(np.sign(p[1:]) != np.sign(p[:-1])))
     assert change + 1 <= found.width <= change + 2 or found.degree == 0
     assert found.blind > found.width or found.degree == 0
@@ -99,7 +99,7 @@ def test_the_blind_spot_shows_two_distributions_that_agree() -> None:
         same = pytest.approx(legendre(scaled).mean(), abs=1e-10)
         assert vectors[0] ** 2 @ legendre(places) == same
     assert (places[0] * (n - 1) + n + 1) / 2 == pytest.approx(found.blind, rel=1e-9)
-    assert found.blind > 20  # the first 20 ranks may have no mass unnoticed
+    assert found.blind > 20  # a distribution may have no mass on the first 20 ranks, unnoticed
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 6), (2, 5), (7, 7), (5, 40)])

@@ -1,4 +1,4 @@
-"""Sampled rank sets, and slow computations of bounds on their metrics, for the tests beside."""
+"""Sampled rank sets, and slow computations of bounds on metrics, for the tests in this folder."""
 
 import numpy as np
 from scipy.optimize import bisect, linprog
@@ -13,7 +13,7 @@ from tests.oracles import WITH, dense_law, exact_metric
 
 
 def averaged(ranks: RankSet, n: int, m: int) -> SampledRankSet:
-    """Return expected counts, drawn without replacement at each own n but stored as WITH and n."""
+    """Return the average sample of :func:`own_n_drawn` over all draws, with fractional counts."""
     own, times = np.unique(np.stack([ranks.n, ranks.ranks]), axis=1, return_counts=True)
     above = own[1].astype(float) - 1
     p = pmf("without-replacement", m, above, own[0] - 1 - above)
@@ -32,7 +32,7 @@ def drawn(ranks: Ints, n: int, m: int | Ints, rng: np.random.Generator) -> Sampl
 
 
 def own_n_drawn(ranks: RankSet, n: int, m: int, rng: np.random.Generator) -> SampledRankSet:
-    """Return sampled ranks, drawn without replacement at each own n but stored as WITH and n."""
+    """Return ranks sampled without replacement at each instance's n, stored as WITH and one n."""
     above = rng.hypergeometric(ranks.ranks - 1, ranks.n - ranks.ranks, m)
     return SampledRankSet(ranks.system, above + 1, n, m, scheme=WITH)
 
@@ -91,9 +91,10 @@ def brute(name, k, srs, shape, tolerance):
 
 
 def limited(name, k, stratum, shape, confidence):
-    """Return bounds from Clopper-Pearson limits of cumulative shares at, and before, seen ranks.
+    """Return bounds on the metric from Clopper-Pearson limits of shares of sampled ranks 1..t.
 
-    With a shape, half the error rate is for the distance of the mean metric from its expectation.
+    Each t is a rank that occurs, or one before. With a shape, half the error rate is for the
+    difference between the mean metric of the instances and its expectation.
     """
     half, spans = (1 + confidence) / 2, []
     values = [exact_metric(name, k, n) for n in stratum.extremes or (stratum.n,)]
@@ -134,7 +135,7 @@ def limited(name, k, stratum, shape, confidence):
 
 
 def adaptive(share, rng, start, cap, stop):
-    """Return m and numbers of items above; m doubles until ``stop`` are above or it is ``cap``."""
+    """Return m and items above at each share; m doubles to ``cap``, unless ``stop`` are above."""
     m = np.full(len(share), start)
     above = rng.binomial(start, share)
     while np.any(more := (above < stop) & (m < cap)):

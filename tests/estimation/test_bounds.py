@@ -35,7 +35,7 @@ def rough(rng: np.random.Generator, n: int, most: int) -> tuple[tuple, str, str 
 
 @given(SEEDS, st.sampled_from([5, 60, 400, 2000]), st.booleans())
 def test_columns_and_their_minima_at_every_place(seed, n, room) -> None:
-    """``Columns`` match dense matrices, with room for all ranks or not, for any outcome weights."""
+    """``Columns`` match dense matrices, if they hold all ranks or only a grid, for any weights."""
     rng = np.random.default_rng(seed)
     name, scheme, shape, sizes = rough(rng, n, 30)
     laws = [dense_law(n, m, scheme) for m in sizes]
@@ -106,7 +106,7 @@ def test_small_cases_against_all_ranks(seed) -> None:
     text = f"tolerance = {how['tolerance']:g} leaves no {shape or ''} rank".replace("  ", " ")
     assert str(caught.value).startswith(text)
     enough, small = float(re.search("take (.*), or None", str(caught.value))[1]), how["tolerance"]
-    if len(one.strata) == 1:  # ``enough`` is nearly the least tolerance
+    if len(one.strata) == 1:  # ``enough`` is nearly the least tolerance that leaves some ranks
         assert brute(name, k, one, shape, enough)
         less = small + 0.9 * (enough / 1.01 - small) / sum(one.outcomes.m)
         assert brute(name, k, one, shape, less) is None
@@ -129,7 +129,7 @@ def test_small_tables_against_all_ranks(seed) -> None:
         return 0.0 if size is None else 2 * np.sqrt(value * (1 - value) / size)
 
     def left(values, shape, free=None):
-        """Return the range of the metric, or of one printed value given the other values."""
+        """Return the range of the metric or, at ``free``, of a printed value given the others."""
         half, every = 0.5 * 10.0 ** -np.array(decimals) + error(values), shaped(law, shape)
         room = np.where(np.arange(len(half)) == free, 9.0, half)
         target = exact if free is None else every[:, free]
@@ -181,7 +181,7 @@ def test_small_tables_against_all_ranks(seed) -> None:
 def alike(rng: np.random.Generator, system: str, scheme: str, sizes: list[int], n: int):
     """Return a sample whose sampled ranks are nearly all equal at each number of negatives."""
     last, ranks, m, counts = rng.choice([0.0, 1.0, 0.0, 0.3][: 4 // len(sizes)]), [], [], []
-    for size in sizes:  # with two m, ranks are all first or all last, so m does not matter
+    for size in sizes:  # if there are two m, all items are first or all are last at both
         t = 1 + round(last * size)
         ranks += [t, min(t + 1, size + 1)]
         m += [size] * 2
@@ -222,7 +222,7 @@ def test_samples_that_are_all_alike_have_exact_limits(seed) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_strata_and_systems_share_the_risk(shape) -> None:
-    """If all sampled ranks of one of two strata are 1, each stratum gets half the error rate."""
+    """Two strata (each of one n) get half the error rate each, though all ranks of one are 1."""
     t = 1 + np.random.default_rng(5).binomial(9, np.linspace(0, 1, 90) ** 3)
     first, other, both = (
         SampledRankSet("A", rank, n, 9, scheme=WITH)

@@ -39,7 +39,7 @@ def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> flo
         return sum(s * (p.values @ w + p.offset) for s, p, w in terms) + scatter * x[-1]
 
     def squared(p, w):
-        """Return the squared distance of w from the fit; for a likelihood, the added misfit."""
+        """Return the squared distance of w from the fit; for a likelihood, how much worse w is."""
         if not p.likelihood:
             return np.sum((p.rows @ (w - p.weights)) ** 2)
         off, least = (np.sum((p.rows @ x - p.observed) ** 2) for x in (w, p.weights))
@@ -93,14 +93,14 @@ def observed(rng: np.random.Generator, scheme: str) -> tuple[Outcomes, list[int]
 
 
 def rare(seen: float) -> float:
-    """Return the variance that puts a small count's Poisson limit 1.96 standard errors above it."""
+    """Return the variance that puts a small count's upper Poisson limit at 1.96 standard errors."""
     return ((gamma.isf(0.025, seen + 1) - seen) / norm.isf(0.025)) ** 2 if seen < 5 else 0.0
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 @given(seed=st.integers(0, 10**6))
 def test_misfit_by_definition(scheme, seed) -> None:
-    """``least_misfit`` uses the covariance of the counts; with a shape, also that of the metric."""
+    """``least_misfit`` uses the covariance of counts; with a shape, also that with the metric."""
     found, ends, name, k = observed(np.random.default_rng(seed), scheme)
     cells, metric = confidence.Cells.of(found), sd.metric(name, k=k)
     laws = [np.hstack([dense_law(n, m, scheme) for m in found.m]) for n in ends]
@@ -289,12 +289,12 @@ def test_the_most_likely_distribution_against_a_general_solver() -> None:
     how = {"method": "L-BFGS-B", "bounds": [(0, None)] * 51}
     best = min(minimize(loss, x, **how).fun for x in (np.ones(51), found.weights + 1e-6))
     assert loss(found.weights) == pytest.approx(best, abs=2e-3)
-    # Near the maximum, the squared distance of ``found`` is twice the loss of log-likelihood.
+    # Near the maximum, the squared distance from ``found`` is twice the loss of log-likelihood.
     other = 0.97 * found.weights + 0.03 / 51
     squared = [np.sum((found.rows @ w - found.observed) ** 2) for w in (other, found.weights)]
     lost = loss(other) - loss(found.weights)
     assert squared[0] - squared[1] == pytest.approx(2 * lost, rel=0.1)
-    # If each instance has two of the entries, the squared distance is half as large.
+    # If each instance has two of the relevant items, the squared distance is half as large.
     pairs = replace(srs, instances=np.arange(150) // 2)
     half = confidence.maximum_likelihood(sd.parse_metric("Recall@3"), pairs.outcomes)
     squared = [np.sum((half.rows @ w - half.observed) ** 2) for w in (other, found.weights)]

@@ -31,7 +31,6 @@ def test_by_definition(name: str, text: str) -> None:
     n = srs.population
 
     def mean_of(values) -> float:
-        """Return the mean over the instances of the value at its sampled rank in values(m)."""
         fits = {m: values(m) for m in srs.outcomes.m}
         each = [fits[m](t) for t, m in zip(srs.sampled_ranks, srs.m, strict=True)]
         return float(np.average(each, weights=srs.counts))
@@ -61,7 +60,7 @@ def test_runs_together_are_runs_alone(method: str) -> None:
 @pytest.mark.parametrize("method", ["mle", "bv-mle", "mn", "BV 0.1"])
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_all_negatives_drawn_leave_nothing_unknown(method: str, rank: int) -> None:
-    # The equations of MN have many solutions here; any must give the exact metric.
+    # The equations of the method MN have many solutions here; each must give the exact metric.
     alone = SampledRankSet("A", [rank], 3, 2, scheme=WITHOUT)
     assert point("AUC", alone, method) == pytest.approx((3 - rank) / 2)
 
@@ -128,7 +127,7 @@ SAMPLES["all drawn, adaptive"] = replace(SAMPLES["all drawn"], adaptive=True)
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("text", ["NDCG@10", "AUC"])
 def test_interval_by_definition(name: str, text: str) -> None:
-    """Intervals span ``interval`` and the estimate ± z standard errors, within worst..best."""
+    """An estimate's interval spans ``interval`` and value ± z standard errors, in worst..best."""
     srs, metric = SAMPLES[name], sd.parse_metric(text)
     ends = [[metric.worst_and_best(n) for n in x.extremes or (x.n,)] for x in srs.strata]
     shares = [float(x.total) / srs.n_instances for x in srs.strata]
@@ -201,7 +200,7 @@ def test_linear_cutoffs() -> None:
 
 @pytest.mark.parametrize("a", [0.2, 0.5, 1.0, 2.5])
 def test_cutoffs_of_beta_ranks_by_integration(a: float) -> None:
-    # If the share p of items above has density a p^(a-1), then p^a is uniform: integrate over it.
+    # If the share p of items above has density a p^(a-1), u = p^a is uniform: integrate over u.
     n, m = 5000, 20
     for k in (1, 5, 20):
         how = {"epsabs": 1e-13, "limit": 200}
@@ -230,7 +229,7 @@ def test_matching_cutoffs_by_counting(scheme: str) -> None:
 
 SIZE = (400, 15)
 OTHER = SampledRankSet("T", [1, 1, 4, 16], *SIZE, scheme=WITH)
-LARGE = [("recall", 700), ("ndcg", 2500), ("ap", None)]  # cutoffs between quadrature nodes
+LARGE = [("recall", 700), ("ndcg", 2500), ("ap", None)]  # cutoffs between nodes of the quadrature
 
 
 @pytest.mark.parametrize(
@@ -280,7 +279,7 @@ def test_mn_is_the_printed_matrix(scheme: str) -> None:
 
 
 def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
-    # At two nodes, none or all of three draws are above, so sampled ranks 2 and 3 cannot occur.
+    # At both true ranks none or all of 3 draws are above, so sampled ranks 2 and 3 cannot occur.
     rows, mass = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]]), np.array([0.25, 0.75])
     solve = solver(rows, mass, 0.1 * mass)
     moment = rows.T @ (mass[:, None] * [[1.0, 4.0], [0.4, 1.0]])
@@ -299,7 +298,7 @@ def test_every_column_of_the_gamma_table_by_definition(scheme: str) -> None:
     every = gamma_table("NDCG@10", sampling, size, pi, gammas=(0.5, 0.01, 1e-5))
     pd.testing.assert_frame_equal(table, every, rtol=1e-10)
     assert table.gamma.tolist() == [1 / size, 0.5, 0.01, 1e-5]
-    usual = gamma_table("NDCG@10", sampling, 0.5, truth).gamma  # the first is 1 / 0.5, cut to 1
+    usual = gamma_table("NDCG@10", sampling, 0.5, truth).gamma  # the first γ is 1 / 0.5, cut to 1
     assert usual.tolist() == [1.0, *(10 ** (-e / 4) for e in range(25))]
     scaled = law / np.sqrt(law.sum(axis=0))
     for row in table.itertuples():

@@ -141,7 +141,7 @@ def test_nine_in_ten_are_near_the_mean_n(n, counts, refused) -> None:
 
 
 def test_side_by_side_begins_at_the_common_distribution() -> None:
-    # The function does 50 iterations for all systems together, then 10 for each system's sample.
+    # ``fitted_side_by_side`` does 50 iterations for all systems together, then 10 for each one.
     n, sizes, even = 200, (12, 17), uniforms(200)
     rows = [even @ dense_law(n, m, WITH) for m in sizes]
     sets = [beta_drawn(n, m, size=300, a=a) for a, m in zip((0.4, 0.7), sizes, strict=True)]
@@ -179,7 +179,7 @@ def test_the_gradient_is_the_same_at_every_rank(srs: SampledRankSet) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rank", [1, 201])
 def test_extreme_samples(rank: int, method: str) -> None:
-    # Sampled ranks are all 1 or all m + 1: probabilities far away underflow without an error.
+    # Sampled ranks are all 1 or all m + 1: probabilities of distant ranks underflow without error.
     p = sd.rank_distribution(SampledRankSet("S", [rank] * 50, 100_000, 200), method)
     assert p.shape == (100_000,)
     assert not p.flags.writeable

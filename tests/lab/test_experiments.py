@@ -34,7 +34,7 @@ def test_an_experiment_ranks_each_recommender(rule, least, monkeypatch):
     plain = Experiment(rule, texts, least_rating=2)
     made = plain if least == 2 else replace(EXPERIMENTS["steck"], recommenders=texts)
     steps, sets = run_through(made.run(rated(), seed=3))
-    # A and C are trained in one step, B in ten half sweeps; each of the three ranks in two steps.
+    # A and C are trained in one step, B in ten half sweeps; then each is ranked with in two steps.
     shares = [1, 1.5, 2, *np.arange(21, 30) / 10, 3, 3, 3.5, 4, 5, 5.5, 6]
     assert [step.share for step in steps] == pytest.approx(np.array(shares) / 6)
     parts = split(rated(), rule)
@@ -142,7 +142,8 @@ def test_rmse_cannot_tell_a_constant_from_an_oracle():
             stars = blank + row if user > 3 else row + blank
             wanted = [np.nan if x == "." else 5 for x in stars]
             np.testing.assert_array_equal(made.ratings[user], wanted)
-            is_known = user in [0, 4, 1, 5, 2, 6, 3, 7][:known]  # users of both genres in turn
+            # Users who like genre 0 (0 to 3) and genre 1 (4 to 7) become known in turn.
+            is_known = user in [0, 4, 1, 5, 2, 6, 3, 7][:known]
             liked = [5 if (movie > 3) == (user > 3) or not is_known else 1 for movie in range(8)]
             assert made.predicted[user].tolist() == liked
     refused(lambda: toy(9), "known must be at most 8, got 9", ValueError)

@@ -54,7 +54,7 @@ def dense_half_step(dense, seen, fixed, loss):
 
 
 def dense_als(dense, seen, loss, items, sweeps):
-    """Alternate dense solves; return the factors of users and of items, and the loss after each."""
+    """Alternate dense solves; return the factors of users and items, and the loss after each."""
     losses = []
     for _ in range(sweeps):
         users = dense_half_step(dense, seen, items, loss)

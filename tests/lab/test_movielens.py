@@ -26,7 +26,7 @@ def test_y_and_z_are_the_shipped_ranks():
         columns = ("best_rank", "n_tied_others", "n_candidates")
         pairs = zip(columns, (found.ranks, found.ties, found.n), strict=True)
         same = np.all([table[column] == values for column, values in pairs], axis=0)
-        # For Z, the recorded ranks choose differently among equally near items at the k-th place.
+        # The program that recorded Z's ranks broke ties for the k-th neighbour in another way.
         assert np.count_nonzero(same) >= {"Y": 500, "Z": 5935}[name]
     # Recall and NDCG of Z agree with Table 3 of the paper, AUC with the mean over recorded ties.
     assert 100 * sd.mean("Recall@10", found) == pytest.approx(9.421, abs=5e-4)

@@ -143,7 +143,7 @@ def test_seeds_differ():
         mine = parse_recommender(text)
         zero, *others = (finish(mine.train(SMALL, *x)).scores(0, 4) for x in ([], [0], [1], [2]))
         assert [np.array_equal(zero, other) for other in others] == [True, False, False]
-        # Users c and d rated only item 3 with 5, so binary recommenders give them equal scores.
+        # Users c and d gave 5 stars only to item 3, so binary recommenders give them equal scores.
         assert len(np.unique(zero, axis=0)) == (3 if "Binary" in text else 4)
     refused(lambda: mine.train(SMALL, -1), "seed must be at least 0, got -1", ValueError)
 

@@ -47,7 +47,7 @@ def note() -> None:
 
 @dataclass(frozen=True)
 class Notes:
-    """The tests that run each line (all of a file, if a fixture runs it), and their seconds."""
+    """For each line of sampledash the tests that run it, and the seconds of each test."""
 
     by_line: dict[str, dict[int, set[str]]]
     seconds: dict[str, float]
@@ -80,7 +80,7 @@ class Notes:
         return self.within(near, FIRST, fault.path), self.within(others, THEN, fault.path)
 
     def within(self, tests: set[str], limit: float, path: Path) -> list[str]:
-        """Return tests of ``limit`` seconds in all: files named as the module or folder first."""
+        """Return tests that take ``limit`` seconds, first those in files named as the module."""
         chosen, total = [], 0.0
 
         def order(test: str) -> tuple[bool, bool, float, str]:
@@ -96,7 +96,7 @@ class Notes:
 
 
 class Worker:
-    """A copy of the project in which faults are tried."""
+    """A copy of the project, and a process that runs tests on one fault after another in it."""
 
     def __init__(self, folder: Path) -> None:
         command = ["git", "ls-files", "-co", "--exclude-standard"]

@@ -75,7 +75,6 @@ class Fault:
 
     @property
     def change(self) -> str:
-        """The lines that differ, as a diff."""
         lines = self.path.read_text().splitlines(), self.text.splitlines()
         changed = (x for x in difflib.unified_diff(*lines, n=0, lineterm="") if x[:2] != "@@")
         return "\n".join(x for x in changed if not x.startswith(("---", "+++")))

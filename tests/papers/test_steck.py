@@ -9,7 +9,7 @@ import sampledash as sd
 from sampledash.papers.steck import check_steck, observed_means
 from tests.oracles import WITHOUT
 
-RANKS, N, SHARE = np.array([1, 4, 5, 9, 30]), 41, 0.1  # rank 5 has a share of exactly 0.1 above
+RANKS, N, SHARE = np.array([1, 4, 5, 9, 30]), 41, 0.1  # at rank 5, exactly 0.1 of others are above
 MEASURES = np.array([(RANKS - 1) / (N - 1) <= SHARE, 1 - (RANKS - 1) / (N - 1)], dtype=float)
 
 
@@ -38,7 +38,7 @@ def test_sampled_measures_by_enumeration(n: int) -> None:
     ranks = np.arange(1, n + 1)
     for m in range(1, n):
         sampling = sd.Sampling(n, m, WITHOUT)
-        samples = np.array(list(combinations(range(1, n), m)))  # ranks among the other items
+        samples = np.array(list(combinations(range(1, n), m)))  # drawn items, by rank among others
         above = (samples[:, None, :] < ranks[:, None]).sum(axis=2)
         for share in [j / m for j in range(m + 1)] + [0.35]:
             ours = sd.expected(sd.metric("topk", k=share), ranks, sampling)
@@ -69,7 +69,7 @@ def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
     for quote, ratio in more.items():
         assert by["section 6.2", quote] == pytest.approx(100 * (ratio - 1))
     assert round(by["Table 3", "TOPK(0%): no"], 1) == 17.8
-    # Expected: mean P(none of 1,000 sampled others is above), divided by the share at rank 1.
+    # Expected: mean P(none of 1,000 sampled items is above), over the share of ranks that are 1.
     x = xyz[0]
     s, below = np.arange(1000), (x.n - x.ranks)[:, None]
     none = np.prod(np.maximum(below - s, 0) / (x.n[:, None] - 1 - s), axis=1)

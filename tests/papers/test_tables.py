@@ -93,7 +93,7 @@ def log_ways(of: np.ndarray, some: np.ndarray) -> np.ndarray:
 
 
 def test_auc_of_the_rank_estimate(xyz: list[sd.RankSet]) -> None:
-    """AUC by eq. 20 is ours; by ranks scaled with (n - 1)/(m + 1), it is the printed AUC."""
+    """Ranks by eq. 20 give our AUC; sampled ranks times (n - 1)/(m + 1) give the printed AUC."""
     s, sets = np.arange(101), by_name(xyz)
     ours, scaled = (1 - (3540 * s // by) / 3540 for by in (100, 101))
     for system, value, printed in (("X", 89.130, 89.24), ("Y", 85.339, 85.48)):
@@ -106,7 +106,7 @@ def test_auc_of_the_rank_estimate(xyz: list[sd.RankSet]) -> None:
 
 
 def test_every_auc_column_of_tied_items(xyz_ties: list[sd.RankSet]) -> None:
-    """For Z, ties in random order give our AUC; Z never last among ties gives the printed AUC."""
+    """Z's ties in random order give our AUC; if its items are never last, they give the printed."""
     z, rng = by_name(xyz_ties)["Z"], np.random.default_rng(3)
     above, total = z.ranks - 1, z.n - 1
     assert 100 * np.mean(1 - (above + z.ties / 2) / total) == pytest.approx(74.802, abs=0.0006)

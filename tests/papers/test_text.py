@@ -15,7 +15,7 @@ TOY = np.array([[100] * 5, [40, 40, 8437, 9266, 4482], [212, 2, 743, 5342, 1548]
 
 #: Statements that do not hold, by section and beginning of the quote.
 WRONG = [
-    ("section 5.1", "the sampled rank always under-estimates"),  # with replacement, not always
+    ("section 5.1", "the sampled rank always under-estimates"),  # not always, with replacement
     ("section 5.2", "the problem is under-determined"),  # it is over-determined
     ("section 5.2", "monotone non-increasing"),  # the printed inequality is reversed
     ("Figure 4", "measuring the metric on the full item set of m"),  # it is n = 10,000
@@ -24,7 +24,7 @@ WRONG = [
     ("section 6.3", "all methods are closer to the exact results than sampling"),  # except for AUC
     ("section 6.3", "the uncorrected metric needs more than m = 1000"),  # our value is 970
     ("section 6.3", "m = 1000 is equivalent to 1/3rd"),  # our value is 0.28
-    ("section 6.3", "rank estimate is strictly better"),  # equal (100) by AUC and two more
+    ("section 6.3", "rank estimate is strictly better"),  # both 100 % by AUC and in two more cells
 ]
 
 SEEN: list[float] = []  # progress reported by check_text
@@ -103,7 +103,7 @@ def dense_least_squares() -> dict[str, float]:
 
 
 def printed() -> dict[str, float]:
-    # The last flips of X and Y without replacement are in FLIPS. Table 3, Recall of X: 7.32 under
+    # The last flips (changes of order) of X and Y are in FLIPS. Table 3, Recall of X: 7.32 under
     # BV 0.001 and 7.18 under BV 0.01. In Table 4's column BV 0.1 only X-Y on AP (68) is not above
     # 90. Section 6.1: X has "2310 items in the top 100"; ours is another training run.
     flips = {"the uncorrected metric needs m = 1000": 970, "BV 0.1 already has": 52}

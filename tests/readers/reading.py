@@ -52,7 +52,7 @@ def labels_of(sets):
 
 
 def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = ReadError) -> str:
-    """Check that a call's error is one sentence with all ``facts``, split at `` … ``; return it."""
+    """Check that an error is one line with all ``facts`` (split at `` … ``); return its text."""
     with pytest.raises(kind) as info:
         call()
     said = str(info.value)

@@ -28,7 +28,7 @@ HAS = ["labelled", "several", "counted", "seeds", "beyond", "zero_based", "compl
 
 
 def drawn(rng: np.random.Generator, never: str) -> tuple[list[dict[str, Any]], dict[str, bool]]:
-    """Return random rows of a table, and which of the features HAS it has; none is in ``never``."""
+    """Return random rows of a table, and which features of HAS it has (none in ``never``)."""
     has = {name: bool(rng.integers(2)) and name not in never.split() for name in HAS}
     labels = ["u", *rng.permutation(ODD)[: rng.integers(5)].tolist()]
     labels = [10 * i + 3 for i in range(5)] if rng.integers(2) else labels

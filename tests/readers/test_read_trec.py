@@ -162,7 +162,7 @@ def by_hand(run, relevant, kind):
 
 
 def in_blocks(rows, blocks):
-    """Check ``rows`` (rank, ties): a block of ties has one row with its ties, or distinct ranks."""
+    """Check ``rows`` (rank, ties): a block is one row with all ties, or untied distinct rows."""
     for begin, size in set(blocks):
         inside = [(r, ties) for r, ties in rows if begin <= r < begin + size]
         many = blocks.count((begin, size))

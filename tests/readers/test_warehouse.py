@@ -165,7 +165,7 @@ def test_files_are_ranked_one_by_one(kind, seed, marked, tmp_path, capsys):
     assert histogram(pd.read_csv(out)) == expected
 
 
-#: Lines ``table of scores | part of its error message``; / separates the lines of a table.
+#: Each line is a table of scores, with / between its rows, and a part of the error that it gets.
 SCORES = """
 HEAD/u,a,1,1/u,b,high,0/u,c,nan,0/u,d,x,0 | 2 scores are no numbers, such as 'high'; write
 HEAD/u,a,1,1/u,b, NaN,0/u,c,-nan,0/u,d,,0 | 2 of the scores are NaN; give each item a number
@@ -366,7 +366,8 @@ def folders_are_what_they_are_named(engine, folder):
         assert set(found["rank"]) == {3}
         systems = {x if isinstance(x, str) else None for x in found["system"]}
         assert systems == {*PARTITIONS.values()}
-        assert set(found.columns) <= {"rank", "system", "n"}  # seed=5 is above the folder
+        # seed=5 is in the name of a parent folder, so it does not become a column.
+        assert set(found.columns) <= {"rank", "system", "n"}
     assert found["n"].tolist() == [9] * len(PARTITIONS)
     with pytest.raises(ValueError, match="1 rows lack a system"):
         warehouse.count_ranks(engine, source)

@@ -58,7 +58,7 @@ SHOWN = [
     ({"design": "CLS", "rmse": 0.5864, "Y > X": 0.0}, "Design|Off by (pp)|Shows Y > X (%)",
      "CLS|58.64|<0.01"),
     ({"better": "Y", "worse": "X", "m": 1121, "instances": pd.NA}, ANY, "Y|X|1121|not reachable"),
-    # Table 3 is in percent: the paper prints 7.60 for X, which is 7.58 here.
+    # Table 3 of Krichene & Rendle is in percent; it prints 7.60 for X, which is 7.58 here.
     ({"printed": 7.60, "ours": 7.5828, "difference": -0.0172}, "Printed|Ours|Difference",
      "7.6|7.583|-0.0172"),
     # Values that differ only by rounding errors are equal.

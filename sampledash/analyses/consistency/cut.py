@@ -1,4 +1,4 @@
-"""Results if ranks beyond a cutoff are unknown: exact metrics, or ranges that contain them."""
+"""Results if ranks beyond a cutoff are unknown: exact metrics, or ranges of what they can be."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from sampledash.report.numbers import bare_points, p_value, points
 
 @dataclass(frozen=True)
 class Known:
-    """The mean metric of each system, or a range that contains the mean, and significance tests.
+    """What is known: the mean metric of each system, or a range that contains it, and tests.
 
-    Only metrics whose means are known exactly for all systems are tested.
+    The significance tests cover only metrics whose mean is known exactly for every system.
     """
 
-    means: pd.DataFrame  # columns: metric, system, exact, low, high
+    means: pd.DataFrame  # columns: metric, system, exact (NaN if unknown), low, high
     # Columns: metric, better, worse, difference, interval, p, p_holm, paired.
     tests: pd.DataFrame
 
     def of(self, metric: Metric) -> pd.DataFrame:
-        """Return the rows of ``means`` for one metric, the best system first."""
+        """Return the rows of ``means`` for one metric, in decreasing order of ``high``."""
         rows = self.means[self.means["metric"] == str(metric)]
         return rows.sort_values("high", ascending=False, kind="stable")
 
@@ -46,7 +46,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
             rows.append((str(metric), ranks.system, low if low == high else np.nan, low, high))
         try:
             table = significance(metric, source.sets, np.random.default_rng(SEED))
-        except ValueError:  # no test: needed ranks are unknown, or instance counts are fractions
+        except ValueError:  # no test is possible: unknown ranks, or fractional counts of instances
             continue
         tests.append(table.assign(metric=str(metric))[["metric", *table.columns]])
     columns = ["metric", "system", "exact", "low", "high"]
@@ -54,7 +54,7 @@ def compute(source: Source, metrics: Sequence[Metric]) -> Known:
 
 
 def sentence(known: Known, metric: Metric, k: int) -> str:
-    """Return a sentence with each system's exact metric, or with ranges if some are unknown."""
+    """Return a sentence with each system's exact metric, or with ranges if a metric is unknown."""
     rows = known.of(metric)
     names, values = list(map(system_name, rows["system"])), rows["exact"].tolist()
     if rows["exact"].isna().any():
@@ -68,14 +68,14 @@ def sentence(known: Known, metric: Metric, k: int) -> str:
 
 
 def about(metrics: Sequence[Metric], known: Known, k: int) -> str:
-    """Return sentences on which metrics are exact and which depend on unknown ranks."""
+    """Return sentences on which metrics are exact, and which are not, due to unknown ranks."""
     exact = known.means.groupby("metric", sort=False)["exact"].count()
     open_metrics = [str(x) for x in metrics if exact[str(x)] < len(known.of(x))]
     return say.lists_end_early(k, open_metrics)
 
 
 def means_table(known: Known) -> pd.DataFrame:
-    """Return the table of exact values, or of their ranges, as text for the page."""
+    """Return ``known.means`` as a table of text: an exact mean, or the range that contains it."""
     means = known.means
     columns = {
         "Metric": means["metric"],
@@ -86,7 +86,7 @@ def means_table(known: Known) -> pd.DataFrame:
 
 
 def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of differences between exact values, and of their tests, for the page."""
+    """Return ``tests`` as a table of text: each pair's exact difference, interval and p-value."""
     columns = {
         "Metric": tests["metric"],
         "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),

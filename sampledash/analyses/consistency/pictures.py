@@ -1,4 +1,4 @@
-"""Pictures of the Consistency page: metrics over m, tiles with verdicts, chances of an order.
+"""Pictures of the Consistency page: metrics over m, verdict tiles, chances of the true order.
 
 m is the number of sampled negatives. Values are passed as shares (0 to 1) and drawn in percent.
 """
@@ -55,7 +55,8 @@ def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
 def rank_edges(largest: int, *, top: bool) -> Ints:
     """Return the last rank of each bar of a histogram over the ranks 1..largest.
 
-    There are at most 20 bars of equal width or, if ``top``, narrower bars up to rank 200.
+    There are at most 20 bars, all of equal width except the last. If ``top``, the bars are narrower
+    and cover ranks up to 200 only.
 
     Examples
     --------
@@ -89,9 +90,9 @@ def curves(
     """Draw the expected sampled metric of each system over m.
 
     Figures 2 and 6 of Krichene & Rendle are such pictures. ``means`` has shape (m_values, systems).
-    An exact value of NaN is not drawn. A vertical line marks the current m, ``at``. Ticks mark the
-    m at which the order of a pair changes (``flips``), and shaded areas mark the ranges (first m,
-    last m) in which the order is ``wrong``.
+    An exact value of NaN is not drawn. A vertical line marks the current m, ``at``. Triangles mark
+    ``flips``, the m at which the order of a pair changes. The ranges of m in ``wrong`` (first m,
+    last m), in which this order is wrong, are shaded.
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
@@ -124,10 +125,11 @@ def _over(
     names: Sequence[dict[str, Any]] = (),
     shapes: Sequence[dict[str, Any]] = (),
 ) -> theme.Picture:
-    """Return a figure over m that marks m = ``at``, ranges of wrong order, and the ``flips``.
+    """Return a figure of ``data`` over m = 1..``last``, with marks for the order of a pair.
 
-    The flips are the m at which the order changes; of more than ``MOST_FLIPS``, only the last is
-    marked.
+    A vertical line marks the current m, ``at``. The ranges of m in ``wrong``, in which the order is
+    wrong, are shaded. Triangles mark ``flips``, the m at which the order changes; if there are more
+    than ``MOST_FLIPS``, only the last is marked.
     """
     c = theme.look(dark)
     pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
@@ -135,7 +137,7 @@ def _over(
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
     ticks, marks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
-        # The label of a flip includes its m only if there is room before the next tick.
+        # The triangle of a flip is labelled with its m only if the next flip is far enough away.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
         marks.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
@@ -157,7 +159,8 @@ def curve(
 ) -> theme.Picture:
     """Draw the metric in focus over m, in one of ``VIEWS``.
 
-    The view ``DIFFERENCE`` shows the marked pair; the other views show ``systems``.
+    The view ``DIFFERENCE`` shows the marked pair, which the user chose; the other views show
+    ``systems``.
     """
     systems = focus.result.drawn(focus.pair) if systems is None else systems
     if view == DIFFERENCE:
@@ -168,10 +171,11 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
-    """Return the m to draw, the systems' means at these m, flips, and ranges of wrong order.
+    """Return, for metric number ``x``: the m to draw, sampled means, flips, and wrong ranges.
 
-    The means are those of metric number ``x``. The flips (m at which the order changes) and the
-    ranges (first m, last m) are those of the marked pair.
+    The expected sampled means of all systems have shape (m, systems). Flips are the m at which the
+    order of the marked pair changes. Wrong ranges are the ranges (first m, last m) in which this
+    order is wrong.
     """
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
@@ -185,7 +189,7 @@ def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[i
 
 
 def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Draw metric number ``x`` of some systems over m, with the flips of the marked pair."""
+    """Draw metric number ``x`` of ``systems`` over m; triangles mark flips of the marked pair."""
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     exact = r.exact[systems, x]
@@ -255,7 +259,7 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
 
 
 def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Draw over m the position of each system in the expected sampled order; 1 is best, on top."""
+    """Draw over m each system's position in the expected sampled order; 1, the best, is on top."""
     r = focus.result
     grid, means, flips, wrong = _over_m(focus, x)
     places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
@@ -291,7 +295,7 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
 
 
 def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
-    """Draw tiles with the verdict on ``pairs``, one of them marked, by every metric."""
+    """Draw a tile with the verdict on each of ``pairs`` by each metric; mark the tile in focus."""
     r = focus.result
     rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
     names = [pair_name(*r.names(pair)) for pair in pairs]
@@ -315,9 +319,9 @@ def tiles(
 ) -> go.Figure:
     """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
 
-    ``verdict`` has all ``pairs`` for the first metric, then all ``pairs`` for the second metric,
-    and so on. In a row, ``pair`` is the number that a click on the tile reports, and ``right_from``
-    the m from which the order is right, or None. ``focus`` is the (column, row) of the marked tile.
+    ``verdict`` has an entry per tile: all ``pairs`` by the first metric, then by the second, and so
+    on. In an entry, ``pair`` is the number that a click on the tile reports; ``right_from`` is the
+    m from which the order is right, or None. ``focus`` is the (column, row) of the marked tile.
     """
     c = theme.look(dark)
     metrics = list(dict.fromkeys(row["metric"] for row in verdict))
@@ -373,7 +377,7 @@ def _hover(row: Mapping[str, Any], m_max: int) -> str:
 
 
 def pair_name(first: str, second: str) -> str:
-    """Return the label of a pair's row of tiles; if the names are long, the label has two lines."""
+    """Return the label of a pair's row of tiles, with a line break if the names are long."""
     shortened, other = plain(first, 12), plain(second, 12)
     return f"{shortened},{'<br>' if len(shortened) + len(other) > 10 else ' '}{other}"
 
@@ -419,10 +423,10 @@ def chances(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """Draw the chance that one run shows the true order of each pair, as a dot.
+    """Draw, as a dot, the chance that one sampled run shows the true order, for each pair.
 
-    The dots assume that each system draws its own negatives. Bars show the bounds of the chance if
-    the systems share the negatives.
+    The dots assume that each system draws its own negatives. Bars show the range of this chance
+    (``low`` to ``high``) if both systems share the negatives.
     """
     c = theme.look(dark)
     bars = _ranges(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives")
@@ -472,7 +476,7 @@ def _rows(
     dark: bool,
     **layout: Any,
 ) -> go.Figure:
-    """Return a dot plot with a row for each pair: a dot at the pair's value, on top of a bar."""
+    """Return a plot with a row for each pair: a dot at the pair's value, drawn over a bar."""
     c, y = theme.look(dark), list(range(len(pairs)))
     dot, hover = {"color": color, "size": 11, "line": {"width": 0}}, ": %{text}<extra></extra>"
     more: dict[str, Any] = {"name": name, "text": texts, "hovertemplate": name + hover}
@@ -491,14 +495,16 @@ def _rows(
 def chance_over_m(
     m_values: Ints, series: Mapping[str, Floats], *, at: int, target: float, dark: bool = False
 ) -> go.Figure:
-    """Draw over m the chance that one run shows the true order of each pair.
+    """Draw over m the chance that one sampled run shows the true order, a line for each pair.
 
     ``series`` maps the name of a pair to its chances at ``m_values``; a chance of NaN is skipped.
-    Straight lines mark the current m, ``at``, and the wanted chance, ``target``.
+    A vertical line marks the current m, ``at``. A horizontal line marks the wanted chance,
+    ``target``.
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
-        # Colours stand for systems, so pairs differ in dash pattern, and the first is thicker.
+        # Colours stand for systems, so the lines of pairs differ in dash pattern instead, and the
+        # line of the first pair is darker and thicker.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
         style = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
@@ -522,7 +528,8 @@ def chance_over_m(
 class MeanLaw:
     """Distribution of a system's mean metric in one run.
 
-    It is discrete, with ``values`` and their probabilities ``mass``; if both are None, normal.
+    The distribution is discrete, with ``values`` and their probabilities ``mass``, or, if both are
+    None, normal.
     """
 
     mean: float

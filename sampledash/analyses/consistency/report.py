@@ -11,7 +11,9 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.html import html_report
 from sampledash.report.numbers import count
 
-MOST_TESTED = 50_000  # with more ranks, the report omits tests, which resample the instances
+# If all systems together have more ranks, the report omits the significance tests, which resample
+# the instances.
+MOST_TESTED = 50_000
 
 
 def report(focus: Focus) -> str:
@@ -27,7 +29,7 @@ def report(focus: Focus) -> str:
         drawn.append((caption, pictures.panel(focus, x, systems, dark=False)))
     orders = {str(r.question.protocol.correction): r.orders}
     tables: dict[str, pd.DataFrame] = {
-        # The column of the correction is left out: all rows have the correction in the settings.
+        # The column ``correction`` is left out, because all rows have the same correction.
         "Verdict": r.verdict.drop(columns="correction"),
         "Means": r.means_table(),
         "Where the order changes": r.flips(r.few_pairs(focus.pair), orders),
@@ -37,7 +39,7 @@ def report(focus: Focus) -> str:
             parts = [replace(focus, x=x).significance() for x in every]
             tests = pd.concat(parts, ignore_index=True)
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
-        except ValueError:  # counts of instances must be whole numbers; the page reports the error
+        except ValueError:  # tests need whole counts of instances; the page shows the error
             pass
     legend = pictures.legend([r.systems[i] for i in systems], more=len(r.systems) - len(systems))
     return html_report(r, drawn, tables, legend=legend)

@@ -1,4 +1,4 @@
-"""Settings and results of the Consistency page: the verdict on each pair of systems, and tables."""
+"""Settings and results of the Consistency page, such as the verdict on each pair of systems."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Question:
 
     @cached_property
     def protocol(self) -> Protocol:
-        """The evaluation protocol of the options; a ValueError names an invalid option."""
+        """The evaluation protocol that the options describe; ValueError if an option is invalid."""
         return Protocol.of(self.options)
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Cache key: equal only for questions that are equal or differ in nothing but m."""
+        """Cache key: two questions have equal keys only if they differ in nothing but m."""
         return self.source.key, self.metrics, self.protocol
 
     @property
@@ -106,7 +106,7 @@ class Result(Pairs):
     question: Question
 
     def few_pairs(self, *marked: int) -> list[int]:
-        """Return all pairs or, if there are over ``MOST_PAIRS``, those ``marked`` and the worst."""
+        """Return all pairs or, if over ``MOST_PAIRS``, ``marked`` pairs and :meth:`worst_pairs`."""
         if self.pairs <= MOST_PAIRS:
             return list(range(self.pairs))
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
@@ -118,11 +118,11 @@ class Result(Pairs):
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
 
     def drawn(self, pair: int) -> list[int]:
-        """Return the systems whose curves are drawn: all, or those of ``pair`` and worst pairs."""
+        """Return the systems to draw: all, or those of ``pair`` and of the worst pairs."""
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
-        """Return the cached standard deviations of the sampled means of ``sets``, in one run."""
+        """Return (cached) the standard deviations of the sampled means of ``sets`` in one run."""
         key = "std_of", self.question.key, self.m, memory.digests(sets)
         std_of = super().std_of
         return memory.cached(key, lambda: memory.frozen(std_of(sets)), shared=self.question.shared)
@@ -130,7 +130,7 @@ class Result(Pairs):
     def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
         """Return a table of flips, the m at which a pair's sampled order changes.
 
-        It has a row for each metric, pair and correction. ``every`` maps the name of each
+        The table has a row for each metric, pair and correction. ``every`` maps the name of each
         correction to the orders with this correction.
         """
         rows = []
@@ -155,7 +155,7 @@ def compute(question: Question, progress: Progress | None = None) -> Result:
 
 @dataclass(frozen=True)
 class Focus:
-    """What the tabs of the page analyse: metric number ``x``, and the marked ``pair``."""
+    """What the tabs of the page analyse: metric number ``x``, and the ``pair`` the user marked."""
 
     result: Result
     x: int
@@ -191,7 +191,7 @@ class Focus:
 
     @cached_property
     def pairs(self) -> list[int]:
-        """Pairs of ``systems``: the marked pair, then by increasing chance of the true order."""
+        """Pairs of ``systems``: the marked pair, then others by rising chance of the true order."""
         every = [self.result.ends.index(ends) for ends in combinations(self.systems, 2)]
         chances = np.nan_to_num(self.result.chances[self.x], nan=1.0)
         return sorted(every, key=lambda p: (p != self.pair, chances[p]))
@@ -208,7 +208,7 @@ class Focus:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Cache key: equal only for the same question, metric and systems at the same m."""
+        """Cache key: equal only if question, metric, m and analysed systems are equal."""
         return self.result.question.key, self.x, self.result.m, *self.systems
 
     @property
@@ -226,7 +226,7 @@ class Focus:
         return table.iloc[[named.index(pair) for pair in names]]
 
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Return significance tests of the pairs' exact differences, which do not depend on m."""
+        """Return significance tests of the pairs' exact differences, without any sampling."""
         sets, protocol = self.sets, self.result.question.protocol
         options: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
 
@@ -239,9 +239,9 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return the tests, and the chance that a new experiment shows the true order, by pair.
+        """Return for each pair its test, and the chance that a new run shows the true order.
 
-        A new experiment draws other instances and other negatives.
+        The new run draws other instances and other negatives.
         """
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
@@ -250,7 +250,7 @@ class Focus:
 
     @remembered
     def bounds(self, pair: int) -> tuple[float, float]:
-        """Return bounds of the chance of a pair's true order if the systems share negatives."""
+        """Return bounds of the chance of a pair's true order if both systems share negatives."""
         q = self.result.question
         sets = [q.sets[end] for end in self.result.ends[pair]]
         row = probability_if_shared(self.metric, sets, q.m, **q.options).iloc[0]
@@ -260,8 +260,9 @@ class Focus:
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
         """Return some values of m, and for each pair the chances of the true order at these m.
 
-        For the first ``MOST_OVER_M`` pairs, the values include the m from which the chance is at
-        least ``probability``, and m - 1. At these two m, the chances of other pairs may be NaN.
+        For the first ``MOST_OVER_M`` pairs, the values include the m from which the pair's chance
+        is at least ``probability``, and the m before it. At these two m, the chances of other pairs
+        may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -286,16 +287,19 @@ class Focus:
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return, by pair, the negatives or instances needed for this chance of the true order."""
+        """Return for each pair how many negatives, and how many instances, are needed.
+
+        With either number, one run shows the true order of the pair with this ``probability``.
+        """
         q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
         negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
         instances = instances_needed(*about, q.m, probability, **q.options)
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Return a table of the negatives and instances needed, for every metric and pair.
+        """Return a table of how many negatives, and how many instances, each metric and pair needs.
 
-        They are needed to show the true order of a pair in one run with this ``probability``.
+        With either number, one run shows the true order of the pair with this ``probability``.
         """
         correction = str(self.result.question.protocol.correction)
         tables = [
@@ -308,12 +312,12 @@ class Focus:
 
     @remembered
     def law_of_mean(self, system: int) -> tuple[Floats, Floats] | None:
-        """Return the distribution of a system's mean metric in one run; None means normal."""
+        """Return the distribution of a system's mean metric in one run, or None if it is normal."""
         q = self.result.question
         return law_of_mean(Run(self.metric, q.sets[system], q.m, q.protocol), stream=system)
 
     def runs(self, values: Floats) -> pd.DataFrame:
-        """Return mean and standard deviation over simulated runs, beside their exact values.
+        """Return mean and standard deviation of the sampled means: over simulated runs, and exact.
 
         ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
         """
@@ -329,7 +333,7 @@ class Focus:
         return table.assign(**{name: part.T.ravel() for name, part in columns.items()})
 
     def seen(self, values: Floats) -> pd.DataFrame:
-        """Return the share of simulated runs with each pair's true order, and the exact chance.
+        """Return the share of simulated runs with the true order, and its exact chance, by pair.
 
         ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
         """

@@ -20,7 +20,8 @@ Bounds = Mapping[int, tuple[float, float]]
 def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
     """Return a table of the chance that one run shows the true order, by pair and metric.
 
-    The columns of the metric in focus come first; one of them holds the ``bounds``.
+    The chances by the metric in focus come first, then, in the next column, their ``bounds`` if the
+    systems share negatives.
     """
     r, x = focus.result, focus.x
     columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -36,7 +37,8 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
     """Return the chance that one run shows the true order, unrounded, for every pair and metric.
 
-    The columns ``low`` and ``high`` hold the ``bounds``; they are NaN where these are not computed.
+    The columns ``low`` and ``high`` hold the ``bounds``, or NaN in rows without bounds. If there
+    are no bounds at all, the table does not have these columns.
     """
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
@@ -64,9 +66,10 @@ def significance(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
-    """Return a table of negatives and instances needed, and the current chance, for each pair.
+    """Return a table with a row per pair: negatives or instances needed, and the current chance.
 
-    They are ``needed`` to show the pair's true order in one run with this ``probability``.
+    With so many negatives, or with so many instances at the current m, one run shows the true order
+    of the pair with this ``probability``. ``needed`` is the result of ``focus.needed``.
     """
     r = focus.result
     columns = {
@@ -85,9 +88,9 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
-    """Return a table of each system's mean ± standard deviation, simulated and exact.
+    """Return a table of each system's sampled mean ± standard deviation, simulated and exact.
 
-    The simulated values are those of ``made`` runs. The rows of ``metric`` come first.
+    The simulated values are taken over ``made`` runs. The rows of ``metric`` come first.
     """
     rows = first(table, metric)
     columns = {
@@ -100,9 +103,9 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a table of the share of simulated runs that show the true order, and its exact chance.
+    """Return a table with the share of runs that show the true order, beside the exact chance.
 
-    The rows of ``metric`` come first.
+    The share is taken over simulated runs. The rows of ``metric`` come first.
     """
     rows = first(table, metric)
     # The share of a tied pair is NaN, because a tied pair has no true order.
@@ -117,11 +120,10 @@ def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFrame:
-    """Return exact and sampled means of the systems, in at most ``most`` rows.
+    """Return a table of exact and sampled means of the systems, with at most ``most`` rows.
 
-    Tables 1-3 of Krichene & Rendle show the same means.
-
-    The metric in focus comes first, then other metrics as long as there is room.
+    The metric in focus comes first, then other metrics as long as there is room. Tables 1-3 of
+    Krichene & Rendle are such tables.
     """
     r, size = focus.result, len(focus.result.systems)
     order = [focus.x, *(y for y in range(len(r.metrics)) if y != focus.x)]

@@ -28,7 +28,7 @@ OWN = "Dot: every system is ranked against negatives of its own, as in the paper
 
 
 def flip_list(text: str) -> str:
-    """Format the m at which a pair's order flips for a table: ``"11 970"`` becomes ``11 · 970``.
+    """Format the m at which the order of a pair changes: ``"11 970"`` becomes ``11 · 970``.
 
     Examples
     --------
@@ -44,17 +44,17 @@ def flip_list(text: str) -> str:
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
     """Return the text of a pair's tile: sign, state, and the m from which its order is right.
 
-    If ``right_from`` is None, the text says that the order is not right by ``m_max``, the largest m
-    that was examined. The text of a ``narrow`` tile has only sign and m.
+    If ``right_from`` is None, the text says "not by ``m_max``": at the largest m that was examined,
+    the order is not right. The text of a ``narrow`` tile has only sign and m.
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 
 
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
-    """Return sentences: which system has most relevant items at the first, and at the last ranks.
+    """Return which system has most relevant items at the first ranks, and which at the last ranks.
 
-    ``edges`` are the last ranks of ranges of ranks; ``shares`` (ranges, systems) are the shares of
-    the relevant items in these ranges.
+    Ranks are grouped into ranges, and ``edges`` holds the last rank of each range. ``shares`` has
+    shape (ranges, systems): the share of a system's relevant items whose rank is in the range.
     """
     ranks = span(1, edges[0]), span(edges[-2] + 1, edges[-1])
     best = [(systems[int(np.argmax(row))], float(row.max())) for row in (shares[0], shares[-1])]
@@ -62,9 +62,10 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
 
 
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
-    """Return a sentence on whether repeated runs agree, which does not mean that they are right.
+    """Return a sentence on whether repeated runs show the same order, be it right or wrong.
 
-    They agree if the means of any two systems differ by more than three standard deviations.
+    They do if the means of every two systems differ by more than three times the largest standard
+    deviation.
     """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
@@ -97,7 +98,7 @@ def one_run(better: str, worse: str, drawn: str, chance: float, low: float, high
 
 
 def tied(focus: Focus) -> str:
-    """Return a sentence that the marked pair has equal exact values, or "" if they differ."""
+    """Return a sentence if the marked pair has equal exact values, or "" if the values differ."""
     return say.tied(*focus.ordered(focus.pair, system_name)) if focus.tied else ""
 
 
@@ -116,14 +117,14 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """Return sentences: how many pairs do not differ significantly, and which has the largest p."""
+    """Return how many pairs do not differ significantly, and the difference with the largest p."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)
 
 
 def needed(value: int) -> str:
-    """Format a needed number of negatives or instances; <NA> means that no number is enough."""
+    """Format how many negatives or instances are needed; <NA> means that no number is enough."""
     return "not reachable" if pd.isna(value) else count(value)
 
 

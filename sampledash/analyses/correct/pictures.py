@@ -22,7 +22,7 @@ from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
-_DOTS = 20  # number of dots on the line of a corrected vector; more dots would touch each other
+_DOTS = 20  # number of dots on a corrected vector; on the log axis, more would touch each other
 # Smallest bias or standard deviation that ``tradeoff`` draws, in percent: smaller values would
 # stretch the logarithmic axis.
 _FLOOR = 1e-3
@@ -86,10 +86,11 @@ def vector(
         data.append(theme.curve(*theme.steps(shown, y), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], y[:_DOTS], dots, hoverinfo="skip"))
-    # The y axis fits the vector in focus, which huge values of other vectors would flatten.
+    # The y axis fits the vector in focus: with an axis that fits huge values of other vectors, it
+    # would look flat.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
-    # The end of the x axis is rounded up to one of ten values per decade, so that it does not
+    # The end of the x axis is rounded up to one of ten values per decade, so that the axis does not
     # change with every small change of m.
     last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
@@ -114,8 +115,8 @@ def risks(
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
     variance = variance / instances
-    # ``end`` is the length of the longest bar; a huge variance is cut off so that other bars remain
-    # visible. Lengths are divided by ``end``, so that the range of the axis does not change.
+    # ``end`` is the length of the longest bar, but a huge variance is cut off so that other bars
+    # remain visible. All lengths are divided by ``end``, so that the range of the axis is constant.
     end = max(min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9), 1e-9)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
@@ -155,9 +156,9 @@ def tradeoff(
 ) -> go.Figure:
     """Draw bias (solid) and standard deviation of the mean (dotted) over γ, m, n or |D|.
 
-    Section 5.5 of Krichene & Rendle discusses them. ``symbol`` names the x axis. ``x`` must
-    increase, but the axis of γ runs from large to small. ``marks`` maps the text of a vertical line
-    to its x.
+    Section 5.5 of Krichene & Rendle discusses this trade-off. ``symbol`` names the x axis. ``x``
+    must increase, even for γ, whose axis runs from large to small. ``marks`` maps the text of each
+    vertical line to its x.
     """
     c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
@@ -214,10 +215,10 @@ def _tick(percent: float) -> str:
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> go.Figure:
-    """Draw the share that a correction keeps of each component of a metric, over its degree.
+    """Draw, over the degree, the share that a correction keeps of each component of a metric.
 
     The components are polynomials of the rank (:mod:`sampledash.spectral`), of degree 1..most.
-    ``series`` holds the label and the shares by degree of each line; a line is for one γ or one m.
+    ``series`` has an entry for each line, which is for one γ or one m: label, and shares by degree.
     """
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
@@ -244,14 +245,14 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Return the ends of a y axis for all curves, cut off at ± 1.25 times a typical size.
+    """Return the ends of a y axis for all curves, but at most ± 1.25 times a typical size.
 
     The typical size is ``about`` or the largest absolute value of the first curve, whichever is
     larger.
     """
 
-    # Return how far the axis must extend for values that lie ``beyond`` an end by this much. It is
-    # rounded up so that the axis seldom changes.
+    # Return ``beyond``, how far curves extend below 0 or above the first curve, rounded up to 1, 2
+    # or 5 times a power of ten, so that the axis seldom changes.
     def room(beyond: float) -> float:
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
@@ -284,7 +285,7 @@ def movielens_curves(
 ) -> tuple[theme.Picture, str]:
     """Return a picture of a corrected metric over m on MovieLens, and a description as text.
 
-    The picture is shaded at every m at which some pair of systems has the wrong order.
+    The picture is shaded at every m at which the order of at least one pair is not right.
     """
     sets, orders = example(result.MOVIELENS), result.movielens_orders(metric, recipe)
     pairs = result.pairs_in_order(metric, sets)
@@ -292,8 +293,8 @@ def movielens_curves(
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
     known = orders.m_values[keep]
-    # Replace each m of the grid by the next m with results, since a fitted correction is evaluated
-    # at a few m only.
+    # A fitted correction is evaluated at a few m only: replace each m of the grid by the next m
+    # with results.
     wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)

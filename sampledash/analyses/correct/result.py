@@ -39,7 +39,7 @@ TEX = {  # prior -> TeX that follows "p(r)"
 }
 POWERS = {"1/√rank": 0.5, "1/rank": 1.0}
 PRIORS = (UNIFORM, *POWERS, REAL, OWN)
-MOST_N = 100_000  # largest n with a non-uniform prior, which is evaluated at every rank
+MOST_N = 100_000  # largest n for a non-uniform prior, whose weights of all n ranks are computed
 
 # Name of a setting -> its options, and the default.
 OFFERED: dict[str, tuple[Any, Any]] = {
@@ -51,8 +51,8 @@ OFFERED: dict[str, tuple[Any, Any]] = {
 }
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
-# Values of γ, m, n and |D| for which :func:`tradeoffs` computes bias and variance, and of γ and m
-# for which :func:`spectrum` is shown.
+# Values of γ, m, n and |D| (the number of instances) at which :func:`tradeoffs` computes bias and
+# variance, and values of γ and m for which :func:`spectrum` returns curves.
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
 MS = (10, 20, 50, 100, 200, 500, 1_000)
 NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
@@ -60,13 +60,13 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m in the MovieLens picture, and for corrections fitted on MovieLens
+MOVIELENS_M = 2_000  # largest m of the MovieLens picture and of corrections evaluated for it
 
 Point = tuple[Correction, Sampling]
 
 
 class Prior(NamedTuple):
-    """Prior distribution of the true rank: how often each rank is assumed to occur."""
+    """Prior distribution of the true rank, by name or given by the user's weights."""
 
     name: str = UNIFORM
     custom: bytes = b""  # the user's weights of the ranks 1, 2, ... as float64; empty if none
@@ -91,13 +91,14 @@ def _named(name: str, n: int) -> Floats | None:
 def stretched(sets: list[RankSet], n: int) -> Floats:
     """Return the histogram of all ranks in ``sets``, rescaled to n candidates: shape (n,).
 
-    A rank among ``size`` candidates is spread evenly over the part of the list from
-    (rank - 1) / size to rank / size.
+    A rank among ``size`` candidates counts for the shares (rank - 1) / size to rank / size of the
+    list; it is spread evenly over the ranks 1..n in this part.
     """
     ends, total = np.arange(n + 1) / n, np.zeros(n)
     for ranks in sets:
-        # The cumulative histogram is a sum of linear ramps: each rank contributes a ramp that rises
-        # by 1 between (rank - 1) / size and rank / size.
+        # The cumulative histogram is a sum of ramps: each rank adds a line that rises by 1 between
+        # (rank - 1) / size and rank / size. The inner loop adds a line of slope size that starts at
+        # the first point, and subtracts one that starts at the second.
         for edge, sign in (((ranks.ranks - 1) / ranks.n, 1), (ranks.ranks / ranks.n, -1)):
             order = np.argsort(edge)
             slope = np.r_[0.0, np.cumsum(ranks.n[order])]
@@ -112,7 +113,7 @@ def fitted(
 ) -> tuple[Fit, float, float]:
     """Return a correction fitted for a prior, and its squared bias and variance for one draw.
 
-    Both are averages over the prior distribution of the true rank.
+    Squared bias and variance are averages over the prior distribution of the true rank.
     """
 
     def make() -> tuple[Fit, float, float]:
@@ -147,18 +148,18 @@ class Question:
     instances: int
     prior: Prior
     ranks: Ints = field(compare=False)  # true ranks at which the curves are drawn
-    note: str  # sentence on corrections left out of the pictures
+    note: str  # sentence on corrections that are left out of the pictures; "" if none
 
     def fit(self, recipe: Correction | None = None) -> Fit:
-        """Return the fitted correction; if ``recipe`` is None, the fit of ``taken``."""
+        """Return the fit of the correction ``recipe``, or of ``taken`` if ``recipe`` is None."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[0]
 
     def risk(self, recipe: Correction | None = None) -> tuple[float, float]:
-        """Return squared bias and variance of one draw, averaged over the prior of the ranks."""
+        """Return squared bias and variance for one draw, averaged over the prior of the ranks."""
         return fitted(self.metric, recipe or self.taken, self.sampling, self.prior)[1:]
 
     def weighed(self, weight: float) -> Question:
-        """Return a copy of these settings with another γ."""
+        """Return a copy of these settings with γ = ``weight``."""
 
         def other(recipe: Correction) -> Correction:
             return recipe if recipe.gamma is None else replace(recipe, gamma=weight)
@@ -167,7 +168,7 @@ class Question:
         return replace(self, drawn=drawn, taken=other(self.taken), gamma=weight)
 
     def at(self, sampling: Sampling) -> Question:
-        """Return a copy of these settings with another sampling, such as one with another m."""
+        """Return a copy of these settings with this sampling, for example with another m."""
         ranks = rank_grid(sampling.n, keep=jumps(sampling, self.metric))
         return replace(self, sampling=sampling, ranks=ranks)
 
@@ -237,7 +238,7 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tradeoff]]]:
-    """Return, for each axis (γ, m, n, |D|), its values, and curves of bias and deviation."""
+    """Return for each x axis (γ, m, n, |D|) the values of x, and :class:`Tradeoff` curves."""
     s, plain = q.sampling, Correction()
     without = s.design.distinct
     gammas = sorted({*GAMMAS, *([q.gamma] if q.gamma >= min(GAMMAS) else [])})
@@ -260,7 +261,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # the prior makes a sampled rank impossible: the line has a gap here
+        except ValueError:  # with this prior, some sampled rank cannot occur: leave a gap
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 
@@ -277,10 +278,10 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Return, for several γ or (``over_m``) several m, a label and the shares kept, by degree.
+    """Return, for each of several γ or (``over_m``) m, a label and the shares kept, by degree.
 
-    A share says how much the bias-variance correction keeps of one component of a metric. The
-    components are polynomials of the rank (:mod:`sampledash.spectral`).
+    Entry j of the shares says how much of a metric's component of degree j the bias-variance
+    correction keeps. The components are polynomials of the rank (:mod:`sampledash.spectral`).
     """
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
@@ -307,7 +308,7 @@ def pairs_in_order(metric: Metric, sets: list[RankSet]) -> list[tuple[int, int]]
 
 
 def movielens_orders(metric: Metric, recipe: Correction) -> Orders:
-    """Return the sampled order of the MovieLens systems at every m, or at many m with a fit each.
+    """Return the sampled order of the MovieLens systems at every m, or at fewer m if m needs a fit.
 
     With a correction, the largest m is ``MOVIELENS_M``.
     """

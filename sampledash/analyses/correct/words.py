@@ -18,7 +18,7 @@ TEXTS = texts(_HERE / "words.txt")
 
 
 def size(value: float) -> str:
-    """Format a share that may be far beyond 100 %, such as ``5.8e11 %``."""
+    """Format a share in percent, even one far beyond 100 %, such as ``5.8e11 %``."""
     if abs(value) < 10:
         return f"−{percent(-value)}" if value < 0 else percent(value)
     sign, value = "−" if value < 0 else "", abs(value)
@@ -31,7 +31,7 @@ def _power(value: float) -> str:
 
 
 def root(square: float) -> str:
-    """Return the root of a squared bias or variance in (%)², as short text for a bar's label."""
+    """Return, as text for a bar, the square root of a squared bias or a variance given in (%)²."""
     value = float(np.sqrt(square))
     if value >= 1000:
         return _power(value)
@@ -42,12 +42,12 @@ say = Sentences(_HERE / "words.jinja", size=size, SAME=SAME)
 
 
 def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> str:
-    """Return, for a screen reader, bias and standard deviation of the mean of each correction."""
+    """Return, for a screen reader, bias and standard deviation of the mean with each correction."""
     return say.risks([(x, b**0.5, (v / instances) ** 0.5) for x, (b, v) in errors.items()])
 
 
 def vector_note(fit: Fit) -> str:
-    """Return sentences on how to use the vector of corrected values, and on its shape."""
+    """Return sentences on the use of the vector of corrected values, and on its ups and downs."""
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])
@@ -61,7 +61,7 @@ def gamma_meaning(correction: Correction, instances: int) -> str:
 
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
-    """Return the formula of a correction's vector as TeX with numbers, one step per string.
+    """Return in TeX, with numbers, how a correction's vector is computed, one step per string.
 
     ``prior`` is the TeX that follows "p(r)", the prior probability of rank r.
     """
@@ -80,7 +80,7 @@ def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1
 
 
 class Settled(NamedTuple):
-    """The m from which a pair's order is right, without and with correction; None if never."""
+    """The m (or None) from which a pair's sampled order is right, without and with correction."""
 
     pair: str
     plain: int | None
@@ -88,7 +88,7 @@ class Settled(NamedTuple):
 
 
 def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
-    """Return a sentence on the pair whose order needs the largest m to be right, uncorrected."""
+    """Return a sentence on the pair that, uncorrected, needs the largest m for the right order."""
     if not pairs:
         return NOTHING
     late = m_max * 1e6

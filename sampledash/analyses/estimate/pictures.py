@@ -43,7 +43,7 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
                 data.append(theme.dots(*at, marker, name=name, hovertemplate=hover))
     known = [x for row in rows for x in (*row.free, row.value, row.exact) if x is not None]
     low, top = min(known), max(known)
-    if 0 <= low <= top - low:  # if the lowest value is near 0, the axis begins at 0
+    if 0 <= low <= top - low:  # an axis that would begin close to 0 begins at 0
         low = 0.0
     axis = theme.percent_axis(100 * top, low=100 * low, title=f"{metric} on all items")
     return theme.figure(
@@ -62,7 +62,7 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
 ) -> go.Figure:
-    """Draw the share of relevant items up to each true rank: estimated and, where known, exact."""
+    """Draw the share of relevant items up to each rank: estimated and, if in ``exact``, exact."""
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
         line = theme.system_line(place, dark)
@@ -86,7 +86,8 @@ def ranks_below(
 def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """Draw bias, standard deviation and root mean squared error of a corrected mean over γ.
 
-    The first row of ``table`` has the suggested γ, 1/|D|, where |D| is the number of instances.
+    A row of ``table`` is for one γ. The first row is for the suggested γ, 1/|D|, where |D| is the
+    number of instances.
     """
     c = theme.look(dark)
     suggested, best = table["gamma"].iloc[[0, int(table["mse"].argmin())]].tolist()
@@ -103,7 +104,7 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     ]
     top = 2.5 * float(error.max())
     low = max(float(min(error.min(), scatter.min())) / 2, top / 1e5)
-    if not top:  # if all negatives were drawn, the error is 0, which has no logarithm
+    if not top:  # all negatives were drawn, so that every error is 0, which has no logarithm
         low, top = 1e-5, 1.0
     digits = {"nticks": 5, "hoverformat": ".3g"}
     log, ends = {"type": "log"}, [float(np.log10(100 * x)) for x in (low, top)]

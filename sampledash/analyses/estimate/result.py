@@ -40,14 +40,14 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-# With fewer instances and a wide range, a note says so: the 95 % interval of a share of 50 % is
-# then wider than 32 to 68 %.
+# A note warns if a system has fewer instances and the range of its metric is wide: with so few
+# instances, even the 95 % interval of a share of 50 % is wider than 32 to 68 %.
 FEW = 30
-MOST_PRINTED = 20  # largest number of systems in a printed table
-MOST_CANDIDATES = 10**6  # largest number of candidates in a picture of true ranks
+MOST_PRINTED = 20  # largest number of systems that a printed table may have
+MOST_CANDIDATES = 10**6  # largest number of candidates for a picture over the true rank
 PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics in the example of a printed table
 DATA = "movielens-xyz"
-_ROUNDING = 1e-9  # tolerance when values are compared with the ends of a range, which may be equal
+_ROUNDING = 1e-9  # tolerance for rounding errors when values are compared with ends of ranges
 
 
 def plainer() -> list[str]:
@@ -72,14 +72,14 @@ class Row(NamedTuple):
 
     name: str
     other: str  # the system that is subtracted; "" for a single system
-    free: Range  # range of the values that the samples allow, without an assumption
-    # Range of the values that the samples allow if no rank is rarer than the next worse rank; None
-    # if this assumption cannot be used.
+    free: Range  # range of exact values that the samples allow, without any assumption
+    # Range of exact values that the samples allow under the assumption that no rank is rarer than
+    # the next worse rank; None if this assumption cannot be used.
     falling: Range | None
-    value: float | None = None  # the estimate
+    value: float | None = None  # estimate of the exact value: the mean of ``readings``
     exact: float | None = None
-    # The estimate; or two estimates, one if m was set beforehand and one if the draw decided m, if
-    # it is unknown which is the case.
+    # One estimate or, if it is unknown how m was set, two: the first assumes that m was set
+    # beforehand, the second that the drawn negatives decided m.
     readings: tuple[float, ...] = ()
 
 
@@ -109,7 +109,8 @@ class Question:
     def readings(self) -> tuple[Question, ...]:
         """The question itself if it is known how m was set, else two questions.
 
-        One assumes that m was set beforehand, the other that the draw decided m (``READINGS``).
+        The first assumes that m was set beforehand, the second that the drawn negatives decided m
+        (``READINGS``).
         """
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
@@ -122,7 +123,7 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid for these systems (``TOGETHER`` needs at least two systems)."""
+        """Estimators that are valid for these systems; ``TOGETHER`` needs at least two systems."""
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
@@ -157,21 +158,21 @@ class Question:
             return None
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
-        # With few ranks, the computed range with the assumption may exceed the range without an
-        # assumption, so it is cut to the latter.
+        # With few ranks, the range computed under the assumed shape can exceed the range without an
+        # assumption, and is then cut to the range without an assumption.
         if shape is None or span is None:
             return span
         return narrowed(span, self.span(i, j, None))
 
     def gammas(self, ranks: SampledRankSet) -> pd.DataFrame:
-        """Return a table of bias and variance of the mean corrected metric, over several γ."""
+        """Return a table of bias and variance of the mean corrected metric, a row for each γ."""
         of = self.metric, ranks.outcomes.samplings[-1], ranks.n_instances
         return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, SHAPED)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
-        """Return a grid of true ranks, and by system the share of relevant items up to each rank.
+        """Return true ranks, and for each system the share of relevant items up to each of them.
 
-        The shares are estimated. If there are too many candidates to draw, a ValueError is raised.
+        The shares are estimates. Raise ValueError if there are too many candidates for a picture.
         """
         if (n := max(x.n for ranks in self.sets for x in ranks.strata)) > MOST_CANDIDATES:
             raise ValueError(f"n = {n} is too large to draw: take n <= {MOST_CANDIDATES}")
@@ -187,10 +188,10 @@ class Question:
         }
 
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
-        """Return two ranges for the number of candidates to score until the metric is certain.
+        """Return two ranges for how many candidates must be scored until the metric is certain.
 
-        The number is a mean over instances: over these instances for the first range, over
-        infinitely many instances for the second.
+        Both are ranges of a mean over instances: the first of the mean over these instances, the
+        second of the mean over infinitely many instances.
         """
 
         def make() -> tuple[Range, Range]:
@@ -202,13 +203,13 @@ class Question:
         return self.cached(("price", ranks), make)
 
     def cached(self, name: tuple[Hashable, ...], make: Callable[[], T]) -> T:
-        """Return a result about this metric from the cache; compute it by ``make`` if needed."""
+        """Return a result for this metric from the cache, or compute it by ``make`` if missing."""
         return memory.cached(("estimate", self.metric, *name), make, shared=bool(self.true))
 
 
 @dataclass(frozen=True)
 class Result(Generic[Q]):
-    """Results of the page: rows of systems and pairs, notes, the verdict in words, and a legend."""
+    """Results of the Correct page: rows of systems, rows of pairs, notes, and the verdict."""
 
     question: Q
     rows: tuple[Row, ...]
@@ -217,7 +218,7 @@ class Result(Generic[Q]):
     word: str
     sentence: str
     legend: str
-    method: str = ""  # estimator used, which may assume less than ``question.method``
+    method: str = ""  # estimator used: ``question.method``, or one with weaker assumptions
 
 
 def _ranges(
@@ -239,7 +240,7 @@ def _ranges(
 def compute(
     q: Question, report: Progress, name: Callable[[str], str] = system_name
 ) -> Result[Question]:
-    """Return the result for sampled ranks; ``name`` formats system names in the sentence."""
+    """Return the result for sampled ranks; ``name`` formats a system's name for the sentence."""
     names = [ranks.system for ranks in q.sets]
     rows, pairs = _ranges(q, names, report)
     both = zip(q.sets, rows, strict=True)
@@ -274,9 +275,9 @@ def _allowed_method(
 ) -> tuple[str, words.Reason]:
     """Return the estimator to use, and the reason if it is not ``q.method``, the user's choice.
 
-    Another estimator, with weaker assumptions, is used if the chosen one is invalid, because m may
+    An estimator with weaker assumptions is used if the user's choice is invalid, because m may
     depend on the drawn negatives or because systems differ in n or m; if the sampled ranks
-    contradict its assumption; or if its estimates lie outside the ranges in ``rows``.
+    contradict the assumption of the choice; or if its estimates are outside the ranges in ``rows``.
     """
     method, order = q.method, plainer()
     plainest = order[-1]
@@ -323,7 +324,7 @@ def _to_know(q: Question) -> Iterator[str]:
 
 
 def estimates(result: Result[Question]) -> pd.DataFrame:
-    """Return a table of every estimate for every system, with the exact value where it is known."""
+    """Return a table with a row per system: every valid estimate and, if known, the exact value."""
     q, rows = result.question, []
     for i, row in enumerate(result.rows):
         values = {label: ask._value(i, name) for label, (ask, name) in offered(q).items()}
@@ -338,7 +339,7 @@ def estimates(result: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Return the valid estimates: label -> question (one of ``q.readings``) and estimator."""
+    """Return the valid estimates: label -> (question of ``q.readings``, name of the estimator)."""
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))
@@ -346,7 +347,10 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(result: Result[Question]) -> pd.DataFrame:
-    """Return a table of the range of each pair's difference, with and without an assumption."""
+    """Return a table of the ranges of all pairs' differences, without and with an assumption.
+
+    The assumption is that no rank is rarer than the next worse rank.
+    """
     drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
@@ -429,7 +433,7 @@ class TableQuestion(NamedTuple):
 def compute_table(
     q: TableQuestion, report: Progress, name: Callable[[str], str] = system_name
 ) -> Result[TableQuestion]:
-    """Return the result for a printed table; ``name`` formats system names in the sentence."""
+    """Return the result for a printed table; ``name`` formats a system's name for the sentence."""
     metric, s = q.metric, q.sampling
     rows, pairs = _ranges(q, [row.system for row in q.table.rows], report)
     notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
@@ -449,9 +453,9 @@ def compute_table(
 
 
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Return a table of the ranges of all systems and pairs, with their settings.
+    """Return a table of the ranges of all systems and pairs, with the settings in each row.
 
-    The cells of a range are empty if the printed table contradicts the assumed shape.
+    The ends of a range are empty if the printed table contradicts the assumed shape.
     """
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}

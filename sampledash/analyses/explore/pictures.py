@@ -15,8 +15,8 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-AGREE = 0.005  # lines closer than this share of the y axis look like one line and get one name
-_FEW = 10  # the axis of a bar chart has room for at least this many bars, so that bars stay narrow
+AGREE = 0.005  # two lines closer than this share of the y axis look like one, and share a name
+_FEW = 10  # the axis of a bar chart is long enough for so many bars, so that bars are not too wide
 
 
 def expected_curve(
@@ -36,8 +36,8 @@ def expected_curve(
     """Draw the exact and the expected sampled metric over the true rank.
 
     A band around the sampled metric shows ± 1 standard deviation. ``exact``, ``mean`` and ``std``
-    are shares (0 to 1) at each of ``ranks``, which increase and are at most 400. The rank ``at`` is
-    marked if it is one of ``ranks``. If ``log``, the rank axis is logarithmic. If ``narrow``,
+    are shares (0 to 1) at each of ``ranks``: up to 400 ranks, in increasing order. The rank ``at``
+    is marked if it is one of ``ranks``. If ``log``, the rank axis is logarithmic. If ``narrow``,
     labels have two lines.
     """
     # Each panel shows a single sampled metric, so no dash pattern is needed to distinguish metrics.
@@ -90,7 +90,7 @@ def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
 
 
 def _crossing(values: Floats, level: float) -> int:
-    """Return the index of the first value at or below ``level``; if none is, the last index."""
+    """Return the index of the first value at or below ``level``; if none is, of the last value."""
     below = np.flatnonzero(values <= level)
     return int(below[0]) if len(below) else len(values) - 1
 
@@ -107,15 +107,15 @@ def _values_at(
 ) -> list[dict[str, Any]]:
     """Return labels with name and value beside the points of two curves at the rank ``at``.
 
-    ``marks`` maps the name of a curve to its value and colour. The curves fall, so there is room at
-    the upper right of the higher point and at the lower left of the lower point: the labels are put
-    there. Near an end of the axis, both labels are on the side that has room.
+    ``marks`` maps the name of a curve to its value and colour. The curves fall, so the label of the
+    higher point has room to the upper right of this point, and the label of the lower point to the
+    lower left. Near an end of the axis, both labels are on the side that has room.
     """
     share = np.log(at) / np.log(max(last, 2)) if log else at / last
     height = 0.2 if narrow else 0.08  # height of a label, as a share of the height of the plot
 
     def lift(y: float, right: bool) -> float:
-        """Return the lower edge of the label of a point at y, as a share of the plot's height."""
+        """Return the height of the lower edge of the label of a point at y: 0 to 1 in the plot."""
         above = y / top + 0.02
         return above if right and above + height < 1.05 else max(above - 0.04 - height, 0.0)
 
@@ -209,7 +209,7 @@ def law(
         wide = slice(min(window.start, low), max(window.stop, high))
         window = wide if wide.stop - wide.start <= LIMIT else window
     ranks = np.arange(window.start + 1, window.stop + 1)
-    # If there are few bars, each would be too wide: extend the axis, but not beyond ranks 1..m+1.
+    # A few bars would be drawn too wide: extend the axis to ``_FEW`` ranks, within 1..m+1.
     left = max(int(ranks[0]) - max(_FEW - len(ranks), 0), 1)
     right = min(max(int(ranks[-1]), left + _FEW - 1), len(p))
     y = theme.in_percent(p[window])
@@ -239,10 +239,10 @@ def law(
 
 
 def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.Figure:
-    """Draw all items as a strip, with the relevant item and the negatives of one sample.
+    """Draw all items as a strip along the true rank, with the relevant item and drawn negatives.
 
-    ``negatives`` holds the true ranks of the negatives. At most 400 negatives are shown on each
-    side of the relevant item.
+    ``negatives`` holds the true ranks of the negatives of one sample. At most 400 negatives are
+    shown on each side of the relevant item.
     """
     c = theme.look(dark)
     ordered = np.sort(negatives)
@@ -294,7 +294,7 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
 
 
 def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.Figure:
-    """Draw the probability that the true rank is at most r, over r, given the sampled rank."""
+    """Draw the probability of a true rank up to r, for each r, given the sampled rank."""
     c = theme.look(dark)
     y = theme.in_percent(below)
     i = int(np.searchsorted(y, 50.0))

@@ -14,8 +14,9 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, moments, pmf_chunks
 from sampledash.types import Floats, Ints, Progress
 
-# Exact metric, expected sampled metric, and standard deviation of the sampled metric.
-Curves = tuple[Floats, Floats, Floats]  # three arrays of shape (metrics, ranks)
+# Both types hold the exact metric, the expected sampled metric, and the standard deviation of the
+# sampled metric: Curves as arrays of shape (metrics, ranks), Numbers for one metric at one rank.
+Curves = tuple[Floats, Floats, Floats]
 Numbers = tuple[float, float, float]
 
 # Largest n for which the posterior, which has a probability for every rank 1..n, is computed.
@@ -24,7 +25,7 @@ LARGEST_POSTERIOR = 200_000
 
 @dataclass(frozen=True)
 class Question:
-    """Valid settings of the page; curves end at rank ``top``, or show all ranks if it is None."""
+    """Valid settings of the page; curves end at rank ``top``, or at rank n if ``top`` is None."""
 
     metrics: tuple[Metric, ...]
     sampling: Sampling
@@ -54,16 +55,16 @@ class Result:
     here: Curves
 
     def at_rank(self, metric: Metric) -> Numbers:
-        """Return exact value, expected value and standard deviation of a metric at the rank."""
+        """Return exact value, expected value and standard deviation at the chosen rank."""
         place = self.question.metrics.index(metric)
         exact, mean, std = (float(part[place, 0]) for part in self.here)
         return exact, mean, std
 
     def drawn(self, metric: Metric) -> tuple[Ints, Floats, Floats, Floats]:
-        """Return the ranks of the picture and a metric's three curves at these ranks.
+        """Return the ranks of the picture, and a metric's three curves at these ranks.
 
-        The chosen rank is inserted here, unless it is beyond the picture, so that the cached curves
-        do not depend on it.
+        The chosen rank is inserted only here, if it is within the picture, because the cached
+        curves must not depend on the chosen rank.
         """
         q, place = self.question, self.question.metrics.index(metric)
         exact, mean, std = (part[place] for part in self.curves)
@@ -97,7 +98,10 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 def curves(
     metrics: tuple[Metric, ...], sampling: Sampling, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
-    """Return curves of several metrics; each distribution of sampled ranks is computed once."""
+    """Return the curves of several metrics at ``ranks``.
+
+    The distribution of the sampled rank is computed once per true rank, not again for each metric.
+    """
 
     def make() -> Curves:
         values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
@@ -120,7 +124,7 @@ def law(sampling: Sampling, rank: int) -> Floats:
 
 
 def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
-    """Return the probability that the true rank is at most r = 1..n, given the sampled rank."""
+    """Return for each r in 1..n the probability of a true rank up to r, given the sampled rank."""
 
     def make() -> Floats:
         return memory.frozen(np.minimum(np.cumsum(core_posterior(sampled_rank, sampling)), 1.0))
@@ -131,8 +135,8 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
     """Return the expected metric in focus for each m in ``sizes`` below n - 1, and for m = n - 1.
 
-    m = n - 1 is left out if it exceeds ``MOST``. The result is two dictionaries: m -> values at the
-    question's ranks, and m -> value at the chosen rank.
+    If n - 1 exceeds ``MOST``, m = n - 1 is left out. The result is two dictionaries: m -> values at
+    the question's ranks, and m -> value at the chosen rank.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
@@ -146,16 +150,16 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
-    """Return the sampled ranks of ``draws`` draws; with the same seed, more draws append ranks."""
+    """Return ``draws`` sampled ranks; with the same seed, a longer result begins with a shorter."""
     return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
 
 
 def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw: int) -> Ints:
     """Return random true ranks of the negatives in a draw that gave this sampled rank.
 
-    In every scheme, if the number of negatives above the relevant item is given, these negatives
-    are uniform among the items above it, and the other negatives are uniform among the items below
-    it. With replacement, an item may be drawn twice.
+    In every scheme, given how many negatives are above the relevant item, these are uniform among
+    the items above the relevant item, and the other negatives are uniform among the items below.
+    With replacement, an item may be drawn twice.
     """
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1

@@ -20,14 +20,14 @@ def sentence(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: 
 
 
 def looks_like(metric: Metric, rank: int, sampling: Sampling) -> str:
-    """Return sentences on the expected sampled rank, and on what it means for the metric."""
+    """Return sentences on the expected sampled rank, and on its consequence for the metric."""
     drawn = sampling.drawn * float(sampling.share_above(rank))
     by_share = metric.linear or metric.share is not None
     return say.looks_like(metric, rank, sampling, drawn, by_share)
 
 
 def formula(metric: Metric, rank: int, sampling: Sampling, exact: float, mean: float) -> list[str]:
-    """Return the steps from the true rank to the expected sampled metric, as TeX with numbers."""
+    """Return in TeX, with numbers, the steps from the true rank to the expected sampled metric."""
     above, below = (float(x) for x in sampling.weights(rank))
     numbers = {"n": sampling.n, "m": sampling.m, "rank": rank, "above": above, "below": below}
     numbers |= {"share": float(sampling.share_above(rank)), "drawn": sampling.drawn}
@@ -45,6 +45,6 @@ def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
 
 
 def law(metric: Metric, rank: int, sampling: Sampling, p: list[float]) -> str:
-    """Return a sentence on the chance that the sampled rank is up to the cutoff, or 1 if none."""
+    """Return a sentence on the chance of a sampled rank within the cutoff (if none, of rank 1)."""
     k = metric.cut(sampling.m) or 1
     return say.law(rank, sampling, k, min(1.0, sum(p[:k])))

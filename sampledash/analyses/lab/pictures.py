@@ -23,7 +23,8 @@ _MOVIES = 8
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Draw ATOP, Recall@k and RMSE over the values of ``knob``, a swept hyperparameter.
 
-    Each has a panel, in which the best value is marked. ``result.swept`` returns the ``table``.
+    Each of the three has a panel, which marks the best value of ``knob``. The ``table`` is that of
+    ``result.swept``.
     """
     x, axis = _places(knob, table[knob].to_numpy())
     return theme.beside([_panel(x, axis, table[name], dark) for name in table.columns[1:]])
@@ -46,7 +47,7 @@ def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
 
 
 def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool) -> theme.Picture:
-    """Draw a column of the table: RMSE in the colour of text, a metric in percent and coloured."""
+    """Draw one column of the table: RMSE, or a metric in percent and in the metric's colour."""
     name, error = str(values.name), values.name == "RMSE"
     line: dict[str, Any] = {"color": theme.look(dark).ink, "width": 2}
     if not error:
@@ -82,8 +83,8 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Draw TOPK over k, a share of the list, in two panels: all k, and k up to ``TOP``.
 
-    ``table`` is the result of ``result.top_shares``, which has one curve or two; the second curve
-    is dashed.
+    ``table`` is the result of ``result.top_shares``, which has columns for one or two curves; a
+    second curve is dashed.
     """
     panels = []
     for most in (1.0, TOP):
@@ -114,7 +115,7 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def toys(dark: bool) -> go.Figure:
-    """Draw Table 1 of Steck; the slider sets for how many users the recommender knows the taste."""
+    """Draw Table 1 of Steck; a slider sets how many users' taste the recommender knows."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = []

@@ -1,4 +1,4 @@
-"""State of the Lab page: recommenders to choose from, those to train, and the running training."""
+"""State of the Lab page: the recommenders offered, those to train, and the running training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from sampledash.metrics import metric
 from sampledash.protocol import Protocol
 
 _KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
-#: Menu entry -> recommender as text, with the papers' hyperparameters, which the user can edit.
+#: Menu entry -> text that describes a recommender with the papers' hyperparameters. The user can
+#: edit this text.
 OFFERED = {
     **{f"{name}: {_KIND[name]}": str(parse_recommender(x)) for name, x in OF_THE_PAPERS.items()},
     "EASE": str(recommender("EASE")),
@@ -36,12 +37,12 @@ SPLITS = {
     "last 5 halved": "last 5 halved seed=0",
     "last 10 %": "latest 10%",
 }
-#: Whether items from a user's training part are left out of the candidates -> suffix of the rule.
+#: Whether a user's training items are left out of the candidates -> suffix of the split's rule.
 SEEN = {"left out": "", "kept in": " seen=kept"}
-#: Hyperparameter of AllRank-Regression that a sweep can vary -> its name in the package.
+#: Hyperparameter of AllRank-Regression that a sweep can vary, as shown -> name in the package.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
-#: TOP is the share of the list that Steck's Figure 3 enlarges. SHARES are the shares at which
-#: curves are computed; they are closer together up to TOP.
+#: TOP is the share of the list that Steck's Figure 3 enlarges. SHARES are the cutoffs, as shares of
+#: the list, at which TOPK is computed; up to TOP they are closer together.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
 # Seconds that one call of Job.advance works, and seconds that it waits at most for another call.
@@ -92,9 +93,9 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
     """Return a table of TOPK over k, a share of the list, for the best values of ``knob``.
 
-    ``knob`` names the hyperparameter that was swept. Besides ``k``, there is a column for its value
-    with the highest ATOP and a column for its value with the lowest RMSE, or a single column if
-    these values are the same.
+    ``knob`` is the swept hyperparameter. Besides ``k``, the table has a column for the value of
+    ``knob`` with the highest ATOP and one for the value with the lowest RMSE, or a single column if
+    both values are equal.
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -106,7 +107,7 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
 
 
 class Task(NamedTuple):
-    """Work to be done: its name, the key of its result, and a generator that does it in steps."""
+    """A task: its name, the key of its result, and a generator that does a step of it at a time."""
 
     name: str
     key: Hashable
@@ -115,7 +116,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """Settings of a training: the split, the lowest rating that is relevant, and the seed."""
+    """Settings of a training: the split, the lowest rating of relevant items, and the seed."""
 
     parts: Split
     least_rating: float | None
@@ -159,8 +160,8 @@ class Job:
     def advance(self, seconds: float = _STEP) -> None:
         """Work for about this many seconds, and for at least one step.
 
-        If an earlier run of the page is still working on this job, wait for it, but return without
-        any work after ``_PATIENCE`` seconds.
+        If an earlier run of the page is still working on this job, wait until that run pauses, but
+        after ``_PATIENCE`` seconds return without any work.
         """
         if not self._going_on.acquire(timeout=_PATIENCE):
             return
@@ -186,7 +187,7 @@ class Job:
 
     @property
     def left(self) -> float | None:
-        """Estimated seconds until the current task ends, from its speed so far; None if unknown."""
+        """Estimated seconds until the current task ends; None before 2 % of it is done."""
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 

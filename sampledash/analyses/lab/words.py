@@ -19,7 +19,7 @@ say = Sentences(Path(__file__).with_suffix(".jinja"), escaped=escaped)
 
 
 def data(interactions: Interactions) -> str:
-    """Return a summary of the interactions: their number, users, items, ratings and repeats."""
+    """Return a summary of the interactions: how many, and their users, items, ratings, repeats."""
     x, rating = interactions, interactions.rating
     ends = None if rating is None else (rating.min(), rating.max())
     repeats = x.size - np.unique(x.user.astype(np.int64) * x.n_items + x.item).size
@@ -27,7 +27,7 @@ def data(interactions: Interactions) -> str:
 
 
 def split(rule: str, parts: Split, least: float | None = None) -> str:
-    """Return a description of a split and of its candidates."""
+    """Return a description of a split and of the candidates that are ranked."""
     relevant, rating = None, parts.test.rating
     if least is not None and rating is not None:
         relevant = int(np.count_nonzero(rating >= least))
@@ -43,7 +43,7 @@ def knobs(text: str) -> str:
 
 
 def swept(knob: str, table: pd.DataFrame) -> str:
-    """Return a sentence on the hyperparameter values with the highest ATOP and the lowest RMSE."""
+    """Return a sentence on the values of ``knob`` with highest ATOP and with lowest RMSE."""
     by_rank = table.iloc[int(table["ATOP"].argmax())]
     by_error = table.iloc[int(table["RMSE"].argmin())]
     return say.swept(knob, by_rank, by_error)

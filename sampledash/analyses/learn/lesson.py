@@ -11,14 +11,15 @@ module defines
     an ``exercise`` a task and a solution, and a ``link`` a page, its query and a label. ``right``
     repeats the right answer.
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
-    Functions that return the numbers and texts by name (several lines as a tuple), and the Plotly
-    figure, before or after the answer is ``revealed``. ``variant`` is one of ``LOOKS``, or "".
+    ``numbers`` returns numbers and texts by name (several lines as a tuple). ``picture`` returns
+    the Plotly figure before or after the answer is ``revealed``. ``variant`` is one of ``LOOKS``,
+    or "" if there are none.
 ``LOOKS``, ``OFFER``
     Both optional. ``LOOKS`` lists metrics or pictures that the user can choose once the answer is
-    shown; the first belongs to the question. ``OFFER`` is something to try beside the picture: a
-    text, values of m to choose from, and a function that returns the answer.
+    shown; the first one is shown with the question. ``OFFER`` is something to try beside the
+    picture: a text, values of m to choose from, and a function that returns a sentence and a link.
 
-The page, its view for a projector and the exercise sheet use the same lessons.
+The Learn page, its view for a projector and the exercise sheet are made from these lessons.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ METRIC = "Recall@10"
 # Metric -> its entry in the menus of the other pages.
 CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
 Numbers = Mapping[str, str | float | tuple[str, ...]]
-# Numbers of every lesson, unless ``numbers`` of the lesson returns others.
+# Numbers for the texts of every lesson; the function ``numbers`` of a lesson can override them.
 COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}
-# Format of ``$x:format`` in the text of a lesson -> function that formats x. Other formats are
-# those of Python, such as 2f.
+# Format in ``$x:format`` in the text of a lesson -> function that formats the number x. All other
+# formats are format specifications of Python, such as 2f.
 WRITTEN: Mapping[str, Callable[[float], str]] = {
     "points": points,
     "chance": in_runs,
@@ -62,13 +63,14 @@ WRITTEN: Mapping[str, Callable[[float], str]] = {
 
 
 class Recommenders(NamedTuple):
-    """Recommenders on MovieLens 1M, whose true ranks are bundled, and their exact ``METRIC``."""
+    """The recommenders on MovieLens 1M whose true ranks are bundled, and their exact ``METRIC``."""
 
     sets: list[sd.RankSet]
     names: list[str]
     exact: list[float]
     most: int  # largest number of negatives of a user
-    # Pair of systems (better, worse) that needs the largest m for the right order, and this m.
+    # The better and the worse system of the pair that needs the largest m for the right order, and
+    # this m.
     settled: tuple[str, str, int]
 
     def visited(self, *m_values: int) -> list[int]:
@@ -184,7 +186,7 @@ def looks(number: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def words(number: int, variant: str = "") -> Lesson:
-    """Return the texts of lesson ``number``, counted from 1; all users share the cached texts."""
+    """Return the texts of lesson ``number``, counted from 1; they are cached for all users."""
     module = course()[number - 1]
     return read(module.TEXT, {**COMMON, **module.numbers(variant or looks(number)[0])})
 
@@ -194,10 +196,10 @@ _BESIDE = ThreadPoolExecutor(max_workers=1, thread_name_prefix="learn")
 
 @cache
 def ahead(number: int) -> Future[object]:
-    """Compute in another thread, only once, what the user of a lesson will need next.
+    """Compute in another thread, only once, what the user of lesson ``number`` will need next.
 
-    The user will need the picture of the answer, whose future is returned, and the texts of the
-    next lesson. Computing them fills the caches of the lessons.
+    This is the picture with the answer, whose future is returned, and the texts of the next lesson.
+    The results stay in the caches of the lessons.
     """
     picture = course()[number - 1].picture
     drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)
@@ -206,7 +208,7 @@ def ahead(number: int) -> Future[object]:
 
 
 def read(text: str, numbers: Numbers) -> Lesson:
-    """Return the lesson that a text describes, with the text's placeholders replaced by numbers."""
+    """Return the lesson that ``text`` describes, with its placeholders replaced by ``numbers``."""
     texts: dict[str, list[str]] = {}
     for line in re.split(r"\n(?! )", text.strip()):
         name, _, content = re.sub(r"\s*\n\s+", " ", line).partition(": ")
@@ -236,7 +238,7 @@ def read(text: str, numbers: Numbers) -> Lesson:
 
 
 def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
-    """Return the text that replaces ``$x`` or ``$x:format``; ``tex`` says if it is in a formula."""
+    """Return the text that replaces ``$x`` or ``$x:format``; ``tex``: whether in a TeX formula."""
     value, form = numbers[match[1]], match[2]
     if isinstance(value, str | tuple):
         return str(value)
@@ -248,7 +250,7 @@ def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
 
 
 def order(systems: Sequence[str], means: Sequence[float]) -> str:
-    """Return the systems from best to worst, as text that does not break over two lines."""
+    """Return the systems from best to worst, as text that stays on one line."""
     return ranking(systems, means).replace(" ", "\u00a0")
 
 
@@ -274,7 +276,7 @@ def sheet() -> str:
     tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {time}", ""]
     keys = ["# Solutions and notes for the teacher", ""]
     for place, lesson in enumerate(every, 1):
-        # The title of a lesson reveals the answer, so the title is printed with the solutions only.
+        # The title of a lesson reveals the answer, so only the solutions have the title.
         tasks += [f"## {place}. {lesson.question} ({lesson.minutes} minutes)", "", lesson.setup, ""]
         tasks += [*(f"- [ ] {choice.text}" for choice in lesson.choices), ""]
         tasks += [

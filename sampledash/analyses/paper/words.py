@@ -45,7 +45,7 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
 
 
 def missing(times: int, table: pd.DataFrame) -> str:
-    """Return a sentence on how well the observed ratings estimate the metrics of all ratings."""
+    """Return a sentence that compares metrics of the observed ratings with those of all ratings."""
     return say.missing(times, table.to_dict("records"))
 
 
@@ -57,11 +57,11 @@ def cell(row: Any, decimals: int) -> str:
     our_value = f"{row.ours:.{decimals}f}"
     if pd.notna(row.our_std):
         our_value += f"±{row.our_std:.{decimals}f}"
-    # The spaces after the arrow do not break, so a narrow cell breaks the text at most once.
+    # The spaces after the arrow are non-breaking, so that a narrow cell has at most two lines.
     text = f"{row.text} →\u00a0{our_value}\u00a0{'✓' if row.matched else '≠'}"
     return text if row.matched else f"**{text}**"
 
 
 def ours(value: float, what: str) -> str:
-    """Return our ``value`` and ``what`` it means as text; below 1e-9, rounding errors, it is 0."""
+    """Return as text our ``value`` and ``what`` it means; values below 1e-9 are rounding errors."""
     return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"

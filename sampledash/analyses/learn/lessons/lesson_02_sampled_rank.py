@@ -43,7 +43,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw one sample or, if ``revealed``, sampled ranks of many draws, and their distribution."""
+    """Draw one sample or, if ``revealed``, a histogram of sampled ranks, and their distribution."""
     sampling = sd.Sampling(N, M, WITHOUT)
     seen = sampled_ranks(sampling, RANK, SEED, SIZES[-1])
     if not revealed:

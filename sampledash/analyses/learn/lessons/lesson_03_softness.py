@@ -65,7 +65,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw the expected sampled metric over the rank, beside the exact metric with its cutoff."""
+    """Draw the exact metric over the rank and, if ``revealed``, the expected sampled metric."""
     metric = sd.parse_metric(variant)
     keep = {FAR, *([] if metric.k is None else [metric.k, metric.k + 1])}
     keep.update(x for m in LADDER[:-1] for x in jumps(sd.Sampling(N, m, WITHOUT), metric)[::4])

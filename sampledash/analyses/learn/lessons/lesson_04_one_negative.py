@@ -53,9 +53,9 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw expected sampled AUC, NDCG and AP over the rank, each scaled to 0..100 %.
+    """Draw AUC, NDCG and AP over the rank, each scaled to 0..100 %: exact or expected if sampled.
 
-    With one negative, all three are the same straight line.
+    If ``revealed``, a slider sets m. With one negative, all three are the same straight line.
     """
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])

@@ -80,7 +80,10 @@ def _tex(values: list[float]) -> str:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw the expected metric of the systems A, B and C over m, as Krichene & Rendle, Figure 2."""
+    """Draw the exact metric of the systems A, B and C or, if ``revealed``, the expected one over m.
+
+    The latter is Figure 2 of Krichene & Rendle.
+    """
     sets, (exact, _) = sd.example("paper-abc"), _means(variant)
     names, m_max = [rs.system for rs in sets], int(sets[0].n.max()) - 1
     grid = m_grid(m_max, VISITED)
@@ -108,9 +111,9 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
 
 
 def _counterexample(metric: str, m: int) -> tuple[str, Link | None]:
-    """Return a sentence on two small rank sets whose order by ``metric`` is wrong if sampled.
+    """Return a sentence on two small rank sets in wrong order by ``metric`` with m negatives.
 
-    Also return a link that opens these rank sets, or None if there are no such rank sets.
+    Also return a link to a page with these rank sets, or None if there are no such rank sets.
     """
     flipped = sd.counterexample(metric, sd.Sampling(N, m, WITHOUT))
     if flipped is None:

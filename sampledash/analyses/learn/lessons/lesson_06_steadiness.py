@@ -55,7 +55,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw the sampled means of repeated runs of each recommender, and the exact means."""
+    """Draw each recommender's exact mean and, if ``revealed``, its means in repeated runs."""
     sets, names, exact, *_ = movielens()
     true, worst = ranking(names, exact), int(np.argmin(exact))
     if not revealed:

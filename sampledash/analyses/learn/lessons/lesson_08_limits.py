@@ -27,10 +27,10 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[Range], list[Range]]:
-    """Return the range of exact metrics that one run allows, for each system.
+    """Return for each system the range of exact metrics that its sampled ranks allow.
 
-    The first list makes no assumption; the second assumes that no rank is rarer than the next worse
-    rank.
+    The ranges in the first list make no assumption; those in the second assume that no rank is
+    rarer than the next worse rank.
     """
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
@@ -40,7 +40,8 @@ def ranges(m: int) -> tuple[list[Range], list[Range]]:
 def with_more_users() -> Range:
     """Return the range that the first system's metric would have with ``MANY`` times the users.
 
-    The additional users repeat its true ranks. Each sampled rank has its expected count.
+    The additional users repeat the true ranks of the present users. Each sampled rank then occurs
+    as often as expected, instead of at random.
     """
     rs, n = movielens().sets[0], run(M)[0].population
     sizes = np.unique(rs.n).tolist()
@@ -71,7 +72,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw the range of the metric that is possible for each system, given one run."""
+    """Draw each system's exact metric and, if ``revealed``, the range that one run allows."""
     _, names, exact, *_ = movielens()
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"
@@ -81,14 +82,14 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
     for m in VISITED:
         free, falling = ranges(m)
-        # The ticks do not change with m, but Plotly draws them on top of the bars only if they are
-        # the last trace.
         wide = theme.spans(free, places, 0.56, faint, hoverinfo="skip")
         narrow = theme.spans(falling, places, 0.26, strong, hoverinfo="skip")
         title = (
             f"<b>{names[0]}, m = {count(m)}: {_said(free[0])}</b>"
             "<br>wide: no assumption, narrow: with it, ┃ truth"
         )
+        # The ticks at the exact metrics do not change with m, but Plotly draws them on top of the
+        # bars only if they are the last trace of each step.
         steps.append(sliding.Step(count(m), [wide, narrow, sliding.ticks(exact, dark)], title))
     top = 1.03 * max(high for m in VISITED for _, high in ranges(m)[0])
     axes = sliding.rows(METRIC, names, top, dark)

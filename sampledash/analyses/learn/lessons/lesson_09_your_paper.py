@@ -24,7 +24,7 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 def needed() -> int:
     """Return the m from which one run shows the right order with a chance of at least ``SURE``.
 
-    The order is that of the pair of systems in ``Recommenders.settled``.
+    The order of the pair in ``Recommenders.settled`` is meant, which needs the largest m.
     """
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
@@ -47,7 +47,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw the expected difference of each pair over m; above 0 the order of the pair is right."""
+    """Draw each pair's exact difference or, if ``revealed``, its expected difference over m."""
     sets, names, exact, *_, (_, _, right_from) = movielens()
     m_values = movielens().visited(*VISITED, right_from - 1, needed())
     grid = m_grid(m_values[-1], m_values)

@@ -19,7 +19,7 @@ TEXT = text_of("lesson_10_stop_when_decided")
 
 LOOKS = ("One user", "A hit", "All users")
 SEED, CANDIDATES, CUTOFF, ACROSS = 3, 50, 10, 10
-RANK, HIT = 20, 4  # true rank of the relevant item of two users: a miss and a hit
+RANK, HIT = 20, 4  # true ranks of the relevant items of two users, beyond and within CUTOFF
 VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
@@ -27,7 +27,8 @@ VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 def order(rank: int) -> list[bool]:
     """Return whether each candidate, in random order, is ranked above the relevant item.
 
-    If the item is not among the first ``CUTOFF``, the list ends at the candidate that proves it.
+    If the item is not among the first ``CUTOFF``, the returned list ends as soon as ``CUTOFF``
+    candidates are above the item, because the metric is then certain.
     """
     mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
     last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1
@@ -58,9 +59,9 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw one user's candidates as they are scored or, for all users, the share still open.
+    """Draw one user's candidates as they are scored or, over m, the share of users still open.
 
-    A user is open until the metric is certain.
+    A user is open until the user's metric is certain.
     """
     return (
         _all(dark)
