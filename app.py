@@ -36,7 +36,8 @@ st.logo(logo, size="large")
 st.html(ASSETS / "style.css")
 # The browser loads Plotly's script while Python imports the rest. Both take about as long.
 served = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
-script = (DASHBOARD / "plotly.js").read_text(encoding="utf-8").replace("PLOTLY", served.name)
+script = (DASHBOARD / "scripts" / "plotly.js").read_text(encoding="utf-8")
+script = script.replace("PLOTLY", served.name)
 with st.container(key="plotly"):  # hidden by style.css
     st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 

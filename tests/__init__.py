@@ -1,8 +1,6 @@
-"""Tests of sampledash, and the benchmarks.
-
-Linear algebra uses one thread: on a busy machine two threads that wait for each other take thirty
-times as long. This must be set before numpy is loaded.
-"""
+"""Tests of sampledash, and the benchmarks. Linear algebra uses one thread: on a busy machine two
+threads that wait for each other take thirty times as long. This must be set before numpy is
+loaded."""
 
 import os
 

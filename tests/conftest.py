@@ -25,9 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give whole files to one of two processes, and all browser tests together to one server.
-
-    Browser tests begin first, so that the longest group is not the last.
-    """
+    Browser tests begin first, so that the longest group is not the last."""
     if config.pluginmanager.hasplugin("xdist"):
         items.sort(key=lambda item: item.path.parent.name != "browser")
         for item in items:

@@ -32,10 +32,9 @@ QRELS = b"q1 0 d1 1\nq2 0 d2 1\nq2 0 d9 1\n"
 @dataclass(frozen=True)
 class Case:
     """A hostile file, identified by ``kind`` and ``number``; its ``name`` may be misleading.
-
-    ``refused``: True if only an error is right, False if only a result is, None if either is right.
-    ``right`` is an independent reader of the file, with the options that are right for it.
-    """
+    ``refused``: True if only an error is right, False if only a result is, None if either is
+    right. ``right`` is an independent reader of the file, with the options that are right for
+    it."""
 
     kind: str
     number: int

@@ -21,7 +21,7 @@ CHOICES = parted(
     "prior~repeats~sampled_source~sees~sheet~shown~sure_view~tab~take~ties~turn~view~wanted~way~"
     "weighting~what~why~pair~lesson~present~v~unknown~__proto__~constructor~_history~"
     "interactions~split~seen~recommenders~knobs_x_ials~lab_seed~"
-    "_link_complaints~n_locked~pasted~sampled_typed~_typed"
+    "_link_complaints~pasted~sampled_typed~_typed"
 )
 TEXTS = ("ranks", "sampled", "weights")
 BAD = parted(

@@ -1,8 +1,6 @@
-"""Files of known tables in unusual formats, each kind with a second, independent reader.
-
-The second readers are pandas, pyarrow and NumPy with the right options for one kind. Our readers
-must find these options by themselves, or refuse the file.
-"""
+"""Files of known tables in unusual formats, each kind with a second, independent reader. The
+second readers are pandas, pyarrow and NumPy with the right options for one kind. Our readers must
+find these options by themselves, or refuse the file."""
 
 import io
 from collections.abc import Callable

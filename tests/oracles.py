@@ -1,7 +1,5 @@
-"""Slow and simple computations of metrics and distributions, to check those of sampledash.
-
-Nothing here imports the code under test.
-"""
+"""Slow and simple computations of metrics and distributions, to check those of sampledash. Nothing
+here imports the code under test."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -54,9 +52,8 @@ def by_definition(name: str, k: int | None, ranks: Sequence[int], n: int) -> flo
 
 def samples(ranks, n, m, scheme, weights=None):
     """Yield the probability of every sample of m irrelevant items, and the sampled ranks.
-
-    ``weights``: sampling weights of the irrelevant items, best ranked first; with replacement only.
-    """
+    ``weights``: sampling weights of the irrelevant items, best ranked first; with replacement
+    only."""
     relevant = sorted(ranks)
     others = [r for r in range(1, n + 1) if r not in set(relevant)]
 
@@ -115,12 +112,10 @@ def chance_above(first: Law, second: Law) -> float:
 
 def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
     """Return the distribution of the sampled rank for every true rank 1..n, shape (n, m + 1).
-
     Binomial probabilities are powers. Hypergeometric probabilities are computed down each column,
-    by ratios of neighbouring true ranks from the largest entry on. The column is then scaled to its
-    sum, n / (m + 1), since sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1), N = n - 1. The code under test
-    uses ratios along the sampled rank instead.
-    """
+    by ratios of neighbouring true ranks from the largest entry on. The column is then scaled to
+    its sum, n / (m + 1), since sum_x C(x, s) C(N-x, m-s) = C(N+1, m+1), N = n - 1. The code under
+    test uses ratios along the sampled rank instead."""
     total, a = n - 1, np.arange(n, dtype=np.float64)
     if scheme != WITHOUT:
         above, s = a * (odds if scheme == POPULARITY else 1.0), np.arange(m + 1)

@@ -1,7 +1,5 @@
-"""Sampled rank distributions, moments (eq. 15-19 of Krichene & Rendle 2020) and posteriors.
-
-Small cases are checked against exact fractions, large cases against a second method.
-"""
+"""Sampled rank distributions, moments (eq. 15-19 of Krichene & Rendle 2020) and posteriors. Small
+cases are checked against exact fractions, large cases against a second method."""
 
 from fractions import Fraction
 from itertools import product

@@ -1,9 +1,7 @@
-"""Print call chains through the program: ``python -m tests.walks``.
-
-A chain leads from the page down to the function that makes rank sets of an uploaded file, a
-verdict, or a picture after m changes. The number of modules on the way is printed too.
-The chains help to understand the code; long chains are a fault.
-"""
+"""Print call chains through the program: ``python -m tests.walks``. A chain leads from the page
+down to the function that makes rank sets of an uploaded file, a verdict, or a picture after m
+changes. The number of modules on the way is printed too. The chains help to understand the code;
+long chains are a fault."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Calls of the whole public API with one or two arguments of the wrong type or size.
-
-:func:`valid` returns a valid call of every public function, class and method that takes arguments.
-A wrong call replaces one or two arguments with values from :func:`zoo`. It must return a result,
-since some values may be valid, or raise a ValueError or TypeError by a ``raise`` in sampledash.
-"""
+"""Calls of the whole public API with one or two arguments of the wrong type or size. :func:`valid`
+returns a valid call of every public function, class and method that takes arguments. A wrong call
+replaces one or two arguments with values from :func:`zoo`. It must return a result, since some
+values may be valid, or raise a ValueError or TypeError by a ``raise`` in sampledash."""
 
 from __future__ import annotations
 

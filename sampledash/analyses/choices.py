@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
 from sampledash import schemes
+from sampledash.grids import MOST
 from sampledash.metrics import KINDS, Metric, metric, share_of
+from sampledash.report.numbers import count, gamma
 from sampledash.rows import Live
 
 
@@ -21,16 +27,50 @@ METRIC = "Recall@k"  # default metric of pages that show a single metric
 # Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
 SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.usual_first()})
 
-# Values at which the sliders stop: mostly 1, 2 and 5 times powers of ten.
-_DECADES = [f * 10**e for e in range(1, 9) for f in (1, 2, 5)]
-LADDERS: dict[str, tuple[float, ...]] = {
-    "n": (*_DECADES, 10**9),
-    "m": (1, 2, 5, 10, 20, 50, 99, 100, 200, 500, 1000, 2000, 5000, 10_000),
-    "budget": (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
-    "gamma": (*(round(f * 10**-e, 9) for e in range(0, 6) for f in (1, 0.5, 0.2)), 1e-6, 0.0),
-    "rank": (1, 2, 3, *_DECADES[:-1], 5, 10**9),
+
+@dataclass(frozen=True)
+class Number:
+    """A number that a slider sets, on a logarithmic scale from ``low`` to ``high``.
+
+    If ``low`` is 0, the scale begins at ``least``, and 0 has the left end of the slider.
+    """
+
+    label: str
+    low: float
+    high: float
+    kind: Literal["count", "gamma"] = "count"  # how the number is written
+    least: float = 1
+
+    def write(self, value: float) -> str:
+        """Write a value of this number."""
+        return count(value) if self.kind == "count" else gamma(value)
+
+
+#: Key of a number in the session and the address -> its slider, in the order of the bar.
+NUMBERS: dict[str, Number] = {
+    "m": Number("m, negatives", 1, MOST),
+    "n": Number("n, candidates", 2, 10**9),
+    "k": Number("k, cutoff", 1, 10**9),
+    "rank": Number("r, true rank", 1, 10**9),
+    "gamma": Number("γ", 0, 1, "gamma", 1e-6),
+    "odds": Number("ω, odds", 0.01, 100, "gamma"),
+    "budget": Number("Scores per instance", 1, 1000),
 }
-LADDERS = {key: tuple(sorted(set(steps), reverse=key == "gamma")) for key, steps in LADDERS.items()}
+
+
+def stops(low: float, high: float, steps: Sequence[float] = (1, 1.5, 2, 3, 5, 7)) -> list[int]:
+    """Return the whole numbers for which frames of a slider are drawn, both ends among them.
+
+    They are ``steps`` times powers of ten, without fractions.
+
+    Examples
+    --------
+    >>> stops(1, 150, (1, 2, 5))
+    [1, 2, 5, 10, 20, 50, 100, 150]
+    """
+    powers = range(len(str(int(high))))
+    inner = {round(step * 10**e) for e in powers for step in steps if step * 10**e % 1 == 0}
+    return sorted({int(low), int(high), *(x for x in inner if low < x < high)})
 
 
 def chip_metric(chip: str, k: int, n: int) -> Metric:

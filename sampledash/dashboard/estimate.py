@@ -90,6 +90,7 @@ class Given(NamedTuple):
 def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for sampled ranks."""
     page_defaults, headline = {**defaults, **CHOICES}, st.container(key="given_headline")
+    place = st.container()
     given: Given | Problem
     try:
         given = _choose(row)
@@ -101,11 +102,12 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         sliders.metric()
     right.selectbox("Estimate by", list(result.METHODS), **_linked("estimator"))
     n, m = (None, "") if isinstance(given, Problem) else (given.n, given.m)
-    sliders.draw(lock_n=n or (state.DEFAULTS["n"], NOT_KNOWN), page_defaults=page_defaults)
-    with st.container(key="controls_given", horizontal=True):
-        if weighs(state.value("estimator", CHOICES)):
-            sliders.gamma()
-        sliders.m(m)
+    numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
+    numbers += ["gamma"] * weighs(state.value("estimator", CHOICES))
+    with place:
+        row, _ = sliders.bar(*numbers, n=n or (state.DEFAULTS["n"], NOT_KNOWN), m=m, late=numbers)
+    with row:
+        page.copy_link({**page_defaults, **LINKED})
     page.note(page_defaults)
 
     def check() -> result.Question:
@@ -135,7 +137,6 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     if answer is None:
         return
     page.strip(_numbers(answer), dim=dim)
-    page.copy_link({**page_defaults, **LINKED})
     draws = (_estimates, _true_ranks, _which_gamma)
     with st.container(key="given_dimmed" if dim else "given"):
         page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", answer)
@@ -212,7 +213,7 @@ def _one_run() -> Given:
 
 
 def _mean_n() -> tuple[int, str]:
-    """Return the mean n of the bundled data, and the text that the sidebar shows for n."""
+    """Mean n of the bundled run, and a text that replaces n in the bar."""
     mean = round(float(np.mean(example(DATA)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
@@ -433,6 +434,7 @@ def _which_gamma(answer: result.Result[result.Question]) -> None:
 def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for a printed table."""
     headline, example_ = st.container(key="given_headline"), result.example_table()
+    place = st.container()
     choices = {"printed": example_, "table_instances": 0}
     page_defaults = {**defaults, **choices, "metric": CHOICES["metric"]}
     sliders.metric()
@@ -449,9 +451,12 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     lock = _mean_n() if text == example_ else None
     if lock is None and table is not None and table.n is not None:
         lock = table.n, f"{count(table.n)}, from the table"
-    sliders.draw(lock_n=lock, page_defaults=page_defaults)
-    with st.container(key="controls_given"):
-        sliders.m(f"{count(table.m)}, from the table" if table and table.m else "")
+    m = f"{count(table.m)}, from the table" if table and table.m else ""
+    with place:
+        numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
+        row, _ = sliders.bar(*numbers, n=lock, m=m, late=numbers)
+    with row:
+        page.copy_link(page_defaults)
     page.note(page_defaults)
 
     def check() -> result.TableQuestion:
@@ -473,7 +478,6 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     }
     with st.container(key="given_dimmed" if dim else "given"):
         page.table(pd.DataFrame(printed), result.bounds(answer), "table-bounds")
-    page.copy_link(page_defaults)
 
 
 # ------------------------------------------------------------------------------- both parts

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import choices, theme
 from sampledash.analyses.explore import pictures, words
@@ -38,7 +37,6 @@ def show() -> None:
         page.metric_chips()
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
         page.segments("Ranks", VIEWS, "view", help=about)
-    sliders.draw(page_defaults=DEFAULTS)
     live.listen()
     _answer()
     live.below(_below)
@@ -46,10 +44,10 @@ def show() -> None:
 
 @st.fragment
 def _answer() -> None:
-    """Draw everything that depends on m and on the true rank r."""
+    """Draw the bar of sliders, and everything that depends on its numbers."""
     headline = st.container(key="headline")
+    row, beside = _controls()
     picture = st.container(key="picture")
-    controls, beside = _controls(), st.container(key="beside_controls")
     result, problem = page.answer(
         "explore", _check, results.compute, lambda q: f"m = {count(q.sampling.m)}", first=_first
     )
@@ -62,8 +60,10 @@ def _answer() -> None:
     if problem is not None:
         with beside:
             problem.show()
-    with controls:
+    with row:
         pin = page.pinned(q)
+        focus = next(iter(_chips()), None)  # default metric of the sentence
+        page.copy_link({**DEFAULTS, "focus": focus, **MORE})
     before = pin and results.compute(pin.question)
     with picture:
         sentences = (
@@ -83,65 +83,71 @@ def _answer() -> None:
         return
     dim = problem is not None
     page.strip(_numbers(result), _numbers(before) if before else (), dim=dim)
-    live.follow(result, () if dim else _follows(q, before, page.is_dark()))
+    live.follow(result, () if dim else _follows(q, before, page.is_dark()), (q, dim))
 
 
 def _below(result: Result) -> None:
     """Draw the details below the answer."""
     page.why(lambda: _why(result))
-    with st.container(horizontal=True):
-        # By default, the main sentence is about the first chosen metric.
-        focus = next(iter(_chips()), None)
-        page.copy_link({**DEFAULTS, "focus": focus, **MORE})
-        page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
+    page.download("Download data", result.csv, "sampledash-explore.csv", "text/csv")
     page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
 
 
 def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follows]:
-    """Return the frames for the sliders of m and r: pictures, sentence and numbers."""
-    s = q.sampling
-    most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
+    """Frames for the sliders of m, n, k and r: the pictures, the sentence and the numbers.
 
-    def frame(question: Question) -> live.Frame:
+    The axis of the ranks keeps the n of the picture until the reader releases the slider.
+    """
+    now, rank, distinct = state.current(), q.rank, q.sampling.design.distinct
+    most = min(LIVE, now.n - 1) if distinct else LIVE
+    least = max(now.m + 1 if distinct else 2, rank, now.k)
+    stops: dict[str, Sequence[float]] = {
+        "m": choices.stops(1, most),
+        "n": choices.stops(least, choices.NUMBERS["n"].high, (1, 2, 5)),
+        "k": choices.stops(1, now.n, (1, 2, 3, 5)),
+        "rank": choices.stops(1, now.n),
+    }
+    if q.sampling.design.weighted:
+        stops["odds"] = [x / 100 for x in choices.stops(1, 10_000)]
+
+    def frame(key: str, number: float) -> live.Frame:
+        if key == "rank":
+            question = replace(q, rank=int(number))
+        else:
+            question = _question(now.at(key, number), rank)
         there = results.compute(question)
         return live.frame({PICTURE: _drawn(there, dark, before)}, _sentence(there), _numbers(there))
 
-    def frames(questions: Mapping[int, Question]) -> dict[str, Callable[[], live.Frame]]:
-        return {count(step): partial(frame, x) for step, x in questions.items()}
-
-    steps = map(int, sliders.steps_up_to("m", most))
-    of_m = frames({m: replace(q, sampling=replace(s, m=m)) for m in steps})
-    ranks = map(int, sliders.steps_up_to("rank", s.n))
-    of_rank = frames({rank: replace(q, rank=rank) for rank in ranks})
     pinned = before and before.question
-    any_m, any_rank = replace(q, sampling=replace(s, m=1), note=""), replace(q, rank=1, note="")
-    return [
-        live.Follows("m", (any_m, pinned, dark), of_m),
-        live.Follows("rank", (any_rank, pinned, dark), of_rank, lines=False),
-    ]
+    follows = []
+    for key in stops if sliders.uses_cutoff() else stops.keys() - {"k"}:
+        others = (now.at(key, 0), rank) if key != "rank" else (now,)
+        depends = others, q.focus.name, q.top, pinned, dark
+        frames = {number: partial(frame, key, number) for number in stops[key]}
+        follows.append(live.Follows(key, depends, frames, lines=key != "rank"))
+    return follows
 
 
 def _chips() -> list[str]:
     return [chip for chip in choices.CHIPS if chip in state.value("metrics")]
 
 
-def _controls() -> DeltaGenerator:
-    """Draw the sliders of m and of the true rank, and the choice of metric; return their row."""
-    row = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
-    with row:
-        sliders.m()
-        most = max(state.candidates(), 1)
-        sliders.ladder("rank", "r, true rank", default=DEFAULTS["rank"], high=most)
-        if len(chips := _chips()) > 1:
+def _controls() -> sliders.Bar:
+    """Draw the bar, with the choice of the metric in the sentence; return the bar."""
+    numbers = ("m", "n", "k", "rank") if sliders.uses_cutoff() else ("m", "n", "rank")
+    bar = sliders.bar(*numbers, defaults=DEFAULTS)
+    if len(chips := _chips()) > 1:
+        with bar.row:
             st.selectbox(
                 "In words and numbers",
                 chips,
                 key="focus",
                 bind="query-params",
                 width=150,
+                label_visibility="collapsed",
                 help="The metric of the sentence, the numbers and the tabs below.",
             )
-    return row
+    return bar
 
 
 def _first() -> Question:
@@ -168,10 +174,7 @@ def _check() -> Question:
     if rank > sampling.n:
         note = f"Rank {count(rank)} is beyond n = {count(sampling.n)}: showing the last rank."
         rank = sampling.n
-    metrics[0](rank, sampling.n)  # called only to raise a ValueError for a rank below 1
-    chip, focus = st.session_state.get("focus"), metrics[0]
-    if chip is not None and choices.chip_metric(chip, settings.k, settings.n) in metrics:
-        focus = choices.chip_metric(chip, settings.k, settings.n)
+    metrics[0](rank, sampling.n)  # raises a ValueError for a rank below 1
     if m > LIVE:
         page.require_agreed(
             sampling,
@@ -179,7 +182,14 @@ def _check() -> Question:
             f"up to m = {count(LIVE)} the picture follows by itself.",
             f"Compute m = {count(m)}",
         )
-    return Question(metrics, sampling, rank, VIEWS[state.value("view", DEFAULTS)], focus, note)
+    return _question(settings, rank, note)
+
+
+def _question(settings: state.Settings, rank: int, note: str = "") -> Question:
+    chip, metrics = st.session_state.get("focus"), settings.metrics
+    focus = metrics[settings.chips.index(chip)] if chip in settings.chips else metrics[0]
+    top = VIEWS[state.value("view", DEFAULTS)]
+    return Question(metrics, settings.sampling(), rank, top, focus, note)
 
 
 def _sentence(result: Result) -> str:

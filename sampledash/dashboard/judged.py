@@ -118,8 +118,11 @@ def _explain(source: Source, error: ValueError) -> Problem:
     return Problem(state.spelled(error), (f"Take m = {count(most)}", take))
 
 
-def chosen_metric(result: Result, label: str) -> int:
-    """Draw the choice of the metric that the main sentence is about; return the metric's index."""
+def chosen_metric(result: Result, label: str, *, hidden: bool = False) -> int:
+    """Draw the choice of the metric that the main sentence is about; return the metric's index.
+
+    ``hidden``: whether the label is for screen readers only.
+    """
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))
     # If the cutoff has changed, the chosen metric is shown with the new cutoff.
@@ -129,7 +132,7 @@ def chosen_metric(result: Result, label: str) -> int:
     if len(metrics) == 1:
         return 0
     about = "The first chip of the metrics, until another is chosen here or by a tile of a map."
-    return metrics.index(page.segments(label, metrics, "shown", help=about))
+    return metrics.index(page.segments(label, metrics, "shown", help=about, hidden=hidden))
 
 
 def say(result: Result, x: int, *, dim: bool = False) -> None:

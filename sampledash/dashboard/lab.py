@@ -86,13 +86,11 @@ def show() -> None:
             setup = lab.Setup(*parted, seed)
             _train(setup, chosen)
     source, beware = _source(setup, chosen)
-    unknown = state.DEFAULTS["n"], "once something is trained"
-    lock = unknown if source is None else judged.locked_n(source)
-    sliders.draw(lock_n=lock, page_defaults=DEFAULTS)
     with right:
         page.note(DEFAULTS)
         bars = st.container()
         if source is None:
+            sliders.bar("k", sampled=False)  # for the sweeps
             st.info("Train two recommenders to see whether a sample orders them as all items do.")
         else:
             if beware:
@@ -388,9 +386,10 @@ def _found(source: Source) -> None:
         st.info("One system alone has no order: train a second one.")
         _exact(source.sets, None)
         return
-    place = st.container(key="lab_headline")
     page.metric_chips()
-    sliders.m()
+    place = st.container(key="lab_headline")
+    numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
+    sliders.bar(*numbers, n=judged.locked_n(source), late=numbers)
     result, problem = judged.answered(source, "lab")
     with place:
         if problem is not None:
@@ -398,7 +397,7 @@ def _found(source: Source) -> None:
     if result is None:
         _exact(source.sets, None)
         return
-    x = judged.chosen_metric(result, "Sentence and picture for")
+    x = judged.chosen_metric(result, "Sentence and picture for", hidden=True)
     if problem is None:
         with place:
             judged.say(result, x)

@@ -1,12 +1,12 @@
 """Update pictures while the reader drags a slider, and draw details once the reader looks at them.
 
 A frame holds what the pictures show at one step of a slider. The frames of all steps are sent to
-the browser when the pointer or the focus is on the slider. While the reader drags the slider, a
-script puts the lines, points, names and numbers of a frame into the pictures that Plotly drew. This
-takes a few milliseconds; drawing a picture anew takes a hundred. When the reader releases the
-slider, the page runs as usual, and its address holds the new value. A step without a frame leaves
-the pictures as they are. The pages work without frames too: the browser asks for frames only when
-this request cannot make the page lose a change of a setting (``live.js``).
+the browser when the page has opened, and later when the pointer or the focus is on the slider.
+While the reader drags the slider, a script puts the lines, points, names and numbers of the nearest
+frame into the pictures that Plotly drew. This takes a few milliseconds, where drawing a picture
+anew takes a hundred. When the reader releases the slider, the page runs as usual, and its address
+holds the new value. The pages work without frames too: the browser asks for frames only when this
+request cannot make the page lose a change of a setting (``live.js``).
 
 A change of a setting reruns only the answer. The details below the answer are then dimmed. They are
 drawn anew once they are in sight, or once the pointer or the focus is on them.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,22 +24,34 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from sampledash.analyses import memory
-from sampledash.dashboard import state
+from sampledash.dashboard import page, scripts, state
 from sampledash.report.numbers import unbroken
+from sampledash.types import Floats
 
 _KEY, _BELOW, _SHOWN = "live", "below", "_shown"
-_SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-_COMPONENT = st.components.v2.component("sampledash_live", js=_SCRIPT)
+_COMPONENT = scripts.component("live.js")
 # Component by which Python sends data to live.js, and by which live.js asks Python for frames.
 _TELLING = st.components.v2.component(
     "sampledash_telling",
-    js="""const elements = window.sampledashTold ??= new Map();
+    js="""const told = window.sampledashTold ??= new Map();
 export default function ({ data, setStateValue }) {
-  elements.set(data.of, { ...data, ask: (wanted) => setStateValue("asked", wanted) });
+  for (const [name, more] of Object.entries(data))
+    told.set(name, { ...more, of: name, ask: (wanted) => setStateValue("asked", wanted) });
   window.sampledashLive?.hear?.();
-  return () => elements.delete(data.of);
+  return () => Object.keys(data).forEach((name) => told.delete(name));
 }""",
 )
+# Component that receives the frames of a slider.
+_FRAMES = st.components.v2.component(
+    "sampledash_frames",
+    js="""const frames = window.sampledashFrames ??= new Map();
+export default async function ({ data }) {
+  const { version, ...more } = await window.sampledashUnpack(data);
+  frames.set(version, more);
+  window.sampledashLive?.near();
+}""",
+)
+_PIXELS = 300  # height of a picture, for the precision of a frame
 
 
 @dataclass(frozen=True)
@@ -83,7 +95,7 @@ class Follows:
     depends
         Everything else that the frames depend on, as a key for the cache.
     frames
-        Text that the slider shows at a step -> function that makes the frame of this step.
+        Number that the slider sets -> function that makes the frame for this number.
     lines
         Whether all traces move; if not, only traces of at most two points move.
     shared
@@ -92,7 +104,7 @@ class Follows:
 
     name: str
     depends: Hashable
-    frames: Mapping[str, Callable[[], Frame]]
+    frames: Mapping[Any, Callable[[], Frame]]
     lines: bool = True
     shared: bool = True
 
@@ -100,17 +112,22 @@ class Follows:
     def version(self) -> str:
         return str(hash((self.name, self.depends)))
 
-    def packed(self) -> dict[str, Any]:
+    def packed(self) -> bytes:
         """Return the frames in the form in which the browser receives them; they are cached."""
 
-        def make() -> dict[str, Any]:
-            frames = {}
-            for text, draw in self.frames.items():
+        def make() -> bytes:
+            frames, shared = {}, dict[tuple[float, ...], int]()
+            for number, draw in self.frames.items():
                 state.give_way()  # stop if the reader has changed a setting
-                frame = draw()
-                pictures = {key: _moving(x, self.lines) for key, x in frame.pictures.items()}
-                frames[text] = {"pictures": pictures, "texts": frame.texts, "styles": frame.styles}
-            return frames
+                frame, moving = draw(), partial(_moving, lines=self.lines, shared=shared)
+                pictures = {key: moving(fig) for key, fig in frame.pictures.items()}
+                frames[number] = {
+                    "pictures": pictures,
+                    "texts": frame.texts,
+                    "styles": frame.styles,
+                }
+            lists = [*map(list, shared)]
+            return page.packed({"version": self.version, "frames": frames, "lists": lists})
 
         return memory.cached((_KEY, self.name, self.depends), make, shared=self.shared)
 
@@ -128,45 +145,60 @@ def listen() -> None:
 @st.fragment
 def below(draw: Callable[[Any], None]) -> None:
     """Draw the details below the answer, for the result that was last passed to :func:`follow`."""
-    number, shown = st.session_state[_SHOWN]
+    number, shown, _ = st.session_state[_SHOWN]
     with st.container(key=_BELOW):
         if shown is not None:
             draw(shown)
-    _tell(_BELOW, number=number)
+    _tell(_BELOW, {_BELOW: {"number": number}})
 
 
-def follow(shown: object = None, every: Sequence[Follows] = ()) -> None:
-    """Send the frames that the browser asked for; store ``shown``, the result for the details.
+def follow(shown: object = None, every: Sequence[Follows] = (), answers: Hashable = None) -> None:
+    """Let pictures follow the sliders, and let the details below use the result ``shown``, if any.
 
-    Call this in the fragment that draws the sliders, because a request for frames and a change of a
-    slider may come in one message.
+    Call this in the fragment of the sliders, because a change of a slider and a request for frames
+    may arrive in one message. ``answers`` is equal for equal results: a run that only sends frames
+    does not make the details below outdated.
     """
-    number = st.session_state.get(_SHOWN, (0, None))[0] + 1
-    st.session_state[_SHOWN] = number, shown
+    number, before = st.session_state.get(_SHOWN, (0, None, None))[0::2]
+    number += answers is None or answers != before
+    st.session_state[_SHOWN] = number, shown, answers
+    asked = (st.session_state.get("tell_answer") or {}).get("asked") or {}
     with st.container(key="follows", gap=None):
-        _tell("answer", number=number)
+        versions = {follows.name: {"version": follows.version} for follows in every}
+        _tell("answer", {"answer": {"number": number}, **versions})
         for follows in every:
-            state_of = st.session_state.get(f"tell_{follows.name}") or {}
-            wanted = (state_of.get("asked") or {}).get("version") == follows.version
-            # The frames have their own element, so that they are not sent again with every answer.
-            frames = follows.packed() if wanted else None
-            _tell(follows.name, version=follows.version, frames=frames)
+            if asked.get(follows.name) == follows.version:
+                _FRAMES(key=f"frames_{follows.name}", data=follows.packed(), height=1)
 
 
-def _tell(name: str, **what: Any) -> None:
-    _TELLING(key=f"tell_{name}", data={"of": name, **what}, on_asked_change=lambda: None, height=1)
+def _tell(name: str, data: Mapping[str, Any]) -> None:
+    _TELLING(key=f"tell_{name}", data=data, on_asked_change=lambda: None, height=1)
 
 
-def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
-    """Return the parts of a picture that a slider moves: traces, shapes, and names beside lines."""
+def _moving(fig: go.Figure, lines: bool, shared: dict[tuple[float, ...], int]) -> dict[str, Any]:
+    """Return the parts of a picture that a slider moves: traces, shapes, and names beside lines.
+
+    A trace is given by the indices of its x and y in ``shared``: many traces have the same x.
+    """
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
     places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text", "bgcolor")
+
+    def axis(trace: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        drawn: Mapping[str, Any] = layout.get(f"{name}axis{trace.get(f'{name}axis', name)[1:]}", {})
+        return drawn
+
+    def moved(trace: Mapping[str, Any]) -> list[int] | None:
+        x, y = (np.asarray(trace[name], dtype=float) for name in "xy")
+        low, high = axis(trace, "y").get("range") or (0.0, 0.0)
+        if trace.get("mode") == "lines" and len(x) > 3 and high != low:
+            x, y = thinned(x, y, abs(high - low) / _PIXELS, axis(trace, "x").get("type") == "log")
+            y = np.round(y, 1 - int(np.floor(np.log10(abs(high - low) / _PIXELS))))
+        both = (tuple(float(f"{value:.6g}") for value in part) for part in (x, y))
+        return [shared.setdefault(part, len(shared)) for part in both]
+
     return {
-        "traces": [
-            [_short(trace["x"]), _short(trace["y"])] if lines or len(trace["x"]) < 3 else None
-            for trace in data
-        ],
+        "traces": [moved(x) if lines or len(x["x"]) < 3 else None for x in data],
         "shapes": [
             [shape["x0"], shape.get("fillcolor"), shape["line"].get("color")]
             for shape in layout["shapes"]
@@ -175,6 +207,19 @@ def _moving(fig: go.Figure, lines: bool) -> dict[str, Any]:
     }
 
 
-def _short(values: Iterable[float]) -> list[float]:
-    """Round numbers to six digits, which are enough for a screen."""
-    return [float(f"{value:.6g}") for value in np.asarray(values, dtype=float)]
+def thinned(x: Floats, y: Floats, error: float, log: bool) -> tuple[Floats, Floats]:
+    """Return x and y of a line without the points that a reader would not miss.
+
+    The line through the other points passes a point left out at a distance in y of less than
+    ``error``. ``log``: whether the x axis is logarithmic.
+    """
+    at = np.log(x) if log else x
+    keep = np.arange(len(x))
+    for turn in range(2 * int(np.log2(len(x)))):
+        inner = np.arange(1 + turn % 2, len(keep) - 1, 2)  # no two of them are neighbours
+        a, b, c = keep[inner - 1], keep[inner], keep[inner + 1]
+        between = (at[b] - at[a]) * (at[c] - at[b]) > 0
+        share = (at[b] - at[a]) / np.where(between, at[c] - at[a], 1.0)
+        missed = np.abs(y[a] + share * (y[c] - y[a]) - y[b])
+        keep = np.delete(keep, inner[between & (missed < error / 4)])
+    return x[keep], y[keep]

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import time
+import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
-import plotly
 import plotly.graph_objects as go
 import streamlit as st
 from plotly.utils import PlotlyJSONEncoder
-from streamlit.components.v1 import declare_component
 
 from sampledash.analyses import choices, memory, theme
-from sampledash.dashboard import state
+from sampledash.dashboard import scripts, state
 from sampledash.report import tables
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, unbroken
@@ -38,19 +36,10 @@ FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("Markdown", tables.as_markdown, "md", "text/markdown"),
     ("LaTeX", tables.as_latex, "tex", "text/x-tex"),
 )
-_HERE = Path(__file__).parent
-# Streamlit serves Plotly's script to the browser from the folder of the Plotly package.
-_PLOTLY = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
-_SCRIPT = "".join((_HERE / name).read_text("utf-8") for name in ("plotly.js", "picture.js"))
-_PICTURE = st.components.v2.component(
-    "sampledash_picture", js=_SCRIPT.replace("PLOTLY", _PLOTLY.name), isolate_styles=False
-)
+_PICTURE = scripts.component("picture.js")
+_OUTLINE = scripts.component("access.js")
+_COPY = scripts.component("copying.js")
 memory.keep_in(lambda: st.session_state)
-_SLIDING = _HERE / "sliding.js"
-_OUTLINE = st.components.v2.component(
-    "sampledash_access", js=(_HERE / "access.js").read_text("utf-8"), isolate_styles=False
-)
-# Seconds until a progress bar appears, and seconds between two updates of the bar.
 _PATIENCE, _PAUSE = 0.3, 0.05
 
 
@@ -248,8 +237,13 @@ def picture(
         if on_pick is not None:
             on_pick(st.session_state[key].picked)
 
-    data = json.dumps(sent, cls=PlotlyJSONEncoder).encode()
-    _PICTURE(key=key, data=data, on_picked_change=picked)
+    _PICTURE(key=key, data=packed(sent), on_picked_change=picked)
+
+
+def packed(data: Any) -> bytes:
+    """Data for a script in the browser, as JSON, compressed to a third (unpack in picture.js)."""
+    written = json.dumps(data, cls=PlotlyJSONEncoder, separators=(",", ":"))
+    return zlib.compress(written.encode(), 4)
 
 
 def _file(name: str) -> str:
@@ -268,7 +262,7 @@ def moving(fig: go.Figure, *, key: str, alt: str) -> None:
     script also changes lessons by PageUp and PageDown, the keys of a presenter's remote control.
     """
     picture(fig, key=key, alt=alt)
-    st.html(f"<script>\n{_SLIDING.read_text()}</script>", unsafe_allow_javascript=True)
+    st.html(f"<script>{scripts.load('sliding.js')}</script>", unsafe_allow_javascript=True)
 
 
 def panels(fig: go.Figure, count: int, *, key: str, alt: str, dim: bool) -> None:
@@ -370,25 +364,21 @@ def whole_number(
 
 
 def note(page_defaults: Mapping[str, Any]) -> None:
-    """Store the settings for Undo, and show what is wrong with a link.
-
-    All controls of the page have to be drawn before.
-    """
-    state.remember((*state.DEFAULTS, *page_defaults))
-    for complaint in state.complaints():
+    """Show what is wrong with a link, until a setting changes. Draw all controls before."""
+    for complaint in state.complaints((*state.DEFAULTS, *page_defaults)):
         st.warning(complaint, icon=":material/link_off:")
 
 
-def copy_link(page_defaults: Mapping[str, Any] | None = None) -> None:
-    """Draw the button that shows the link to the page with its settings, ready to copy."""
-    fold = st.popover("Copy link", icon=":material/link:", key="copy_link", on_change="rerun")
-    if fold.open:
-        with fold:
-            st.caption(
-                "Opens this page with these settings. Uploaded files never travel in a link."
-            )
-            url = (st.context.url or "") + state.permalink(page_defaults)
-            st.code(url, language=None, wrap_lines=True)
+def copy_link(page_defaults: Mapping[str, Any]) -> None:
+    """Draw a button that copies the link to the page with its settings, and a button for Reset."""
+    words = {"label": "Copy link", "copied": "Copied. Uploaded files never travel in a link."}
+    words["link"] = state.permalink(page_defaults)
+    _COPY(key="copy_link", data=words, width="content")
+    defaults = {**state.DEFAULTS, **page_defaults}
+    about = "Sets every setting of this page to its default."
+    options: dict[str, Any] = {"on_click": state.reset, "args": (defaults,), "key": "reset"}
+    if st.button("Reset", help=about, type="tertiary", **options):
+        st.rerun()  # some of the settings are outside of this fragment
 
 
 def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = None) -> None:

@@ -1,121 +1,177 @@
-"""The controls of the shared settings: n, m, k, γ and how negatives are drawn.
+"""The bar of sliders: m, n, k, r or γ, and how negatives are drawn, in one order on every page.
 
-Each number has only one Streamlit widget, a field whose value is in the page's address too. The
-browser draws a slider beside the field (``slider.js``), which shows and changes the field's value.
-Two Streamlit widgets for one number would lose changes: the browser may send a message before it
-knows of the last change, and this message would hold the old value of the other widget.
+One widget holds each number: a field, which is bound to the address. The browser draws a slider
+around the field (``sliders.js``), which shows the value of the field and writes into the field. Two
+Streamlit widgets for one number would lose changes: a message that the browser sends before it
+knows of the last change holds the old value of the other widget.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses import choices
-from sampledash.dashboard import state
-from sampledash.report import numbers as text
+from sampledash.dashboard import page, scripts, state
 from sampledash.report.templates import texts
 from sampledash.schemes import SCHEMES
 
-FIELD = 112  # width of a field, in pixels
-_SLIDER = st.components.v2.component(
-    "sampledash_slider",
-    js=Path(__file__).with_name("slider.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
-)
+_SLIDERS = scripts.component("sliders.js")
 HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
-def draw(
-    *, lock_n: tuple[int, str] | None = None, sampled: bool = True, page_defaults: Mapping[str, Any]
-) -> None:
-    """Draw the sidebar: the shared settings except m and γ, which pages draw beside their pictures.
+class Bar(NamedTuple):
+    """Places in the bar: its row of choices, for buttons, and the place for a problem."""
+
+    row: DeltaGenerator
+    problem: DeltaGenerator
+
+
+Bound = tuple[float, str]  # a bound, and the name of what sets the bound
+
+
+def bar(
+    *keys: str,
+    n: tuple[int, str] | None = None,
+    m: str = "",
+    most: int | None = None,
+    sampled: bool = True,
+    late: Collection[str] = (),
+    defaults: Mapping[str, int] | None = None,
+) -> Bar:
+    """Draw the bar of sliders; return its places for what the page draws later.
 
     Parameters
     ----------
-    lock_n
-        n of the data and the text to show, such as ``(3706, "3,706, from your file")``. If None,
-        the reader chooses n.
+    keys
+        The numbers of ``choices.NUMBERS`` that the page uses, from left to right.
+    n
+        n of the data, and the text to show: ``(3706, "3,706, from your file")``.
+    m
+        Text that shows the m of the data.
+    most
+        Most negatives that an instance has; n - 1 by default.
     sampled
-        Whether the page samples negatives; if not, there is no choice of how they are drawn.
-    page_defaults
-        Key of a setting of this page -> its default, which Reset restores too.
+        Whether negatives are drawn at all.
+    late
+        Numbers that the page follows only when the reader releases the slider, because a step takes
+        longer than 0.1 seconds. The slider says so.
+    defaults
+        Defaults of the numbers that are no shared settings.
     """
-    state.stamp()
-    state.lock(None if lock_n is None else lock_n[0])
-    with st.sidebar:
-        if lock_n is None:
-            ladder("n", "n, candidates", above="m" if _distinct() else None)
-        else:
-            _locked("n", "n, candidates", lock_n[1])
-        _field("k", "k, cutoff", help=HELP["k"])
-        if sampled:
-            _scheme()
-        back, again = st.columns(2)
-        back.button("Undo", icon=":material/undo:", width="stretch", on_click=state.undo)
-        defaults = {**state.DEFAULTS, **page_defaults}
-        options: dict[str, Any] = {"icon": ":material/restart_alt:", "width": "stretch"}
-        again.button("Reset", on_click=state.reset, args=(defaults,), **options)
+    state.lock(None if n is None else n[0])
+    locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
+    with st.container(key="bar", gap=None):
+        place = st.container(key="bar_sliders", gap=None)
+        problem = st.container(key="bar_problem")
+        row = st.container(key="bar_choices", horizontal=True, vertical_alignment="center")
+    if sampled:
+        with row:
+            chosen = page.segments(
+                "Negatives are drawn",
+                choices.SCHEMES,
+                "scheme",
+                default=state.DEFAULTS["scheme"],
+                help=HELP["scheme"],
+                hidden=True,
+            )
+        keys = (*keys, *["odds"] * SCHEMES[choices.SCHEMES[chosen]].weighted)
+    default = {**state.DEFAULTS, **(defaults or {})}
+    with place:
+        _draw(keys, default, locked, late, lambda key: _bounds(key, keys, most))
+    return Bar(row, problem)
 
 
-def _scheme() -> None:
-    schemes = list(choices.SCHEMES)
-    scheme = st.selectbox(
-        "Negatives are drawn",
-        schemes,
-        index=schemes.index(state.DEFAULTS["scheme"]),
-        key="scheme",
-        bind="query-params",
-        help=HELP["scheme"],
-    )
-    if SCHEMES[choices.SCHEMES[scheme]].weighted:
-        _field("odds", "ω, odds", digits="%.6g", help=HELP["odds"])
+def ladder(key: str, *, default: int, high: int) -> None:
+    """Draw one slider outside the bar, for a number that is no shared setting."""
+    with st.container(key=f"bar_{key}", gap=None):
+        _draw((key,), {key: default}, {}, (), lambda _: (None, (high, "the most that is drawn")))
 
 
-def ladder(
-    key: str,
-    label: str,
-    *,
-    default: float | None = None,
-    high: float = float("inf"),
-    above: str | None = None,
-    show: Callable[[float], str] = text.count,
+def _draw(
+    keys: Collection[str],
+    defaults: Mapping[str, Any],
+    locked: Mapping[str, str],
+    late: Collection[str],
+    bounds: Callable[[str], tuple[Bound | None, Bound | None]],
 ) -> None:
-    """Draw a slider, whose steps are round numbers up to ``high``, and the field of its value.
+    """Draw sliders: a field for each number, and one component with the rails of all of them."""
+    rails = st.container(gap=None)
+    with st.container(key=f"fields_{'_'.join(keys)}", horizontal=True, gap=None):
+        # All fields are drawn before the rails: a field reads the value in the address, and the
+        # bounds of one number are set by others.
+        for key in keys:
+            if key in locked:
+                st.html("<i></i>")  # takes the place of the field
+            else:
+                _field(key, defaults[key])
+    every = []
+    for key in keys:
+        about = {"name": key, "label": choices.NUMBERS[key].label, "help": HELP[key]}
+        if key in locked:
+            every.append(about | {"locked": locked[key]})
+        else:
+            every.append(about | _rail(key, *bounds(key), late=key in late))
+    with rails:
+        _SLIDERS(key=f"rails_{'_'.join(keys)}", data=every)
 
-    ``key`` names the value in the session and in the address, and its steps in ``choices.LADDERS``.
-    ``default`` is needed if the value is not a shared setting. ``high`` is a step too, and the
-    slider stays above the number with the key ``above``, so that both ends of the slider are valid
-    values. ``show`` writes a step as text.
-    """
-    default = state.DEFAULTS[key] if default is None else default
-    with st.container(key=f"ladder_{key}", horizontal=True, vertical_alignment="bottom"):
-        # The field is drawn first, because only the field reads the value in the address.
-        place = st.container(key=f"{key}_slider", gap=None)
-        _field(key, f"{label}, exact value", default, label_visibility="collapsed", width=FIELD)
-        number, steps = state.value(key, {key: default}), steps_up_to(key, high)
-        face = {"name": key, "label": label, "help": HELP[key], "number": number, "above": above}
-        texts = {"text": show(number), "steps": steps, "texts": [*map(show, steps)]}
-        with place:
-            _SLIDER(key=f"{key}_face", data=face | texts)
+
+def uses_cutoff(key: str = "metrics") -> bool:
+    """Whether a metric chosen by the widget ``key`` uses the cutoff k."""
+    chosen = state.value(key, {**state.DEFAULTS, "metric": choices.METRIC})
+    chips = [chosen] if isinstance(chosen, str) else chosen
+    return any(choices.CHIPS[chip][1] for chip in chips if chip in choices.CHIPS)
 
 
-def steps_up_to(key: str, high: float) -> list[float]:
-    """Return the steps of the slider ``key`` up to ``high``, in falling order for γ.
+def _bounds(key: str, keys: tuple[str, ...], most: int | None) -> tuple[Bound | None, Bound | None]:
+    """The bounds of a number that the other numbers of the bar set; None if they set none."""
+    n, distinct = max(state.candidates(), 2), _distinct()
+    if key == "m":
+        return None, (n - 1 if most is None else most, "n - 1") if distinct else None
+    if key in {"k", "rank"}:
+        return None, (n, "n")
+    if key == "n":
+        used = [name for name in ("k", "rank") if name in keys]
+        least: dict[str, int] = {name: int(st.session_state[name]) for name in used}
+        least |= {"m + 1": int(state.value("m")) + 1} if distinct else {}
+        if not least:
+            return None, None
+        name = max(least, key=least.__getitem__)
+        return (least[name], {"rank": "r"}.get(name, name)), None
+    return None, None
 
-    If the slider has steps beyond ``high``, the last step is ``high`` itself.
 
-    Examples
-    --------
-    >>> steps_up_to("m", 333)
-    [1, 2, 5, 10, 20, 50, 99, 100, 200, 333]
-    """
-    ends = {high} if high < max(choices.LADDERS[key]) else set()
-    steps = {step for step in choices.LADDERS[key] if step <= high} | ends
-    return sorted(steps, reverse=key == "gamma")
+def _field(key: str, default: float) -> None:
+    """Draw the field of a number, which lies over the number that its slider shows."""
+    stepping: dict[str, Any] = {"step": None, "format": "%.9g"}
+    if isinstance(default, int):
+        stepping = {"step": 1, "format": "%d"}
+    st.number_input(
+        f"{choices.NUMBERS[key].label}, exact value",
+        value=default,
+        key=key,
+        bind="query-params",
+        label_visibility="collapsed",
+        **stepping,
+    )
+
+
+def _rail(key: str, low: Bound | None, high: Bound | None, *, late: bool) -> dict[str, Any]:
+    """Return what a slider shows: a number within its bounds, so that no position is an error."""
+    number = choices.NUMBERS[key]
+    ends, texts = [number.low, number.high], [number.write(number.low), number.write(number.high)]
+    if low is not None and low[0] > number.low:
+        ends[0], texts[0] = low[0], f"{number.write(low[0])} ({low[1]})"
+    if high is not None and high[0] < number.high:
+        ends[1], texts[1] = high[0], f"{number.write(high[0])} ({high[1]})"
+    about = f"{HELP[key]} From {texts[0]} to {texts[1]}; type over the number for an exact value."
+    scale = {"kind": number.kind, "low": ends[0], "high": max(ends), "least": number.least}
+    shown = {"number": st.session_state[key], "late": "on release" * late}
+    return {"help": about, **scale, **shown}
 
 
 def metric() -> None:
@@ -126,42 +182,7 @@ def metric() -> None:
     )
 
 
-def m(given: str = "", *, most: int | None = None) -> None:
-    """Draw the slider of m, or the text ``given`` if the data decide m.
-
-    If the negatives of a sample are distinct, the slider ends at ``most``, by default n - 1.
-    """
-    if given:
-        _locked("m", "m, negatives", given)
-        return
-    others = state.candidates() - 1 if most is None else most
-    ladder("m", "m, negatives", high=max(others, 1) if _distinct() else float("inf"))
-
-
 def _distinct() -> bool:
-    """Whether the scheme is the default, in which the negatives of a sample are distinct."""
-    return bool(state.value("scheme") == state.DEFAULTS["scheme"])
-
-
-def gamma() -> None:
-    """Draw the slider of γ."""
-    ladder("gamma", "γ", show=text.gamma)
-
-
-def _locked(key: str, label: str, shown: str) -> None:
-    """Draw a number that comes from the data, so that the reader cannot change the number."""
-    # Set the text in the session, because a widget with a key would keep its old text.
-    st.session_state[f"{key}_locked"] = shown
-    st.text_input(label, disabled=True, help=HELP[key], key=f"{key}_locked")
-
-
-def _field(
-    key: str, label: str, default: float | None = None, *, digits: str = "%.9g", **options: Any
-) -> Any:
-    default = state.DEFAULTS[key] if default is None else default
-    stepping: dict[str, Any] = {"step": None, "format": digits}
-    if isinstance(default, int):
-        stepping = {"step": 1, "format": "%d"}
-    return st.number_input(
-        label, value=default, key=key, bind="query-params", **stepping, **options
-    )
+    """Whether the negatives of a sample are distinct, as in the default scheme."""
+    chosen = choices.SCHEMES.get(state.value("scheme"))
+    return chosen is None or SCHEMES[chosen].distinct

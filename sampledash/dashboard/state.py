@@ -1,4 +1,4 @@
-"""The settings of the reader: keys, defaults, links, undo and reset.
+"""The settings of the reader: keys, defaults, links and reset.
 
 Pages need three things from this module: :func:`current` (the settings as a frozen value, to be
 called after the controls are drawn), :func:`permalink` and the keys of :data:`DEFAULTS`. Streamlit
@@ -9,7 +9,7 @@ holds ``v``, the version of the defaults with which the link was made.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -46,8 +46,7 @@ _NUMBERS: dict[str, type] = {
     **dict.fromkeys(("gamma", "odds", "least_rating"), float),
     **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int),
 }
-_LOCK, _HISTORY, _LINK = "_lock_n", "_history", "_link_complaints"
-_STEPS = 50
+_LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
 PIN = "pin"  # key in the address that says whether the session holds a pinned question
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 UNPINNED = f"What was pinned here is gone. {ENDED} Pin it again."
@@ -63,7 +62,17 @@ class Settings:
     gamma: float
     scheme: Scheme
     odds: float
-    metrics: tuple[Metric, ...]
+    chips: tuple[str, ...]
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of the chosen chips, at the shared cutoff."""
+        return tuple(choices.chip_metric(chip, self.k, self.n) for chip in self.chips)
+
+    def at(self, key: str, number: float) -> Settings:
+        """Return these settings with another value for n, m, k or γ."""
+        changed: dict[str, Any] = {key: number}
+        return replace(self, **changed)
 
     def sampling(self) -> Sampling:
         """Return the sampling of these settings; raise a ValueError if a setting is invalid."""
@@ -83,52 +92,21 @@ def candidates() -> int:
 
 
 def current() -> Settings:
-    """Return the settings, once the controls are drawn; raise a ValueError for a cutoff below 1."""
-    k, n = int(value("k")), candidates()
+    """Current settings, once the controls are drawn."""
     return Settings(
-        n=n,
+        n=candidates(),
         m=int(value("m")),
-        k=k,
+        k=int(value("k")),
         gamma=float(value("gamma")),
         scheme=choices.SCHEMES[value("scheme")],
         odds=float(value("odds")),
-        metrics=tuple(
-            choices.chip_metric(chip, k, n) for chip in choices.CHIPS if chip in value("metrics")
-        ),
+        chips=tuple(chip for chip in choices.CHIPS if chip in value("metrics")),
     )
 
 
 def lock(n: int | None) -> None:
     """Fix n to the number of candidates in the page's data; with None, the reader decides n."""
     st.session_state[_LOCK] = n
-
-
-def remember(keys: Sequence[str]) -> None:
-    """Store the current values for :func:`undo`; call it once per run.
-
-    A new key, for example after a change of pages, does not count as a change that can be undone.
-    """
-    now = {key: st.session_state[key] for key in keys if key in st.session_state}
-    history: list[dict[str, Any]] = st.session_state.setdefault(_HISTORY, [])
-    last = history[-1] if history else {}
-    if not history or any(last[key] != now[key] for key in now.keys() & last.keys()):
-        history.append({**last, **now})
-        del history[:-_STEPS]
-    else:
-        last.update(now)
-
-
-def can_undo() -> bool:
-    """Whether there is a change to undo."""
-    return len(st.session_state.get(_HISTORY, [])) > 1
-
-
-def undo() -> None:
-    """Restore the settings before the last change; this is the callback of the button Undo."""
-    if can_undo():
-        history = st.session_state[_HISTORY]
-        history.pop()
-        reset(history[-1])
 
 
 def reset(values: Mapping[str, Any] = DEFAULTS) -> None:
@@ -211,9 +189,16 @@ def give_way() -> None:
         st.rerun(scope="fragment" if in_fragment() else "app")
 
 
-def complaints() -> list[str]:
-    """Return what is wrong with the followed link, as sentences; [] once a setting has changed."""
-    return [] if can_undo() else cast(list[str], st.session_state.get(_LINK, []))
+def complaints(keys: Sequence[str]) -> list[str]:
+    """Sentences on what is wrong with the followed link, until a setting of ``keys`` changes.
+
+    A key that is new, for example on another page, is no change.
+    """
+    now = {key: st.session_state[key] for key in keys if key in st.session_state}
+    first: dict[str, Any] = st.session_state.setdefault(_FIRST, {})
+    if any(first.setdefault(key, x) != x for key, x in now.items()):
+        st.session_state[_LINK] = []
+    return cast(list[str], st.session_state.get(_LINK, []))
 
 
 def link_complaints(

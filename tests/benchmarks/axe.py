@@ -1,7 +1,6 @@
 """Check accessibility by axe-core on all pages: ``python -m tests.benchmarks.axe [--only learn]``.
-
-Each mode of a page is shown wide and narrow, light and dark. Streamlit's own faults are left out.
-"""
+Each mode of a page is shown wide and narrow, light and dark. Streamlit's own faults are left
+out."""
 
 from urllib.parse import quote_plus
 

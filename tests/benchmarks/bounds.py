@@ -70,10 +70,8 @@ class Case:
         return SampledRankSet("", np.arange(1, m + 2), n, m, counts=counts, scheme=WITH)
 
     def width(self, metric: str, shape: str | None) -> float | None:
-        """Return the interval's width for infinitely many instances (or None for AUC).
-
-        If no ranks fit the expected shares within 1e-4, try 1e-3; if none fit then, return None.
-        """
+        """Return the interval's width for infinitely many instances (or None for AUC). If no ranks
+        fit the expected shares within 1e-4, try 1e-3; if none fit then, return None."""
         for tolerance in () if as_metric(metric).linear else (1e-4, 1e-3):
             with suppress(ValueError):
                 return float(np.diff(bounds(metric, self.infinite, None, shape, tolerance))[0])

@@ -1,9 +1,7 @@
-"""What a first visit costs: ``python -m tests.benchmarks.cold [--visits 5] [--quick]``.
-
-A new server and browser open the page Explore and, in turn, a page with only a Plotly chart of 200
+"""What a first visit costs: ``python -m tests.benchmarks.cold [--visits 5] [--quick]``. A new
+server and browser open the page Explore and, in turn, a page with only a Plotly chart of 200
 points. Explore's first picture may take 1.4 times as long as the chart. Then sessions without a
-browser open the page Consistency: ten may use 1.5 times the server's memory with one session.
-"""
+browser open the page Consistency: ten may use 1.5 times the server's memory with one session."""
 
 import tempfile
 import time

@@ -1,9 +1,7 @@
-"""`counterexample` agrees with a search through all pairs of rank sets, for every n up to 40.
-
-A counterexample is two rank sets whose exact and expected sampled means have opposite orders. The
+"""`counterexample` agrees with a search through all pairs of rank sets, for every n up to 40. A
+counterexample is two rank sets whose exact and expected sampled means have opposite orders. The
 search is exact: probabilities of sampled ranks and values of metrics (NDCG with 60 digits) are
-multiplied by common numbers that make them integers.
-"""
+multiplied by common numbers that make them integers."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -61,11 +59,9 @@ def whole_law(n: int, m: int, scheme: str, odds: Fraction) -> NDArray[np.object_
 
 
 def possible(f: Values, g: Values) -> bool:
-    """Return whether a counterexample exists; f and g are exact and expected sampled metrics.
-
-    It exists unless f or g is constant or g = a + b f, up to the rounding of NDCG: see the proof in
-    sampledash/comparison/counterexample.py.
-    """
+    """Return whether a counterexample exists; f and g are exact and expected sampled metrics. It
+    exists unless f or g is constant or g = a + b f, up to the rounding of NDCG: see the proof in
+    sampledash/comparison/counterexample.py."""
     width = f[0] - f[-1], g[0] - g[-1]
     if not all(width):
         return False
@@ -74,10 +70,8 @@ def possible(f: Values, g: Values) -> bool:
 
 
 def smallest(f: Values, g: Values, most: int) -> int | None:
-    """Return the fewest instances of a counterexample, or None if it needs more than ``most``.
-
-    Two means are tied if they differ by at most 10^-40 of the largest value of the metric.
-    """
+    """Return the fewest instances of a counterexample, or None if it needs more than ``most``. Two
+    means are tied if they differ by at most 10^-40 of the largest value of the metric."""
     exact, sampled = (np.array(values, dtype=object) for values in (f, g))
     for size in range(1, most + 1):
         least = [size * (max(values) // 10**40) for values in (f, g)]
@@ -93,10 +87,8 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
 
 def check(n, m, scheme, metrics, sizes, odds=Fraction(1), most=2):
     """Yield the faults of `counterexample` for one setting, and count its results in ``sizes``.
-
     ``sizes[i]`` counts counterexamples with i instances, ``sizes[0]`` metrics without one. It is a
-    fault if a search up to ``most`` instances finds a smaller counterexample.
-    """
+    fault if a search up to ``most`` instances finds a smaller counterexample."""
     law = whole_law(n, m, scheme, odds)
     for metric in metrics:
         f = whole_values(metric, n - 1)

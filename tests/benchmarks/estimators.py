@@ -1,8 +1,6 @@
-"""The accuracy of estimates from sampled ranks of systems whose exact metrics are known.
-
-For X, Y and Z on MovieLens 1M, negatives are drawn without replacement from each user's candidates;
-estimates model sampling with replacement at the mean n, as in Krichene & Rendle.
-"""
+"""The accuracy of estimates from sampled ranks of systems whose exact metrics are known. For X, Y
+and Z on MovieLens 1M, negatives are drawn without replacement from each user's candidates;
+estimates model sampling with replacement at the mean n, as in Krichene & Rendle."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
-"""`flips`, `right_from` and `verdict` agree with the curves of random rank sets at every m.
-
-The sets have n <= 400. The curves of expected sampled metrics themselves have separate tests.
-"""
+"""`flips`, `right_from` and `verdict` agree with the curves of random rank sets at every m. The
+sets have n <= 400. The curves of expected sampled metrics themselves have separate tests."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator

@@ -53,8 +53,12 @@ SEEN = """(key) => [...document.querySelectorAll(`.st-key-${key} .js-plotly-plot
   .map((svg) => svg.innerHTML).join("")"""
 
 
+# Whether the browser has the frames of a slider.
+FRAMES = "(name) => window.sampledashFrames?.has(window.sampledashTold?.get(name)?.version)"
+
+
 def rail(tab: Page, key: str) -> Any:
-    return tab.locator(f".st-key-{key}_slider input[type=range]")
+    return tab.locator(f".sampledash-cell[data-name={key}]").get_by_role("slider")
 
 
 def field(tab: Page, key: str) -> Any:
@@ -68,10 +72,9 @@ def at(tab: Page, key: str, share: float) -> tuple[float, float]:
 
 
 def thumb(tab: Page, key: str) -> tuple[float, float]:
-    """Return the pixel of the thumb, whose middle is at least 8 pixels from the rail's ends."""
-    place = float(rail(tab, key).input_value()) / float(rail(tab, key).get_attribute("max"))
-    x, y = at(tab, key, place)
-    return x + 8 - 16 * place, y
+    """Return the pixel of the middle of the thumb."""
+    box = rail(tab, key).locator("div").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def click(tab: Page, key: str) -> None:

@@ -30,11 +30,9 @@ def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespa
 @dataclass(frozen=True)
 class Result:
     """Seconds of our and of an obvious computation, and the largest difference of their results.
-
     ``obvious`` is extrapolated if only some rows were run. ``difference`` is relative to the
     largest entry, unless ``name`` has another unit; its limit is ``allowed``. ``at_least`` is the
-    lower limit of obvious / ours, and ``within`` the upper limit of ours.
-    """
+    lower limit of obvious / ours, and ``within`` the upper limit of ours."""
 
     name: str
     ours: float

@@ -1,7 +1,5 @@
 """Hostile files and addresses: ``python -m tests.benchmarks.hostile [--small | --addresses]``.
-
-Each file is read in a separate process, whose time and peak memory are measured.
-"""
+Each file is read in a separate process, whose time and peak memory are measured."""
 
 import logging
 import resource

@@ -1,7 +1,5 @@
 """The Lab: its metrics against those that papers print, and its time, memory, progress and files.
-
-MovieLens ratings are not part of the repository; without them only synthetic data are used.
-"""
+MovieLens ratings are not part of the repository; without them only synthetic data are used."""
 
 import io
 import itertools

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page
 
-from tests.benchmarks.first_touch import at, thumb
+from tests.benchmarks.first_touch import FRAMES, at, thumb
 from tests.benchmarks.frame import options
 from tests.benchmarks.servers import chromium, processor_seconds, served
 
@@ -31,7 +31,11 @@ x = np.arange(200)
 st.plotly_chart(go.Figure(go.Scatter(x=x, y=x**(m / 1000))), key="picture")
 """
 # Sliders that are dragged; the first slider's number is also typed, in turn as:
-OURS = {"explore": ("m", "rank"), "consistency": ("m",), "correct": ("gamma", "m")}
+OURS = {
+    "explore": ("m", "n", "k", "rank"),
+    "consistency": ("m",),
+    "correct": ("gamma", "m", "n", "k"),
+}
 VALUES = {"m": (50, 200), "gamma": (0.3, 0.05)}
 # Records when a change was sent, the last movement, long tasks, and the times between frames.
 WATCH = """() => {
@@ -92,11 +96,8 @@ class Place:
 def dragged(tab: Page, name: str) -> str:
     """Drag a slider over most of its rail, with a move every sixtieth of a second."""
     (x, y), (left, _), (right, _) = thumb(tab, name), at(tab, name, 0), at(tab, name, 0.75)
-    for step in range(600):  # frames are sent when the pointer is near and moves
-        tab.mouse.move(x + step % 2, y)
-        if tab.evaluate("([name]) => Boolean(window.sampledashTold?.get(name)?.frames)", [name]):
-            break
-        tab.wait_for_timeout(100)
+    tab.mouse.move(x, y)  # after another change, frames are sent when the pointer is near
+    tab.wait_for_function(FRAMES, arg=name)
     tab.mouse.down()
     tab.evaluate("() => { seen.frames.length = 0; }")
     for move in range(60):

@@ -1,10 +1,8 @@
-"""Thirty sessions at once, without browsers, that show ranks of their own and change m.
-
-``python -m tests.benchmarks.load [--sessions 30] [--changes 15] [--every 2] [--quick]`` starts a
-server. First one session shows the bundled ranks, then one pastes ranks, then all paste different
-ranks, of differently named systems, at the same time. The numbers that they show are compared with
-those computed here, and the messages of each are searched for names pasted in another.
-"""
+"""Thirty sessions at once, without browsers, that show ranks of their own and change m. ``python
+-m tests.benchmarks.load [--sessions 30] [--changes 15] [--every 2] [--quick]`` starts a server.
+First one session shows the bundled ranks, then one pastes ranks, then all paste different ranks,
+of differently named systems, at the same time. The numbers that they show are compared with those
+computed here, and the messages of each are searched for names pasted in another."""
 
 import asyncio
 import re

@@ -48,12 +48,10 @@ def table(quick: bool) -> Iterator[Result]:
 
 
 def overhead(quick: bool) -> Iterator[Result]:
-    """Measure the evaluator's overhead relative to the matrix products for the scores.
-
-    Scores are computed beforehand, since noise in their time would hide the overhead. Users whose
-    relevant item is within the cutoff need all scores. Most other users need one chunk of 256, for
-    which the overhead per user matters most. With 512 factors, a chunk takes 0.1 ms.
-    """
+    """Measure the evaluator's overhead relative to the matrix products for the scores. Scores are
+    computed beforehand, since noise in their time would hide the overhead. Users whose relevant
+    item is within the cutoff need all scores. Most other users need one chunk of 256, for which
+    the overhead per user matters most. With 512 factors, a chunk takes 0.1 ms."""
     for factors, within in product((64, 512), (True, False)):
         yield overhead_of(np.random.default_rng(0), factors, within, 3 if quick else 15)
 
@@ -89,9 +87,7 @@ def overhead_of(rng, factors: int, within: bool, repeats: int, n: int = 10_000, 
 
 def budgets(quick: bool) -> Iterator[Result]:
     """Check 2,000 runs with 100 scores a user: bias up to 4 standard errors, coverage 93 to 97 %.
-
-    Five scores a user suffice to evaluate some 44 users, whose few hits may raise the coverage.
-    """
+    Five scores a user suffice to evaluate some 44 users, whose few hits may raise the coverage."""
     runs, sets = 20 if quick else 2_000, sd.example("movielens-xyz")
 
     def run(rng: np.random.Generator, metric: str, scores: int, pair: Any) -> list[Any]:

@@ -30,10 +30,8 @@ RANKS = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
 
 
 def judged(number: int, instances: int, n: int, corrected: bool) -> Any:
-    """Return a job that computes a verdict on random systems whose top ranks differ.
-
-    The verdict is uncorrected for every m or, if ``corrected``, has corrections for a few m.
-    """
+    """Return a job that computes a verdict on random systems whose top ranks differ. The verdict
+    is uncorrected for every m or, if ``corrected``, has corrections for a few m."""
     rng, sets = np.random.default_rng(corrected), []
     for s in range(number):
         share = rng.beta(0.35 + 0.2 * s / number, 1.6 + s / number, instances)
@@ -51,10 +49,8 @@ def judged(number: int, instances: int, n: int, corrected: bool) -> Any:
 
 
 def budget(quick: bool) -> Iterator[Result]:
-    """Time a verdict on ten systems, 100,000 instances, n = 10,000: up to 10 s and 1 GiB.
-
-    A verdict on 200 systems with 6,000 instances is measured too, without a limit.
-    """
+    """Time a verdict on ten systems, 100,000 instances, n = 10,000: up to 10 s and 1 GiB. A
+    verdict on 200 systems with 6,000 instances is measured too, without a limit."""
     small = (4, 300, 200, True), (20, 600, 370, False)
     large = (10, 100_000, 10_000, True), (200, 6_000, 3_706, False)
     for number, instances, n, corrected in small if quick else large:

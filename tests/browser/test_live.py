@@ -1,5 +1,6 @@
 """No action of a reader is lost, and pictures drawn during a drag show the numbers of the core."""
 
+import math
 import os
 import re
 
@@ -13,7 +14,7 @@ from sampledash.protocol import Protocol
 from sampledash.report.numbers import percent
 from tests.benchmarks import first_touch as touches
 from tests.benchmarks.first_touch import PLACES, field, rail
-from tests.browser.reader import headline, rest, strip, visit
+from tests.browser.reader import headline, rest, says, strip, visit
 from tests.dashboard.driver import worst_states
 
 SCHEME = "without-replacement"
@@ -29,44 +30,59 @@ POINT = """([key, place, panel]) => {
 }"""
 
 
+SENT = """(name) => {
+  const { version } = window.sampledashTold.get(name);
+  return Object.keys(window.sampledashFrames.get(version).frames);
+}"""
+
+
 def dragged(page, name, end):
-    """Drag the slider of a number along a part of its rail; yield the slider's text per stop."""
+    """Drag the slider over a part of its rail; at each stop yield the number of the frame shown."""
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    rest(page)  # wait until the layout no longer changes
-    slider, live = rail(page, name), "([name]) => window.sampledashTold?.get(name)"
-    page.wait_for_function(live, arg=[name])
-    slider.hover()  # the frames are sent when the pointer is near
-    page.wait_for_function(f"{live}?.frames", arg=[name])
-    rest(page)
+    rest(page)  # after this nothing on the page moves by itself
+    slider = rail(page, name)
+    page.wait_for_function(touches.FRAMES, arg=name)  # they come without a hover before
     page.mouse.move(*touches.thumb(page, name))
     page.mouse.down()
-    frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    two_frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
     for stop in range(1, STOPS + 1):
         page.mouse.move(*touches.at(page, name, end * stop / STOPS))
-        page.evaluate(f"() => {frames}")
-        said = slider.get_attribute("aria-valuetext")
-        yield (float if name == "gamma" else int)(said.replace(",", ""))
+        page.evaluate(f"() => {two_frames}")
+        number = float(slider.get_attribute("aria-valuetext").replace(",", ""))
+        sent = map(float, page.evaluate(SENT, name))
+        shown = min(sent, key=lambda x: abs(math.log(x / number)))
+        assert abs(math.log(shown / number)) < math.log(1.6)
+        yield shown if name == "gamma" else int(shown)
     page.mouse.up()
 
 
-@pytest.mark.parametrize(("name", "end"), [("m", 0.8), ("rank", 0.42)])
+@pytest.mark.parametrize(("name", "end"), [("m", 0.8), ("n", 0.9), ("k", 0.3), ("rank", 0.42)])
 def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
     visit(page, "explore")
-    shown, where = strip(page, "Recall@10, sampled"), {"m": 100, "rank": 100}
+    shown = page.get_by_test_id("stMetric").nth(1)
+    where = {"m": 100, "n": 10_000, "k": 10, "rank": 100}
+
+    def holds():
+        m, n, k, rank = where.values()
+        sampling = sd.Sampling(n, m, "without-replacement")
+        expect(shown).to_contain_text(percent(float(sd.expected(f"Recall@{k}", rank, sampling))))
+        said = f"With {m:,} of {n - 1:,} negatives, rank {rank:,} scores Recall@{k}"
+        expect(headline(page)).to_contain_text(said)
+        for point, panel, metric in ((0, "", f"Recall@{k}"), (2, "2", "NDCG")):
+            x, y = page.evaluate(POINT, ["explore_curves", point, panel])
+            assert x == pytest.approx(rank, rel=1e-3)
+            expected = 100 * float(sd.expected(metric, rank, sampling))
+            assert y == pytest.approx(expected, abs=0.01)
+
     for value in dragged(page, name, end):
         where[name] = value
-        sampling = sd.Sampling(10_000, where["m"], "without-replacement")
-        mean = float(sd.expected("Recall@10", where["rank"], sampling))
-        expect(shown).to_contain_text(percent(mean))
-        said = f"With {where['m']:,} of 9,999 negatives, rank {where['rank']:,} scores"
-        expect(headline(page)).to_contain_text(said)
-        for point, panel, metric in ((0, "", "Recall@10"), (2, "2", "NDCG")):
-            x, y = page.evaluate(POINT, ["explore_curves", point, panel])
-            assert x == pytest.approx(where["rank"], rel=1e-3)
-            expected = 100 * float(sd.expected(metric, where["rank"], sampling))
-            assert y == pytest.approx(expected, abs=0.01)
+        holds()
+    # After the release, the page holds the exact number of the slider.
+    where[name] = int(field(page, name).input_value())
     expect(page).to_have_url(re.compile(f"{name}={where[name]}"))
-    expect(shown).to_contain_text(percent(mean))
+    says(page, f"{where[name] - (name == 'n'):,}" if name != "k" else f"Recall@{where[name]}")
+    rest(page)
+    holds()
 
 
 def test_designs_follow_the_hand_that_sets_their_price(page):
@@ -74,7 +90,7 @@ def test_designs_follow_the_hand_that_sets_their_price(page):
     sets, how = sd.example("movielens-xyz"), {"corrections": ["uncorrected"], "scheme": SCHEME}
     row = page.locator(".st-key-designs_table tr", has_text="stop when decided").first
     page.locator(".st-key-consistency_designs .main-svg").first.wait_for()
-    page.locator(".st-key-budget_slider").scroll_into_view_if_needed()
+    rail(page, "budget").scroll_into_view_if_needed()
     for budget in dragged(page, "budget", 0.95):
         errors = sd.designs("Recall@10", sets, budget, **how).errors
         stopped = errors[errors["design"] == "stop when decided"]
@@ -84,7 +100,7 @@ def test_designs_follow_the_hand_that_sets_their_price(page):
         x, y = page.evaluate(POINT, ["consistency_designs", 0, ""])
         found = errors.query("design == 'uncorrected'")["rmse"]
         assert (x, y) == pytest.approx((budget, 100 * (found**2).mean() ** 0.5), rel=5e-3)
-    expect(page).to_have_url(re.compile(f"budget={budget}"))
+    expect(page).to_have_url(re.compile(f"budget={field(page, 'budget').input_value()}"))
 
 
 def test_an_exact_number_reaches_every_panel_and_the_picture_that_is_taken_away(page):
@@ -123,8 +139,8 @@ def test_an_exact_number_reaches_every_panel_and_the_picture_that_is_taken_away(
             assert written[1].encode() in taken
 
 
-GIVEN = ".st-key-given_headline", ".st-key-given_picture .js-plotly-plot", ".st-key-controls_given"
-OWN = ".st-key-headline", ".st-key-picture .js-plotly-plot", ".st-key-controls", ".st-key-strip"
+GIVEN = ".st-key-given_headline", ".st-key-given_picture .js-plotly-plot", ".st-key-bar"
+OWN = ".st-key-headline", ".st-key-picture .js-plotly-plot", ".st-key-bar", ".st-key-strip"
 LESSON = "h3", ".js-plotly-plot", ".slider-group"
 
 
@@ -166,11 +182,10 @@ def test_the_tile_map_follows_m(page):
         for state, sign in (("right", "✓"), ("wrong", "⇅"), ("undecided", "?")):
             shown_so = tiles.locator(".annotation").filter(has_text=f"{sign} {state}")
             expect(shown_so).to_have_count(int((rows["state"] == state).sum()))
-    # After the drag, the page stays as the reader saw it last.
+    # After the release, the page holds the exact number of the slider.
+    m = int(field(page, "m").input_value())
     expect(page).to_have_url(re.compile(f"m={m}"))
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    assert headline(page).inner_text() == said
-    expect(shown).to_contain_text(f"{right} of 3")
+    says(page, f"With {m:,} negative")
 
 
 def test_what_stands_below_is_drawn_anew_once_it_is_looked_at(page):
@@ -228,12 +243,15 @@ def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(pag
     expect(strip(page, "Recall@10, sampled")).to_be_visible()
     expect(page.get_by_role("tab", name="Family")).to_be_visible()
     visit(page, "explore?m=333&n=1500")
-    place = float(rail(page, "m").input_value())
     assert rail(page, "m").get_attribute("aria-valuetext") == "333"
-    assert place % 1  # the value is between the steps 200 and 500
+    x, _ = touches.thumb(page, "m")
+    share = math.log(333) / math.log(1499)  # the thumb is at the number, not at a step
+    assert x == pytest.approx(touches.at(page, "m", share)[0], abs=10)
     rail(page, "m").focus()
-    page.keyboard.press("ArrowLeft")
-    expect(field(page, "m")).to_have_value("200")
+    presses = ("ArrowLeft", "200"), ("PageDown", "20"), ("Shift+ArrowRight", "21"), ("Home", "1")
+    for press, value in presses:
+        page.keyboard.press(press)
+        expect(field(page, "m")).to_have_value(value)
     for key, press, value in (("m", "End", "1499"), ("rank", "End", "1500"), ("n", "Home", "1500")):
         rail(page, key).focus()
         page.keyboard.press(press)

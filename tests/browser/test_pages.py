@@ -1,7 +1,5 @@
-"""The real server in a real browser: each page at desktop size, then at the size of a phone.
-
-Then the report, several readers at once, and a session that a new server does not know.
-"""
+"""The real server in a real browser: each page at desktop size, then at the size of a phone. Then
+the report, several readers at once, and a session that a new server does not know."""
 
 import asyncio
 import re
@@ -16,6 +14,7 @@ from sampledash.dashboard.state import UNPINNED
 from sampledash.dashboard.uploads import LOST
 from sampledash.report.html import html_report
 from sampledash.report.numbers import equals
+from tests.benchmarks.first_touch import field, rail
 from tests.benchmarks.load import Reader
 from tests.browser.reader import go, headline, phone, rest, says, strip, upload, visit
 from tests.report.made import NAMES, figure, hostile
@@ -40,31 +39,56 @@ def test_moving_m_on_a_phone_changes_sentence_and_link_and_a_picture_follows_the
         expect(name).to_have_css("fill", ink)
 
 
-def test_from_page_to_page_and_back_with_undo(page):
+def test_back_and_forward_show_each_change_again(page):
+    # One entry of the history for each change, of a slider, a field, a choice, a page.
     visit(page, "explore")
-    field = page.get_by_label("m, negatives, exact value")
-    field.fill("50")
-    field.press("Enter")
-    says(page, "With 50 of 9,999 negatives")
-    for name, said in (("Correct", "t among 51"), ("Consistency", "With 50 negatives")):
-        go(page, name)
-        expect(page.get_by_test_id("stMain")).to_contain_text(said)
-    undo = page.get_by_role("button", name="Undo")
-    undo.click()
-    says(page, "With 100 negatives")
+    states = []
+
+    def seen(text):
+        says(page, text)
+        rest(page)
+        states.append((page.url, headline(page).inner_text()))
+
+    seen("With 100 of 9,999 negatives, rank 100")
+    for key, value in (("m", "50"), ("rank", "7"), ("n", "3706"), ("m", "99"), ("k", "5")):
+        field(page, key).fill(value)
+        page.keyboard.press("Enter")
+        shown = f"{int(value) - (key == 'n'):,}"
+        seen({"k": "Recall@5", "rank": "rank 7"}.get(key, f" {shown} "))
+    page.get_by_role("radio", name="with replacement", exact=True).click()
+    seen("drawn with replacement")
+    rail(page, "rank").focus()
+    page.keyboard.press("ArrowRight")
+    seen("rank 10 scores")
+    page.get_by_role("button", name="AUC").click()
+    page.get_by_role("button", name="Reset").click()
+    seen("With 100 of 9,999 negatives, rank 100")
+    go(page, "Consistency")
+    says(page, "With 100 negatives Recall@10 ranks X > Y > Z")
+    page.go_back()
+    for url, said in reversed(states):
+        while page.url != url:
+            page.go_back()
+        says(page, said)
+        assert page.url == url
+    for url, said in states[1:4]:
+        page.go_forward()
+        says(page, said)
+        assert page.url == url
+
+
+def test_from_page_to_page_values_stay(page):
+    visit(page, "explore?m=50")
     slider = page.get_by_role("slider", name="m, negatives")
-    for name in ("Explore", "Consistency", "Explore", "Correct"):
-        expect(slider).to_have_attribute("aria-valuetext", "100")
+    for name in ("Correct", "Consistency", "Explore", "Correct"):
         go(page, name)
         # A page that is left before its run begins must not add a step to the history.
         expect(page).to_have_url(re.compile(f"/{name.lower()}"))
-    says(page, "With 100 negatives, BV 0.1")
-    expect(slider).to_have_attribute("aria-valuetext", "100")
-    page.go_back()
-    says(page, "With 100 of 9,999 negatives, rank 100 scores")
+        expect(slider).to_have_attribute("aria-valuetext", "50")
+    says(page, "With 50 negatives, BV 0.1")
     phone(page)
     go(page, "Consistency")
-    says(page, "With 100 negatives Recall@10 ranks X > Y > Z")
+    says(page, "With 50 negatives Recall@10 ranks X > Y > Z")
 
 
 def test_a_click_on_a_tile_chooses_its_metric_and_pair(page):

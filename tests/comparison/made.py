@@ -79,10 +79,8 @@ def each_metric() -> Iterator[tuple[sd.Metric, Callable[[Sequence[int], int], fl
 
 
 def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ...]]:
-    """Return a function of (n, ranks) that returns the probability of drawing each negative.
-
-    The odds of a draw above a relevant item are ``odds`` times those of a uniform draw.
-    """
+    """Return a function of (n, ranks) that returns the probability of drawing each negative. The
+    odds of a draw above a relevant item are ``odds`` times those of a uniform draw."""
 
     def weights(n: int, order: Sequence[int]) -> tuple[Fraction, ...]:
         total = n - len(order)

@@ -1,7 +1,5 @@
 """Verdicts, flips and the m from which an order stays right, computed by hand and for every m.
-
-These are a few cases; ``python -m tests.benchmarks`` runs 200 random sets, n up to 400.
-"""
+These are a few cases; ``python -m tests.benchmarks`` runs 200 random sets, n up to 400."""
 
 from collections import Counter
 from typing import Any

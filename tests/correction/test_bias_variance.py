@@ -202,12 +202,11 @@ def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
 
 
 def kkt_residual(law, target, values, nonnegative=True):
-    """Return how far a monotone fit is from optimality, relative to max |law.T @ target|.
-
-    A non-increasing vector of m + 1 entries has m steps down, and its last entry. At the minimum no
-    step is negative; the derivative of the squared error by each step is >= 0, and 0 if the step is
-    positive. The last entry is a step too if ``nonnegative``; else the derivative by it is 0.
-    """
+    """Return how far a monotone fit is from optimality, relative to max |law.T @ target|. A
+    non-increasing vector of m + 1 entries has m steps down, and its last entry. At the minimum no
+    step is negative; the derivative of the squared error by each step is >= 0, and 0 if the step
+    is positive. The last entry is a step too if ``nonnegative``; else the derivative by it is
+    0."""
     along_steps = np.cumsum(law.T @ (law @ values - target))
     steps = np.append(values[:-1] - values[1:], values[-1])
     slack = np.minimum(np.abs(steps), np.abs(along_steps))

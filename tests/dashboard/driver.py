@@ -2,6 +2,7 @@
 
 import base64
 import json
+import zlib
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -118,19 +119,24 @@ class Page(AppTest):
     @property
     def link(self):
         """The query of the link to copy, as a dictionary of lists."""
-        self.session_state["copy_link"] = True
-        found = next(c.value for c in self.run().code if "?v=" in c.value)
-        return parse_qs(found.split("?", 1)[1])
+        (link,) = (x["link"] for x in self.told if "link" in x)
+        return parse_qs(link[1:])
 
     @property
     def pictures(self):
         """The pictures of the page, decoded from what the browser receives."""
-        return [json.loads(x.proto.bytes) for x in self.get("bidi_component") if x.proto.bytes]
+        return [unpacked(x.proto.bytes) for x in self.get("bidi_component") if x.proto.bytes]
+
+    @property
+    def told(self):
+        """The dictionaries that the components of the page receive, except pictures."""
+        data = [json.loads(x.proto.json) for x in self.get("bidi_component") if x.proto.json]
+        every = [item for part in data for item in (part if isinstance(part, list) else [part])]
+        return [item for item in every if isinstance(item, dict)]
 
     def slider(self, key):
         """Return the settings of the slider with a given key, as the browser receives them."""
-        told = [json.loads(x.proto.json) for x in self.get("bidi_component") if x.proto.json]
-        return next(x for x in told if isinstance(x, dict) and "steps" in x and x["name"] == key)
+        return next(x for x in self.told if "help" in x and x["name"] == key)
 
     @property
     def specs(self):
@@ -139,6 +145,20 @@ class Page(AppTest):
     @property
     def dimmed(self):
         return self.pictures[0]["dim"]
+
+
+def unpacked(data):
+    """Return what the browser unpacks from bytes."""
+    return json.loads(zlib.decompress(data))
+
+
+def frames_of(follows, number):
+    """Return the frame for a number, its traces with x and y, as the browser unpacks it."""
+    data = unpacked(follows.packed())
+    frame = data["frames"][json.dumps(number)]
+    for picture in frame["pictures"].values():
+        picture["traces"] = [x and [data["lists"][i] for i in x] for x in picture["traces"]]
+    return frame
 
 
 def worst_states(verdict):

@@ -146,7 +146,7 @@ def test_ties_and_weights_are_offered_and_sampling_weights_read_where_there_is_a
     assert "(mass_above) are left out: only the popularity scheme reads them." in at.captions
     drawn = [100 * sd.expected_mean("AUC", each.without_mass(), 5) for each in sets]
     assert sampled(at) == pytest.approx(drawn, abs=0.005)
-    at.selectbox(key="scheme").set_value("popularity").run()
+    at.segmented_control(key="scheme").set_value("popularity").run()
     assert "mass_above" not in at.captions
     drawn = [100 * sd.expected_mean("AUC", each, 5, scheme="popularity") for each in sets]
     assert sampled(at) == pytest.approx(drawn, abs=0.005)
@@ -191,11 +191,11 @@ def test_what_m_and_k_leave_out_is_said_and_why_a_corrected_mean_leaves_0_to_100
 
 def test_n_of_a_file_is_asked_for_and_two_values_are_told_as_names_are_plain_text():
     at = page()
-    assert at.text_input(key="n_locked").value == "1,393 to 3,687, from the data"
+    assert at.slider("n")["locked"] == "1,393 to 3,687, from the data"
     at.upload("bare.csv", b"system,rank\nA,3\nA,9\nB,1\nB,40\n")
     assert "bare.csv does not say" in at.info[0].value.replace("\\", "")
-    assert at.text_input(key="n_locked").value == "not known yet"
-    assert at.give_n(900).text_input(key="n_locked").value == "900, from the data"
+    assert at.slider("n")["locked"] == "not known yet"
+    assert at.give_n(900).slider("n")["locked"] == "900, from the data"
     at = page().upload("names.csv", b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n")
     assert "\\<b\\>x\\</b\\>" in at.headline
     data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
@@ -266,7 +266,7 @@ def test_one_run_shows_the_chance_and_its_bounds(monkeypatch):
     for column in ("probability", "low", "high"):
         np.testing.assert_allclose(both[f"{column}_x"], both[f"{column}_y"], atol=1e-12)
     assert "if shared" in table(at.put("m", 200))  # once requested, the bounds follow m
-    at.selectbox(key="scheme").set_value("popularity").run()
+    at.segmented_control(key="scheme").set_value("popularity").run()
     assert "if shared" not in table(at)  # a change of the scheme removes the bounds
 
 
@@ -577,4 +577,4 @@ def test_a_shorter_list_leaves_others_exact_and_what_is_about_samples_is_left_ou
     assert "Negatives are drawn" not in [x.label for x in at.selectbox]
     assert "m, the scheme and the tabs about them are left out" in at.captions
     at.pick("source", "MovieLens 1M: X, Y, Z")
-    assert [x.value for x in at.selectbox if x.label == "Negatives are drawn"] == ["popularity"]
+    assert at.segmented_control(key="scheme").value == "popularity"

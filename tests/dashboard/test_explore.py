@@ -8,7 +8,6 @@ import pytest
 import sampledash as sd
 from sampledash.analyses import choices
 from sampledash.analyses.explore import result as draws
-from sampledash.dashboard import sliders
 from sampledash.report.numbers import equals, percent
 from tests.dashboard.driver import Page, array
 
@@ -59,7 +58,7 @@ def test_shows_the_numbers_of_the_core_and_of_the_paper():
         here = int(np.flatnonzero(ranks == 100)[0])
         np.testing.assert_allclose(y[here] / 100, literal, rtol=0, atol=1e-13)
         np.testing.assert_allclose(curves["exact"][1][here] / 100, exact, atol=5e-4)
-    assert len(at.button_group) == 2  # chips and range: one row for all metrics
+    assert len(at.button_group) == 3  # chips, ranks and scheme: one row for all metrics
 
 
 def test_topk_takes_k_as_a_share_atop_is_auc_and_the_top_is_drawn_evenly():
@@ -87,26 +86,31 @@ def test_topk_takes_k_as_a_share_atop_is_auc_and_the_top_is_drawn_evenly():
         np.testing.assert_allclose(array(trace["y"])[at_fifty] / 100, mean, rtol=1e-12)
 
 
-def test_a_slider_stands_where_its_field_is_undo_goes_back_and_what_does_not_apply_is_hidden():
+def test_bounds_of_sliders_follow_one_another_and_what_does_not_apply_is_hidden():
     at, scores = page(), "rank 100 scores Recall@10 > 99.99 % in expectation; on all items 0.00 %."
     assert at.headline == f"With 100 of 9,999 negatives, {scores}"
     assert "cutoff" not in at.captions
     at.put("n", 3706)
     assert "of 3,705 negatives" in at.headline
     assert at.slider("n")["number"] == 3706
-    # The largest value of each slider is accepted by the other fields.
-    assert (at.slider("m")["steps"][-2:], at.slider("rank")["steps"][-1]) == ([2000, 3705], 3706)
-    assert at.slider("n")["above"] == "m"
-    assert not at.put("m", 3705).error
-    at.put("m", 333)
-    assert (at.slider("m")["number"], at.slider("m")["text"]) == (333, "333")
-    at.put("m", 50).put("rank", 7).click("Undo")
-    assert (at.session_state["m"], at.session_state["rank"]) == (50, 100)
+    # The bounds of each slider are accepted with the numbers of the others.
+    bounds = {
+        key: (at.slider(key)["low"], at.slider(key)["high"]) for key in ("m", "n", "k", "rank")
+    }
+    assert bounds == {"m": (1, 3705), "n": (101, 10**9), "k": (1, 3706), "rank": (1, 3706)}
+    assert "to 3,705 (n - 1)" in at.slider("m")["help"]
+    for key, ends in bounds.items():
+        for end in ends:
+            assert not Page("explore", **{"n": "3706", key: str(end)}).error
+    assert at.put("rank", 500).slider("n")["low"] == 500
+    at.put("m", 50).put("rank", 7)
     assert at.click("Reset").session_state["m"] == 100
     at = page()
     assert not {field.key for field in at.number_input} & {"gamma", "odds"}
-    at.selectbox(key="scheme").set_value("popularity").run()
+    at.segmented_control(key="scheme").set_value("popularity").run()
     assert at.number_input(key="odds").value == 2
+    at.button_group(key="metrics").set_value(["AP"]).run()
+    assert "k" not in {field.key for field in at.number_input}
     at.button_group(key="metrics").set_value([]).run()
     assert at.complaint == "No metric is chosen: pick at least one above the picture."
 
@@ -186,16 +190,7 @@ def test_the_negatives_of_a_draw_give_its_sampled_rank_and_more_keep_the_earlier
         assert len(np.unique(found)) == 99
 
 
-def test_ladders_hold_the_promised_steps_and_no_end_of_a_slider_is_an_error():
-    for key in ("n", "m"):
-        assert {50, 100, 200, 1000} <= set(choices.LADDERS[key])
-    assert 99 in choices.LADDERS["m"]
-    gamma = choices.LADDERS["gamma"]
-    assert gamma[0] == 1
-    assert gamma[-2:] == (1e-6, 0)
-    assert list(gamma) == sorted(gamma, reverse=True)
-    assert sliders.steps_up_to("m", 998)[-3:] == [200, 500, 998]
-    assert sliders.steps_up_to("m", 10**6)[-1] == 10_000
-    assert sliders.steps_up_to("n", float("inf"))[0] == 10
-    assert sliders.steps_up_to("rank", 150) == [1, 2, 3, 5, 10, 20, 50, 100, 150]
-    assert sliders.steps_up_to("m", 1) == [1]
+def test_frames_stop_at_round_numbers_and_at_both_bounds():
+    assert choices.stops(1, 998)[-3:] == [500, 700, 998]
+    assert choices.stops(101, 10**9, (1, 2, 5))[:3] == [101, 200, 500]
+    assert choices.stops(1, 1) == [1]

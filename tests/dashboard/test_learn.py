@@ -1,7 +1,5 @@
-"""Each lesson of the course shows the results of the core and, if printed, of the paper.
-
-The paper is Krichene & Rendle, KDD 2020.
-"""
+"""Each lesson of the course shows the results of the core and, if printed, of the paper. The paper
+is Krichene & Rendle, KDD 2020."""
 
 import re
 import shutil

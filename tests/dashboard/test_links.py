@@ -194,18 +194,16 @@ def test_a_pin_that_its_session_took_along_is_told():
     assert "pin" not in at.link
 
 
-def test_a_change_of_a_key_that_another_page_brought_can_be_undone_and_is_written_once(monkeypatch):
-    kept = {"n": 10}
-    monkeypatch.setattr(state.st, "session_state", kept)
-    state.remember(["n"])
-    kept["k"] = 5  # seen for the first time: no change
-    state.remember(["n", "k"])
-    assert not state.can_undo()
-    kept["k"] = 7
-    state.remember(["n", "k"])
-    assert state.can_undo()
-    state.undo()
-    assert (kept["n"], kept["k"]) == (10, 5)
+def test_a_complaint_about_a_link_goes_with_the_first_change_and_a_text_is_written_once(
+    monkeypatch,
+):
+    session = {"n": 10, "_link_complaints": ["wrong"]}
+    monkeypatch.setattr(state.st, "session_state", session)
+    assert state.complaints(["n"]) == ["wrong"]
+    session["k"] = 5  # a key that another page brings is no change
+    assert state.complaints(["n", "k"]) == ["wrong"]
+    session["k"] = 7
+    assert state.complaints(["n", "k"]) == []
     # Streamlit's address lags behind by one run, but equal values are written only once.
     written = []
 

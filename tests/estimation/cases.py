@@ -92,10 +92,8 @@ def brute(name, k, srs, shape, tolerance):
 
 def limited(name, k, stratum, shape, confidence):
     """Return bounds on the metric from Clopper-Pearson limits of shares of sampled ranks 1..t.
-
     Each t is a rank that occurs, or one before. With a shape, half the error rate is for the
-    difference between the mean metric of the instances and its expectation.
-    """
+    difference between the mean metric of the instances and its expectation."""
     half, spans = (1 + confidence) / 2, []
     values = [exact_metric(name, k, n) for n in stratum.extremes or (stratum.n,)]
     for value in values:

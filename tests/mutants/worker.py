@@ -1,8 +1,6 @@
-"""Runs tests on one fault after another, each in a fork with the libraries already imported.
-
-It reads lines of JSON ``{"file", "text", "tests", "seconds"}`` in a copy of the project, which is
-the working directory, and answers with ``{"exit", "log", "seconds"}``.
-"""
+"""Runs tests on one fault after another, each in a fork with the libraries already imported. It
+reads lines of JSON ``{"file", "text", "tests", "seconds"}`` in a copy of the project, which is the
+working directory, and answers with ``{"exit", "log", "seconds"}``."""
 
 import importlib
 import json
@@ -28,10 +26,8 @@ LOG = Path("log")
 
 def forked(tests: list[str], seconds: float) -> int:
     """Return the exit code of the tests, or a negative signal number if they took too long.
-
     ``seconds`` is processor time, so that a busy machine does not matter; tests that wait are
-    stopped after three times as many seconds.
-    """
+    stopped after three times as many seconds."""
     child = os.fork()
     if not child:
         os.setpgid(0, 0)

@@ -1,7 +1,5 @@
 """Random tables are read as a loop over their rows says; hostile files give a result or our error.
-
-Here, only small hostile files are read; ``python -m tests.benchmarks.hostile`` reads all.
-"""
+Here, only small hostile files are read; ``python -m tests.benchmarks.hostile`` reads all."""
 
 from collections import Counter
 from itertools import product

@@ -1,9 +1,7 @@
-"""TREC runs and qrels against recorded values of pytrec_eval; also lists of recommendations.
-
-The values are in fixtures/expected.json. The runs fixtures/complete*.run rank all 40 candidates of
-a query. There are grades (1 or more is relevant), unjudged documents, equal scores (some only in
-single precision), two tags in one file, unsorted lines, and sometimes a wrong rank column.
-"""
+"""TREC runs and qrels against recorded values of pytrec_eval; also lists of recommendations. The
+values are in fixtures/expected.json. The runs fixtures/complete*.run rank all 40 candidates of a
+query. There are grades (1 or more is relevant), unjudged documents, equal scores (some only in
+single precision), two tags in one file, unsorted lines, and sometimes a wrong rank column."""
 
 import gzip
 import io
@@ -137,10 +135,8 @@ def drawn(rng):
 
 def by_hand(run, relevant, kind):
     """Return {(system, query): (documents ranked, blocks, relevant items missing)} and two counts.
-
     A block is (first rank, size) of the ties of a relevant item; its size is 1 in TREC runs. The
-    counts: documents with tied scores, and rankings whose rank column contradicts the scores.
-    """
+    counts: documents with tied scores, and rankings whose rank column contradicts the scores."""
     lists, ties, odd = {}, 0, 0
     for query, document, place, score, tag in run:
         lists.setdefault((tag, query), []).append((kind(score), document, place))

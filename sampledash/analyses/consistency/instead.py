@@ -20,7 +20,7 @@ from sampledash.report.numbers import bare_points, count, in_runs, short_count
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress
 
-BUDGETS = choices.LADDERS["budget"]
+BUDGETS = choices.stops(1, 1000, (1, 2, 5))
 CORRECTIONS = ("uncorrected", "CLS", "BV 0.1", "BV 0.01")
 SAMPLED = CORRECTIONS[0]
 ORDER = "best order"

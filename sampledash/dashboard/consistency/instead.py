@@ -11,7 +11,6 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.analyses.consistency.words import say
 from sampledash.dashboard import live, page, sliders, state
 from sampledash.report.escape import escaped
-from sampledash.report.numbers import count
 
 PICTURE, SAID, TABLE = "consistency_designs", "designs_said", "designs_table"
 DEFAULTS = {"budget": 100}
@@ -49,7 +48,7 @@ def _budget(m: int, most: int) -> int:
     if now == was and not linked and (now, m) != (None, DEFAULTS["budget"]):
         st.session_state["budget"] = m
     st.session_state["_budget_of"] = m
-    sliders.ladder("budget", "Scores per instance", default=DEFAULTS["budget"], high=most)
+    sliders.ladder("budget", default=DEFAULTS["budget"], high=most)
     return int(state.value("budget", DEFAULTS))
 
 
@@ -71,5 +70,5 @@ def follows(focus: Focus, dark: bool) -> live.Follows:
             },
         )
 
-    frames = {count(budget): partial(at, budget) for budget in budgets}
+    frames = {budget: partial(at, budget) for budget in budgets}
     return live.Follows("budget", depends, frames, lines=False, shared=q.shared)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from sampledash.analyses import memory, theme
+from sampledash.analyses import choices, memory, theme
 from sampledash.analyses.consistency import pictures, words
 from sampledash.analyses.consistency.result import MOST_PAIRS, Focus, Result, compute
 from sampledash.analyses.source import Source
@@ -22,6 +22,7 @@ from sampledash.correction import USABLE, weighs
 from sampledash.dashboard import judged, live, page, ranks, sliders, state
 from sampledash.dashboard.consistency import cut, instead, tabs
 from sampledash.dashboard.page import Problem
+from sampledash.grids import MOST
 from sampledash.protocol import Protocol
 from sampledash.report.escape import escaped, short_name, system_name
 from sampledash.report.numbers import count, in_runs, percent
@@ -38,7 +39,7 @@ MOST_RANKS = 12  # largest number of ranks of a system that the counterexample s
 def show() -> None:
     """Draw the page: the choice of ranks, then the result."""
     state.stamp(ranks.OFFERED)
-    # The choice of ranks comes first, because it decides n in the sidebar.
+    # The choice of ranks comes first, because it decides n.
     source, problem = ranks.choose()
     ends = None if source is None else source.largest_cutoff
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -48,17 +49,17 @@ def show() -> None:
     lock = (state.DEFAULTS["n"], "") if source is None else judged.locked_n(source)
     if problem is not None:  # ``source`` is then the last valid data, if any
         lock = lock[0], ranks.NOT_KNOWN
-    sliders.draw(lock_n=lock, sampled=ends is None, page_defaults=DEFAULTS)
     if source is not None and ends is not None:
-        _cut(source, problem)
+        _cut(source, problem, lock)
         return
     live.listen()
-    _answer(source, problem)
+    _answer(source, problem, lock)
     live.below(_below)
 
 
-def _cut(source: Source, problem: Problem | None) -> None:
+def _cut(source: Source, problem: Problem | None, lock: tuple[int, str]) -> None:
     """Draw the result if some ranks are unknown: metrics on all items, but no sampled metrics."""
+    sliders.bar(*["k"] * sliders.uses_cutoff(), "n", n=lock, sampled=False)
     page.note(DEFAULTS)
     if problem is not None:
         problem.show()
@@ -70,13 +71,13 @@ def _cut(source: Source, problem: Problem | None) -> None:
 
 
 @st.fragment
-def _answer(source: Source | None, problem: Problem | None) -> None:
-    """Draw the verdict and everything else that depends on m."""
+def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str]) -> None:
+    """Draw the bar of sliders, the verdict, and everything else that depends on the numbers."""
     top = st.container(key="headline")
-    with st.container(key="controls"):
-        longest = max(int(x.n.max()) for x in source.sets) - 1 if source is not None else None
-        sliders.m(most=longest)
-        beside = st.container(key="beside_controls")
+    numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
+    numbers += ["gamma"] * weighs(state.value("correction", DEFAULTS))
+    fitted = state.value("correction", DEFAULTS) != DEFAULTS["correction"]
+    row, beside = sliders.bar(*numbers, n=lock, late=["k", "gamma", *["m"] * fitted])
     result = None
     if source is not None:
         result, wrong = judged.answered(source, "consistency")
@@ -93,14 +94,18 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
     if dim:
         name = escaped(result.question.source.name)
         st.caption(f"Dimmed below, the last that could be shown: {name}.")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        focus = _focus(result)
-        view = page.segments("Shown over m", pictures.VIEWS, "curve")
+    with row:
+        x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for", hidden=True)
         pin = page.pinned(result.question, str(result.question.protocol.correction))
     with top:
-        judged.say(result, focus.x, dim=dim)
-    before = pin and _before(focus, compute(pin.question))
+        judged.say(result, x, dim=dim)
     tile_map, curve = st.container(key="picture").columns([5, 7])
+    with curve, st.container(horizontal=True, vertical_alignment="bottom"):
+        focus = _focus(result, x)
+        view = page.segments("Shown over m", pictures.VIEWS, "curve", hidden=True)
+    with row:  # the link names the pair
+        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": str(result.metrics[0]), "pair": ""})
+    before = pin and _before(focus, compute(pin.question))
     with tile_map:
         _tiles(focus, dim)
         page.strip(_numbers(focus), _numbers(before) if before else (), dim=dim)
@@ -111,7 +116,8 @@ def _answer(source: Source | None, problem: Problem | None) -> None:
     # If each m needs a new fit of the correction, frames would take too long, so there are none.
     dark, still = page.is_dark(), dim or result.question.fits
     of_curve = [] if still else [_follows(focus, before, view, dark)]
-    live.follow(focus, [*of_curve, instead.follows(focus, dark)])
+    answers = result.question.key, result.m, *focus.systems, focus.x, focus.pair, dim
+    live.follow(focus, [*of_curve, instead.follows(focus, dark)], answers)
 
 
 def _below(focus: Focus) -> None:
@@ -119,7 +125,6 @@ def _below(focus: Focus) -> None:
     result = focus.result
     page.why(lambda: _why(focus))
     with st.container(horizontal=True):
-        page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": str(result.metrics[0]), "pair": ""})
         icon = ":material/download:"
         fold = st.popover("Download verdict", icon=icon, key="verdict_fold", on_change="rerun")
         if fold.open:
@@ -138,15 +143,13 @@ def _settings(source: Source | None) -> None:
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
     labels = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
     with st.popover(", ".join(labels), icon=":material/tune:", key="settings"):
-        chosen = page.segments(
+        page.segments(
             "Correction",
             USABLE,
             "correction",
             help="Rank estimate: the metric at the scaled-up rank. CLS: least squares among "
             "vectors that never rise. BV: bias² + γ · variance.",
         )
-        if weighs(chosen):
-            sliders.gamma()
         about = "Several cutoffs at once, for metrics with @k."
         page.chips("Also at k =", CUTOFFS, "also_k", DEFAULTS["also_k"], about, wrap=None)
         if source is not None and judged.several(source.sets):
@@ -170,12 +173,11 @@ def _settings(source: Source | None) -> None:
 # ----------------------------------------------------------- the focus: a metric and a marked pair
 
 
-def _focus(result: Result) -> Focus:
-    """Draw the choice of a metric and a marked pair of systems; return both.
+def _focus(result: Result, x: int) -> Focus:
+    """Draw the choice of a marked pair of systems; return the metric ``x`` and this pair.
 
     The pair with the worst verdict is marked until the reader chooses a pair.
     """
-    x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for")
     pair = _pair(result, x)
     label = "" if pair == result.worst_pair(x) else result.label(pair)
     st.session_state["pair"] = label
@@ -195,7 +197,8 @@ def _pair(result: Result, x: int) -> int:
     if len(keys) == 1:
         every = list(range(result.pairs))
         _follow(keys, every, (worst,))
-        options: dict[str, Any] = {"format_func": result.label, "key": keys[0], "help": about}
+        options: dict[str, Any] = {"format_func": result.label, "key": keys[0], "width": 220}
+        options |= {"help": about, "label_visibility": "collapsed"}
         return int(st.selectbox("Marked pair", every, **options))
     systems = list(range(len(result.systems)))
     _follow(keys, systems, result.ends[worst])
@@ -288,7 +291,6 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x
-    steps = map(int, sliders.steps_up_to("m", result.m_max))
 
     def at(m: int) -> live.Frame:
         now = replace(focus, result=compute(replace(q, m=m)))
@@ -306,7 +308,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
     was = before and (before.result.question.key, before.result.m, before.x, before.pair)
     drawn = x, focus.pair, view, tuple(pairs), tuple(systems), was, dark
     depends = q.key, result.m_max, *drawn
-    frames = {count(m): partial(at, m) for m in steps}
+    frames = {m: partial(at, m) for m in choices.stops(1, min(result.m_max, MOST))}
     return live.Follows("m", depends, frames, lines=False, shared=q.shared)
 
 

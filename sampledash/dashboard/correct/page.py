@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,6 +44,9 @@ IN_LINK = 1_000  # largest number of characters of typed weights that a link car
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 _FILE, _USED = "_weights_file", "_weights_used"
 
+# Weights γ for which frames of the slider are drawn.
+GAMMAS = [round(f * 10**-e, 9) for e in range(6) for f in (1, 0.5, 0.2)] + [1e-6]
+
 Given = Callable[[int], Floats]  # n -> the reader's weights of the ranks 1..n
 
 
@@ -59,23 +62,16 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         given = _prior_choice()
     else:
         _put_in_address("")
-    # The sidebar is drawn last, because its button Undo knows only settings that are drawn earlier.
-    page_defaults = {**defaults, **DEFAULTS, WEIGHTS: ""}
-    sliders.draw(page_defaults=page_defaults)
     live.listen()
     _answer(given, defaults)
-    live.below(partial(_below, defaults))
+    live.below(_below)
 
 
 @st.fragment
 def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
-    """Draw everything that depends on γ and m."""
+    """Draw the bar of sliders, and everything that depends on its numbers."""
     headline = st.container(key="headline")
-    controls = st.container(key="controls", horizontal=True, vertical_alignment="bottom")
-    with controls:
-        sliders.gamma()
-        sliders.m()
-    beside = st.container(key="beside_controls")
+    row, beside = sliders.bar("m", "n", *["k"] * sliders.uses_cutoff("metric"), "gamma")
     picture = st.container(key="picture")
     q, problem = page.answer(
         "correct",
@@ -95,8 +91,10 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     if problem is not None:
         with beside:
             problem.show()
-    with controls:
+    with row:
         pin = page.pinned(q, f"{q.metric} by {q.taken}")
+        weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
+        page.copy_link({**defaults, **LINK, **weights})
     before = pin and pin.question
     with picture:
         _picture(q, before, dim=problem is not None)
@@ -109,16 +107,14 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
         return
     dim = problem is not None
     page.strip(_numbers(q), _numbers(before) if before else (), dim=dim)
-    live.follow(q, () if dim else _follows(q, before, page.is_dark()))
+    live.follow(q, () if dim else _follows(q, before, page.is_dark()), (q, dim))
 
 
-def _below(defaults: Mapping[str, Any], q: Question) -> None:
+def _below(q: Question) -> None:
     """Draw the details below the answer."""
     with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
         _why(q)
     with st.container(horizontal=True):
-        weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
-        page.copy_link({**defaults, **LINK, **weights})
         fit = q.fit()
         name = "-".join(f"sampledash {q.metric} {q.taken} m {q.sampling.m}".split())
         page.download("Vector as CSV", lambda: vector_csv(fit), f"{name}.csv", "text/csv")
@@ -219,30 +215,38 @@ def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str,
 
 
 def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Follows]:
-    """Return the frames for the sliders of γ and m: pictures, sentence and numbers."""
-    s = q.sampling
-    most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
-
-    def frame(question: Question) -> live.Frame:
-        return live.frame(_drawn(question, dark, before), _sentence(question), _numbers(question))
-
-    def of_gamma(weight: float) -> live.Frame:
-        return frame(q.weighed(weight))
-
-    def of_m(m: int) -> live.Frame:
-        return frame(q.at(replace(s, m=m)))
-
-    gammas = {text.gamma(x): partial(of_gamma, x) for x in choices.LADDERS["gamma"] if x}
-    steps = map(int, sliders.steps_up_to("m", most))
-    sizes = {count(m): partial(of_m, m) for m in steps}
-    every = []
-    if any(x.gamma is not None for x in q.drawn):
-        any_gamma = q.weighed(1.0), before, dark
-        every.append(live.Follows("gamma", any_gamma, gammas, shared=not q.prior.custom))
+    """Frames for the sliders of m, n, k and γ: the pictures, the sentence and the numbers."""
+    s, chip, k = q.sampling, state.value("metric", {"metric": choices.METRIC}), state.current().k
+    most, weighted = min(LIVE, s.n - 1) if s.design.distinct else LIVE, q.taken.gamma is not None
+    least = max(s.m + 1 if s.design.distinct else 2, k)
+    stops: dict[str, Sequence[float]] = {"gamma": GAMMAS} if weighted else {}
     if s.m <= LIVE and not q.note:
-        any_m = replace(q, sampling=replace(s, m=1)), before, dark
-        every.append(live.Follows("m", any_m, sizes, shared=not q.prior.custom))
-    return every
+        stops["m"] = choices.stops(1, most)
+        if not q.prior.custom:  # the reader's weights are those of n ranks
+            stops["n"] = choices.stops(least, choices.NUMBERS["n"].high, (1, 2, 5))
+        if sliders.uses_cutoff("metric"):
+            stops["k"] = choices.stops(1, s.n, (1, 2, 5))
+
+    def at(key: str, number: float) -> Question:
+        if key == "gamma":
+            return q.weighed(number)
+        if key == "m":
+            return q.at(replace(s, m=int(number)))
+        n = int(number) if key == "n" else s.n
+        metric = choices.chip_metric(chip, int(number) if key == "k" else k, n)
+        return replace(q.at(replace(s, n=n)), metric=metric)
+
+    def frame(key: str, number: float) -> live.Frame:
+        there = at(key, number)
+        return live.frame(_drawn(there, dark, before), _sentence(there), _numbers(there))
+
+    follows = []
+    for key, numbers in stops.items():
+        frames = {number: partial(frame, key, number) for number in numbers}
+        same = at(key, numbers[0])  # equal whatever the number of the slider is
+        depends = same, chip, (s.m, k) if key == "n" else (), before, dark
+        follows.append(live.Follows(key, depends, frames, shared=not q.prior.custom))
+    return follows
 
 
 def _numbers(q: Question) -> list[tuple[str, str, str]]:

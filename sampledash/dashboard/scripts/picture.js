@@ -2,7 +2,10 @@
 // If only lines, points, shapes and annotations have moved, the script moves them in the SVG that
 // Plotly drew, which takes a tenth of the time. Plotly redraws such a figure when the pointer
 // enters the figure.
-const plotly = window.sampledashPlotly;
+const plotly = window.sampledashPlotly;  // app.py begins to load Plotly
+// The data behind the bytes that page.packed made.
+const unpack = window.sampledashUnpack ??= (bytes) =>
+  new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 const CONFIG = { displayModeBar: false };
 const leaves = (node) => {
   const found = [], walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
@@ -158,8 +161,10 @@ class Picture {
       if (!fits) return;
       const box = group.querySelector("text").getBBox(), back = group.querySelector(".bg");
       const drawn = group.drawn ??= back.getBBox();
-      const { xref = "x", yref = "y" } = was;
-      // On a logarithmic axis, positions of annotations are logarithms, which r2p converts.
+      const { xref = "x", yref = "y" } = was, across = axis(xref);
+      const [first, last] = across?.range ?? [now.x, now.x];
+      if (now.x < first || now.x > last) group.style.visibility = "hidden";  // beyond the axis
+      // On a logarithmic axis, positions of names are logarithms.
       const dx = way(xref, "r2p", was.x, now.x) + (now.xshift ?? 0) - (was.xshift ?? 0)
         + share(LEFT, was.xanchor) * (drawn.width - EDGE) - share(LEFT, now.xanchor) * box.width
         + drawn.x + EDGE / 2 - box.x;
@@ -216,11 +221,13 @@ const built = (parent) => {
   parent.append(place);
   return graph;
 };
-export default function ({ data, parentElement, setTriggerValue }) {
-  const { figure, alt, name, dim, hears } = JSON.parse(new TextDecoder().decode(data));
+export default async function ({ data, parentElement, setTriggerValue }) {
   const graph = parentElement.querySelector(".sampledash-graph") ?? built(parentElement);
   const picture = graph.sampledash;
-  // Screen readers skip the content of an "img", but they have to announce a slider.
+  picture.data = data;
+  const { figure, alt, name, dim, hears } = await unpack(data);
+  if (picture.data !== data) return;  // a newer picture has come
+  // Screen readers skip the content of an "img", but a slider has to be announced.
   graph.setAttribute("role", figure.layout.sliders ? "group" : "img");
   graph.setAttribute("aria-label", alt);
   graph.style.height = `${figure.layout.height}px`;

@@ -1,3 +1,4 @@
+import "./address.js";
 // Adds headings for screen readers, lets the Tab key reach parts that scroll, and reruns the page
 // when the reader changes the theme; see page.outline in page.py.
 const scheme = () => getComputedStyle(document.querySelector(".stApp")).colorScheme;

@@ -1,22 +1,32 @@
-// While the reader drags a slider, puts the frame of its step into the pictures; see live.py.
-// ``live`` and ``told`` exist once per window, even if this script is loaded again. ``told`` holds
-// the data that Python sent, by name: "answer" and "below" have a run number; the name of a slider
-// has a version and, once the browser has asked for them, frames. ``live.hand`` holds the name of
-// the slider that the reader is dragging, and the text of its step.
+// Puts the frame of a slider's step into the pictures that Plotly drew; see live.py.
+// The window has one such object, however often this script is loaded. ``told`` holds the data of
+// the page's elements by name: "answer" and "below" have a run number, the name of a slider has a
+// version and, once asked for, frames. ``hand`` is name and number of the slider being dragged.
 const first = !window.sampledashLive;
-const told = window.sampledashTold ??= new Map();
+const told = window.sampledashTold ??= new Map(), frames = window.sampledashFrames ??= new Map();
 const live = window.sampledashLive ??= { hand: null, look() {} };
 const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
-const REST = 120;  // milliseconds to wait before the browser requests anything
-const write = (node, pieces) => window.sampledashWrite(node, pieces);  // in picture.js
-const styled = new Map();  // element whose style a frame has changed -> its style before
-const draw = ({ name, text }) => {
-  const frame = told.get(name)?.frames?.[text];
-  if (!frame) return;
+const REST = 120;  // milliseconds without an action of the reader before anything is requested
+const write = (node, pieces) => window.sampledashWrite(node, pieces);  // from picture.js
+const styled = new Map();  // elements whose style dragging has changed -> their style before
+// The frame for the number nearest to the dragged number; 0 has no place on a logarithmic scale.
+const nearest = (frames, number) => {
+  let best = null, least = Infinity;
+  for (const key of Object.keys(frames)) {
+    const away = Number(key) === number ? 0 : Math.abs(Math.log(key / number));
+    if (away < least) [best, least] = [key, away];
+  }
+  return frames[best];
+};
+const draw = ({ name, number }) => {
+  const known = frames.get(told.get(name)?.version);
+  if (!known) return;
+  const frame = nearest(known.frames, number), list = (place) => known.lists[place];
   for (const [key, moving] of Object.entries(frame.pictures)) {
     const at = key.replace(/[^\w-]/g, "-");  // Streamlit writes the key like this in a class name
     const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
-    graph?.sampledash.move(moving);
+    const traces = moving.traces.map((both) => both && both.map(list));
+    graph?.sampledash.move({ ...moving, traces });
   }
   for (const [where, texts] of Object.entries(frame.texts))
     document.querySelectorAll(where).forEach((node, i) => write(node, [texts[i]].flat()));
@@ -45,16 +55,24 @@ const wish = (wanted, send) => {
   return later;
 };
 const late = () => told.get("below")?.number < told.get("answer")?.number;
-const lacking = () => [...told.values()].find(({ of, frames }) =>
-  frames === null && document.querySelector(`.st-key-${of}_slider :is(:hover, :focus)`));
+// The frames of a slider are asked for once when its page has opened, so that its first touch finds
+// them. Later, after another number has changed, they are asked for when the reader comes near, or
+// at once where a finger cannot come near without a touch.
+const opened = new Set(), asked = new Map(), requested = {}, touch = matchMedia("(hover: none)");
+const AGAIN = 3000;  // milliseconds after which an unanswered request is repeated
+const lacking = () => [...told.values()].find(({ of, version }) =>
+  version && !frames.has(version)
+  && !(performance.now() - asked.get(version) < AGAIN)
+  && (!opened.has(of) || touch.matches
+    || document.querySelector(`:is(.sampledash-cell[data-name="${of}"], .st-key-${of}):is(:hover, :focus-within)`)));
 const seen = new Set();  // parts below the answer that are in sight
 if (first) {
   // When Plotly redraws a picture while the reader drags, the picture shows an old step. ``resume``
   // then puts the current frame into the picture.
   live.resume = () => { if (live.hand) draw(live.hand); };
   let due = null;
-  live.move = (name, text) => {
-    live.hand = { name, text };
+  live.move = (name, number) => {
+    live.hand = { name, number };
     due ??= requestAnimationFrame(() => { due = null; live.resume(); });
   };
   // When the reader releases the slider, draws the last step and then restores all styles. Does
@@ -71,7 +89,10 @@ if (first) {
   };
   live.near = wish(lacking, () => {
     const { of, version, ask } = lacking();
-    ask({ of, version });
+    opened.add(of);
+    asked.set(version, performance.now());
+    requested[of] = version;
+    ask({ ...requested });
   });
   const look = () => seen.size || document.querySelector(`${BELOW}:is(:hover, :focus-within)`);
   live.looked = wish(() => late() && look(), () => live.look());
@@ -85,6 +106,7 @@ if (first) {
   for (const kind of ["pointerover", "focusin"])
     window.addEventListener(kind, (event) => {
       if (late() && event.target.closest?.(BELOW)) live.looked();
+      if (event.target.closest?.(".sampledash-bar, [class*=st-key-fields_]")) live.near();
     }, true);
 }
 // Dims the details below the answer while they belong to an earlier answer, and watches meanwhile

@@ -1,0 +1,32 @@
+"""The scripts of the pages, each loaded once by the browser, and the components that call them.
+
+Streamlit sends the script of a component again with every change of the component. Therefore a
+component has a short script, which loads a file of the folder ``scripts`` and calls its function.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v1 import declare_component
+
+FOLDER = Path(__file__).with_name("scripts")
+_SERVED = declare_component("scripts", path=FOLDER)
+
+
+def load(name: str) -> str:
+    """Return the JavaScript expression that loads a file of the folder, as a promise."""
+    digest = sha256((FOLDER / name).read_bytes()).hexdigest()[:12]  # a new version is not cached
+    root = """document.querySelector('script[src*="/static/js/"]').src.split("/static/js/")[0]"""
+    return f"import({root} + '/component/{_SERVED.name}/{name}?{digest}')"
+
+
+def component(name: str) -> Any:
+    """Return the component that calls the default function of the file ``name``."""
+    call = "export default async (given) => (await code).default(given);"
+    title = f"sampledash_{name.removesuffix('.js')}"
+    script = f"const code = {load(name)};\n{call}"
+    return st.components.v2.component(title, js=script, isolate_styles=False)

@@ -1,0 +1,210 @@
+// Sliders on a logarithmic scale, each with its number on it, to type over.
+// The number is a field of Streamlit, which is bound to the address. The slider shows the number of
+// the field, and writes into the field as a reader would type. Only the field holds the number, so
+// no message can undo a change.
+const live = () => window.sampledashLive;
+const ECHO = 2000;  // milliseconds in which the server may still send the old number
+const EDGE = 8;  // pixels from the end of the rail to the middle of the thumb at this end
+const GRIP = 14;  // a press this near to the thumb holds the thumb where it is
+const NOUGHT = 0.06;  // share of the rail that stands for 0, if the number can be 0
+const STEPS = [1, 2, 5];
+const fieldOf = (name) => document.querySelector(`.st-key-${name} input`);
+const enter = (field, text) => {  // uses the native setter, or else React sees no change
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, text);
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+};
+const press = (field) => {
+  for (const kind of ["keydown", "keyup"])  // live.js waits until no key is pressed
+    field.dispatchEvent(new KeyboardEvent(kind, { key: "Enter", bubbles: true }));
+};
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+const tidy = (value) => Number(value.toPrecision(12));
+// Small numbers are written as Python writes them (report.numbers.gamma).
+const small = (x) => x && Math.abs(x) < 1e-4 ? x.toExponential() : String(x);
+const written = { count: (x) => x.toLocaleString("en-US"), gamma: small };
+// The number with the fewest digits between two positive numbers.
+const roundest = (low, high) => {
+  for (let power = Math.floor(Math.log10(high)); ; power -= 1) {
+    const unit = 10 ** power, number = tidy(Math.ceil(tidy(low / unit)) * unit);
+    if (number <= high || power < -12) return number;
+  }
+};
+// The round numbers (1, 2 and 5 times a power of ten) next to a positive number, in one direction.
+const next = (number, up) => {
+  const power = Math.floor(Math.log10(number)), round = [];
+  for (let e = power - 1; e <= power + 1; e += 1) round.push(...STEPS.map((x) => tidy(x * 10 ** e)));
+  return up ? round.find((x) => x > number * (1 + 1e-9)) : round.findLast((x) => x < number * (1 - 1e-9));
+};
+const made = (kind, options = {}) => Object.assign(document.createElement(kind), options);
+let helps = 0;
+class Slider {
+  constructor(root) {
+    this.head = made("span");
+    this.more = made("button", { type: "button", textContent: "?" });
+    this.help = made("div", { popover: "auto", id: `sampledash-help-${helps += 1}` });
+    this.more.setAttribute("popovertarget", this.help.id);
+    this.late = made("small");
+    this.shown = made("output");
+    this.rail = made("div", { className: "sampledash-rail", tabIndex: 0 });
+    this.rail.setAttribute("role", "slider");
+    this.thumb = made("div");
+    this.rail.append(this.thumb);
+    const line = made("div");
+    line.append(this.head, this.more, this.late, this.shown);
+    this.text = made("p");  // stands in place of the rail if the data give the number
+    root.replaceChildren(line, this.rail, this.text, this.help);
+    this.held = false;  // whether the reader is moving the thumb
+    this.sent = null;  // {before, at}: old number and time of the last change
+    const on = (kind, does) => this.rail.addEventListener(kind, does);
+    on("pointerdown", (event) => this.grasp(event));
+    on("pointermove", (event) => this.drag(event));
+    on("pointerup", () => this.commit());
+    on("pointercancel", () => this.drop());  // the finger scrolls the page
+    on("keydown", (event) => this.pressed(event));
+    on("keyup", () => this.commit());
+    on("blur", () => this.commit());
+  }
+  // Moves the thumb to what the reader types into the field.
+  typed(text) {
+    const number = Number(text);
+    if (this.held || text === "" || number === this.number || !(number >= this.low && number <= this.high)) return;
+    this.sent = { before: this.number, at: performance.now() };
+    this.put(number);
+  }
+  // Share of the rail that is left of a number.
+  place(number) {
+    const { low, high } = this;
+    if (high <= low) return 0.5;
+    const start = low > 0 ? 0 : NOUGHT, least = low > 0 ? low : this.least;
+    if (number < least) return 0;
+    return start + (1 - start) * Math.log(clamp(number, least, high) / least) / Math.log(high / least);
+  }
+  // The roundest number within half a pixel of a place on the rail.
+  at(share) {
+    const { low, high } = this, start = low > 0 ? 0 : NOUGHT, least = low > 0 ? low : this.least;
+    if (share <= 0 || share < start / 2) return low;
+    if (share >= 1) return high;
+    const half = 0.5 / (this.rail.clientWidth - 2 * EDGE);
+    const number = (x) => least * (high / least) ** ((clamp(x, start, 1) - start) / (1 - start));
+    const [from, to] = [number(share - half), number(share + half)];
+    if (this.kind !== "count") return clamp(roundest(from, to), least, high);
+    return clamp(Math.floor(to) > from ? roundest(Math.max(from, 1), to) : Math.round(number(share)), low, high);
+  }
+  put(number) {
+    const text = written[this.kind](number);
+    this.number = number;
+    this.thumb.style.setProperty("left", `calc(${EDGE}px + ${this.place(number)} * (100% - ${2 * EDGE}px))`);
+    this.rail.style.setProperty("--share", `${100 * this.place(number)}%`);
+    this.rail.setAttribute("aria-valuenow", number);
+    this.rail.setAttribute("aria-valuetext", text);
+    this.shown.textContent = text;
+  }
+  show({ name, label, help, kind, low, high, least, late, number, locked = "" }) {
+    Object.assign(this, { name, kind, low, high, least });
+    this.head.textContent = label;
+    this.more.setAttribute("aria-label", `About ${label}`);
+    this.help.textContent = help;
+    this.text.textContent = locked;
+    this.rail.hidden = Boolean(locked);
+    this.text.hidden = !locked;
+    if (locked) return;
+    this.rail.setAttribute("aria-label", label);
+    this.rail.setAttribute("aria-valuemin", low);
+    this.rail.setAttribute("aria-valuemax", high);
+    this.late.textContent = late;
+    const { sent } = this;
+    const echo = sent && number === sent.before && performance.now() - sent.at < ECHO;
+    if (this.held || echo) return;
+    this.sent = null;
+    this.put(number);
+  }
+  share({ clientX }) {
+    const { left, width } = this.rail.getBoundingClientRect();
+    return (clientX - left - EDGE) / (width - 2 * EDGE);
+  }
+  grasp(event) {
+    if (event.button) return;
+    const wide = this.rail.clientWidth - 2 * EDGE, off = this.place(this.number) - this.share(event);
+    this.off = Math.abs(off * wide) < GRIP ? off : 0;
+    this.rail.setPointerCapture(event.pointerId);
+    this.hold();
+    if (!this.off) this.move(this.at(this.share(event)));
+  }
+  drag(event) {
+    if (this.held && this.rail.hasPointerCapture(event.pointerId))
+      this.move(this.at(this.share(event) + this.off));
+  }
+  hold() {
+    if (!this.held) this.before = this.number;
+    this.held = true;
+  }
+  move(number) {
+    this.hold();
+    this.put(number);
+    live()?.move(this.name, number);
+  }
+  pressed(event) {
+    const { low, high, least, number, kind } = this, { key } = event;
+    const up = ["ArrowRight", "ArrowUp", "PageUp"].includes(key), page = key.startsWith("Page");
+    if (/^[\d.]$/.test(key) || key === "Enter") {  // the reader types: the field takes the digit
+      const field = fieldOf(this.name);
+      field.focus();
+      field.select();
+      return;
+    }
+    if (!/^(Arrow|Page|Home$|End$)/.test(key)) return;
+    event.preventDefault();
+    if (key === "Home" || key === "End") return this.move(key === "Home" ? low : high);
+    if (number <= 0) return up && this.move(least);
+    if (!up && number <= least && low === 0) return this.move(0);
+    const one = event.shiftKey && kind === "count" && !page;
+    const to = one ? number + (up ? 1 : -1) : page ? tidy(number * (up ? 10 : 0.1)) : next(number, up);
+    this.move(clamp(kind === "count" ? Math.round(to) : to, low || least, high));
+  }
+  drop() {
+    if (!this.held) return;
+    this.put(this.before);
+    live()?.move(this.name, this.before);
+    this.held = false;
+    live()?.lift();
+  }
+  commit() {
+    if (!this.held) return;
+    this.held = false;
+    live()?.lift();
+    if (this.number === this.before) return;
+    this.sent = { before: this.before, at: performance.now() };
+    const field = fieldOf(this.name);
+    enter(field, String(this.number));
+    press(field);
+  }
+}
+const sliderOf = ({ target }) => {
+  const field = target.closest?.("[class*=st-key-fields_] input");
+  const [key] = field?.closest("[class*=st-key-]")?.className.match(/(?<=st-key-)\w+/) ?? [];
+  return key && document.querySelector(`.sampledash-cell[data-name="${key}"]`)?.slider;
+};
+window.addEventListener("input", (event) => sliderOf(event)?.typed(event.target.value), true);
+// Streamlit reads "1e3" as 1: write all digits before it reads.
+for (const kind of ["keydown", "focusout"])
+  window.addEventListener(kind, (event) => {
+    const { target, key = "Enter" } = event;
+    if (key === "Enter" && /\de/i.test(target.value) && sliderOf(event))
+      enter(target, String(Number(target.value)));
+  }, true);
+export default function ({ data, parentElement }) {
+  const bar = parentElement.querySelector(".sampledash-bar")
+    ?? parentElement.appendChild(made("div", { className: "sampledash-bar" }));
+  const cells = bar.children;
+  while (cells.length > data.length) cells[data.length].remove();
+  data.forEach((shown, i) => {
+    const cell = cells[i] ?? bar.appendChild(made("div", { className: "sampledash-cell" }));
+    if (cell.dataset.name !== shown.name) {
+      cell.dataset.name = shown.name;
+      cell.slider = new Slider(cell);
+    }
+    cell.slider.show(shown);
+    // The rail takes the focus, and leads to the field when the reader types a digit.
+    fieldOf(shown.name)?.setAttribute("tabindex", "-1");
+  });
+}
