@@ -1,14 +1,14 @@
-"""The entry point: page settings and the menu. All other code is in ``sampledash.dashboard``.
+"""The entry point of the dashboard: it sets up the menu and runs the chosen page.
 
-Run it with ``streamlit run app.py``.
+Start the dashboard with ``streamlit run app.py``. Its pages are in ``sampledash.dashboard``.
 """
 
 import os
 from importlib.util import find_spec
 from pathlib import Path
 
-# This must run before numpy loads. The matrices here are small, and on a busy machine BLAS threads
-# that wait for each other make them ten times slower.
+# This must be set before NumPy is imported. On a busy machine, several BLAS threads wait for each
+# other, which makes computations with the small matrices of this dashboard ten times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import plotly
@@ -16,10 +16,11 @@ import streamlit as st
 from streamlit.components.v1 import declare_component
 
 HERE = Path(__file__).parent
-# This finds the folder of the package without importing the package.
+# This finds the folder of the package ``sampledash`` without importing the package.
 (PACKAGE,) = map(Path, find_spec("sampledash").submodule_search_locations)
 ASSETS, DASHBOARD = HERE / "assets", PACKAGE / "dashboard"
-# File in pages/, title and icon, in the order of the menu. An address without path opens the first.
+# Pages in the order of the menu: name of the file in pages/, title and icon. The first page is
+# shown if the address names no page.
 MENU = (
     ("start", "Start", "home"),
     ("explore", "Explore", "show_chart"),
@@ -34,11 +35,12 @@ logo = str(ASSETS / "logo.svg")
 st.set_page_config("sampledash", logo, layout="wide", initial_sidebar_state="auto")
 st.logo(logo, size="large")
 st.html(ASSETS / "style.css")
-# The browser loads Plotly's script while Python imports the rest. Both take about as long.
+# This makes the browser load Plotly's script while Python imports the remaining modules, which
+# takes about as long.
 served = declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
 script = (DASHBOARD / "scripts" / "plotly.js").read_text(encoding="utf-8")
 script = script.replace("PLOTLY", served.name)
-with st.container(key="plotly"):  # hidden by style.css
+with st.container(key="plotly"):  # style.css hides this container
     st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 from sampledash.dashboard import sessions

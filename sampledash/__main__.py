@@ -13,7 +13,7 @@ from sampledash import leftovers
 
 
 def stop(number: int, _frame: object) -> None:
-    """Remove unfinished files, print one line, and end with the exit code of the signal."""
+    """Remove unfinished files, print one line, and end the process with the signal's exit code."""
     leftovers.remove_all()
     start = "\r" * os.isatty(2)  # on a terminal, overwrite the line that shows the progress
     name = " ".join(["sampledash", *sys.argv[1:2]])

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampledash.types import Flags, Ints
 
-#: Largest number of candidates n for which sums over candidates and ranks are computed exactly.
+#: Largest number of candidates n. Beyond it, sums over candidates and ranks would not be exact.
 LARGEST_N = 10**12
-#: Largest total number of instances. Floats represent all whole numbers up to this one exactly.
+#: Largest total number of instances. Floats represent all whole numbers up to it exactly.
 MOST_INSTANCES = 10**15
 #: Whole numbers must be below this limit, so that the sum of two of them fits into 64 bits.
 TOO_LARGE = 2**62
@@ -27,9 +27,10 @@ NUMERAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 class Remedy(NamedTuple):
-    """A way to avoid an error: an argument with a value or, without a value, a function to call.
+    """A way to avoid an error: an argument and its value, or a function to call.
 
-    The value ``...`` represents a value that the user has to fill in.
+    If ``value`` is None, ``name`` is the function. The value ``...`` represents a value that the
+    user has to fill in.
     """
 
     name: str
@@ -159,7 +160,7 @@ def integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
 def _odd(values: ArrayLike, kind: type | tuple[type, ...]) -> list[Any]:
     """Return the ``values`` that are booleans or not of type ``kind``, in their original form.
 
-    The values are searched as objects, because numpy turns [1, "three"] into an array of text.
+    The array has Python objects as elements, because numpy would turn [1, "three"] into text.
     """
     given = np.asarray(values, dtype=object).ravel().tolist()
     return [v for v in given if isinstance(v, bool) or not isinstance(v, kind)]
@@ -178,7 +179,7 @@ def integers(
         raise ValueError(f"{name} is too large: {shown(max(array.ravel().tolist(), key=abs))}")
     if array.dtype.kind == "f":
         if array.itemsize < 4:
-            # float16 cannot represent TOO_LARGE: its largest value is 65,504.
+            # float16 cannot be compared with TOO_LARGE: the largest float16 is 65,504.
             array = array.astype(np.float64)
         bad = ~(np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < TOO_LARGE))
         if np.any(bad):
@@ -199,7 +200,7 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return a copy of ``values`` as floats; raise ValueError if one is not a finite number."""
     array = array_of(name, values)
     if array.dtype.kind in "iuf":
-        # A float of more than 64 bits may become infinite, which raises an error below.
+        # A float of more than 64 bits may become infinite here; an error is then raised below.
         with np.errstate(over="ignore"):
             result: NDArray[np.float64] = array.astype(np.float64)
     else:
@@ -231,7 +232,7 @@ def length(name: str, array: NDArray[Any], rows: int, needed: str) -> None:
 
 
 def rows(name: str, values: ArrayLike, what: str) -> int:
-    """Return the number of ``values``; raise ValueError if there are none."""
+    """Return the number of ``values``; raise ValueError if it is 0."""
     size = array_of(name, values).size
     if size == 0:
         raise ValueError(f"{name} is empty: give at least one {what}")
@@ -241,7 +242,7 @@ def rows(name: str, values: ArrayLike, what: str) -> int:
 def column(
     name: str, values: ArrayLike, check: Callable[..., NDArray[Any]], rows: int, needed: str
 ) -> NDArray[Any]:
-    """Return the values, checked by ``check``, as an array (rows,); a single value is repeated."""
+    """Return ``values`` checked by ``check``: shape (rows,); a single value is repeated."""
     array = array_of(name, values)
     if array.ndim:
         length(name, array, rows, needed)

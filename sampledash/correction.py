@@ -35,11 +35,12 @@ class Kind:
     """Properties of a kind of correction: a row of :data:`CORRECTIONS`."""
 
     label: str  # name on the pages, in tables and in text
-    paper: str  # name after "and the" in the paragraph that users copy into their paper
+    #: Name of the correction in the paragraph that users copy into their paper.
+    paper: str
     #: Function that returns the corrected values, before they are multiplied by ``metric.scale``,
     #: for the relevant item at a position (1 is the best-ranked relevant item).
     solve: Callable[[Correction, Metric, Sampling, int], Solution]
-    tex: str  # formula, one step per line; a Jinja2 template with the macros of formula.tex.jinja
+    tex: str  # formula in TeX: a Jinja2 template, which uses the macros of formula.tex.jinja
     aliases: tuple[str, ...] = ()
     #: Whether the correction needs the distribution of the sampled rank given the true rank.
     by_rank: bool = True
@@ -58,8 +59,8 @@ class Kind:
 class Correction:
     """A correction: a rule for the value to report at each sampled rank, for any metric.
 
-    Make a correction with :func:`correction`. ``str`` returns the name of the correction in the
-    paper, and :func:`parse_correction` reads that name if there is no prior.
+    Make a correction with :func:`correction`. ``str`` returns a text such as "BV 0.1", and
+    :func:`parse_correction` makes the correction from this text if there is no prior.
 
     Attributes
     ----------
@@ -187,14 +188,14 @@ class Fit:
         return mean_and_variance(self.values, self.sampling, *self.sampling.weights(rank))[1]
 
     def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
-        """Return the squared bias and the variance for one instance (the two terms of eq. 24).
+        """Return squared bias and variance of one instance's corrected metric: terms of eq. 24.
 
         Both are averages over the true ranks 1..n with the weights ``prior``. If ``prior`` is None,
         the correction's own prior is used, which is uniform by default.
 
-        The mean corrected metric of |D| instances has the same bias, and this variance divided by
-        |D|. A good system usually has a larger bias than this average over *all* ranks, because its
-        ranks are at the top, where the bias is largest.
+        The mean corrected metric of |D| instances has the bias of one instance, and the variance of
+        one instance divided by |D|. A good system usually has a larger bias than this average over
+        *all* ranks, because its ranks are at the top, where the bias is largest.
         """
         chosen = self.correction.prior if prior is None else prior
         weights = None if chosen is None else prior_weights(chosen, self.sampling.n)
@@ -225,9 +226,9 @@ def vector(
 def _vector(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
     design = sampling.design
     check_metric(metric, sampling.scheme)
-    # No fit is needed if the uncorrected values already solve the problem: sampled AUC is unbiased
-    # (section 4.4.1), which suffices unless γ weighs the variance, and a metric computed on all
-    # n - 1 negatives is exact.
+    # Two cases need no fit. Sampled AUC and ATOP are unbiased under uniform sampling (section
+    # 4.4.1), so they need no correction unless the variance has a weight γ above 0. And a metric
+    # that is computed on all n - 1 negatives is exact.
     unbiased = metric.linear and not design.weighted and not recipe.gamma
     complete = recipe.prior is None and design.distinct and sampling.m == sampling.n - 1
     solve = recipe.kind.solve
@@ -270,7 +271,9 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    at = _nodes(recipe, metric, sampling, position, 1.0)  # γ = 1: the fewest ranks suffice
+    # Small γ would need more true ranks in the sums. A monotone fit has no γ, and needs no more
+    # than γ = 1 does.
+    at = _nodes(recipe, metric, sampling, position, 1.0)
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None
     columns, target = spectral.cumulative(metric, sampling, position)
@@ -332,9 +335,10 @@ def _labels() -> dict[str, str]:
     return {CORRECTIONS[name].label: name for name in names}
 
 
-#: The name of each correction by its label (shown on pages and in links), usable corrections first.
+#: The name of each correction by its label (shown on pages and in links). Corrections whose values
+#: become huge at large m come last.
 LABELS = Live(_labels)
-#: :data:`LABELS` without the corrections whose corrected values become huge at large m.
+#: :data:`LABELS` without the corrections whose values become huge at large m.
 USABLE = Live(lambda: {x: name for x, name in LABELS.items() if CORRECTIONS[name].usable})
 
 

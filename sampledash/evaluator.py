@@ -136,7 +136,7 @@ def _from_scores(chunks: Iterator[ArrayLike], items: Labels, total: int, k: int)
 
 
 class _Found(NamedTuple):
-    """How many scored candidates are above, and tied with, each relevant item, best item first."""
+    """Numbers of scored candidates above and tied with each relevant item, best item first."""
 
     above: Any  # one number for a single relevant item, an array of numbers for several
     tied: Any
@@ -164,7 +164,7 @@ def _looked(
     tied, scored = above, 0
     for scores in chunks:
         scored += len(scores)
-        top = scores.item(scores.argmax())  # the first NaN, if ``scores`` contain NaN
+        top = scores.item(scores.argmax())  # if any score is NaN, ``argmax`` finds the first NaN
         if top < least:
             continue
         if top != top:
@@ -250,7 +250,7 @@ def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
 
 
 def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray[Any]:
-    """Return the scores as an array, after a check that they are numbers in one dimension.
+    """Return the scores as an array; raise ValueError if they are not numbers in one dimension.
 
     If ``size`` is not None, there must be ``size`` scores. ``what`` and ``of`` are words of the
     error messages.
@@ -282,8 +282,8 @@ def _chunks(
 ) -> Iterator[NDArray[Any]]:
     """Yield the scores of the irrelevant candidates ``others``, ``chunk`` candidates at a time.
 
-    ``room`` is the number of scores that the budget still allows: stop before the chunk with which
-    this number would be exceeded.
+    ``room`` is the number of scores that the budget still allows. The iterator ends before the
+    chunk that would exceed this number.
     """
     end = len(others) if room >= len(others) else int(room // chunk) * chunk
     for start in range(0, end, chunk):
@@ -377,9 +377,10 @@ class Evaluation:
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
         """Draw random ranks for relevant items tied with each other and with irrelevant items.
 
-        A rank set stores a rank and a number of tied irrelevant items per relevant item. This
-        cannot describe several relevant items that are tied with irrelevant items and each other.
-        So the order of these items is drawn at random; ``ranks`` and ``ties`` change in place.
+        A rank set stores a rank and a number of tied irrelevant items per relevant item. These
+        numbers cannot describe relevant items that are tied with each other as well as with
+        irrelevant items. So the order of such items is drawn at random; ``ranks`` and ``ties``
+        change in place.
         """
         shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[:-1] > 0)
         for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
@@ -562,7 +563,10 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
 
 
 def _digest(users: Sequence[Any], proxied: bool) -> str:
-    """Return a digest of ``proxied`` and the users' labels, relevant items and candidate counts."""
+    """Return a digest of the users' labels, relevant items and numbers of candidates.
+
+    The digest also depends on ``proxied``, which is whether there is a proxy.
+    """
     state = sha256(repr(proxied).encode())
     for label, items, candidates in users:
         state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())
@@ -581,7 +585,7 @@ class _Lists:
     def of(self, candidates: ArrayLike, relevant: ArrayLike) -> tuple[Labels, Labels]:
         """Return all candidates except the relevant items, in random order, and the relevant items.
 
-        A candidate list that consecutive users share is shuffled only once. The order for a user
+        A candidate list that consecutive users share is shuffled only once. Each user's order
         starts in the shuffled list after the user's first relevant item, and goes on at the
         beginning of the list when the end of the list is reached.
         """

@@ -10,8 +10,8 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling
 from sampledash.types import Ints
 
-# Largest m for which pages recompute without a click after an input changes, and largest m for
-# which they compute at all.
+# LIVE is the largest m for which pages recompute without a click after an input changes. MOST is
+# the largest m for which pages compute at all.
 LIVE, MOST = 2_000, 10_000
 LIMIT = 400  # largest number of points of one curve
 _HEAD = 60  # all ranks 1.._HEAD are in the grid, because metrics change most at the top
@@ -23,7 +23,7 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
     """Return fewer than 400 increasing ranks for a curve over 1..n, or over 1..top if given.
 
     Beyond rank 60 the ranks are spaced logarithmically; if ``top`` is given, they are spaced
-    evenly. The ranks in ``keep`` that are in range are included, at most 119 of them.
+    evenly. The ranks in ``keep`` that are in range are included, or 119 of them if there are more.
     """
     last = n if top is None else min(n, top)
     head = np.arange(1, min(last, _HEAD) + 1)
@@ -32,29 +32,31 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
     space = np.geomspace if top is None else np.linspace
     body = np.rint(space(_HEAD, last, _BODY)).astype(np.int64)
     wanted = np.array([r for r in keep if 1 <= r <= last], dtype=np.int64)
-    room = LIMIT - _HEAD - _BODY - 1  # leave room for one rank that a page may add
+    room = LIMIT - _HEAD - _BODY - 1  # -1, because a page may add one more rank to the grid
     if len(wanted) > room:
         wanted = wanted[np.linspace(0, len(wanted) - 1, room).astype(np.int64)]
     return np.unique(np.concatenate([head, body, wanted])).astype(np.int64)
 
 
 def jumps(sampling: Sampling, metric: Metric) -> list[int]:
-    """Return the ranks where a metric with a cutoff changes most, for :func:`rank_grid`.
+    """Return the ranks where a metric with a cutoff k changes most, for :func:`rank_grid`.
 
     The exact metric jumps between ranks k and k + 1. The expected sampled metric falls gradually,
-    over the ranks for which a sampled rank within the cutoff is neither rare nor nearly certain.
+    over the true ranks whose sampled rank is within the cutoff neither rarely nor almost always.
+    The list is empty if the metric has no cutoff.
     """
     n, m = sampling.n, sampling.m
     last, k = metric.cut(n - 1), metric.cut(m)
     if last is None or k is None:
         return []
     ranks = [last, last + 1]
-    # The expected metric has half fallen at the true rank with this share of the sampling weight
-    # above it: its sampled rank is within the cutoff in about half of the samples.
+    # If the items above the relevant item have this share of the sampling weight, the sampled rank
+    # is within the cutoff in about half of the samples.
     share = (k - 0.5) / m
     if share < 1:
         odds = sampling.odds
-        # With a items above and b below, solve share = odds a / (odds a + b) for the rank a + 1.
+        # With ``a`` items above the relevant item and ``b`` below, this share is
+        # odds a / (odds a + b). The equation is solved for the rank a + 1.
         weight = share + odds * (1 - share)
         middle = 1 + (n - 1) * share / weight
         spread = (n - 1) * odds / weight**2 * (share * (1 - share) / m) ** 0.5
@@ -63,6 +65,6 @@ def jumps(sampling: Sampling, metric: Metric) -> list[int]:
 
 
 def m_grid(m_max: int, keep: Sequence[int] = ()) -> Ints:
-    """Return logarithmically spaced m in 1..m_max, and the values of ``keep`` in this range."""
+    """Return logarithmically spaced m in 1..m_max, and the m of ``keep`` that are in 1..m_max."""
     ladder = np.geomspace(1, m_max, MOST_POINTS).round().astype(np.int64)
     return np.unique([*ladder, *(m for m in keep if 1 <= m <= m_max)])

@@ -1,6 +1,7 @@
 """Corrected values by least squares (eq. 22, 25 and section 5.2 of Krichene & Rendle, KDD 2020).
 
-Sums over all true ranks are replaced by weighted sums over a few of them, the nodes of
+A corrected value is reported for each sampled rank. The values minimise a sum over all true ranks.
+This sum is replaced by a weighted sum over a few true ranks, the nodes of
 :mod:`sampledash.quadrature`, so that the cost does not depend on n.
 """
 
@@ -24,10 +25,10 @@ from sampledash.types import Flags, Floats, Ints
 #: Callers replace a smaller γ by 0.
 SMALLEST_GAMMA = 1e-16
 
-_ROOM = 1 << 22  # the matrix of P(sampled rank | true rank) is cached up to this many entries
+_ROOM = 1 << 22  # a matrix of P(sampled rank | true rank) is cached if it has no more entries
 _TINY = np.finfo(float).tiny
-#: Corrected values are refined iteratively if the rarest sampled rank has less than this share of
-#: the probability of the most likely sampled rank.
+#: Corrected values are refined iteratively if the probability of the rarest sampled rank is less
+#: than this factor times the probability of the most likely sampled rank.
 _RARE = 1e-6
 #: For γ below this, the matrix A of P(sampled rank | true rank) is factorised, because the product
 #: AᵀA would lose too many digits. Sums over true ranks then use more nodes: as many as a sample
@@ -36,13 +37,16 @@ _SMALL = 1e-6
 _FINER = 4
 _REFINABLE = 1e-10  # for γ below this, iterative refinement may not converge and is left out
 _ROUNDS = 4  # number of rounds of iterative refinement
-_EXTENDED = 4_000_000  # largest nodes times m² for which probabilities have extended precision
-SINGULAR_CUTOFF = 1e-10  # fits do not use singular values below this share of the largest
-#: With up to this many sampled ranks, a monotone fit may step down after each of them. With more,
-#: it first steps down after a few of them only; further steps are added while the fit improves.
+#: Refinement uses probabilities in extended precision if (number of nodes) * m² is at most this.
+_EXTENDED = 4_000_000
+#: Singular values of A that are smaller than this factor times the largest one are not used.
+SINGULAR_CUTOFF = 1e-10
+#: With up to this many sampled ranks, the values of a monotone fit may fall after every sampled
+#: rank. With more, the values may first fall after a few sampled ranks only; further sampled ranks
+#: are added while the fit improves.
 _ALL = 400
-#: In a monotone fit, a step down is made higher only if the squared error then falls by more than
-#: twice this per unit of height.
+#: A fall of the values in a monotone fit is made larger only if the squared error then decreases by
+#: more than twice this number per unit of the fall.
 _FLAT = 1e-13
 
 
@@ -50,7 +54,7 @@ _FLAT = 1e-13
 class Grid:
     """Some true ranks (nodes) that represent all true ranks in sums, and sums over these nodes.
 
-    The cached sums do not depend on the metric.
+    The cached sums do not depend on the metric, so that several metrics can share a grid.
     """
 
     sampling: Sampling
@@ -58,9 +62,9 @@ class Grid:
     weights: Floats  # prior probability of the ranks that each node represents
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of A (eq. 23-25), whose entries are P(sampled rank | true rank).
+        """Yield blocks of the matrix A of eq. 23-25, whose entries are P(sampled rank | true rank).
 
-        A block is (slice of the nodes, rows of A for these nodes).
+        A has a row per node. A block is (slice of the nodes, rows of A for these nodes).
         """
         whole = self._kept
         return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
@@ -77,7 +81,10 @@ class Grid:
         return self.mean_with(np.ones(len(self.weights)))
 
     def mean_with(self, target: Floats) -> Floats:
-        """Return the prior mean of ``target`` times each column of A: Aᵀb of eq. 23-25, (m+1,)."""
+        """Return Aᵀb of eq. 23-25, where b is ``target``, a value for each node: shape (m+1,).
+
+        Sums over nodes are weighted by the prior probabilities of the nodes.
+        """
         share = self.weights * target
         return np.asarray(np.sum([share[rows] @ p for rows, p in self.laws()], axis=0))
 
@@ -88,7 +95,7 @@ class Grid:
 
     @cached_property
     def gram(self) -> Floats:
-        """The matrix AᵀA of eq. 23-25: shape (m+1, m+1)."""
+        """The matrix AᵀA of eq. 23-25, with rows of A weighted by the prior: shape (m+1, m+1)."""
         total = np.zeros((self.sampling.m + 1, self.sampling.m + 1))
         for rows, p in self.laws():
             root = p * np.sqrt(self.weights[rows])[:, None]
@@ -113,7 +120,7 @@ def uniform(sampling: Sampling, cut: int | None = None, finer: int = 1) -> Grid:
     """Return true ranks (nodes) to sum over under the uniform prior, cached if m is below 5,000.
 
     The summed metric may jump between ``cut - 1`` and ``cut`` irrelevant items above. There are as
-    many nodes as a sample ``finer`` times as large would need.
+    many nodes as a sample of ``finer`` times m negatives would need.
     """
     return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut, finer)
 
@@ -148,15 +155,16 @@ def nodes(
 ) -> Nodes:
     """Return the true ranks to sum over: few for the uniform prior, else all with prior weight > 0.
 
-    A small γ needs more of them, because small singular values of P(sampled rank | true rank) then
-    amplify the error of the sums.
+    A small γ needs more true ranks, because small singular values of P(sampled rank | true rank)
+    then amplify the error of the sums.
     """
     if prior is not None:
         above = np.flatnonzero(prior).astype(np.float64)
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # A jump at a cutoff among the first ranks needs no care, because each of them is a node.
+        # A jump of the metric among the first ranks needs no care, because each of these ranks is a
+        # node.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -164,11 +172,11 @@ def nodes(
 def bias_variance(at: Nodes, gamma: float) -> Floats:
     """Return the values that minimise bias² + γ variance over the prior (eq. 25): (m+1,).
 
-    The unknowns are the corrected values. Each of them is scaled by the square root of the
+    The unknowns are the corrected values. Each unknown is scaled by the square root of the
     probability of its sampled rank, so that the matrix of the linear system has eigenvalues in γ..1
     (1e-16 <= γ <= 1). If there are fewer nodes than unknowns, the dual system with one unknown per
-    node is solved. For small γ, a triangular factor of A is used, which loses half as many digits
-    as AᵀA.
+    node is solved. For small γ, a triangular factor of A is used in place of AᵀA, because it loses
+    half as many digits.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
@@ -201,8 +209,8 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
     """Return the corrected values of eq. 25 by iterative refinement in extended precision.
 
     Under a concentrated prior, some sampled ranks are so rare that their corrected values are large
-    and rounding errors spoil their equations. Each round of refinement adds about eight correct
-    digits.
+    and lose digits to rounding errors. Each round of refinement adds about eight correct digits.
+    ``inverse`` is the inverse of the scaled matrix of the linear system.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
@@ -228,8 +236,9 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
     """Return the corrected values of eq. 25, computed by solving a least-squares problem.
 
-    The rows of the problem are √(1-γ) S, with the metric as target, and √γ I, with target 0. S is
-    the matrix of :attr:`Grid.scaled`; a triangular factor with fewer rows is used in place of S.
+    The rows of the problem are √(1-γ) S, with the metric as target, and √γ I, with target 0. I is
+    the identity. S is the matrix of :attr:`Grid.scaled`; a triangular factor with fewer rows is
+    used in place of S.
     """
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
@@ -244,7 +253,11 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return ``values`` at the sampled ranks that can occur (``seen``), interpolated at others."""
+    """Return a value for every sampled rank: shape (m+1,).
+
+    ``values`` belong to the sampled ranks that can occur, which ``seen`` marks. Values of other
+    sampled ranks are interpolated.
+    """
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
@@ -272,16 +285,16 @@ def minimum_norm(at: Nodes) -> tuple[Floats, int]:
 def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     """Return the non-increasing vector x, shape (m+1,), with the least squared error of A x - rhs.
 
-    Row i of ``columns`` is the sum of the columns 0..i of A. The vector may step down after each
+    Row i of ``columns`` is the sum of the columns 0..i of A. The vector x may step down after each
     sampled rank, and the heights of the steps solve a non-negative least-squares problem. (Isotonic
     regression of the unconstrained solution would give a different, much worse vector.) If m is
-    large, steps are first allowed after few sampled ranks only; then steps that improve the fit are
-    added. If ``nonnegative``, all values are at least 0.
+    large, x may first step down after a few sampled ranks only; then steps that improve the fit are
+    added. If ``nonnegative``, all entries of x are at least 0.
     """
     size, seen = columns.shape
     if not nonnegative:
-        # The last value of the vector is the height of its last step. So that this height may be
-        # negative, it is the difference of two non-negative heights.
+        # The last entry of x is the height of the last step, from this entry to 0. So that it may
+        # be negative, it is represented by the difference of two non-negative heights.
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
     dense = False
@@ -292,8 +305,8 @@ def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
         if size <= _ALL:
             break
         if not dense and 4 * seen > size and 3 * np.sum(heights > 0) > len(tried):
-            # The vector falls after more than a third of the tried sampled ranks. Start again, with
-            # steps allowed after many more ranks.
+            # x steps down after more than a third of the sampled ranks after which it may. Start
+            # again, with steps allowed after many more sampled ranks.
             number = seen // 2 if 3 * seen > size else seen // 3
             tried, dense = np.r_[_spread(size, number), np.arange(size, len(columns))], True
             continue
@@ -323,7 +336,7 @@ def _nonnegative(few: Floats, rhs: Floats) -> Floats:
         gram, target = few @ few.T, few @ rhs
         gram.flat[:: len(gram) + 1] += len(gram) * np.finfo(float).eps
         # Guess which heights are 0 and correct the guess in each round. This converges fast if few
-        # heights are 0. If it does not converge, scipy solves the problem below.
+        # heights are 0. If it does not converge, the function nnls of scipy solves the problem.
         free, wrong = np.ones(len(gram), dtype=bool), np.inf
         while True:
             heights = np.zeros(len(gram))

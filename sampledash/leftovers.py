@@ -30,6 +30,6 @@ _FOLDERS: WeakSet[Scratch] = WeakSet()
 
 def remove_all() -> None:
     """Remove every temporary folder while the process is being stopped."""
-    # Remove twice, because a database engine may write a file during the first removal.
+    # Remove each folder twice, because a database engine may write a file during the first removal.
     for folder in 2 * tuple(_FOLDERS):
         rmtree(folder.name, ignore_errors=True)

@@ -40,9 +40,9 @@ class Kind:
     aliases: tuple[str, ...]
     tex: str  # TeX of the metric of one relevant item at rank r, without the cutoff
     about: str
-    # The metric is scale(relevant, k) times the sum of gain(position, j) over the relevant items up
-    # to the cutoff k. ``relevant`` is the number of relevant items, and the j-th of them is ranked
-    # at ``position``.
+    # A metric other than AUC and ATOP is scale(relevant, k) times the sum of gain(position, j) over
+    # the relevant items up to the cutoff k. ``relevant`` is the number of relevant items, and the
+    # j-th relevant item has the rank ``position``.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
     # The next properties are described at :class:`Metric`.
@@ -51,12 +51,14 @@ class Kind:
     of_others: bool = False
     first_only: bool = False
     reciprocal: bool = False
-    # Colour of the metric on the pages, and its menu entries; k stands for the chosen cutoff.
+    # Colour of the metric on the pages of the dashboard, and its entries in their menu of metrics,
+    # in which "k" stands for the chosen cutoff.
     color: str = "muted"
     chips: tuple[str, ...] = ()
 
 
-#: The properties of every metric by name; to add a metric, add a row. Pages use this order.
+#: The properties of every metric by name; to add a metric, add a row. Pages list metrics in this
+#: order.
 KINDS: dict[str, Kind] = {
     "recall": Kind(
         "Recall", "always", ("r", "rec"), "1",
@@ -130,7 +132,7 @@ def places_within(share: float, others: ArrayLike) -> Ints:
 
 
 def share_of(place: int, n: int) -> float:
-    """Return the shortest decimal x for which TOPK@x counts exactly the ranks 1..place of 1..n.
+    """Return the shortest decimal x for which TOPK@x on n candidates equals Recall@``place``.
 
     Examples
     --------
@@ -138,7 +140,7 @@ def share_of(place: int, n: int) -> float:
     0.001
     """
     n = int(checks.candidates("n", n, scalar=True))
-    place = checks.integer("k", place, low=1)  # users call ``place`` k
+    place = checks.integer("k", place, low=1)  # an error message calls ``place`` k, as users do
     if place >= n:
         return 1.0
     for power in (int(10**digits) for digits in range(17)):
@@ -188,8 +190,8 @@ class Metric:
     label: str = field(init=False, repr=False, compare=False)
     #: What the metric measures, in a few words.
     about: str = field(init=False, repr=False, compare=False)
-    #: Whether a relevant item counts fully up to the cutoff, whatever its rank, and not at all
-    #: beyond the cutoff (Recall, Precision, HitRate, TOPK).
+    #: Whether all ranks up to the cutoff contribute the same, and ranks beyond the cutoff nothing
+    #: (Recall, Precision, HitRate, TOPK).
     on_lattice: bool = field(init=False, repr=False, compare=False)
     #: Whether the value falls by the same amount with each additional item above (AUC, ATOP).
     linear: bool = field(init=False, repr=False, compare=False)
@@ -250,7 +252,7 @@ class Metric:
         return not (self.first_only or self.of_others)
 
     def cut(self, others: int) -> int | None:
-        """Return the cutoff k in a list of ``others`` + 1 items; None if there is no cutoff."""
+        """Return the cutoff as a rank in a list of ``others`` + 1 items; None without a cutoff."""
         return self.k if self.share is None else int(places_within(self.share, others))
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
@@ -369,7 +371,7 @@ def metric(name: str, *, k: float | None = None) -> Metric:
 
 
 def _meant(name: str) -> str | None:
-    """Return a hint if only the @ before the cutoff is missing, as in Recall10; else None."""
+    """Return a hint if only the @ before the cutoff is missing, as in "Recall10"; else None."""
     match = re.fullmatch(r"(.*?[^\d\s_-])[\s_-]*(\d+)", name)
     kind = KINDS.get(_name_of(match[1])) if match else None
     if match is None or kind is None or kind.cutoff not in ("always", "optional"):

@@ -2,9 +2,9 @@
 
 The options determine the sampling weights, the corrected values and the distribution of the number
 of sampled items above each relevant item. If ``above`` items are strictly above a relevant item and
-``tied`` items are tied with it, the number of items above it after a random order of the ties is
-``above``, ``above + 1``, ... or ``above + tied``, with equal probability. Means over these cases
-are computed by quadrature or in closed form.
+``tied`` items are tied with it, ties are broken at random: the number of items above is ``above``,
+``above + 1``, ... or ``above + tied``, with equal probability. Means over these numbers are
+computed by quadrature or in closed form.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ _CANCELS = 1e3
 class Options(TypedDict, total=False):
     """Keyword options of the comparison functions.
 
-    ``scheme``: how negatives are drawn, ``"without-replacement"`` by default. ``odds``: odds of the
-    scheme ``"popularity"``, for rank sets without ``mass_above``. ``correction``: the correction of
+    ``scheme``: how negatives are drawn, ``"without-replacement"`` by default. ``odds``: with the
+    scheme ``"popularity"``, the sampling weight of an item above the relevant item, if an item
+    below has weight 1; for rank sets without ``mass_above``. ``correction``: what is reported at
     each sampled rank; if None, metrics are uncorrected. ``fit_scheme``: the scheme whose
     distribution the correction is fitted to; if None, it is ``scheme``. ``ties``: the order of tied
     items, ``"expected"`` (random, drawn anew in each run), ``"optimistic"`` (relevant item first)
@@ -93,9 +94,10 @@ class Protocol:
 
     @property
     def anew(self) -> bool:
-        """Whether each m needs a separate computation.
+        """Whether results for one m cannot be computed from those for another m.
 
-        It does if the correction is fitted to m, or if the number of different drawn items varies.
+        This is so if the correction is fitted to m, or if the number of different drawn items
+        varies.
         """
         return self.correction.kind.fitted or self.design.varies
 
@@ -145,9 +147,9 @@ class Protocol:
     def require_fixed(self, system: str) -> None:
         """Raise ValueError if the number of different drawn items varies.
 
-        Computations that sample several relevant items of an instance together call this.
-        ``system`` is the system with such an instance. If there is none, ``system`` is empty, and
-        no error is raised.
+        Computations for which several relevant items of an instance share one sample call this
+        method. ``system`` is the name of a system with such an instance. If no system has such an
+        instance, ``system`` is empty, and no error is raised.
         """
         if self.design.varies and system:
             raise ValueError(
@@ -157,7 +159,7 @@ class Protocol:
             )
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Return the sampling weight above and below each relevant item.
+        """Return the total sampling weights of the items above and below each relevant item.
 
         If ``above`` is given, it replaces the numbers of items above in ``counts``.
         """
@@ -198,7 +200,8 @@ class Protocol:
         step = max(1, _CHUNK // (m + 2))
         for at in _blocks(tied[closed], step):
             yield at, _tied_hypergeometric(m, counts[at])
-        # Blocks are smaller here, because a mean over ties needs about 10 to 100 nodes per item.
+        # These blocks have fewer items, because a mean over the ties of an item needs about 10 to
+        # 100 quadrature nodes, each with a distribution.
         for at in _blocks(tied[~closed], max(1, step // 64)):
             owner, above, below, weights = self.tied_nodes(counts[at], m)
             share = csc_array((weights, (owner, np.arange(len(owner)))))
@@ -222,17 +225,19 @@ class Protocol:
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
         """Return nodes, and weights that sum to 1, for a mean over the numbers of items above.
 
-        These numbers are ``above``, ..., ``above + tied``, of ``total`` irrelevant items.
+        These numbers are ``above``, ..., ``above + tied``; ``total`` is the number of irrelevant
+        items.
         """
         last = above + tied
 
         def end_of(first: int) -> int:
             end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
             if self.design.once and (first < m or end > total - m):
-                # Near the ends of the list the distribution of the sampled rank is not smooth, so
-                # a panel contains no more ranks than nodes and is summed directly.
+                # Near the ends of the list the distribution of the sampled rank is not smooth. A
+                # panel then has at most SIZE ranks, which are summed one by one.
                 end = min(last, first + SIZE - 1)
-            # Round the length down to one of few values, because each length needs its Gauss rule.
+            # Round the length of the panel down to one of a few lengths, because each length needs
+            # a Gauss rule of its own.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 
@@ -248,10 +253,11 @@ class Protocol:
         return self._vector(metric, counts, m, position)[0]
 
     def law_key(self, counts: RankCounts, m: int) -> object:
-        """Return a key that says which rank sets can share computations.
+        """Return a key; rank sets with equal keys can share computations.
 
-        If two rank sets have the same key, an item that occurs in both has the same distribution of
-        the sampled rank and the same corrected values.
+        Equal relevant items (with the same rank, ties, position, n and mass_above) of rank sets
+        with equal keys have the same distribution of the sampled rank and the same corrected
+        values.
         """
         if not self.correction.by_rank:
             return counts.mass is None
@@ -267,7 +273,10 @@ class Protocol:
         return vector(self.correction, metric, self._fitted(counts, m, position), position)
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
-        """Return the sampling that the correction is fitted to; its n is the rounded mean n."""
+        """Return the sampling that the correction is fitted to; its n is the rounded mean n.
+
+        The mean is over the relevant items at this position within their instance.
+        """
         n = counts.populations[position]
         fitted = SCHEMES[self.fit_scheme]
         n = max(n, m + 1) if fitted.distinct else n
@@ -279,12 +288,12 @@ def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
-    """Return the distribution of the sampled items above, averaged over each item's tied ranks.
+    """Return each relevant item's distribution of the number of drawn items above, (items, m + 1).
 
-    With K of N negatives above the item, s of the m drawn negatives are above it in
-    C(K, s) C(N-K, m-s) of C(N, m) samples. The sum over K <= x of this product is the number of
-    (m+1)-subsets of 0..N whose (s+1)-th smallest element is at most x: a tail of another
-    hypergeometric distribution.
+    It is the mean over the ranks that the item may have among its ties. With K of N negatives above
+    the item, s of the m drawn negatives are above in C(K, s) C(N-K, m-s) of C(N, m) samples. The
+    sum over K <= x of this product is the number of (m+1)-subsets of 0..N whose (s+1)-th smallest
+    element is at most x: a tail of another hypergeometric distribution.
     """
     places = counts.negatives + 1
 
@@ -298,10 +307,7 @@ def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
 
 
 def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
-    """Return the relevant items as the metric ranks them.
-
-    For TOPK and ATOP, each relevant item is an instance of its own.
-    """
+    """Return the counts; for TOPK and ATOP, with each relevant item as an instance of its own."""
     return rank_sets.one_item_per_instance(counts) if metric.of_others else counts
 
 

@@ -25,21 +25,22 @@ from scipy.linalg import eigh_tridiagonal
 from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints
 
-SIZE = 16  # default largest number of nodes of a panel; shorter panels are summed rank by rank
+SIZE = 16  # default number of nodes of a panel; a panel with fewer ranks is summed rank by rank
 HEAD = 64  # this many top ranks are summed one by one, because metrics are steepest there
 _DIRECT = 1_000  # largest number of candidates for which all ranks are summed one by one
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Limits on the lengths of the panels, and on their numbers of nodes."""
+    """Limits on the length of a panel of ranks, and on the number of its nodes."""
 
     size: int  # largest number of nodes of a panel
     #: Largest length of a panel in arcsin(sqrt(p)), in units of 1/sqrt(m); p is the share of the
     #: items that are above the relevant item.
     width: float
     steep: int  # largest ratio of the last rank of a panel to its first rank
-    mirrored: bool = False  # whether the last ranks need panels as short as the first ranks
+    #: Whether the panels of the last ranks must be as short as the panels of the first ranks.
+    mirrored: bool = False
 
 
 LAW = Rule(36, 6.0, 12)  # for sums of P(sampled rank | true rank) under a uniform scheme
@@ -64,10 +65,10 @@ def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
 
 
 def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, Floats, Ints]:
-    """Return nodes and weights for sums of a smooth function over each panel first..end - 1.
+    """Return nodes and weights for sums of a smooth function over the panels first..end - 1.
 
-    Each panel has at most ``size`` nodes. The third array holds the index of each panel's first
-    node.
+    Each panel has at most ``size`` nodes. The third array holds, for each panel, the index of its
+    first node.
     """
     first, length = np.asarray(first, dtype=np.int64), np.subtract(end, first)
     count = np.minimum(length, size)
@@ -82,7 +83,7 @@ def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, 
 
 
 def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Floats, Floats]:
-    """Return nodes, and weights that sum to 1, for the mean of a function over first..last.
+    """Return nodes, and weights that sum to 1, for a function's mean over the integers first..last.
 
     ``end_of`` maps the first integer of a panel to the last integer that the panel may contain.
     """
@@ -94,12 +95,14 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return the largest number of items above in a panel that starts with ``first`` items above.
+    """Return the last element of a panel of numbers of items above the relevant item.
 
-    Over the panel, arcsin(sqrt(p)) grows by at most ``width``; p is the share of the sampling
-    weight that is above. Each of the ``total`` items has weight 1, or ``odds`` if it is above.
+    The first element is ``first``. Over the panel, arcsin(sqrt(p)) grows by at most ``width``; p is
+    the share of the sampling weight that the items above have. Each of the ``total`` irrelevant
+    items has weight 1, or ``odds`` if it is above.
     """
-    # Compute the angle arcsin(sqrt(p)) by arctan2, because rounding may give a p above 1.
+    # The angle is arcsin(sqrt(p)) + width. It is computed by arctan2, because a rounding error may
+    # make p larger than 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
     if angle >= np.pi / 2:
         return total
@@ -108,18 +111,19 @@ def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
 
 
 def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> list[int]:
-    """Return the last rank of each panel, for sums of a sampling's distributions over ranks 1..n.
+    """Return the last rank of each panel, for sums over the true ranks 1..n.
 
-    A panel also ends at each rank in ``stops``, because the summed function may jump after it.
+    Distributions of the sampled rank given the true rank are summed. A panel also ends at each rank
+    in ``stops``, because the summed function may jump after this rank.
     """
     n, m = sampling.n, sampling.m
     head = whole = HEAD
     width = rule.width / np.sqrt(m)
     if sampling.design.once:
         # The distribution is not smooth near the ends of the list, where a sample may contain all
-        # items above, or all items below. A sample contains all of h items with probability
-        # share^h, which is 1e-18 for h = ``whole``. The ``whole`` ranks at each end are therefore
-        # summed one by one.
+        # items above, or all items below. With ``share`` = m / (n - 1), a sample contains all of h
+        # items with probability share^h, which is 1e-18 for h = ``whole``. The ``whole`` ranks at
+        # each end are therefore summed one by one.
         share = min(m / (n - 1), 1.0)
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)
@@ -150,7 +154,8 @@ def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Float
     """Return nodes and weights for sums over the number of irrelevant items above, 0..n - 1.
 
     The summed function is a product of distributions of the sampled rank and of a metric, which may
-    jump between ``cut - 1`` and ``cut`` items above. If n is at most 1,000, every number is a node.
+    jump between ``cut - 1`` and ``cut`` items above. If n is at most 1,000, each of the numbers
+    0..n - 1 is a node.
     """
     n = sampling.n
     if n <= _DIRECT:

@@ -49,16 +49,16 @@ class ByDigest:
 def digest_of(
     head: str, columns: Iterable[NDArray[Any] | None], labels: NDArray[Any] | None
 ) -> str:
-    """Return one SHA-256 of a text, numeric columns of equal length, and labels together."""
+    """Return one SHA-256 of the text ``head``, numeric columns of equal length, and labels."""
     state = hashlib.sha256(head.encode())
     whole = None
     if labels is not None and labels.dtype.kind in "iu" and labels.max() < 2**63:
-        # The text of larger labels, which do not fit into int64, is hashed below.
+        # Such integers fit into int64. All other labels are hashed as text at the end.
         whole = labels.astype(np.int64, copy=False)
     for array in (*columns, whole):
         if array is None:
             state.update(b"|")
-        elif np.all(array == array[0]):  # most columns are constant: hash one entry
+        elif np.all(array == array[0]):  # most columns are constant, so one entry is enough
             state.update(b"=" + array[0].tobytes())
         else:
             state.update(b"#")
@@ -70,12 +70,12 @@ def digest_of(
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Arrays with one entry per relevant item, or one entry for all equal relevant items.
+    """Relevant items as arrays: one entry for each item, or for each group of equal items.
 
-    The item of an entry is the ``position``-th best of ``relevant`` relevant items of its instance.
-    Of the instance's ``negatives`` irrelevant items, ``above`` are strictly above the item and
-    ``tied`` are tied with it. ``mass`` is the share of the sampling weight above the item, if
-    known. ``count`` is the number of instances that have such an item.
+    An entry describes the ``position``-th best of the ``relevant`` relevant items of an instance.
+    Of the instance's ``negatives`` irrelevant items, ``above`` are strictly above the relevant item
+    and ``tied`` are tied with it. ``mass`` is the share of the sampling weight above the relevant
+    item, or None if it is unknown. ``count`` is the number of instances with such an item.
     """
 
     above: Ints
@@ -112,9 +112,9 @@ class RankCounts:
 
     @cached_property
     def populations(self) -> dict[int, int]:
-        """Rounded mean number of candidates of the relevant items at each position.
+        """Map from each position to the rounded mean number of candidates of its relevant items.
 
-        The candidates of a relevant item are the item itself and the irrelevant items.
+        The candidates of a relevant item are the item itself and its instance's irrelevant items.
         """
         sizes = {}
         for j in self.positions:
@@ -151,7 +151,7 @@ def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int:
-    """Return the weighted mean rounded to the nearest whole number, halves up."""
+    """Return the weighted mean, rounded to the nearest whole number; a half is rounded up."""
     return int(np.floor(np.average(values, weights=weights) + 0.5))
 
 
@@ -167,10 +167,10 @@ def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Return the index of the first row of each group of equal rows, and the group of each row.
+    """Return the index of the first row of each group of equal rows, and each row's group number.
 
-    The number of a group is its place in the sorted list of distinct rows. The ``columns`` of the
-    rows are arrays of equal length.
+    Groups are numbered in the sorted order of their rows. ``columns`` are the columns of the rows,
+    arrays of equal length.
     """
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
@@ -181,8 +181,9 @@ def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
             key, size = key * among + code, size * among
     if size > 4 * len(key):
         return np.unique(key, return_index=True, return_inverse=True)[1:]
-    # There are few possible keys, so a table of all keys is faster than sorting. Rows are written
-    # in reverse order, so that the first row of each key is written last and remains.
+    # Equal rows have equal keys, whole numbers below ``size``. As ``size`` is small here, a table
+    # of all keys is faster than sorting. It is filled from the last row to the first, so that the
+    # first row of each key overwrites the others.
     first = np.full(size, -1)
     first[key[::-1]] = np.arange(len(key))[::-1]
     occurs = first >= 0
@@ -197,8 +198,9 @@ def all_of(parts: Sequence[RankCounts]) -> RankCounts:
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Return the distinct items of several systems, and per system the indices of its items there.
+    """Return the distinct items of several systems, and for each system's items their indices.
 
+    The indices refer to the distinct items.
     Items that differ only in ``relevant`` have the same distribution of the sampled rank, so they
     are merged too, and ``relevant`` of the result has no meaning. ``count`` is the sum over merged
     items.
@@ -211,8 +213,9 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 
 
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
-    """Make each relevant item an instance of its own, with all other items as negatives.
+    """Make each relevant item an instance of its own.
 
+    All other items of the original instance, also relevant ones, are its negatives. The metrics
     TOPK and ATOP rank a relevant item in this way.
     """
     alone = np.ones_like(counts.position)
@@ -246,9 +249,9 @@ class RankSet(ByDigest):
         Number of irrelevant items tied with the relevant item. Their order is random, and ``ranks``
         holds the best possible rank.
     mass_above
-        Share of the sampling weight that is above the item, in 0..1: it is 0 if no irrelevant item
-        is ranked above the item, and 1 if all are. The popularity scheme uses it; uniform schemes
-        raise an error, see :meth:`without_mass`.
+        Share of the irrelevant items' sampling weight that is above the relevant item, in 0..1: it
+        is 0 if no irrelevant item is ranked above the relevant item, and 1 if all are. The
+        popularity scheme uses it; uniform schemes raise an error, see :meth:`without_mass`.
     counts
         Number of instances that a row represents: positive, and equal within an instance.
     beyond
@@ -339,7 +342,10 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Raise ValueError unless ``mass`` is 0 if no irrelevant item is above, 1 if all are."""
+        """Raise ValueError if ``mass`` contradicts the rank of a relevant item.
+
+        ``mass`` must be 0 if no irrelevant item is ranked above the item, and 1 if all are.
+        """
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -355,8 +361,8 @@ class RankSet(ByDigest):
         """Return the order of the rows by instance and rank, and two columns in this order.
 
         The columns are the position of each relevant item among those of its instance, and the
-        number of relevant items of the instance. ``self.ranks`` gets, for each unknown rank, the
-        best rank that it may have.
+        number of relevant items of the instance. In ``self.ranks``, unknown ranks are replaced by
+        the best ranks that these items can have.
         """
         rows = len(self.ranks)
         codes, distinct = codes_of(self.instances)
@@ -370,8 +376,8 @@ class RankSet(ByDigest):
         position = np.arange(rows) - np.repeat(starts, sizes) + 1
         relevant = np.repeat(sizes, sizes)
         if self.beyond.any():
-            # An item of unknown rank comes after the items of known rank in its instance, and after
-            # the irrelevant items tied with these.
+            # In an instance, an item of unknown rank is below all items of known rank, and below
+            # the irrelevant items tied with them.
             least = self.ranks[order] - position + self.ties[order]
             above, at = np.unique(least, return_inverse=True)
             most = np.maximum.accumulate(code * len(above) + at) % len(above)
@@ -457,7 +463,7 @@ class RankSet(ByDigest):
         return int(self.ranks[self.beyond].min()) - 1 if self.beyond.any() else None
 
     def completed(self, best: bool) -> RankSet:
-        """Return a copy in which unknown ranks have their best (or worst) possible values.
+        """Return a copy in which unknown ranks have their best or, if not ``best``, worst values.
 
         The copy has no ``mass_above``, because this share depends on the true ranks.
         """
@@ -480,7 +486,8 @@ class RankSet(ByDigest):
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
         """Raise ValueError if ranks are unknown, unless they are all beyond the metric's cutoff.
 
-        If ``metric`` is None, every rank must be known, because the computation ``what`` needs it.
+        If ``metric`` is None, every rank must be known; ``what`` names the computation that needs
+        the ranks.
         """
         if (largest := self.largest_cutoff) is None:
             return
@@ -540,11 +547,12 @@ _SEED = 0  # seed for drawing the order of tied items, so that repeated calls gi
 
 
 def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
-    """Draw ranks at random for relevant items of one list that are tied with each other.
+    """Return ranks and ties after drawing an order for relevant items tied with each other.
 
-    ``ties`` is the number of other items, relevant or not, that are tied with an item. Return the
-    ranks and the ties, which are then numbers of irrelevant items only. An item that is not tied
-    with another relevant item keeps its rank and its ties.
+    For each relevant item, ``lists`` is the number of its ranked list, and ``ties`` is the number
+    of other items, relevant or not, that are tied with it. Relevant items of a list that are tied
+    with each other get different random ranks, and their ties become 0. All other items keep their
+    rank and their ties.
     """
     order = np.lexsort((ranks, lists))
     fresh = (np.diff(lists[order]) != 0) | (np.diff(ranks[order]) != 0)
@@ -589,7 +597,7 @@ def require_several(value: object) -> None:
 
 
 def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:
-    """Return, for each rank r in ``places``, the share of relevant items of true rank at most r.
+    """Return, for each rank r in ``places``, the share of relevant items with true rank up to r.
 
     A tied item contributes the probability that its rank in a random order of the ties is at most
     r.

@@ -16,19 +16,20 @@ from sampledash.sampling import Sampling, weighted_pmf_sums
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Flags, Floats, Ints
 
-#: Significance level of the test (:func:`chance_if_set`) of whether m correlates with the rank.
+#: Significance level of the test (:func:`chance_if_set`) of whether m, an instance's number of
+#: negatives, correlates with the rank of its relevant item.
 LEVEL = 1e-3
-#: The two possible explanations if m correlates with the rank.
+#: The two possible explanations of a correlation between m and the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
 #: If the p-value of :func:`chance_if_set` is below this level, confidence intervals hold under both
-#: explanations. If m was set beforehand, the rank distribution may then differ between values of m.
+#: explanations. Under the first one, the rank distribution of the instances may depend on m.
 DOUBTFUL = 0.05
-_STRATUM = 50.0  # the test of m compares instances in groups of about this many with similar n
+_STRATUM = 50.0  # the test of m compares only instances of similar n, in groups of about this size
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
 _NEAR = 1.5  # largest ratio of n (or of m) within a stratum that has enough instances
-#: Largest ratio of two n in any stratum. The ratio of two m may be larger, because each instance of
-#: a stratum is reduced to the smallest m.
+#: Largest ratio of two n in any stratum. The ratio of two m may be larger, because all instances of
+#: a stratum are reduced to its smallest m.
 _FAR = 4.0
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
@@ -44,8 +45,8 @@ class Outcomes:
     #: For each m, the number of instances with 0, ..., m sampled negatives above the relevant item:
     #: shape (m + 1,), or (runs, m + 1) if each of several simulated runs has its own sample.
     counts: tuple[Floats, ...]
-    #: Whether m depended on which negatives were drawn. Then the number of instances with each m is
-    #: random.
+    #: Whether m depended on which negatives were drawn. If so, the number of instances with each m
+    #: is random.
     adaptive: bool = False
     #: In the worst case, this many instances carry as much information as one independent instance.
     design_effect: float = 1.0
@@ -189,7 +190,7 @@ class SampledRankSet(ByDigest):
                 "RankSet; else give the m that was used"
             )
         if size.min() == 2 and np.any(odd := (size == 2) & (rank > 1) & (rank <= drawn)):
-            # With n = 2 there is one negative, so either all m draws are above or none is.
+            # With n = 2 all m draws give the same negative, so all of them are above or none is.
             i = int(np.argmax(odd))
             raise ValueError(
                 f"sampled_rank {where} is {rank[i]}, which cannot occur with n = 2 and m = "
@@ -311,10 +312,11 @@ class SampledRankSet(ByDigest):
         return self._outcomes(self.counts > 0)
 
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
-        """Return how often each sampled rank occurred among some of the instances.
+        """Return how often each sampled rank occurred among the given ``instances``.
 
-        An instance with more than ``most`` negatives is reduced to ``most``: its weight is divided
-        among the sampled ranks that it may have after the other negatives are dropped at random.
+        An instance with more than ``most`` negatives is reduced to ``most`` negatives: the others
+        are dropped at random, and the weight of the instance is divided among the sampled ranks
+        that this can give.
         """
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, counts = self.sampled_ranks[instances] - 1, []
@@ -324,7 +326,8 @@ class SampledRankSet(ByDigest):
             whole, part = m == size, (drawn == size) & (m > size)
             seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
             if np.any(part):
-                # Add the instances with more negatives, averaged over all ways to drop the excess.
+                # Add the instances with more negatives than ``most``, averaged over all ways to
+                # drop the excess negatives.
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             seen.setflags(write=False)
@@ -348,9 +351,8 @@ class SampledRankSet(ByDigest):
         """How often each sampled rank occurred in each stratum, a group of instances of similar n.
 
         Estimates give each stratum its own distribution of true ranks. If m was set beforehand and
-        may correlate with the rank, a stratum contains instances of similar m too. Each instance of
-        a stratum is then reduced to the smallest m of the stratum, as if its other negatives had
-        been dropped at random.
+        may correlate with the rank, the instances of a stratum have similar m too, and they are
+        reduced to the smallest m of the stratum: the other negatives are dropped at random.
         """
         used = np.flatnonzero(self.counts > 0)
         level = LEVEL if self.adaptive is None else DOUBTFUL
@@ -369,10 +371,11 @@ class SampledRankSet(ByDigest):
 
 
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
-    """Return the ``instances`` in groups of neighbouring sizes (n or 1/m), in increasing order.
+    """Return the ``instances`` in groups of similar size, in increasing order of size.
 
-    A group contains sizes up to _NEAR times its smallest size. If these are fewer than _ENOUGH
-    instances, it also contains larger sizes, below ``far`` times its smallest size.
+    The size of an instance is n or 1/m. A group contains instances up to _NEAR times its smallest
+    size. If these are fewer than _ENOUGH instances, larger instances are added until there are
+    enough, but none above ``far`` times the smallest size.
     """
     logs, place = np.unique(np.log(np.asarray(sizes)[instances]), return_inverse=True)
     totals = np.bincount(place, weights[instances])
@@ -392,9 +395,9 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return the n that represents several instances with m negatives.
+    """Return one n to stand for several instances with m negatives and the mean n ``mean``.
 
-    The result is the mean n, ``mean``, or m + 1 if m distinct negatives need a larger n.
+    The result is ``mean``, but at least m + 1 if the m negatives must be distinct.
     """
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
@@ -413,13 +416,13 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     large m.
 
     The test is that of Cochran, Mantel & Haenszel: two scores of this number (its mean, and whether
-    it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n,
-    and compared with all permutations. Each score is the mean over all ways to drop negatives, so
-    that the result is reproducible. The variance is that of a single random way, which is larger,
-    so that the error rate is not above the stated level. If n determines m (all candidates, or a
-    share of them), the p-value is 1.
+    it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n.
+    The correlations are compared with those under all permutations of m. Each score is the mean
+    over all ways to drop negatives, so that the result is reproducible. The variance is that of a
+    single random way, which is larger, so that the error rate is not above the stated level. If n
+    determines m (all candidates, or a share of them), the p-value is 1.
 
-    If few instances have another m than the rest, the sum of their scores is not normally
+    If nearly all instances have the same m, the sum of the scores of the others is not normally
     distributed. The tail of the sum is therefore bounded by Bernstein's inequality with the largest
     contribution of an instance. If all contributions are small, the bound is close to the normal
     tail.
@@ -444,9 +447,10 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
 
-    # For the ``fewest`` negatives that remain after dropping: the mean share above the item, the
-    # second moment of this share, and the probability ``none`` that no remaining negative is above
-    # (0 if fewer than ``fewest`` negatives are below, because ``left`` is then -inf).
+    # In each instance, ``fewest`` negatives (the smallest m of its stratum) remain after dropping.
+    # Compute the mean share of them that is above the item, the second moment of this share
+    # (``square``), and the probability ``none`` that none of them is above. It is 0 if fewer than
+    # ``fewest`` negatives are below the item, because ``left`` is then -inf.
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
@@ -458,8 +462,8 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # If ``fewest`` is 1, then ``none`` is 1 - ``share``, so the covariance matrix of the two scores
-    # has an eigenvalue 0, which is left out.
+    # If ``fewest`` is 1, then ``none`` is 1 - ``share``, so the covariance matrix of these two
+    # scores has an eigenvalue 0. Such eigenvalues are left out.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
@@ -488,8 +492,8 @@ def _follows(n: Ints, m: Ints) -> bool:
 def _strata(n: Ints, weight: Floats) -> Ints:
     """Return the number of the group (stratum) that each instance belongs to in the test of m.
 
-    A group contains about 50 instances with neighbouring n, and all instances of each such n.
-    Numbers increase with n.
+    A group contains about 50 instances of similar n. Instances of equal n are in the same group.
+    Groups are numbered in increasing order of n.
     """
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)
@@ -501,9 +505,9 @@ def _strata(n: Ints, weight: Floats) -> Ints:
 def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
     """Return the midrank of each instance's m within its stratum, as a share of the stratum.
 
-    It is the share of the stratum's instances with a smaller m plus half the share with an equal m,
-    plus a constant of the stratum that the caller subtracts. Instances must be sorted by stratum
-    and m.
+    The midrank is the share of the stratum's instances with a smaller m, plus half the share with
+    an equal m. The result also has a constant of the stratum added, which the caller subtracts.
+    Instances must be sorted by stratum and m.
     """
     group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)

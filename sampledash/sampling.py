@@ -1,11 +1,11 @@
-r"""Sampling of negatives: its parameters, and the exact distribution of the sampled rank.
+r"""Sampling of negatives: the class :class:`Sampling`, and the distribution of the sampled rank.
 
 With ``a`` irrelevant items above the relevant item and ``b`` below it, the number of drawn items
 above it, which is the sampled rank minus one, has the distribution
 
 * with replacement: Binomial(m, a/(a+b)) (eq. 15 of Krichene & Rendle 2020);
 * without replacement: Hypergeometric(a+b, a, m);
-* popularity-weighted: Binomial(m, q), where q is the share of the sampling weight that is above;
+* popularity-weighted: Binomial(m, q), where q is the share of the sampling weight above the item;
 * if the number D of different drawn items varies: Hypergeometric(a+b, a, D), averaged over D.
 
 Notes
@@ -31,20 +31,22 @@ from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints
 
-#: The sampling weight above and below each relevant item, and the weight of the item in a sum.
+#: For several relevant items: the sampling weights above the items and below them, and the factors
+#: with which the items enter a sum.
 Weighted = tuple[Floats, Floats, Floats]
 
-_CHUNK = 1 << 20  # largest number of probabilities in a block: a few MiB, which fit the CPU cache
-#: Half width, in standard deviations, of the range of sampled items above for which probabilities
-#: are computed. The probability of all numbers outside this range is below 1e-30.
+_CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
+#: Half width, in standard deviations, of the range of numbers of sampled items above for which
+#: probabilities are computed. Together, all other numbers have a probability below 1e-30.
 _SIGMAS = 12
-# Constants of ``merge_laws``, which interpolates rows (distributions of the sampled items above)
-# over the share of items above and, without replacement, over the number N of items.
+# Constants of ``merge_laws``, which interpolates rows (distributions of the number of sampled items
+# above) over the share of items above and, without replacement, over the number N of items.
 _POINTS = 24  # number of interpolation points in an interval of the share of items above
 _SIZES = 12  # largest number of interpolation points over N
 #: Without replacement, rows are grouped into bands by N. A band has this width in log(1 - m/N).
 _BAND = 0.25
-#: Without replacement, a row with fewer items above, or below, than this is not interpolated.
+#: Without replacement, a row (see ``merge_laws``) is not interpolated if the number of items above
+#: the relevant item, or of items below it, is smaller than this.
 _END = 64
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
 #: With at least this many rows (relevant items) and one m, ``pmf`` computes one column (a number of
@@ -116,7 +118,7 @@ class Sampling:
         return float(self.m if sizes is None else sizes(self.m, self.n - 1) @ np.arange(self.m + 1))
 
     def weights(self, rank: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the sampling weight above and below each true rank; check that it is in 1..n."""
+        """Return the sampling weights above and below each true rank, which must be in 1..n."""
         return self._weights(checks.ranks("rank", rank, np.asarray(self.n)) - 1)
 
     def _weights(self, above: ArrayLike) -> tuple[Floats, Floats]:
@@ -146,9 +148,10 @@ class Sampling:
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different sampled items, given that ``above`` are above the item.
+        """Draw the number of different sampled items, if it varies; otherwise return m.
 
-        Where the scheme fixes this number, the result is m.
+        The number is drawn from its distribution given that ``above`` of these items are above the
+        relevant item, whose true rank is ``rank``.
         """
         sizes, chances = zip(*_sizes(self.scheme, self.m, self.n - 1), strict=True)
         if len(sizes) == 1:
@@ -195,8 +198,9 @@ def parse_sampling(text: str) -> Sampling:
 def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
     """Return the probabilities of 0..max(m) sampled items above, a row per (m, above, below).
 
-    Without replacement, ``above`` and ``below`` are numbers of items; otherwise they are any
-    non-negative weights. Both may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
+    Without replacement, ``above`` and ``below`` are the numbers of items above and below the
+    relevant item; otherwise they are any non-negative weights. Both may be fractional. The shape is
+    (rows, max(m) + 1), and rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
     if SCHEMES[scheme].varies:
@@ -231,7 +235,10 @@ def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
 
 
 def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -> Ints:
-    """Return the sample size of each instance with these ``negatives``; draw sizes that vary."""
+    """Return the number of sampled items of each instance; draw it at random where it varies.
+
+    ``negatives`` are the numbers of negatives of the instances.
+    """
     result = SCHEMES[scheme].drawn(m, negatives)
     for total in np.unique(negatives).tolist() if SCHEMES[scheme].varies else ():
         at, (sizes, chances) = negatives == total, zip(*_sizes(scheme, m, total), strict=True)
@@ -254,7 +261,8 @@ def pmf_window(
 ) -> tuple[Ints, Floats]:
     """Return the :func:`pmf` in a window of ``width`` columns around the mode of each row.
 
-    The results are the first column of each window, (rows,), and the probabilities, (rows, width).
+    Return the number of the first column of each window, (rows,), and the probabilities in the
+    windows, (rows, width).
     The window must be wide enough to omit only negligible probabilities.
     """
     a, b, draws = _columns(m, above, below)
@@ -291,10 +299,11 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         low, high = float(shares.min()), float(shares.max())
         # If the share ``high`` of the N items is drawn, all of h items are drawn with probability
         # high^h. ``end`` is h / N for the h at which this probability is 1e-18, or for h = _END if
-        # that is larger. Rows with a share of items above below ``end`` are not interpolated.
+        # that is larger. Rows whose share of items above is outside end..1 - end stay as they are.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # Within the band, the logarithm of a non-negligible probability changes by up to 4 times
-        # ``x``, so that interpolation with k points has an error of about x^k / k!.
+        # ``sizes`` is the number of interpolation points over N. Within the band, the logarithm of
+        # a non-negligible probability changes by up to 4 times ``x``, so that interpolation with k
+        # points has an error of about x^k / k!.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -313,9 +322,9 @@ def _merge(
 ) -> Weighted:
     """Return the part with fewer rows: merge those whose share of items above is in end..1 - end.
 
-    The numbers of items lie in 1/high..1/low; if ``high`` is 0, rows are merged by shares alone.
-    ``width`` is the number of panels per radian of arcsin(sqrt(share)), and ``sizes`` the number of
-    interpolation points over the number of items.
+    The numbers of items N = above + below lie in 1/high..1/low. If ``high`` is 0, rows are merged
+    by their shares, whatever their N. ``width`` is the number of panels (intervals) per radian of
+    arcsin(sqrt(share)), and ``sizes`` the number of interpolation points over N.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -404,9 +413,10 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 
 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
-    """Return, for each row, the most likely number of sampled items above the relevant item.
+    """Return the most likely number of sampled items above the relevant item, for each row.
 
-    :func:`pmf` is fastest if rows are sorted by this number.
+    ``a`` and ``b`` hold each row's numbers of items, or weights, above and below. :func:`pmf` is
+    fastest if its rows are sorted by the most likely number.
     """
     if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
@@ -414,12 +424,10 @@ def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
 
 
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
-    """Return the probability of each number ``s``, and of s[-1] + 1, of sampled items above.
-
-    Each row is divided by its sum.
-    """
+    """Return the probabilities of ``s`` and of s[-1] + 1 sampled items above; rows sum to 1."""
     if SCHEMES[scheme].distinct:
-        # Negative factors occur for impossible numbers if a or b is fractional. Replace them by 0.
+        # If a or b is fractional, the factors of impossible numbers s can be negative. Replace
+        # negative factors by 0.
         up = (draws - s) * np.maximum(a - s, 0)
         down = (s + 1) * np.maximum(b - draws + s + 1, 0)
     else:
@@ -433,7 +441,7 @@ def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: 
 def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
     """Return probabilities p(s) up to a factor: p is 1 at the mode, and p(s+1)/p(s) = up/down.
 
-    ``rising`` is true where s is the mode or larger.
+    ``rising`` is true where s is the mode or a larger number.
     """
     numerator, denominator = np.where(rising, up, down), np.where(rising, down, up)
     ratio = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
@@ -444,7 +452,9 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Return the :func:`pmf` of many rows, computing all rows for one number of items at a time.
+    """Return the :func:`pmf` of many rows, computed column by column.
+
+    A column contains, for all rows, the probability of one number of sampled items above.
 
     The transpose of the result is contiguous in memory.
     """
@@ -456,14 +466,14 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # Compute the probabilities of more sampled items above than the mode. Then compute those of
-    # fewer in the same way, as probabilities of more sampled items *below* the relevant item.
+    # First compute the probabilities of numbers of sampled items above that are larger than the
+    # mode. Then compute those of smaller numbers in the same way, after exchanging above and below.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         # ``ends[s]`` is the number of rows with a mode up to s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
         rest, low = y - taken * (m - 1), 0
         for s, end in enumerate(ends):
-            if s % 8 == 0:  # skip rows whose probabilities have become negligible
+            if s % 8 == 0:  # leave out rows whose probabilities have become negligible
                 low += int(np.argmax(np.append(q[s, low:end] > _TINY, True)))
             if low < end:
                 step = np.maximum(x[low:end] - taken * s, 0) * (m - s)
@@ -486,9 +496,10 @@ def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tu
 def item_weights(
     scheme: str, above: ArrayLike, below: ArrayLike, odds: float
 ) -> tuple[Floats, Floats]:
-    """Return the sampling weights above and below a relevant item, from the numbers of items.
+    """Return the sampling weights of the items above and of those below a relevant item.
 
-    Each item has weight 1, but with a weighted scheme each item above has weight ``odds``.
+    ``above`` and ``below`` are the numbers of these items. Each item has weight 1, except that with
+    a weighted scheme each item above has weight ``odds``.
     """
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return a * SCHEMES[scheme].odds(odds), b
@@ -497,7 +508,10 @@ def item_weights(
 def draw_above(
     scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike, rng: np.random.Generator
 ) -> Ints:
-    """Draw the number of sampled items above the relevant item, for each broadcast entry."""
+    """Draw the number of sampled items above the relevant item, for each entry of the arrays.
+
+    The arrays ``m``, ``above`` and ``below`` are broadcast to a common shape.
+    """
     draws, a, b = np.broadcast_arrays(m, above, below)
     if SCHEMES[scheme].varies:
         every, total = np.unique(draws), np.rint(a + b).astype(np.int64)
@@ -544,7 +558,7 @@ def pmf_longdouble(scheme: str, m: int, above: Floats, below: Floats) -> NDArray
 
 def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of ``vector`` (m + 1,) under each row of ``p`` (rows, m + 1)."""
-    # Beyond a cutoff, the values of a metric are 0 and need no computation.
+    # The values of a metric beyond its cutoff are 0, so only the columns up to there are needed.
     last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))
     head, values = p[:, :last], vector[:last]
     mean = head @ values

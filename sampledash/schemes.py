@@ -27,10 +27,10 @@ class Design:
     """Properties of a sampling scheme: a row of :data:`SCHEMES`."""
 
     label: str  # name of the scheme in menus and links
-    words: str  # words after "drawn" in sentences
-    paper: str  # words after "sampled" in the paragraph that users copy into their paper
-    #: TeX of the distribution of the number of drawn items above the relevant item: a Jinja2
-    #: template (formula.tex.jinja).
+    words: str  # how sentences on pages go on after "drawn", such as "with replacement"
+    paper: str  # how the paragraph that users copy into their paper goes on after "sampled"
+    #: TeX of the distribution of the number of drawn items above the relevant item. It is a Jinja2
+    #: template, which formula.tex.jinja includes.
     law: str
     distinct: bool = False  # whether no item is drawn twice; m is then at most n - 1
     #: Whether items differ in sampling weight, which is given by ``odds`` or by ``mass_above``.
@@ -92,7 +92,7 @@ def usual_first() -> list[Scheme]:
 
 
 def uniform() -> tuple[str, ...]:
-    """Return the names of the schemes in which all items are drawn equally often."""
+    """Return the names of the schemes in which all items are equally likely to be drawn."""
     return tuple(name for name, design in SCHEMES.items() if not design.weighted)
 
 

@@ -22,7 +22,7 @@ from sampledash.types import Floats
 #: relevant item enters the mean.
 Contributions = tuple[Metric, list[Floats], Floats]
 
-_BLOCK = 1 << 17  # number of random draws in a block of simulated runs: some ten milliseconds
+_BLOCK = 1 << 17  # number of random draws in a block of runs, which takes some ten milliseconds
 
 
 def simulate(
@@ -91,7 +91,7 @@ def batches(
 
 
 def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
-    """Return the relevant items with count 1 each: an instance with count c is repeated c times."""
+    """Return the relevant items with count 1: an instance with count c is repeated c times."""
     if np.any(ranks.counts != np.floor(ranks.counts)):
         raise ValueError(f"counts of system {ranks.system!r} must be whole numbers to simulate")
     rows = ranks.rows(ties)
@@ -108,7 +108,8 @@ def contributions(
 ) -> Contributions:
     """Return the values and factors with which the relevant items ``rows`` enter the mean metric.
 
-    Corrections are fitted to ``counts``, the relevant items of the whole rank set.
+    Corrections are fitted to ``counts``, the relevant items of the whole rank set. The result is
+    described at :data:`Contributions`.
     """
     last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
     ranked = as_ranked_by(metric, counts)
@@ -124,16 +125,17 @@ def run_sums(
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
-    """Simulate runs; return each metric's sum over the relevant items ``rows``: (runs, metrics).
+    """Return, for each simulated run, the sum of the items' contributions to each mean metric.
 
-    ``values`` has the :func:`contributions` of the items to each metric. ``rows`` must be sorted by
-    instance, and within an instance by position, the best item first.
+    The shape is (runs, metrics). ``values`` has the result of :func:`contributions` for each
+    metric. The relevant items ``rows`` must be sorted by instance, and within an instance by
+    position, the best item first.
     """
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    # In some schemes, the number of different sampled items is random. It is then drawn first, and
-    # afterwards this number of items is drawn without replacement.
+    # If the number of different sampled items of an instance is random, ``draw_sizes`` draws it
+    # below, and this number of items is then drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme
     first = np.flatnonzero(rows.position == 1)
     repeats = runs if protocol.design.varies else 1
@@ -215,8 +217,8 @@ def sample_ranks(
     rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
     drawn = draw_sizes(scheme, m, rows.negatives, rng)
-    # In some schemes, the number of different sampled items is random. ``draw_sizes`` has drawn it,
-    # and this number of items is now drawn without replacement.
+    # If the number of different sampled items of an instance is random, ``draw_sizes`` has drawn
+    # it, and this number of items is now drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else scheme
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(law, drawn, *protocol.weights(rows, above), rng)

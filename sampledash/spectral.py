@@ -1,7 +1,7 @@
 r"""How much of each polynomial component of a metric a correction keeps (eq. 25).
 
-A metric is a function of the true rank, thus a sum of polynomials of degree 0, 1, 2, ... A
-correction keeps mostly those of low degree, like a low-pass filter.
+A metric is a function of the true rank, thus a sum of polynomials of degree 0, 1, 2, ..., its
+components. A correction keeps mostly the components of low degree, like a low-pass filter.
 
 Let A hold P(sampled rank | true rank), and let the prior be uniform. Divide the columns of A by the
 square roots of their sums: :math:`S_{rs} = A_{rs} / \sqrt{c_s}`, :math:`c_s = \sum_r A_{rs}`. The
@@ -78,7 +78,7 @@ from sampledash.types import Floats
 LARGEST = 10_000  # largest n for which this module sums over all ranks
 #: A table of values of polynomials with at most this many entries is cached for the next metric.
 _ROOM = 1 << 23
-_ROUNDING = 2e-15  # corrected values below this share of the largest one are rounded to 0
+_ROUNDING = 2e-15  # corrected values below this factor times the largest one are rounded to 0
 #: Number of points after which the values of polynomials are rescaled. These values might overflow,
 #: because they grow from point to point by a factor of up to the number of points N.
 _ROWS = 16
@@ -152,7 +152,7 @@ def _eigenvalues(sampling: Sampling) -> Floats:
         known = np.linalg.eigvalsh(gram * scale[:, None] * scale)
         values = np.zeros(m + 1)
         values[: len(known)] = np.clip(known[::-1], 0, 1)
-        values[n:] = 0  # these eigenvalues are 0 apart from rounding errors
+        values[n:] = 0  # at most n eigenvalues are not 0; the others are rounding errors
     values.setflags(write=False)
     return values
 
@@ -180,8 +180,8 @@ def retained(sampling: Sampling, gamma: float) -> Floats:
 
     Notes
     -----
-    The shares hold for expected values under the uniform prior. At γ = 0 every component up to
-    degree m is kept, but with a variance that grows as 1 / λ_j.
+    The shares are those of the expected corrected metric, under the uniform prior. At γ = 0 every
+    component up to degree m is kept, but with a variance that grows as 1 / λ_j.
     """
     gamma = checks.real("gamma", gamma, low=0, high=1)
     values = eigenvalues(sampling)
@@ -206,9 +206,9 @@ def resolution(sampling: Sampling, gamma: float) -> Resolution:
 
 
 def first_zero(n: int, degree: int) -> float:
-    """Return the rank of the first zero of the discrete Chebyshev polynomial of this degree.
+    """Return the first zero of the discrete Chebyshev polynomial of this degree over ranks 1..n.
 
-    The degree is in 1..n-1.
+    The degree is in 1..n-1. The zero is a real number.
     """
     lowest = eigh_tridiagonal(
         np.zeros(degree),
@@ -223,16 +223,17 @@ def first_zero(n: int, degree: int) -> float:
 def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[slice, Floats]]:
     """Yield blocks of the orthonormal polynomials on the first half of the points 0..size - 1.
 
-    A block is (slice of the points, values of shape (points, degrees)). The second half is the
-    mirror image with sign (-1)^degree. If ``summed``, the values are cumulative sums over the
-    points, and the column of degree 0 is invalid.
+    A block is (slice of the points, values of shape (points, degrees)). On the second half of the
+    points, values are the mirror image, with sign (-1)^degree. If ``summed``, the values are
+    cumulative sums over the points, and the column of degree 0 is invalid.
     """
     j = np.arange(degrees)
-    # ``first`` holds the base-2 logarithms of the polynomials' values at the first point. A squared
-    # value is a product over the degrees.
+    # ``first`` holds the base-2 logarithms of the values of the polynomials at the first point. The
+    # square of the value for degree j is a product of j + 1 factors.
     steps = np.log((2 * j[1:] + 1) / (2 * j[1:] - 1) * ((size - j[1:]) / (size + j[1:])))
     first = np.cumsum(np.r_[-np.log(size), steps], dtype=np.longdouble) / np.log(np.longdouble(4))
-    # Powers of 2 are stored separately, because these values would underflow at high degrees.
+    # The values at the first point would underflow at high degrees. They are therefore stored as
+    # ``value`` * 2^``power``.
     power = np.floor(first).astype(np.int64)
     value, step = np.exp2(first - power).astype(np.float64), np.zeros(degrees)
     square, moved = j * (j + 1.0), np.empty(degrees)
@@ -258,7 +259,10 @@ def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
 
 
 def _both_ends(values: Floats) -> tuple[Floats, Floats]:
-    """Return the first halves of the even and the odd part of ``values`` about their middle."""
+    """Return the first halves of the even part and of the odd part of ``values``.
+
+    The even part is symmetric about the middle of the array, and the odd part is antisymmetric.
+    """
     half = (len(values) + 1) // 2
     other = values[::-1][:half]
     return (values[:half] + other) / 2, (values[:half] - other) / 2
@@ -280,7 +284,8 @@ def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
 def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
     """Return QR factorisations of the even and of the odd Legendre polynomials over n ranks.
 
-    Each row represents a rank of the first half of the list together with its mirror image.
+    A factorised matrix has a column per polynomial. Each row represents a rank of the first half of
+    the list together with its mirror image.
     """
     at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
     weights = np.full(len(at), 2 / n)
@@ -297,11 +302,12 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 
 @lru_cache(maxsize=2)
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
-    """Return A V, in an orthonormal basis over the true ranks, for even and for odd degrees.
+    """Return the matrix A V in an orthonormal basis of polynomials over the true ranks.
 
-    A holds P(sampled rank | true rank). V holds the polynomials over the sampled ranks of all
-    degrees whose singular value (for large n) exceeds ``least``. A V is triangular. Without
-    replacement it is diagonal; then only the diagonal is returned.
+    A holds P(sampled rank | true rank). The columns of V are polynomials over the sampled ranks, of
+    all degrees whose singular value (for large n) exceeds ``least`` times the largest. Even and odd
+    degrees give two matrices. Both are triangular. Without replacement both are diagonal; then only
+    the diagonals are returned.
     """
     n, m = sampling.n, sampling.m
     if sampling.design.distinct:
@@ -319,13 +325,16 @@ def _seen(sampling: Sampling, least: float) -> list[Floats]:
 
 
 def _rounded(degrees: int) -> int:
-    return 1 << degrees.bit_length()  # round up, so that samples of similar m share a cached result
+    return 1 << degrees.bit_length()  # a power of 2, so that similar m share a cached result
 
 
 def _targets(
     metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
 ) -> list[Floats]:
-    """Return the coefficients of the exact metric in the basis of :func:`_seen`: even and odd."""
+    """Return the coefficients of the exact metric in the basis of :func:`_seen`.
+
+    The first array is for even degrees, the second for odd degrees.
+    """
     n, size = sampling.n, sum(part.shape[-1] for part in parts)
     if sampling.design.distinct:
         target = components(metric, n, position, min(n, _rounded(size)))[:size] / np.sqrt(n)
@@ -356,7 +365,7 @@ def filtered(
 ) -> tuple[Floats, int]:
     """Return the corrected values for sampling without replacement: eq. 25, or eq. 22 if γ = 0.
 
-    For eq. 22, only singular values of A above ``cutoff`` are used.
+    For eq. 22, only singular values of A above ``cutoff`` times the largest are used.
 
     Returns
     -------
@@ -391,7 +400,7 @@ def minimum_norm(
 def _directions(
     sampling: Sampling, cutoff: float
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
-    """Return A V of :func:`_seen` for even and odd degrees, and the SVD of both matrices.
+    """Return both matrices A V of :func:`_seen`, and their singular value decompositions.
 
     Singular values up to ``cutoff`` times the largest are left out, with their vectors.
     """
@@ -406,8 +415,8 @@ def _directions(
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
     """Return P(sampled rank <= t | true rank), one row for each t = 1..m + 1, and the exact metric.
 
-    Each row, and the metric, is a function of the true rank, given by its coefficients in the
-    orthonormal basis of :func:`_seen`, for singular values above 1e-17.
+    Each row, and the metric, is a function of the true rank. It is given by its coefficients in the
+    orthonormal basis of :func:`_seen`, for singular values above 1e-17 times the largest.
     """
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)
@@ -432,7 +441,7 @@ def _steps(sampling: Sampling) -> Floats:
     if parts[0].ndim == 1:
         every *= np.ravel(np.column_stack([parts[0], np.resize(parts[1], len(parts[0]))]))[:size]
         return every
-    # If n is smaller than m, ``seen`` has fewer columns than ``every``: at most n.
+    # If n is smaller than m, ``seen`` has at most n columns, fewer than ``every``.
     seen = np.empty((m + 1, sum(map(len, parts))))
     for i, part in enumerate(parts):
         seen[:, i::2] = every[:, i::2] @ part.T

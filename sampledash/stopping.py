@@ -79,8 +79,9 @@ def deciding_cutoff(
 
     Returns
     -------
-    The number of irrelevant candidates, which is the cutoff k if the tolerance is 0. None if the
-    metric is undecided even with all irrelevant candidates above the best relevant item.
+    The number of irrelevant candidates, which is the cutoff k if the tolerance is 0. The result is
+    None if the metric is undecided even with all irrelevant candidates above the best relevant
+    item.
 
     Raises
     ------
@@ -102,7 +103,7 @@ def deciding_cutoff(
 def _tolerance(metric: Metric, tolerance: float) -> float:
     """Return the validated tolerance.
 
-    Raise ValueError if the metric always needs the scores of all candidates with this tolerance.
+    Raise ValueError if, with this tolerance, the metric always needs the scores of all candidates.
     """
     if metric.linear:
         raise ValueError(
@@ -181,9 +182,9 @@ def _moments(
 ) -> tuple[Floats, Floats, Floats]:
     """Return mean, variance and minimum of the number of candidates scored for each instance.
 
-    All three are over the orders in which the candidates can be scored. For each instance,
-    ``above`` is the number of irrelevant candidates above the best relevant item, ``negatives`` the
-    number of all irrelevant candidates, and ``relevant`` the number of relevant items.
+    Mean, variance and minimum are over all orders of the candidates. For each instance, ``above``
+    is the number of irrelevant candidates above the best relevant item, ``negatives`` the number of
+    all irrelevant candidates, and ``relevant`` the number of relevant items.
     """
     allowed = _tolerance(metric, tolerance)
     # The cutoff of TOPK is a share of the list, so it is computed for each number of negatives. Any
@@ -218,9 +219,9 @@ def mean_stopping_cost(
 
     Returns
     -------
-    The expected value of the mean over instances, and the standard deviation of this mean over
-    independent random orders. For comparison, full ranking costs the mean of n - |R|, where |R| is
-    the number of relevant items.
+    The expected value of the mean cost of an instance, and the standard deviation of this mean cost
+    over independent random orders. For comparison, full ranking costs the mean of n - |R|, where
+    |R| is the number of relevant items.
 
     Examples
     --------

@@ -74,7 +74,7 @@ def samples(ranks, n, m, scheme, weights=None):
 
 
 def tied_orders(ranks: Sequence[int], ties: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield all combinations of ranks of tied relevant items; all are equally likely."""
+    """Yield all combinations of ranks that ties allow relevant items; all are equally likely."""
     yield from product(*(range(r, r + t + 1) for r, t in zip(ranks, ties, strict=True)))
 
 
@@ -135,7 +135,7 @@ def dense_law(n: int, m: int, scheme: str, odds: float = 1.0) -> Floats:
 
 
 def item_value(name: str, k: int | None, position: int, negatives: int) -> Callable[[int], float]:
-    """Return a function of the number of negatives above an item: its part of the metric."""
+    """Return a function from the number of negatives above an item to its part of the metric."""
 
     def value(a: int) -> float:
         place = a + position

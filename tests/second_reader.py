@@ -16,7 +16,7 @@ n ncandidates nitems candidates numcandidates numitems; m nnegatives negatives n
 ties ntiedothers tied; mass massabove; count counts frequency freq
 seed repetition repeat runid fold split"""
 ROWS = [row.split() for row in re.split("[\n;]", NAMES)]
-ROLES = {name: row[0] for row in ROWS for name in row} | {"mass": None}  # no column is named mass
+ROLES = {name: row[0] for row in ROWS for name in row} | {"mass": None}  # "mass" alone is no name
 
 
 class Refused(Exception):

@@ -72,7 +72,7 @@ class Session:
         return await self.run(changed)
 
     async def ask(self, *changed: WidgetState) -> None:
-        """Request a run of the page with these widgets changed, which ends a run in progress."""
+        """Request a run of the page with these widgets changed; a run in progress is stopped."""
         message = BackMsg()
         message.rerun_script.query_string = self.query
         message.rerun_script.page_name = self.page
@@ -101,7 +101,7 @@ class Session:
 
 
 def finished(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in a new thread, since Playwright has an event loop in this thread."""
+    """Run a coroutine in a new thread: Playwright may have an event loop in the caller's thread."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 

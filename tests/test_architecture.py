@@ -201,7 +201,7 @@ def test_the_scheme_has_one_default_everywhere_that_is_written_once() -> None:
     assert written == []
 
 
-#: Registry modules and their names: no other module, except papers, may compare with a name.
+#: Names in registries: outside its registry and papers, no code may compare a value with a name.
 REGISTRIES = {
     "metrics.py": KINDS,
     "schemes.py": SCHEMES,
@@ -303,7 +303,7 @@ def test_examples_of_a_module_are_what_it_answers(path: Path) -> None:
 
 
 def test_examples_of_the_readme_are_true() -> None:
-    # The README's numbers are those of Krichene & Rendle 2020, Table 3 (8.84 for Y) and Figure 6.
+    # The README's numbers agree with Krichene & Rendle 2020, Table 3 (8.84 for Y) and Figure 6.
     text = (ROOT / "README.md").read_text(encoding="utf-8").replace("```", "")
     example = doctest.DocTestParser().get_doctest(text, {}, "README", "README.md", 0)
     result = doctest.DocTestRunner(verbose=False).run(example)

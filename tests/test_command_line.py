@@ -522,7 +522,7 @@ SAMPLED = {"A": [1, 1, 1, 2, 2, 3, 4, 5], "B": [3, 2, 4, 1, 5, 1, 1, 2], "C": [5
 
 @pytest.mark.parametrize(
     ("words", "systems", "method"),
-    [  # C contradicts the assumption that ranks fall off
+    [  # system C contradicts the assumption that ranks fall off
         ("", "AB", "monotone-mle"),
         ("", "ABC", "mle"),
         ("--correction BV:0.1", "ABC", "BV 0.1"),
@@ -538,7 +538,7 @@ def test_estimates_are_those_of_the_functions(words, systems, method, tmp_path, 
     _, told = asked(capsys, "correct", str(path), "--metric", metrics[0], "--metric", "AP", *words)
     scheme = words[-1] if "--scheme" in words else "without-replacement"
     assert shares == sorted(shares)
-    assert (shares[len(shares) // 2 - 1], shares[-1]) == (1 / 2, 1)  # two metrics: one half each
+    assert (shares[len(shares) // 2 - 1], shares[-1]) == (1 / 2, 1)  # each metric takes one half
     sets = sd.read_sampled_ranks(path, n=25, m=4, scheme=scheme)
     estimates, differences = [], []
     for metric in metrics:
@@ -569,7 +569,7 @@ def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, cap
     words += [] if over is None else ["--instances", str(over)]
     _, told = asked(capsys, "table", str(path), *words)
     assert shares == sorted(shares)
-    assert (shares[len(shares) // 3 - 1], shares[-1]) == (1 / 3, 1)  # three metrics: a third each
+    assert (shares[len(shares) // 3 - 1], shares[-1]) == (1 / 3, 1)  # each metric takes a third
     facts = {"n": 200, "m": 20, "scheme": "with-replacement", "instances": over}
     assert {name: told[name] for name in facts} == facts
     values, wanted = {"A": (0.5, 0.9), "B": (0.1, float(second))}, []

@@ -1,4 +1,4 @@
-"""One registry entry makes every command and page offer a new metric, correction or the like."""
+"""One registry entry adds a metric, correction, estimator or scheme to all commands and pages."""
 
 import gzip
 import io
@@ -97,7 +97,7 @@ def ridge(recipe, metric, sampling, position):
 
 
 def ridged(scheme: str) -> list[float]:
-    """Return the vector that :func:`ridge` must give for RR, with enumerated samples as ``law``."""
+    """Return the vector that :func:`ridge` must give for RR, computed from all possible samples."""
     law, plain, exact = law_of_samples(scheme), 1 / np.arange(1, M + 2), 1 / np.arange(1, N + 1)
     matrix = law.T @ law / N + PULL * np.eye(M + 1)
     return np.linalg.solve(matrix, law.T @ exact / N + PULL * plain).tolist()
@@ -159,7 +159,7 @@ PLACES = (1, 2, 2, 3, 1)  # sampled ranks
 
 
 def posterior(learner, iterations, start):
-    """Return the mean of p(rank | sampled rank) over the observed ones, with prior ``start``."""
+    """Return the mean of p(rank | t) over the observed sampled ranks t, for the prior ``start``."""
     marginal = start @ learner.laws
     return (learner.outcomes.shares / marginal) @ learner.laws.T * start
 

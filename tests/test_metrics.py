@@ -73,7 +73,7 @@ def test_spellings_of_the_field(row: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize("k", [2, 4, 10])  # 10 exceeds the sampled list
+@pytest.mark.parametrize("k", [2, 4, 10])  # a sampled list has 4 items
 def test_a_graded_gain_that_always_needs_a_cutoff(monkeypatch, k: int, scheme: str) -> None:
     """A new metric that needs a cutoff works by its registry entry alone."""
 
@@ -121,7 +121,7 @@ def sampling_of(entry: dict[str, Any]) -> sd.Sampling:
 
 
 def assert_close(values: object, texts: object) -> None:
-    """Check for a relative error of 1e-11, or an absolute error of 1e-13 below 1e-3."""
+    """Check for a relative error of 1e-11, or an absolute error of 1e-13 of values below 1e-3."""
     true = np.array(texts, dtype=float)
     allowed = np.where(np.abs(true) < 1e-3, 1e-13, 1e-11 * np.abs(true))
     assert np.all(np.abs(np.array(values) - true) <= allowed)

@@ -106,7 +106,7 @@ def altered(rng: np.random.Generator, rows: list[Row]) -> list[Row]:
 
 
 def placed(rows: list[Row]) -> list[Row]:
-    """Return rows by instance and rank; items beyond the list's end get distinct ranks."""
+    """Sort rows by instance and rank; give items beyond the end of the list distinct ranks."""
     result = []
     for label in dict.fromkeys(row.label for row in rows):
         last = 0

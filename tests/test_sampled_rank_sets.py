@@ -113,7 +113,8 @@ def outcomes(cases: list[Case], most: float, scheme: str) -> tuple[Any, ...]:
 
 
 def grouped(cases: list[Case], size_of: Callable[[Case], float], far: float) -> list[list[Case]]:
-    """Group cases with sizes within a factor of 1.5 (``far`` in groups below 50 instances)."""
+    """Group cases by size. A group with 50 instances has sizes up to 1.5 times its smallest size,
+    a group with fewer instances up to ``far`` times."""
     groups: list[list[Case]] = []
     for size in sorted({size_of(case) for case in cases}):
         ratio = size / size_of(groups[-1][0]) * (1 - 1e-10) if groups else 0.0

@@ -51,7 +51,7 @@ def score(_user: object, items: Any) -> Any:
 
 
 class Call(NamedTuple):
-    """A function and valid arguments by name; :func:`valid` makes new files, as calls read them."""
+    """A function and valid arguments by name. Files are new, since a call reads them to the end."""
 
     function: Callable[..., Any]
     arguments: dict[str, Any]

@@ -32,21 +32,22 @@ SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.us
 class Number:
     """A number that a slider sets, on a logarithmic scale from ``low`` to ``high``.
 
-    If ``low`` is 0, the scale begins at ``least``, and 0 has the left end of the slider.
+    A logarithmic scale cannot contain 0. If ``low`` is 0, the scale begins at ``least``, and the
+    left end of the slider stands for 0.
     """
 
     label: str
     low: float
     high: float
-    kind: Literal["count", "gamma"] = "count"  # how the number is written
+    kind: Literal["count", "gamma"] = "count"  # format in which the number is written
     least: float = 1
 
     def write(self, value: float) -> str:
-        """Write a value of this number."""
+        """Return a value of this number as text."""
         return count(value) if self.kind == "count" else gamma(value)
 
 
-#: Key of a number in the session and the address -> its slider, in the order of the bar.
+#: Key of a number in the session and in the address -> label and range of its slider.
 NUMBERS: dict[str, Number] = {
     "m": Number("m, negatives", 1, MOST),
     "n": Number("n, candidates", 2, 10**9),
@@ -59,9 +60,10 @@ NUMBERS: dict[str, Number] = {
 
 
 def stops(low: float, high: float, steps: Sequence[float] = (1, 1.5, 2, 3, 5, 7)) -> list[int]:
-    """Return the whole numbers for which frames of a slider are drawn, both ends among them.
+    """Return the values of a slider from ``low`` to ``high`` for which pictures are drawn ahead.
 
-    They are ``steps`` times powers of ten, without fractions.
+    The values are both ends and, between them, all whole numbers that are one of ``steps`` times a
+    power of ten.
 
     Examples
     --------

@@ -145,8 +145,8 @@ class _Plot:
     def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
         """Return the cost of writing the name of line number ``line`` into each text box.
 
-        The cost is high if the box covers lines or names or leaves the plot, or if the point that
-        it labels is near another line. The points (``x``, ``y``) lie on the line to be named.
+        The cost is high if the box covers lines or names or leaves the plot, or if the labelled
+        point is near another line. The points (``x``, ``y``) lie on the line to be named.
         ``boxes`` lists the boxes beside the first point, then those beside the second, and so on,
         with the same number of boxes per point.
         """

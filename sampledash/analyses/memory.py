@@ -43,7 +43,8 @@ class Turns:
     the same time pass the GIL on at every operation, which costs four times the processor time.
     """
 
-    LONGEST = 0.3  # seconds; after them a waiting thread starts even if another still computes
+    # If a thread computes for longer than this many seconds, a waiting thread starts too.
+    LONGEST = 0.3
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -53,7 +54,8 @@ class Turns:
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
         """Hold the lock during a ``with`` block; wait first if another thread holds the lock.
 
-        A waiting thread calls ``wait`` whenever it wakes; an error raised by ``wait`` stops it.
+        A waiting thread calls ``wait`` whenever the thread wakes; an error that ``wait`` raises
+        ends the waiting.
         """
         me = get_ident()
         with self._changed:
@@ -146,9 +148,10 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# Each key says whether a store is for large results, such as values for every m, which take tens of
-# MB if there are many systems. _SHARED maps the key to the store that all sessions share, _OWN to
-# the largest number of results in the store of one session.
+# Large results, such as values for every m, take tens of MB if there are many systems, and are in
+# stores of their own. In both dictionaries, True stands for large and False for small results.
+# _SHARED holds the stores that all sessions share; _OWN holds the largest number of results in the
+# stores of one session.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
 _OWN = {True: 6, False: 256}  # comparing 8 systems by one metric stores 160 small results
 _ALONE: dict[Any, Any] = {}  # holds the stores in scripts and tests, which have no session
@@ -156,12 +159,15 @@ _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 
 def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
-    """Set the function that returns the user's session; an error it raises stops a computation."""
+    """Set the function that returns the user's session, in which results of the user are stored.
+
+    Threads that wait also call this function; an error that it raises ends the waiting.
+    """
     _sessions[0] = session
 
 
 def _look() -> bool:
-    """Read from the session: if the run of the page is outdated, Streamlit then stops this run."""
+    """Read from the session. On each read, Streamlit stops an outdated run of the page."""
     return "v" in _sessions[0]()
 
 

@@ -159,7 +159,7 @@ def colored(text: str, color: str) -> str:
 
 
 def broken(parts: Sequence[str], per_line: int) -> str:
-    """Join the parts of a title, ``per_line`` parts on each line, so that they fit on a phone."""
+    """Join parts of a title, ``per_line`` parts on each line, so that the title fits on a phone."""
     lines = [parts[i : i + per_line] for i in range(0, len(parts), per_line)]
     return "<br>".join("   ".join(line) for line in lines)
 
@@ -232,7 +232,7 @@ def ticks(values: Sequence[float], dark: bool) -> Trace:
 
 
 def rows(metric: str, systems: Sequence[str], top: float, dark: bool) -> dict[str, Any]:
-    """Return axes: one row per system (y), and the metric from 0 to ``top`` (x; 1 is 100 %)."""
+    """Return both axes: y has a row per system, x the metric from 0 to ``top`` (1 is 100 %)."""
     c, names = theme.look(dark), [f"<b>{plain(s)}</b>" for s in systems]
     axis = theme.percent_axis(100 * top, title=metric)
     return {
@@ -302,7 +302,10 @@ def slopes(
     pad = "\u2002\u2002"
 
     def side(x: float, values: Floats, head: str) -> list[Trace]:
-        """Return traces: systems' names and values at x = 0 (left) or 1 (right), under ``head``."""
+        """Return traces that write ``head`` and, below it, the names and values of all systems.
+
+        ``x`` is 0 for texts at the left ends of the lines, 1 for texts at the right ends.
+        """
         texts = [f"<b>{plain(s)}</b>  {percent(v)}" for s, v in zip(systems, values, strict=True)]
         names = scatter(
             "text",

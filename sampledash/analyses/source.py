@@ -45,7 +45,7 @@ class Source:
 
     @property
     def largest_cutoff(self) -> int | None:
-        """Largest cutoff k at which metrics are exact, or None if all ranks are known."""
+        """Largest cutoff k for which metrics are known exactly; None if all ranks are known."""
         ends = (ranks.largest_cutoff for ranks in self.sets)
         return min((end for end in ends if end is not None), default=None)
 

@@ -1,10 +1,11 @@
 """The common look of all pictures: colours, axes and traces.
 
-A metric, system, number of negatives or correction has the same colour on every page. The hues are
-those of Okabe and Ito, which people with any colour vision can distinguish. Each hue is made darker
-for white pages and lighter for dark pages, so that coloured names are readable. Lines also differ
-in their dash patterns. The exact metric is always a dashed line in "ink", the colour of text.
-Pictures have a transparent background, so that the background of the page is visible.
+A kind of metric or of correction has the same colour on every page; the colour of a system depends
+on its position in the legend. The hues are those of Okabe and Ito, which people with any colour
+vision can distinguish. Each hue is made darker for white pages and lighter for dark pages, so that
+coloured names are readable. Lines also differ in their dash patterns. The exact metric is always a
+dashed line in "ink", the colour of text. Pictures have a transparent background, so that the
+background of the page is visible.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class Look:
     green: str
     purple: str
     orange: str
-    family: tuple[str, str]  # colours of the curves with the smallest and with the largest m
+    # In a picture with a curve for each of several numbers of negatives m: colours of the curves
+    # with the smallest and the largest m.
+    family: tuple[str, str]
 
 
 LIGHT = Look(
@@ -104,7 +107,10 @@ def correction_line(name: str, dark: bool) -> dict[str, Any]:
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
-    """Return ``size`` line styles for increasing m: the larger m, the stronger the colour."""
+    """Return the line styles of ``size`` curves, in order of increasing number of negatives m.
+
+    The larger m is, the more the colour stands out from the background.
+    """
     start, end = (_rgb(c) for c in look(dark).family)
     return [
         {
@@ -166,7 +172,7 @@ def figure(
     shapes: list[dict[str, Any]] | None = None,
     **layout: Any,
 ) -> Picture:
-    """Return a figure with the common look that draws the traces ``data``.
+    """Return a figure of the traces ``data`` in the common look.
 
     A trace should be of a type that Plotly draws as SVG, and have at most 400 points. Changes that
     the user makes, such as a zoom, last until ``revision`` changes. ``layout`` holds more
@@ -217,8 +223,8 @@ class Picture(go.Figure):
     """A figure that is stored as plain dictionaries until Plotly's own objects are needed.
 
     Creating Plotly's objects takes ten times as long as all other work on a figure, and only code
-    that changes the figure, and tests, need these objects. They are created when an attribute is
-    first read.
+    that changes the figure, and tests, need these objects. They are created when an attribute of
+    the figure is first read.
     """
 
     def __init__(self, data: list[dict[str, Any]], layout: dict[str, Any]) -> None:
@@ -228,7 +234,7 @@ class Picture(go.Figure):
         """Create Plotly's objects from the stored dictionaries, then return the attribute ``name``.
 
         Python calls this method only if the attribute is missing, as all attributes of Plotly's
-        figures are until these objects exist. If they exist already, raise AttributeError.
+        figures are until these objects exist. If the objects exist already, raise AttributeError.
         """
         written = self.__dict__.pop("_written", None)
         if written is None:
@@ -278,12 +284,12 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
         """Return whether the pinned line ``pin`` visibly differs from the line ``as_shown``.
 
         In the same panel, lines differ visibly if, at some x, their y values differ by more than
-        0.5 % of the y range of ``pin``. Lines in different panels always do.
+        0.5 % of the y range of ``pin``. Lines in different panels always differ.
         """
         if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
-        # Where ``pin`` has a vertical step, it has two y values at one x: neither is compared.
+        # ``pin`` has two y values at an x where it jumps: these two y values are not compared.
         upright = np.diff(pin["x"], append=np.inf) == 0
         away[upright | np.roll(upright, 1)] = 0.0
         return bool(np.abs(away).max() > 0.005 * max(np.ptp(pin["y"]), 1e-12))
@@ -313,7 +319,10 @@ def across(panels: int) -> int:
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join figures of equal height, as panels, into one figure, which browsers draw faster."""
+    """Join figures of equal height into one figure with a panel for each.
+
+    Browsers draw one figure with several panels faster than several figures.
+    """
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -358,7 +367,8 @@ _BETWEEN = 0.075  # gap between two panels, as a share of the width of the figur
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
     """Return the references to axes that put a shape or an annotation into one panel of a figure.
 
-    ``end`` is the number of the panel in Plotly's axis names, such as "2" in "x2"; "" means 1.
+    ``end`` is the end of the names of the panel's axes: "" for the first panel, whose axes Plotly
+    names "x" and "y", "2" for the second panel with the axes "x2" and "y2", and so on.
     """
     return {
         f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
@@ -369,7 +379,7 @@ def _within(part: dict[str, Any], end: str) -> dict[str, str]:
 def rank_axis(
     last: int, *, log: bool = True, title: str = "true rank", most: int = 6
 ) -> dict[str, Any]:
-    """Return a horizontal axis over ranks 1..last with at most ``most`` labelled ticks."""
+    """Return a horizontal axis over 1..last, for ranks or m, with at most ``most`` labels."""
     if not log:
         return {
             "title": {"text": title},
@@ -393,7 +403,10 @@ def rank_axis(
 def log_axis(
     ends: Sequence[float], ticks: Sequence[float], write: Callable[[Any], str], **more: Any
 ) -> dict[str, Any]:
-    """Return a logarithmic axis; ``ends`` are exponents of 10, ``write`` formats tick labels."""
+    """Return a logarithmic axis with a label at each of ``ticks``.
+
+    ``ends`` holds the exponents of 10 at both ends of the axis. ``write`` formats a label.
+    """
     texts = {"tickvals": list(ticks), "ticktext": list(map(write, ticks))}
     return {"type": "log", "range": list(map(float, ends)), **texts, **more}
 
@@ -440,7 +453,10 @@ def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
 def spans(
     ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
 ) -> dict[str, Any]:
-    """Return a trace of horizontal bars: in each of ``rows`` one, between its ``ends`` (shares)."""
+    """Return a trace with one horizontal bar in each of ``rows``.
+
+    ``ends`` holds the left and right end of each bar as shares (0 to 1), drawn in percent.
+    """
     at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
     fill = {"color": color, "line": {"width": 0}}
     flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
@@ -483,8 +499,8 @@ def margin(top: int) -> dict[str, int]:
 def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
     """Return the points (x, y) of a line, with a vertical jump wherever y changes.
 
-    Only a line with exactly two y values, such as Recall@k over the rank, gets jumps; the points of
-    other lines are returned unchanged.
+    Only a line whose points have exactly two different y values, such as Recall@k over the rank,
+    gets jumps; the points of other lines are returned unchanged.
 
     Examples
     --------
@@ -498,7 +514,7 @@ def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
-    """Return the hover text of a trace: its row in the hover label, which all traces share."""
+    """Return the hover text of a trace: one row of the hover label of all traces together."""
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
 
 

@@ -24,7 +24,8 @@ from sampledash.command_line.options import COMMANDS, FILES, masked, parser
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    The code is 0, or 1 if an order is wrong or undecided, 2 for bad input, 130 after Ctrl-C.
+    The code is 0 after success, 1 if ``check`` finds that the order of a pair of systems is wrong
+    or undecided, 2 for bad input, and 130 after Ctrl-C.
     """
     try:
         args = parser().parse_args(argv)
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = answer.code
         if not answer.saved:
             save(args.command, answer, args.form, args.output)
-        # The commands ``rank`` and ``count`` write only ranks to standard output, for other
+        # The commands ``rank`` and ``count`` write only their table to standard output, for other
         # programs to read, and write their sentences to standard error.
         if args.command in FILES and args.form != "json":
             print(*answer.sentences, sep="\n", end="\n" * bool(answer.sentences), file=sys.stderr)
@@ -61,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         why = (
             f"{error.filename or 'a file'}: {str(error.strerror or error).lower()}; check the path"
         )
-    except Exception:  # uncaught, it would give the exit code 1, which means a wrong order
+    except Exception:  # Python's exit code 1 for an uncaught error would mean a wrong order here
         traceback.print_exc()
         why = "this is a fault of the program: please report it with the lines above"
     progress.end()
@@ -71,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _option(args: Namespace, remedy: Remedy) -> str:
-    """Return a remedy as text such as " (here: --n 100)"; "" if the command lacks the option."""
+    """Return a remedy as text such as " (here: --n 100)", or "" if no option gives the remedy."""
     if remedy.value is None or not hasattr(args, remedy.name):
         return ""
     value = {True: "", ...: " FILE"}.get(remedy.value, f" {remedy.value}")

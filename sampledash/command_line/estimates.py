@@ -26,8 +26,9 @@ from sampledash.sampling import Sampling
 from sampledash.types import Progress
 
 _ENDS = ("low", "high", "low_if_falling", "high_if_falling")
-# Columns of two estimates, which are given if m depends on the rank: one holds if m was set before
-# negatives were drawn, the other if the drawn negatives decided m.
+# Columns of two estimates. They are given if m depends on the rank, and the file does not say why:
+# the first is valid if m was set before negatives were drawn, the second if the drawn negatives
+# decided m.
 _READINGS = ("estimate_if_set", "estimate_if_drawn")
 
 
@@ -86,10 +87,10 @@ def _part(progress: Progress, x: int, parts: int) -> Progress:
 
 
 def _ends(row: asked.Row) -> tuple[float, ...]:
-    """Return the ends of two ranges of a metric: without and with an assumption.
+    """Return the ends of two ranges of a metric: (low, high) without and with an assumption.
 
     The assumption is that no rank is more frequent than a better rank. The ends of the range with
-    the assumption are NaN if the data contradict it.
+    the assumption are NaN if the data contradict the assumption.
     """
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 

@@ -11,15 +11,15 @@ from sampledash.protocol import Weighting
 from sampledash.rank_sets import Ties
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES
 
-FILES = ("rank", "count")  # commands that write ranks, by default as CSV
-_DATA = "sampledash/data"  # relative to a clone of the repository, from which the examples run
+FILES = ("rank", "count")  # commands whose output is a file of ranks, by default CSV
+_DATA = "sampledash/data"  # examples are run in a clone of the repository, where this path exists
 _FORMS = ("json", "csv", "markdown", "latex")
 
 
 class Command(NamedTuple):
-    """A command: what it does, an example that can be run, its options, and its module.
+    """A command: what it does, an example that can be run, keys of :data:`OPTIONS`, and a module.
 
-    The module is in :mod:`sampledash.command_line`; its function has the name of the command.
+    The module is in :mod:`sampledash.command_line`. It has a function with the name of the command.
     """
 
     about: str
@@ -28,7 +28,8 @@ class Command(NamedTuple):
     module: str
 
 
-#: Arguments for argparse of each option; ``flag`` is given if it is not ``--`` and the name.
+#: Arguments for argparse of each option. Without an entry ``flag``, the flag of an option is ``--``
+#: followed by its key, such as ``--metric``.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"},
     "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"},
@@ -132,9 +133,9 @@ _SECRETS = re.compile(
 
 
 def masked(text: str, *words: str) -> str:
-    """Return a text with *** in place of secrets, such as a password in a URL in ``words``.
+    """Return a text with *** in place of the secrets in ``words``, such as a password in a URL.
 
-    A percent-encoded secret is also replaced where ``text`` has it decoded.
+    If a secret is percent-encoded in ``words``, its decoded form is replaced in ``text`` too.
     """
     secrets = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
     for secret in secrets.union(map(unquote, secrets), map(unquote_plus, secrets)):

@@ -51,7 +51,8 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
 def count(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return a histogram of ranks: one row for each combination of system, n, rank and ties.
 
-    Rows of instances with several relevant items are not combined with other rows.
+    The column ``count`` is the number of instances with this combination. Rows of instances with
+    several relevant items are not combined with other rows.
     """
     if url := _engine(args):
         engine = warehouse.connect(url)
@@ -74,14 +75,17 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
-    """Return ``--engine``; without it, DuckDB's URL if a path is a folder or URL, else None."""
+    """Return ``--engine`` or, without this option, DuckDB's URL if a path is a folder or a URL.
+
+    Otherwise return None: the files are read without an engine.
+    """
     given = [path for path in (*args.files, *others) if path]
     folders = [path for path in given if Path(path).is_dir() or "://" in path]
     return args.engine or (warehouse.DUCKDB if folders else None)
 
 
 def _only(args: argparse.Namespace) -> str:
-    """Return the one file, folder or table for an engine; refuse options that no engine uses."""
+    """Return the only file, folder or table; refuse several, and options that no engine uses."""
     _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")
@@ -90,7 +94,7 @@ def _only(args: argparse.Namespace) -> str:
 
 
 def _refuse_unused(args: argparse.Namespace, where: str) -> None:
-    """Raise a ValueError that an option in :data:`READING` is not for ``where``, if one is set."""
+    """Raise a ValueError if an option in :data:`READING` is set, which ``where`` does not use."""
     usual = vars(parser().parse_args(["rank", "-"]))
     if given := [name for name in READING if getattr(args, name) != usual[name]]:
         raise ValueError(f"--{given[0].replace('_', '-')} is not for {where}")

@@ -19,7 +19,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
     beside = Path(__file__).resolve().parents[2]
     places = (
         beside,
-        beside / "share" / "sampledash",  # where pip install --target puts app.py
+        beside / "share" / "sampledash",  # app.py is here after pip install --target
         Path(sysconfig.get_path("data")) / "share" / "sampledash",
     )
     app = next((place / "app.py" for place in places if (place / "app.py").is_file()), None)
@@ -42,7 +42,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
 def results(given: list[str]) -> list[str]:
     """Return the paths of the given files and of the files in given folders.
 
-    If a folder holds the parts of one table, the path of the folder is returned instead.
+    If a folder is empty or its files are parts of one table, the path of the folder is returned.
     """
     paths: list[str] = []
     for given_path in given:

@@ -86,18 +86,21 @@ def options_of(args: argparse.Namespace) -> Options:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a command: sentences, tables by name (the main table first), an exit code."""
+    """The result of a command: sentences, tables by name (the main table first), an exit code.
+
+    ``save`` writes it, unless ``saved`` is true.
+    """
 
     sentences: Sequence[str] = ()
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)  # further entries of the JSON output
-    text: str | None = None  # the whole output, in place of sentences and tables
+    text: str | None = None  # if given, it is written in place of sentences and tables
     code: int = RIGHT
     saved: bool = False  # whether the command has written the output itself
 
 
 def written(command: str, answer: Answer, form: str) -> str:
-    """Return an answer as text in the format ``form``."""
+    """Return an answer as text in the format ``form``, such as "json", "csv" or "text"."""
     if answer.text is not None:
         return answer.text
     if form == "json":
@@ -141,7 +144,8 @@ def aside(path: str) -> Iterator[Path]:
     try:
         if (os.path.exists(path) or target.is_symlink()) and not target.is_file():
             raise OSError(0, "it is a folder or a device, a pipe or a loop of links")
-        # os.replace would also replace a write-protected file, because it checks only the folder.
+        # Check the file, because os.replace checks only its folder: it would replace a file that is
+        # write-protected.
         if target.is_file() and not os.access(target, os.W_OK):
             raise PermissionError(0, "permission denied")
         with Scratch(target.parent) as folder:
@@ -155,7 +159,7 @@ def aside(path: str) -> Iterator[Path]:
 
 
 def save(command: str, answer: Answer, form: str, path: str | None) -> None:
-    """Write an answer to standard output, or to a file."""
+    """Write an answer to standard output if ``path`` is None or "-", otherwise to a file."""
     if path in (None, "-"):
         try:
             print(written(command, answer, form), end="", flush=True)

@@ -43,7 +43,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if path == "-" else Path(path).name for path in args.files),
-        bundled=True,  # allows caches to be shared by users, because this process has only one user
+        bundled=True,  # with True, results may be cached for all users; here, there is only one
         python=expression("read_rank_sets", argument, options),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args))
@@ -72,7 +72,7 @@ def plan(args: argparse.Namespace, progress: Progress) -> Answer:
             )
         try:
             by_system = [(ranks, mean_stopping_cost(metric, ranks)) for ranks in sets]
-        except ValueError as error:  # for example, a metric without a cutoff is never decided early
+        except ValueError as error:  # for example, a metric without a cutoff depends on all ranks
             sentences.append(spell(error))
             continue
         for ranks, cost in by_system:

@@ -2,12 +2,12 @@ r"""The chance that one sampled run shows the true order of two systems.
 
 The mean metric of each system is a sum over instances, and the means of two systems are
 independent. The chance is the probability that the mean of the better system exceeds the other
-mean. Let :math:`\varphi` be the characteristic function of the difference D of the two sums, and P
-a period that covers all values of D with a non-negligible probability. The Fourier series of a
-square wave gives
+mean. Let D be the difference of the two means (better minus worse), :math:`\varphi` its
+characteristic function, and L a period that covers all values of D with a non-negligible
+probability. The Fourier series of a square wave gives
 
 .. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
-          \frac{\operatorname{Im} \varphi(2 \pi k / P)}{k} - \frac12 P(D = 0).
+          \frac{\operatorname{Im} \varphi(2 \pi k / L)}{k} - \frac12 P(D = 0).
 
 The series is exact at any skewness of D, except for the tails of D beyond the period. The sum ends
 where :math:`\varphi` has become negligible. With few or rare hits, :math:`\varphi` does not become
@@ -38,26 +38,26 @@ from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
 from sampledash.types import Floats, Ints
 
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
-# The series is extended to 48, then to 512, ... frequencies, until the characteristic functions are
-# negligible at the highest frequencies.
+# The Fourier series is extended to 48, then to 512, ... frequencies, until the characteristic
+# functions are negligible at the highest frequencies.
 _STAGES = (0, 48, 512, 2048, 8192)
 # Up to _ALWAYS frequencies are always allowed. More are allowed only if their number times the
-# number of distributions is at most _ROOM.
+# number of distributions that are evaluated at each frequency is at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
 _ENOUGH = 512  # smallest number of frequencies after which the Fourier series may be cut off
 # ``by_lumps`` computes how often a rare large value occurs by a discrete Fourier transform of at
-# most this length. If it would need to be longer, ``by_lumps`` returns None.
+# most this length. If a longer transform is necessary, ``by_lumps`` returns None.
 _TURNS = 128
-_ROUNDED = 1e-6  # a computed standard deviation below this is 0 up to rounding errors
-_FAINT = 1e-6  # a characteristic function with a smaller modulus is negligible
+_ROUNDED = 1e-6  # a standard deviation times a frequency below this is 0 up to rounding errors
+_FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Two pairs of systems are computed with the same frequencies if the standard deviations of the
-# difference of means of the two pairs are within this factor of each other.
+# The chances of several pairs of systems are computed with the same frequencies if the standard
+# deviations of the pairs' differences of means are within this factor of the largest of them.
 _ALIKE = 8.0
 # The normal distribution is used if no term of a mean (such as one instance) can change the
-# difference of the means by more than this many standard deviations. The error is then at most
-# about 0.005.
+# difference of the means by more than this many standard deviations. The error of the chance is
+# then at most about 0.005.
 _ROUGH = 0.08
 
 
@@ -82,7 +82,7 @@ def probability_of_order(
     Returns
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric) and ``probability`` in 0..1,
-    NaN where the exact metric ties the pair. A tie in the run does not show the order.
+    NaN where the exact metric ties the pair. A run that ties the pair does not show its order.
 
     Notes
     -----
@@ -92,8 +92,9 @@ def probability_of_order(
     its characteristic function is inverted, which is accurate at any skewness (occurrences of a
     rare value much larger than all others are counted separately), or, if there are so many
     instances that the skewness is negligible, the normal distribution is used. With several
-    relevant items, 20,000 runs are simulated below 30 instances or up to 200 relevant items (fewer
-    if a run takes long); else the normal distribution with the exact mean and variance is used.
+    relevant items per instance, 20,000 runs (fewer if a run takes long) are simulated if there are
+    fewer than 30 instances, or at most 200 relevant items in total; else the normal distribution
+    with the exact mean and variance is used.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -116,7 +117,7 @@ def pair_chances(
 
     ``pairs`` has one sequence per metric. A pair is a tuple (index of the better system, index of
     the worse system, truth). Truth is 1, or 0 if the exact metric ties the pair; the chance of a
-    tied pair is NaN. ``moments``: the result of :func:`moments_of_means`, if it is known.
+    tied pair is NaN. ``moments`` is the result of :func:`moments_of_means`, if it is known.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
@@ -163,7 +164,8 @@ def _chances_of_sums(
     units = np.array([run.half_unit for run in runs])
     step = common_step(units[first], units[second])
     chances = normal_chances(difference, deviation, step)
-    # The skewness of a difference is at most its largest term divided by its standard deviation.
+    # The skewness of a difference is at most its largest term divided by its standard deviation, so
+    # the normal distribution is accurate where this quotient is small.
     terms = np.array([run.largest_term() for run in runs])
     rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
@@ -198,7 +200,8 @@ def _chances_above(
         chances[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        # Where _runs_by_lumps does not apply, it returns None. The array has NaN there.
+        # Where ``_runs_by_lumps`` returned None, the array has NaN. These pairs are left for
+        # ``inverted``.
         chances[now] = np.array(whole, dtype=np.float64)
         now = now[np.isnan(chances[now])]
         if len(now):
@@ -213,7 +216,7 @@ def _chances_above(
 def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
     """Return P(mean of ``first`` > mean of ``second`` + shift) by :func:`by_lumps`.
 
-    The result is None if the method does not apply to these runs.
+    The result is None if ``by_lumps`` returns None, or if it cannot be used for these runs.
     """
     if not (first.is_sum and second.is_sum and first.has_lump):
         return None
@@ -238,8 +241,8 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
     """
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
     # Equal relevant items of different runs have equal distributions if the runs have the same
-    # fitted correction and the items have the same weight in the mean. So the items are grouped by
-    # correction and weight, and each distribution is computed once per group.
+    # fitted correction and the items have the same weight in the mean. So the items of all runs are
+    # grouped by correction and weight, and in a group, equal items are computed only once.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -314,8 +317,9 @@ def by_lumps(
 
     Otherwise return None. The sum that contains the large value more often is larger. If both sums
     contain the large value equally often, their small values (all other values) determine which sum
-    is larger. Small values need higher frequencies than the large value. So the characteristic
-    function of the difference of the sums of small values is inverted separately.
+    is larger. The Fourier series for the small values needs higher frequencies than that for the
+    large value. So the characteristic function of the difference of the sums of small values is
+    inverted separately.
 
     Parameters
     ----------
@@ -323,11 +327,11 @@ def by_lumps(
         Distributions of the terms of both sums, and how often each term is added (on average).
     transform
         Function that returns the characteristic function of the difference of the sums, for each
-        of several phase factors: (phase factors, frequencies). Its first two arguments, each
+        of several phase factors: (phase factors, frequencies). The first two arguments, each
         (terms, frequencies), are the parts of the characteristic functions of the terms that come
-        from the small values and from the large value. Its third argument holds the phase factors,
-        (phase factors, 1): for each large value, the function multiplies by the phase factor in the
-        first sum, and divides by the phase factor in the second sum.
+        from the small values and from the large value. The third argument holds the phase factors,
+        (phase factors, 1). The result contains the phase factor once for each large value in the
+        first sum, and its inverse once for each large value in the second sum.
     shift
         Half the distance of neighbouring values of the sums, or 0 if they are not evenly spaced.
     """
@@ -346,7 +350,7 @@ def by_lumps(
     turn = np.exp(2j * np.pi * np.arange(size) / size)[:, None]
 
     def turned(frequencies: Floats) -> Complex:
-        """Return the characteristic function of the difference, one row per phase factor."""
+        """Return the characteristic function of the sums' difference, a row per phase factor."""
         waves = waves_of(values, frequencies)
         return transform(laws[:, :wide] @ waves[:wide], laws[:, wide:] @ waves[wide:], turn)
 
@@ -357,8 +361,8 @@ def by_lumps(
         return np.vstack([wave, np.ones(len(wave))])
 
     ahead = float(oftener[1 : size // 2].sum())
-    # If two sums contain equally many large values, the sums differ little. The standard deviation
-    # of this difference follows from its characteristic function at a frequency near 0.
+    # The difference of two sums with equally many large values is small. The standard deviation of
+    # this difference follows from its characteristic function at a frequency near 0.
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
     turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
     if turned_by < _ROUNDED:
@@ -384,8 +388,8 @@ def inverted(
 
     ``transform`` returns the characteristic functions of the sums, (sums, frequencies). ``laws`` is
     the number of distributions that ``transform`` evaluates: with more distributions, fewer
-    frequencies are used. ``deviation`` is the largest standard deviation of the difference of a
-    pair. It sets the spacing of the frequencies, so all pairs need similar standard deviations.
+    frequencies are used. ``deviation`` is the largest standard deviation of the pairs' differences.
+    It determines the spacing of the frequencies, so all pairs need similar standard deviations.
     """
     base = 2 * np.pi / (4 * _REACH * deviation)
     phi = np.empty((max(first.max(), second.max()) + 1, 0), dtype=np.complex128)
@@ -399,7 +403,8 @@ def inverted(
         faint = both[0] * both[1] < _FAINT
         # The product of two characteristic functions can be negligible and grow again at higher
         # frequencies, above all for few large terms. So the series is cut off only after _ENOUGH
-        # frequencies, and only if the larger of the two characteristic functions is small too.
+        # frequencies, and only if the larger of the two characteristic functions is small too. In
+        # any case it is cut off after the last of the allowed stages.
         gone = faint & (both[1] < np.sqrt(_FAINT)) & (end >= _ENOUGH) | (end == ends[-1])
         for tapered in (False, True):
             now = left[gone & (faint != tapered)]
@@ -425,8 +430,9 @@ def _square_wave(
         part = k / len(k)
         step *= np.exp(-0.5 * (4 * part) ** 2)
         # Let D be the difference of the sums. The real part of its characteristic function,
-        # averaged over the last three quarters of the frequencies, estimates P(D = 0): the average
-        # is 1 if D is always 0, and about 0 if D has a smooth density.
+        # averaged with the weights ``hump`` over the last three quarters of the frequencies,
+        # estimates P(D = 0): the average is 1 if D is always 0, and about 0 if D has a smooth
+        # density.
         hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
         hump /= hump.sum()
     chances = np.empty(len(first))

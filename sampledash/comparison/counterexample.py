@@ -1,4 +1,4 @@
-r"""The smallest pair of rank sets whose sampled order is the opposite of their exact order.
+r"""The smallest pair of rank sets A, B whose sampled order is the opposite of their exact order.
 
 Let f(r) be the exact metric at rank r and g(r) the expected sampled metric. Both are non-increasing
 in r: f by definition, and g because an item further down has at least as many sampled negatives
@@ -6,8 +6,9 @@ above it in every draw.
 
 * *One instance never suffices.* If rank a of A is better than rank b of B, that is f(a) > f(b),
   then a < b, so g(a) >= g(b).
-* *No pair exists if g is affine in f* on the ranks 1..n, as for AUC, or for any metric once all
-  negatives are drawn: g = c + d f with d >= 0, so expected means have the exact order or are tied.
+* *No pair exists if g is affine in f* on the ranks 1..n, as for AUC, or for any metric if all
+  negatives are drawn. Then g = c + d f with d >= 0, so the expected sampled means of A and B have
+  the same order as the exact means, or are tied.
 * *Otherwise a pair exists.* Then 1, f and g are linearly independent functions of the rank (d < 0
   would contradict that f and g are non-increasing; and if f is constant, its cutoff is k >= n > m,
   so g is constant too). Let :math:`\mu(r)` be the count of rank r in A minus its count in B; the
@@ -18,8 +19,9 @@ above it in every draw.
 
 The search pairs each instance of A with an instance of B. The two ranks of a pair form a gap: a gap
 of A if A has the better rank, else a gap of B. The length of a gap in f (or g) is the difference of
-f (or g) between its two ranks; only these lengths matter. Two instances suffice if a gap of A is
-longer in f and shorter in g than a gap of B.
+f (or g) between the two ranks. If the gaps of A are longer in f, but shorter in g, than those of B
+(all lengths added), the sampled order is the opposite of the exact order. Two instances suffice if
+a single gap of A is longer in f and shorter in g than a gap of B.
 """
 
 from __future__ import annotations
@@ -37,16 +39,16 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats, Ints
 
-# Indices of gaps, and how many copies of each gap are used. A gap consists of a rank of A and a
-# rank of B, see the module docstring.
+# Indices of gaps (pairs of a rank of A and a rank of B, see the module docstring), and the number
+# of copies of each of these gaps in the result.
 _Copies = tuple[Ints, int]
 
 _ALL = 128  # number of candidates up to which every rank is tried
-_STEPS = 64  # number of logarithmically spaced ranks that are tried with more than _ALL candidates
+_STEPS = 64  # with more than _ALL candidates, this many logarithmically spaced ranks are tried
 _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
 _MIXED = 5  # number of instances up to which every combination of gaps is tried
-_PRODUCTS = 1 << 21  # largest number of sums of gaps that are computed at a time
-_PAIRED = 1_000  # largest number of gaps of A, and of gaps of B, whose copies are combined
+_PRODUCTS = 1 << 21  # largest number of sums that ``_Gaps.plus`` returns
+_PAIRED = 1_000  # ``_multiples`` combines copies of at most this many gaps of A, and of B
 # With more instances than this, a rank set has one row per distinct rank, with its count, instead
 # of one row per instance.
 _ROWS = 64
@@ -72,8 +74,8 @@ class _Gaps:
         """Return the Pareto front of these sums of gaps.
 
         For A (``ahead`` is True), a sum is better if it is longer in f (the exact metric) and
-        shorter in g (the sampled metric). For B, it is better if it is shorter in f and longer in
-        g.
+        shorter in g (the sampled metric). For B, a sum is better if it is shorter in f and longer
+        in g.
         """
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
@@ -84,7 +86,7 @@ class _Gaps:
     def plus(self, other: _Gaps) -> _Gaps:
         """Return all sums of an entry of ``self`` and an entry of ``other``.
 
-        If this would give more than ``_PRODUCTS`` sums, only evenly spaced entries of ``self`` are
+        If there are more than ``_PRODUCTS`` such sums, only evenly spaced entries of ``self`` are
         used.
         """
         limit = max(1, _PRODUCTS // len(other.exact))
@@ -121,7 +123,8 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     One instance never suffices, and two nearly always do. Up to 128 candidates every rank is tried;
     with more candidates, the first 64 ranks, ranks around the cutoff, and logarithmically spaced
     ranks up to n are tried. Up to 5 instances, all combinations of these ranks are searched. Larger
-    rank sets repeat only two pairs of ranks, one with A ahead and one with B ahead.
+    rank sets consist of copies of two pairs of ranks: A has the better rank in one pair, and B has
+    the better rank in the other.
 
     Examples
     --------
@@ -138,11 +141,12 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         return None
     slope = ranges[1] / ranges[0]
     if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
-        return None  # g is affine in f, up to _VISIBLE: the sampled order is never the opposite
+        # g is affine in f, up to _VISIBLE, so no sampled order is the opposite of the exact order.
+        return None
     high, low = np.triu_indices(len(ranks), 1)
-    # Sort the gaps by width, the distance of their two ranks in ``ranks``. So among gaps whose
-    # lengths in f and in g are equal up to rounding, the narrowest is taken for A and the widest
-    # for B.
+    # Sort the gaps by width: the number of entries of ``ranks`` between their two ranks. So among
+    # gaps whose lengths in f and in g are equal up to rounding, the narrowest is taken for A and
+    # the widest for B.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -171,7 +175,7 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
 
 
 def _candidates(metric: Metric, n: int) -> Ints:
-    """Return the ranks from which the rank sets are built, in increasing order."""
+    """Return the ranks that the counterexample may contain, in increasing order."""
     if n <= _ALL:
         return np.arange(1, n + 1)
     ladder = np.geomspace(_ALL // 2, n, _STEPS).round().astype(np.int64)
@@ -183,21 +187,22 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
 ) -> tuple[float, _Copies, _Copies] | None:
-    """Return a sum of gaps of A and a sum of gaps of B that make the two opposite orders clearest.
+    """Return the sum of gaps of A and the sum of gaps of B with the clearest opposite orders.
 
     The sum of A must be longer in f (exact metric), and shorter in g (sampled metric), than the sum
-    of B. The differences of length in f and in g are divided by ``ranges``, and the smaller
-    quotient is maximised. The first element of the result is a number slightly below this maximum.
-    The result is None if no sum of A fits a sum of B. ``size`` is the number of instances.
+    of B; the result is None if this holds for no two sums. Of several, those are returned for which
+    the smaller of two quotients is largest: the differences of length in f and in g, divided by the
+    two ``ranges``. The first element of the result is a number slightly below this quotient.
+    ``size`` is the number of instances.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return, for each sum of A, whether a sum of B is shorter in f and longer in g.
+        """Return, for each sum of gaps of A, whether a sum of B is shorter in f and longer in g.
 
-        The differences of length in f and in g must be at least ``share`` times ``ranges``.
+        The two differences of length must be at least ``share`` times the ``ranges`` of f and g.
         """
         least = [max(share * whole, _VISIBLE * size) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
@@ -209,7 +214,7 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # Among pairs of sums that are about equally clear, take the pair whose sum of A is shortest in
+    # Among pairs of sums with about the same quotient, take the pair whose sum of A is shortest in
     # g.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
@@ -225,11 +230,11 @@ def _clearest(
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     """Return p copies of a gap of A and q copies of a gap of B that give opposite orders, or None.
 
-    The sum p + q is as small as possible. Let the gap of A have length F in f and G in g, and the
-    gap of B length F' in f and G' in g. The exact and the sampled means differ by at least v =
-    1e-11, in opposite directions, if p F - q F' and q G' - p G are at least (p + q) v, that is, if
-    q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). Of the fractions between these
-    bounds, the simplest has the smallest numerator and the smallest denominator.
+    The number of copies p + q is as small as possible. Let the gap of A have length F in f and G in
+    g, and the gap of B length F' in f and G' in g. The exact and the sampled means differ by at
+    least v = 1e-11, in opposite directions, if p F - q F' and q G' - p G are at least (p + q) v,
+    that is, if q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). Of the fractions
+    between these bounds, the simplest has the smallest numerator and the smallest denominator.
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
@@ -255,8 +260,8 @@ def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     double precision is not sufficient to find one.
     """
     numerator, denominator = np.full((2, len(low)), np.inf)
-    # The fraction is (a x + c) / (b x + d), where x is a number between the remainders low and high
-    # that is still to be found.
+    # The fraction is (a x + c) / (b x + d), where x is the simplest fraction between the current
+    # ``low`` and ``high``, and is still to be found.
     a, b, c, d = np.multiply.outer([1.0, 0.0, 0.0, 1.0], np.ones(len(low)))
     at = np.arange(len(low))
     while len(at := at[low < high]):

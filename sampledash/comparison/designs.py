@@ -2,15 +2,16 @@ r"""Comparison of evaluation designs that cost the same: b scored candidates per
 
 Three designs spend this budget on D instances with n candidates each:
 
-* **sample candidates**: rank the relevant items of all D instances among m = b negatives. The mean,
-  corrected or not, is biased, and its standard error comes from the draw of the negatives;
+* **sample candidates**: rank the relevant items of all D instances among m = b negatives. The mean
+  metric, corrected or not, is biased in general, and its standard error comes from the draw of the
+  negatives;
 * **sample instances**: rank all candidates for D b / (n - 1) instances drawn at random;
 * **sample instances, and stop when decided**: for a metric with a cutoff, the exact values can be
   computed from fewer scores (:mod:`sampledash.stopping`), so the budget suffices for more
   instances.
 
-The last two designs have no bias. The mean of the exact values M_u over N instances drawn from D
-without replacement has variance
+The last two designs have no bias. The mean of the exact metric M_u over N instances u, drawn from
+the D instances without replacement, has variance
 
 .. math:: \operatorname{var} = \frac{S^2}{N} \Bigl(1 - \frac{N}{D}\Bigr),
    \qquad S^2 = \frac{1}{D - 1} \sum_u (M_u - \bar M)^2,
@@ -61,17 +62,19 @@ from sampledash.types import Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
-_NOTHING = 1e-13  # cases with a smaller probability are left out in ``_surplus_chance``
-_REACH = 8.0  # a difference of more than this many standard errors has a certain sign
+# ``_surplus_chance`` is a sum over the number of drawn instances on which two systems differ. It
+# leaves out numbers with a smaller probability than this.
+_NOTHING = 1e-13
+_REACH = 8.0  # the sign of a difference of more than this many standard errors is certain
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
 # The normal distribution is used if more than this many instances are drawn, and also more than
 # this many instances are left out.
 _MOST = 2_500
-# The differences of two systems on single instances are tested for a common unit (of which all are
-# multiples) if they have at most this many different absolute values.
+# The differences of two systems on single instances are tested for a common unit, of which all of
+# them are multiples, if they have at most this many different absolute values.
 _SIZES = 30
-# In the recursion of the module docstring, a power sum p_k is left out if its factor times the
-# number of instances is at most this.
+# In the recursion of the module docstring, a power sum p_k is left out if the last factor (the
+# fraction) times the number of instances is at most this.
 _WEIGHTLESS = 1e-17
 # Frequencies are processed in blocks of this length, because exp(i value frequency) is a product of
 # a factor per block and a factor per step within the block, so fewer exponentials are computed.
@@ -134,17 +137,17 @@ def designs(
     Notes
     -----
     Negatives are drawn for each system separately. If fewer instances are evaluated, all systems
-    share the same instances, as many as the budgets of all systems together pay for. A tie does not
-    show the order. For designs that sample instances, the chance of an order is exact if the
-    differences per instance have only one size besides 0 (one relevant item that hits or misses),
-    or if the instances can be drawn in at most 20,000 ways. Else the characteristic function of the
-    exact distribution is inverted, with an error of at most 0.001 in 300 random cases of 3 to 14
-    instances, and on MovieLens. If more than 2,500 instances are drawn and more than 2,500 are left
-    out, the normal distribution with a continuity correction is used; its error is at most 0.003 at
-    this size, and smaller for more instances. For systems that rank different instances of unequal
-    weights, the means are approximated linearly. For sampled negatives, the chance is that of
-    :func:`~sampledash.probability_of_order`. Metrics without a cutoff cannot stop early, so they
-    have no rows for that design.
+    share the same instances, as many as the budgets of all systems together pay for. An evaluation
+    that ties a pair does not show its order. For designs that sample instances, the chance of an
+    order is exact if the differences of two systems on single instances have only one size besides
+    0 (one relevant item that hits or misses), or if the instances can be drawn in at most 20,000
+    ways. Else the characteristic function of the exact distribution is inverted, with an error of
+    at most 0.001 in 300 random cases of 3 to 14 instances, and on MovieLens. If more than 2,500
+    instances are drawn and more than 2,500 are left out, the normal distribution with a continuity
+    correction is used; its error is at most 0.003 at this size, and smaller for more instances. For
+    systems that rank different instances of unequal weights, the means are approximated linearly.
+    For sampled negatives, the chance is that of :func:`~sampledash.probability_of_order`. Metrics
+    without a cutoff cannot stop early, so they have no rows for that design.
 
     Examples
     --------
@@ -226,7 +229,7 @@ def designs(
 class _Sample:
     """Exact metric of each instance under each system, from which samples of instances are drawn.
 
-    Systems that rank the same instances list them in the same order.
+    For systems that rank the same instances, the arrays have the instances in the same order.
     """
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
@@ -239,8 +242,8 @@ class _Sample:
                 self.group[i], self.counts[i] = number, first.count
                 self.values[i] = instance_values(metric, sets[i], protocol.ties)[at]
                 self.weights[i] = weight / np.average(weight, weights=first.count)
-                # The weighted mean over drawn instances is a ratio. To first order, its error is
-                # the mean of ``off`` over the drawn instances.
+                # The weighted mean over drawn instances is a ratio of two sums. To first order, its
+                # error is the mean of ``off`` over the drawn instances.
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
@@ -272,8 +275,8 @@ class _Sample:
             error = float(np.hypot(self.error(i, share), self.error(j, share)))
             gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
         whole = not any(np.any(counts % 1) for _, counts in gains)
-        # Beyond _REACH standard errors, the sign of the difference is certain, so the normal
-        # distribution suffices.
+        # The normal distribution is used for fractional counts, and beyond _REACH standard errors,
+        # where the sign of the difference is certain.
         if whole and abs(difference) < _REACH * error:
             return _chance_of_subsets(gains, share, difference, error)
         return float(normal_chances(difference, error))
@@ -284,10 +287,11 @@ def _chance_of_subsets(
 ) -> float:
     """Return P(sum of one or two means over random subsets of instances > 0).
 
-    The sum is the difference of two systems. It consists of one mean of differences if both systems
-    use the same instances, else of one mean per system (negative for the second). ``gains``: for
-    each mean, the values and the number of instances with each value; a ``share`` of the instances
-    is drawn. ``difference`` and ``error``: expected value and standard error of the sum.
+    The sum is the difference of the mean metrics of two systems. If both systems are evaluated on
+    the same instances, it is one mean of differences; else it is a mean for the first system plus a
+    mean of negative values for the second. ``gains`` has, for each mean, the values and the number
+    of instances with each value. A ``share`` of the instances is drawn. ``difference`` and
+    ``error`` are the expected value and the standard error of the sum.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -301,15 +305,15 @@ def _chance_of_subsets(
         if len(gains) == 1 and comb(total, drawn) <= _SUBSETS:
             chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
             return float(np.mean(chosen.mean(axis=1) > TIED))
-        # If all values are multiples of one unit, the two systems often tie, and the normal
-        # distribution needs a continuity correction of half a unit. Means over separately drawn
-        # instances rarely tie, so their values are not tested for a common unit.
+        # If all values are multiples of one unit, the means of the two systems are often tied, and
+        # the normal distribution needs a continuity correction of half a unit. Means over
+        # separately drawn instances are rarely tied, so their values are not tested for a unit.
         if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
             step = unit[0] / 2 / drawn
         values = values / drawn
         if 2 * drawn > total:
-            # More than half of the instances are drawn. It is faster to compute the sum over those
-            # that are left out: both sums together are a constant.
+            # More than half of the instances are drawn. It is faster to compute the sum over the
+            # instances that are left out, which is a constant minus the sum over the drawn ones.
             values, drawn, shift = -values, total - drawn, shift - float(counts @ values)
         means.append((values, counts, drawn))
     if max(drawn for _, _, drawn in means) > _MOST:
@@ -326,16 +330,16 @@ def _chance_of_subsets(
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
-    """Return the characteristic function of a sum of values drawn without replacement: (f,).
+    """Return the characteristic function of the sum of ``drawn`` values: (frequencies,).
 
-    Each of the ``values`` occurs as many times as ``counts`` says. ``drawn`` values are drawn and
-    added. f is the number of frequencies.
+    The values are drawn without replacement from a population in which each entry of ``values``
+    occurs as often as its entry of ``counts`` says.
     """
 
     def weights(n: int) -> Floats:
-        """Return the non-negligible factors of the power sums p_k in the recursion for n draws.
+        """Return the factor (fraction) of each power sum p_k in the recursion for n draws.
 
-        The module docstring contains the recursion.
+        The recursion is in the module docstring. Negligible factors, which come last, are left out.
         """
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
@@ -360,10 +364,10 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
 
 
 def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
-    """Return P(a random subset has more instances that favour the first system than the second).
+    """Return P(more drawn instances favour the first system than the second).
 
-    Of ``total`` instances, ``drawn`` are drawn without replacement. ``up`` of all instances favour
-    the first system, ``down`` favour the second, and the rest favour neither.
+    Of ``total`` instances, ``drawn`` are drawn without replacement. ``up`` of the ``total``
+    instances favour the first system, ``down`` favour the second, and the rest favour neither.
     """
 
     def law(m: int, above: float, below: float) -> Floats:
@@ -417,12 +421,13 @@ def mean_of_sample(
     Notes
     -----
     For the interval, z^2 artificial instances, where z is the normal quantile (z^2 = 3.84 at 95 %),
-    are added to the drawn instances, half with the smallest and half with the largest value. So the
-    interval keeps its level if few or no drawn instances are hits (Agresti & Coull, The American
-    Statistician 1998; for a difference, Agresti & Min, Statistics in Medicine 2005). For a
-    difference, the added values have the size of the observed differences (sum of squares divided
-    by sum), or the largest possible size if all observed differences are 0. ``standard_error`` is
-    computed without the added instances; it is 0 if all drawn values are equal.
+    are added to the drawn instances, half with the smallest and half with the largest possible
+    value. So the interval keeps its level if few or no drawn instances are hits (Agresti & Coull,
+    The American Statistician 1998; for a difference, Agresti & Min, Statistics in Medicine 2005).
+    For a difference, the added values have the size of the observed differences (their sum of
+    squares divided by the sum of their absolute values), with both signs, or the largest possible
+    size if all observed differences are 0. ``standard_error`` is computed without the added
+    instances; it is 0 if all drawn values are equal.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 r"""Mean of a metric over a rank set: the exact mean, and the expected mean at m sampled negatives.
 
-Let H[m](s) be the expected total weight of the relevant items that have s of m sampled negatives
-above them. Dropping one of m negatives at random leaves m - 1 negatives drawn by the same scheme.
-So this histogram is thinned from m to m - 1 by
+Let the histogram H[m](s) be the expected total weight of the relevant items that have s of m
+sampled negatives above them. If one of m negatives is dropped at random, the rest are like m - 1
+negatives drawn by the same scheme. So the histogram is computed from m down to m - 1 ("thinned") by
 
     H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
 
-a sum of positive terms, so that no precision is lost. Without replacement, an item with N negatives
-enters the histogram at m = N, where all N negatives are drawn and the number of them above the item
-is known.
+a sum of positive terms, so that no precision is lost. Without replacement, an item with only N
+negatives is added to the histogram at m = N. All N negatives are then drawn, so the number of them
+above the item is known.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
         elif not tied.any():
             values[at] = metric.of_above(above, total, j)
         elif metric.share is not None:
-            # The item hits if at most ``last`` items are above it.
+            # A relevant item is within the cutoff if at most ``last`` negatives are above it.
             last = places_within(metric.share, total) - j
             values[at] = np.clip(last - above + 1, 0, tied + 1) / (tied + 1)
         else:
@@ -154,7 +154,8 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
     """Return each relevant item's value, averaged over the orders of the tied items.
 
-    Equally many orders put ``above``, ``above`` + 1, ..., or ``above`` + ``tied`` items above it.
+    The possible numbers of items above the relevant item, ``above``, ..., ``above`` + ``tied``, are
+    equally likely.
     """
     top = int((above + tied).max())
     if top < _TABLE:
@@ -228,9 +229,9 @@ class MeansOverM:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
-        # One :class:`_Pass` computes all metrics that rank a relevant item among the same items and
-        # have the same ``scale`` for every number of relevant items, because such metrics have
-        # equal histograms.
+        # Metrics have equal histograms if they rank a relevant item among the same items and have
+        # the same ``scale`` for every number of relevant items. One :class:`_Pass` computes all
+        # metrics that have equal histograms.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -268,8 +269,8 @@ class _Lane:
 class _Pass:
     """Histograms of the number of sampled negatives above the relevant items, one row per lane.
 
-    A lane is a system and a position (:class:`_Lane`). All rows are thinned together from the
-    largest m to smaller m, see the module docstring.
+    A lane is a system and a position (:class:`_Lane`). All rows are thinned together: they are
+    computed from m down to m - 1, see the module docstring.
     """
 
     def __init__(
@@ -279,11 +280,11 @@ class _Pass:
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
         #: Map from m to tuples: a row of the histograms, and the indices of the row's items that
-        #: have exactly m negatives. These items are added to the row when it has come down to m.
+        #: have exactly m negatives. ``_arrive`` adds these items when the row is thinned to m.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: For rows with items that have at most m_max negatives: how many negatives each of these
-        #: items has, in increasing order, and the cumulative sums of their exact values. At any m,
-        #: the items with fewer than m negatives contribute one of these sums to the mean.
+        #: Map from a row to two arrays about its items with at most m_max negatives: their numbers
+        #: of negatives, in increasing order, and the cumulative sums of their exact values. The
+        #: items with fewer than m negatives contribute one of these sums to the mean at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -297,21 +298,23 @@ class _Pass:
                 self.lanes.append(lane)
         top = m_max
         if protocol.design.distinct:
-            # If all items have fewer than m negatives, all values are exact and need no histogram.
+            # For m above the largest number of negatives, all values are exact, so no histogram is
+            # needed.
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
         first = _histograms(self.parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # For each position of a relevant item: its rows of the histograms, and the uncorrected
-        # values of the metrics for 0, 1, ... sampled negatives above. The values of AUC, ATOP and
-        # TOPK depend on m too, so these metrics, listed in ``moving``, are recomputed at each m.
+        # ``static`` has, for each position of a relevant item, the rows of the histograms with this
+        # position, and the uncorrected values of the metrics for 0, 1, ... sampled negatives above.
+        # The values of AUC, ATOP and TOPK also depend on m, so the metrics listed in ``moving`` are
+        # recomputed at each m. Corrected values depend on m too, so ``static`` is then empty.
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
             table = [metric.of_above(np.arange(m_max + 1), m_max, j) for metric in metrics]
             rows = np.flatnonzero(positions == j)
-            # If ``rows`` are all rows of the histograms, a slice avoids a copy of the histograms.
+            # A slice for all rows of the histograms avoids a copy of the histograms.
             every = len(rows) == len(positions)
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
@@ -337,8 +340,8 @@ class _Pass:
         The number of sampled negatives above such an item is its true number of negatives above.
         """
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        # The numbers of negatives above these items are whole, but they are stored as floats if
-        # ``merged`` has joined other items of the system.
+        # The numbers of negatives above these items are whole numbers, but they are stored as
+        # floats if ``merged`` has joined other items of the system into fractional ones.
         above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))
@@ -357,7 +360,7 @@ class _Pass:
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
         if self.protocol.design.varies:
             # Histograms cannot be thinned from m to m - 1, because dropping one of m draws may
-            # leave the set of distinct negatives unchanged.
+            # leave the set of distinct negatives unchanged. So they are computed for each m anew.
             for index, m in enumerate(wanted.tolist()):
                 result[index] = self.owned @ self._values(
                     _histograms(self.parts, m, self.protocol), m
@@ -375,9 +378,9 @@ class _Pass:
                 for below in range(m - 1, target - 1, -1):
                     self._thin(thinned, below)
                 m, thinned = target, thinned[:, : target + 1]
-                # If this call skips some m below ``target``, a later call may need the skipped m,
-                # and can start from ``target``. So cache the histograms at ``target`` if there is
-                # room.
+                # If this call skips some m below ``target``, a later call may ask for a skipped m,
+                # and can then start from ``target``. So cache the histograms at ``target``, unless
+                # the cache would become too large.
                 gap = index and target - wanted[index - 1] > 1
                 if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
                     self.kept[m] = thinned.copy()
@@ -419,10 +422,10 @@ class _Pass:
 
 
 def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
-    """Return a histogram of the number of sampled negatives above for each part: (parts, m + 1).
+    """Return the histogram of the number of sampled negatives above for each part: (parts, m + 1).
 
-    A part consists of relevant items and their weights in the mean. An entry of the histogram is
-    the expected total weight of the items with this number of sampled negatives above.
+    A part consists of relevant items and their weights in the mean. Entry s of its histogram is the
+    expected total weight of the items that have s sampled negatives above them.
     """
     total = np.zeros((len(parts), m + 1))
     smooth = []
@@ -480,8 +483,8 @@ def curve(
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     """Return fewer items, with fractional numbers of negatives above, for a computation at m.
 
-    Their histogram of the number of sampled negatives above (:func:`_histograms`) is that of
-    ``atoms``. If no items can be joined, ``atoms`` are returned unchanged.
+    The fewer items have the same histogram of the number of sampled negatives above
+    (:func:`_histograms`) as ``atoms``. If no items can be joined, ``atoms`` are returned unchanged.
     """
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms
@@ -501,8 +504,8 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     if len(count) == len(some):
         return atoms
     if not SCHEMES[scheme].distinct:
-        # With replacement, only the share of the negatives that is above an item matters, so all
-        # items get the mean number of negatives.
+        # With replacement, only the share of the negatives that is above an item matters. So all
+        # items get the mean number of negatives, divided into above and below by their share.
         size = rank_sets.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     ones = np.ones(len(count), dtype=np.int64)

@@ -27,7 +27,7 @@ EVERY = 400  # corrections that need a fit are evaluated at every m up to this v
 # Above EVERY, a correction that needs a fit is evaluated at this number of values of m, and between
 # them by bisection where the order of two systems changes.
 BEYOND = 64
-QUICK_MOST, QUICK_TOP = 40, 1_000  # most values of m, and the largest m, in quick_ladder
+QUICK_MOST, QUICK_TOP = 40, 1_000  # largest number of values of m in quick_ladder, and largest m
 _BLOCK = 1 << 22  # number of differences of means in memory at a time
 
 
@@ -46,8 +46,8 @@ def check_sets(sets: Sequence[RankSet]) -> None:
 def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) -> int:
     """Return the largest m to evaluate: ``m_max``, or by default the largest n - 1, up to 20,000.
 
-    Without replacement, the result is at most the largest number of negatives of any instance. If
-    all instances of a system have equally many negatives, the result is at most this number too.
+    Without replacement, the result is at most the largest number of negatives of any instance, and
+    at most the number of negatives of any system whose instances have equally many negatives.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.design.distinct:
@@ -101,7 +101,8 @@ class Orders:
         for start in range(0, len(better), step):
             rows = slice(start, start + step)
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
-            # For each pair, the index of the m after the last m with a wrong order or a tie.
+            # ``last`` is, for each pair, the index of the m after the last m with a wrong order or
+            # a tie, or 0 if there is no such m.
             last = len(wrong) - np.argmax(wrong[::-1], axis=0)
             last[~wrong.any(axis=0)] = 0
             first[rows] = np.r_[self.m_values, 0][last]
@@ -140,8 +141,8 @@ def orders(
     Uncorrected values and rank estimates are evaluated at every m. Where each m needs its own
     computation (a fitted correction, or a varying number of distinct negatives), every m up to 400
     is evaluated, and larger m on a logarithmic grid, refined by bisection where a pair changes its
-    order. If ``m_values`` are given, they replace these m, also with bisection. They are ignored
-    for uncorrected values, unless the number of distinct negatives varies.
+    order. If ``m_values`` are given, they are evaluated instead of these m, also with bisection.
+    ``m_values`` are ignored for uncorrected values, unless the number of distinct negatives varies.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
@@ -150,8 +151,8 @@ def orders(
     else:
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)
         values = np.unique(np.r_[np.arange(1, EVERY + 1), ladder])
-    # Bisection takes about as many rounds as the widest gap between two m has binary digits. This
-    # number is used to report progress.
+    # Bisection takes about as many rounds as the widest gap between two m has binary digits. The
+    # number of rounds is used to report progress.
     rounds = int(np.max(np.diff(values), initial=1)).bit_length() - 1
     first = 0.5 if rounds else 1.0
     report = step_of(progress, 0, 1)
@@ -171,7 +172,7 @@ def orders(
 
 
 def _between_changes(evaluated: Orders, systems: int) -> Ints:
-    """Return the midpoint between neighbouring evaluated m at which some pair's orders differ."""
+    """Return the midpoints between neighbouring evaluated m at which a pair's orders differ."""
     m = evaluated.m_values
     gaps = np.flatnonzero(np.diff(m) > 1)
     if not len(gaps):
@@ -209,7 +210,7 @@ def pair_table(
 ) -> pd.DataFrame:
     """Return a table of pairs: names of the better and the worse system, then the given columns.
 
-    Missing integers become <NA>.
+    Missing values of integer columns become <NA>.
     """
     names = np.array([ranks.system for ranks in sets], dtype=object)
     better, worse, _ = np.array(pairs).T

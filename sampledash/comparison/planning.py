@@ -25,21 +25,22 @@ from sampledash.types import Floats, Progress
 
 Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
-# Ratio of neighbouring values of m in a search. _UNEVEN is for corrected metrics and TOPK, which do
-# not change smoothly with m.
+# Ratio of neighbouring m at which a search evaluates means and variances. _UNEVEN is for corrected
+# metrics and TOPK, which do not change smoothly with m.
 _SMOOTH, _UNEVEN = 2.0, 1.2
-# A guess of the needed m is improved at most this many times: means and variances are evaluated at
-# the guess, and m is guessed again.
+# The m that a pair needs for its true order is guessed, and the guess is improved at most this many
+# times: means and variances are evaluated at the guess, and m is guessed again.
 _REFINED = 6
-_NEAR = 0.02  # the normal approximation of a chance is taken to have a smaller error than this
-# With few instances, the chance may be too low again at some m above the answer. So the chance is
-# also computed at the m that follow the answer, until the sum of these m reaches _CHECKED, or
-# _SIMULATED if chances are simulated. The sum is limited because the time is proportional to m.
+_NEAR = 0.02  # the normal approximation of a chance is assumed to have a smaller error than this
+# With few instances, the chance of the true order may be too low again at some m above the answer.
+# So the chance is also computed at the m that follow the answer, until the sum of these m reaches
+# _CHECKED, or _SIMULATED if chances are simulated. The time is proportional to this sum.
 _CHECKED, _SIMULATED = 6_000, 600
-_SHORT = 400  # all larger m are checked if m_max times the number of pairs is at most this
-# With fewer instances than this, a mean takes few values, so a chance may drop again as m grows.
+# With fewer than _MANY instances, a mean takes few values, so a chance may drop again as m grows.
+# All m above the answer are then checked if m_max times the number of pairs is at most _SHORT.
+_SHORT = 400
 _MANY = 300
-_CLOSE = 200  # a guess of m is good enough if the next guess differs by a share of about 1 / _CLOSE
+_CLOSE = 200  # guessing m ends when two successive guesses differ by at most about 1 / _CLOSE of m
 
 
 def negatives_needed(
@@ -51,7 +52,7 @@ def negatives_needed(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Return the number of negatives with which one run shows the true order of each pair.
+    """Return how many negatives a run needs to show the true order of each pair with some chance.
 
     Parameters
     ----------
@@ -112,11 +113,11 @@ def instances_needed(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pd.DataFrame:
-    """Return the number of instances with which one run shows the true order of each pair.
+    """Return how many instances a run needs to show the true order of each pair with some chance.
 
     The parameters are those of :func:`negatives_needed`, except for ``m``, the number of sampled
-    negatives per instance, and ``redraw``. With ``redraw="negatives"``, the given instances occur
-    more or less often, in the given proportions, so that only the negatives are random, as in
+    negatives per instance, and ``redraw``. With ``redraw="negatives"``, each given instance keeps
+    its share of all instances, so that only the negatives are random, as in
     :func:`~sampledash.probability_of_order`. With ``redraw="both"``, instances are drawn from the
     given ones too, as in :func:`~sampledash.probability_if_redrawn`.
 
@@ -161,7 +162,8 @@ def instances_needed(
 def _instances(difference: float, variance: float, step: float, probability: float) -> int | None:
     """Return the smallest N with P(Normal(difference - step/N, variance/N) > 0) >= probability.
 
-    N is the number of instances. Return None if there is no such N, or if N would exceed 10^15.
+    N is the number of instances, and the normal distribution has this mean and this variance.
+    Return None if there is no such N, or if N would exceed 10^15.
     """
     if difference <= TIED:
         return None
@@ -185,10 +187,10 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
 @dataclass(eq=False)
 class _Search:
-    """Search for the m with which each pair of systems shows its true order.
+    """Search for the m that each pair of systems needs to show its true order.
 
-    All pairs share the expected means and variances of the systems at each m, which are evaluated
-    only if needed.
+    The expected means and variances of a system at an m are evaluated once, and only if some pair
+    needs them.
     """
 
     metric: Metric
@@ -204,7 +206,7 @@ class _Search:
     def every(self) -> Floats | None:
         """Expected means at m = 1, 2, ..., ``top``: shape (top, systems).
 
-        The value is None if each m needs its own computation, which would take too long.
+        The value is None if each m needs its own computation, because all m would take too long.
         """
         if self.protocol.anew:
             return None
@@ -218,7 +220,7 @@ class _Search:
         return [Run(self.metric, ranks, 1, self.protocol) for ranks in self.sets]
 
     def _evaluate(self, m: int, pairs: Iterable[tuple[int, int]]) -> None:
-        """Store the mean and variance at m of each system in ``pairs``; compute missing ones."""
+        """Compute and store the expected mean and its variance at m of all systems in ``pairs``."""
         missing = sorted({x for pair in pairs for x in pair if (x, m) not in self.knots})
         if missing:
             sets = [self.sets[x] for x in missing]
@@ -240,7 +242,7 @@ class _Search:
     def _few(self, i: int, j: int, size: int = FEW) -> bool:
         """Return whether system i or j has fewer than ``size`` instances.
 
-        By default, ``size`` is the smallest number for which the normal distribution is used.
+        The default, FEW, is the smallest number for which the normal distribution is used.
         """
         return min(self.sets[x].n_instances for x in (i, j)) < size
 
@@ -253,9 +255,10 @@ class _Search:
     def surely_from(self, i: int, j: int) -> int:
         """Return an m from which on a run shows i above j with the required probability.
 
-        The m is right even if variances are as large as possible; it is ``top`` + 1 if there is
-        none. A value in 0..1 with expected value e has a variance of at most e (1 - e). This bound
-        is concave in e, so its mean over the instances is at most its value at the mean of e.
+        Upper bounds replace the variances: a value in 0..1 with expected value e has a variance of
+        at most e (1 - e). This bound is concave in e, so its mean over the instances is at most its
+        value at the mean of e. The result is ``top`` + 1 if the bounds give no such m, or if they
+        cannot be used.
         """
         if self.every is None or self._few(i, j):
             return self.top + 1
@@ -282,7 +285,8 @@ class _Search:
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Evaluate ever smaller m for each pair, until the chance of its true order is too low."""
-        # The value of TOPK jumps as m grows, because its cutoff in the sampled list jumps.
+        # The value of TOPK jumps as m grows, because its cutoff in the sampled list is a whole
+        # number.
         smooth = not self.protocol.correction.by_rank and self.metric.share is None
         ratio = _SMOOTH if smooth else _UNEVEN
         waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
@@ -298,9 +302,9 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return, for each pair, the m from which on the chance of its true order is high enough.
+        """Return, for each pair, the m from which on its true order has the required probability.
 
-        Pairs whose chance is too low at the largest m are left out.
+        Pairs whose true order does not have this probability at the largest m are left out.
         """
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
@@ -313,17 +317,17 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Check some m above ``start``; return 1 + the largest of them that hides the true order.
+        """Check m above ``start``; return the m from which on all checked m show the true order.
 
-        Return ``start`` if all checked m show the true order. ``share``: the share of this pair in
-        the time that is allowed for the checks of all pairs.
+        The result is ``start`` if all checked m show the true order, else 1 + the largest checked m
+        that does not. ``share`` is the share of this pair in the time allowed for all pairs.
         """
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
         checked = start
-        # Check all m of a window. If some do not show the order, check another window after the
-        # last of them. The time for a check is proportional to m, so a window ends where the sum of
-        # its m reaches the budget.
+        # Check all m of a window that begins at ``start``. If some do not show the order, move the
+        # start after the last of them, and check the rest of the new window. The time for a check
+        # is proportional to m, so a window ends where the sum of its m reaches the budget.
         while True:
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
             end = int(min(start + window, self.top))
@@ -350,7 +354,10 @@ class _Search:
         return first_shown(lambda m: self.shown(i, j, m), guess, self.top)
 
     def _guess(self, i: int, j: int) -> int:
-        """Return the needed m by the normal distribution, with variances interpolated over m."""
+        """Return a guess of the m from which on the true order has the required probability.
+
+        The chances are those of the normal distribution, with variances interpolated over m.
+        """
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)
@@ -367,7 +374,7 @@ class _Search:
 def first_shown(shown: Callable[[int], bool], guess: int, top: int) -> int:
     """Return an m near ``guess``, in 1..``top``, with ``shown(m)`` true and ``shown(m - 1)`` false.
 
-    It is assumed that ``shown`` is false at 0 and true at ``top``.
+    The function assumes that ``shown`` is false at 0 and true at ``top``.
     """
     if guess >= top or shown(guess):
         low, high, step = guess - 1, guess, 1

@@ -1,12 +1,13 @@
 r"""Distribution of the mean metric of one sampled run.
 
-It is computed exactly for metrics that count hits. For other metrics, the distributions of single
-instances are convolved, or the characteristic function of the mean is computed, or runs are
-simulated.
+The distribution is computed exactly for metrics that count hits (relevant items within the cutoff).
+For other metrics, the distributions of single instances are convolved, or the characteristic
+function of the mean is computed, or runs are simulated.
 
 **Hits.** Sampling does not change the order of the relevant items of a list. So an instance has at
-least j hits if and only if its j-th relevant item hits, and the hit probabilities of the single
-items determine the distribution of the number of hits, whatever the dependence between items.
+least j hits if and only if its j-th best relevant item hits, and the hit probabilities of the
+single items determine the distribution of the number of hits, whatever the dependence between
+items.
 
 **Sums.** The mean is a sum over independent instances with known distributions. Its characteristic
 function is a product, which :mod:`~sampledash.comparison.chance` turns into probabilities.
@@ -40,14 +41,15 @@ _MOST = 20_000  # largest number of instances whose hits are convolved exactly
 # The distribution of a mean of hits is computed if the mean has at most this many evenly spaced
 # possible values.
 _LATTICE = 1 << 20
-_TOGETHER = 64  # distributions up to this length are convolved in pairs, all pairs at once
+_TOGETHER = 64  # distributions up to this length are convolved two by two, all pairs at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
-# A convolution is given up if the sum takes more than _SUPPORT distinct values, or more than
+# ``_convolved`` returns None if the sum takes more than _SUPPORT distinct values, or more than
 # _JOINED values before equal values are joined.
 _SUPPORT = 5_000
 _JOINED = 500_000
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
-# Number of grid points on which the distribution of a sum with too many values is approximated.
+# The distribution of a sum with too many values for ``_convolved`` is approximated on a grid with
+# this number of points.
 _CELLS = 1 << 15
 RUNS = 20_000  # number of runs that are simulated if no other method applies
 # Number of random draws that takes about half a second. Fewer runs are simulated if RUNS runs would
@@ -93,7 +95,7 @@ class Run:
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """Distinct relevant items; each has a number of negatives above, and a count.
+        """Distinct relevant items of the rank set, with their counts.
 
         For TOPK and ATOP, the negatives include the other relevant items of the same instance.
         """
@@ -130,7 +132,10 @@ class Run:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the mean is a sum of independent terms, one per best relevant item."""
+        """Whether the mean is a sum of independent terms.
+
+        A term belongs to an instance or, for TOPK and ATOP, to a relevant item.
+        """
         return self.one_each or (self.whole and self.metric.of_others)
 
     @property
@@ -142,8 +147,8 @@ class Run:
     def hit_unit(self) -> float:
         """Half the distance of neighbouring values of the mean, if the metric counts hits.
 
-        The distance is the same at any m. The result is 0 if the metric does not count hits, or if
-        the values are not evenly spaced.
+        This distance does not depend on m. The value is 0 if the metric does not count hits, or if
+        the values of the mean are not evenly spaced.
         """
         if not (self.whole and self._counts_hits):
             return 0.0
@@ -155,8 +160,8 @@ class Run:
     def half_unit(self) -> float:
         """Half the distance of neighbouring values of the mean, 0 if they are not evenly spaced.
 
-        Unlike ``hit_unit``, this includes evenly spaced values (a lattice) whose distance depends
-        on m: of AUC, which counts items, and of a corrected metric with only two values per item.
+        Unlike ``hit_unit``, this property includes evenly spaced values whose distance depends on
+        m: means of AUC, which counts items, and of a corrected metric with two values per item.
         """
         if not self.whole or self._counts_hits:
             return self.hit_unit
@@ -170,8 +175,8 @@ class Run:
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
         )
         # Means of AUC are evenly spaced if every sampled negative above an item changes the item's
-        # value by the same amount. Corrected values of several relevant items are excluded, because
-        # a correction would shift their sums.
+        # value by the same amount. Corrected values are excluded if instances have several relevant
+        # items, because a correction would shift the sums of their values.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         )
@@ -204,7 +209,7 @@ class Run:
         straight = np.ptp(steps) <= 1e-14 * np.abs(steps).max() and not np.any(atoms.tied)
         span = float(np.abs(steps[0]) if by_draw and straight else np.ptp(vector))
         if np.any(self.complete):
-            # Items whose negatives are all drawn have exact values, anywhere in 0..1.
+            # Items whose negatives are all drawn have exact values, which can be anywhere in 0..1.
             span = max(float(vector.max()), 1.0) - min(float(vector.min()), 0.0)
         return span * float(self.weights[atoms.position == 1].max())
 
@@ -215,15 +220,19 @@ class Run:
 
     @property
     def counts_items(self) -> bool:
-        """Whether :attr:`hits` needs the hit probability of every distinct item."""
+        """Whether each instance has one item, which hits or misses, and there are few instances.
+
+        :attr:`hits` then uses ``means``, the expected contributions of the distinct items.
+        """
         single = self.few and self.whole and self.ranks.max_relevant == 1
         return single and self._levels(1) is not None
 
     @cached_property
     def hits(self) -> list[Hits] | None:
-        """Distribution of each instance's number of hits, grouped by number of relevant items.
+        """Distribution of each instance's number of hits, one entry per number of relevant items.
 
-        None if an item can take more than two values, or if instance counts are fractions.
+        The value is None if an item can take more than two values, if it can hit while a better
+        item of its instance misses, or if instance counts are fractions.
         """
         last = 1 if self.metric.first_only or self.metric.of_others else self.ranks.max_relevant
         levels = self._levels(last) if self.whole else None
@@ -255,7 +264,7 @@ class Run:
         return result
 
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
-        """Return the value of a miss and the gain of a hit, per position of a relevant item.
+        """Return the value of a miss and the gain of a hit, for each position of a relevant item.
 
         Return None if items take more than two values, or if an item can hit while a better item of
         the same instance misses.
@@ -281,9 +290,9 @@ class Run:
     def law_of_hits(self) -> Law | None:
         """Return the distribution of the mean if each relevant item either hits or misses.
 
-        A hit and a miss each add a fixed value to the mean. Return None if an item may add other
-        values, if there are too many instances or hits, or if the gains of the hits have no common
-        unit.
+        A hit and a miss each add a fixed value to the mean. Return None if an item may add a third
+        value, if there are too many instances, if the mean can take too many values, or if the
+        gains of the hits are not multiples of a common unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
@@ -372,7 +381,7 @@ class Run:
         if not self.is_sum:
             waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
             for part in self.hits or ():
-                # These values are contributions to the mean: undo the division by n_instances.
+                # ``part.values`` are contributions to the mean. Undo the division by n_instances.
                 values = part.values * self.ranks.n_instances
                 waves[part.instances] = part.law @ waves_of(values, frequencies)
             return waves[order]
@@ -393,9 +402,10 @@ class Run:
 
 
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
-    """Return the distribution of the mean of one run, or None to use the normal distribution.
+    """Return the distribution of the mean of one run, or None if this would take too long.
 
-    ``stream``: number of the random stream for simulated runs, a different one for each system.
+    ``stream`` is the number of the random stream for simulated runs, which should be different for
+    each system.
     """
     (law,) = exact_laws([run], stream)
     if law is None and run.ranks.n_instances < FEW and run.is_sum:
@@ -404,9 +414,10 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
 
 
 def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
-    """Return the distribution of the mean of each run; None where the mean takes too many values.
+    """Return the distribution of the mean of each run, exact or simulated.
 
-    The runs are of one system, evaluated by different metrics.
+    The entry of a run is None if these computations would take too long. The runs are of one
+    system, evaluated by different metrics. ``stream`` is as in :func:`law_of_mean`.
     """
     ranks, protocol = runs[0].ranks, runs[0].protocol
     laws = [run.law_of_hits() for run in runs]
@@ -435,8 +446,8 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
 
     ``parts``: (values, probabilities, number of terms with this distribution).
     """
-    # Sums of evenly spaced values often coincide. Sums of other values rarely do, so a binomial
-    # coefficient then estimates how many distinct sums there are.
+    # Different sums of evenly spaced values are often equal. Sums of other values rarely are, so
+    # the number of distinct sums is then about a binomial coefficient.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
@@ -454,7 +465,7 @@ def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law |
 
 
 def _merged(values: Floats, mass: Floats) -> Law:
-    """Return a distribution with sorted values, joining equal and dropping negligible values."""
+    """Return a distribution with sorted values; join equal values and drop improbable ones."""
     keep = mass > _NOTHING
     values, mass = values[keep], mass[keep]
     order = np.argsort(values)
@@ -481,7 +492,7 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
         split += np.bincount(cell + 1, p * (place - cell), 2 * _CELLS)
         product *= np.fft.rfft(split) ** times
     mass = np.fft.irfft(product)[:_CELLS]
-    weighs = mass > 1e-15  # probabilities above the rounding error of the Fourier transform
+    weighs = mass > 1e-15  # smaller probabilities are rounding errors of the Fourier transform
     values = np.asarray(low + step * np.arange(_CELLS))
     return values[weighs], np.asarray(mass[weighs] / mass[weighs].sum())
 
@@ -489,8 +500,8 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
     """Return the largest unit of which all ``worths`` are multiples, and these multiples.
 
-    ``worths`` holds one array per worth (such as the gain of a hit). All entries of such an array
-    must be equal. The result is None if they are not equal, or if there is no common unit.
+    Each array in ``worths`` must repeat a single value, for example the gain of each hit in an
+    instance. The result is None if the entries of an array differ, or if there is no common unit.
     """
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
@@ -507,10 +518,11 @@ def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None
 
 
 def _sum_of(laws: Floats) -> _Counts:
-    """Return the distribution of a sum of independent counts (rows), by pairwise convolution.
+    """Return the distribution of a sum of independent counts, by pairwise convolution.
 
-    Only positive numbers are added, so that small probabilities are accurate. With a Fourier
-    transform, every probability would have an error of 1e-16.
+    Each row of ``laws`` is the distribution of a count. Only positive numbers are added, so that
+    small probabilities are accurate. With a Fourier transform, every probability would have an
+    error of 1e-16.
     """
     laws = laws.T.copy()
     # While there are many short distributions, convolve all pairs of them at once.
@@ -539,7 +551,7 @@ def _trimmed(first: int, mass: Floats) -> _Counts:
 
 
 def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
-    """Return the distribution of the count ``total`` plus ``step`` times the count ``law``."""
+    """Return the distribution of X + ``step`` Y for independent counts X ~ total and Y ~ law."""
     reach = step * (len(law.mass) - 1) + 1
     mass = np.zeros(len(total.mass) + reach - 1)
     # Loop over the shorter of the two distributions, and add shifted copies of the longer one.
@@ -555,8 +567,8 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 def waves_of(values: Floats, frequencies: Floats) -> Complex:
     """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
-    Each entry is computed as a factor for its block of frequencies times a factor for its position
-    in the block, so that fewer exponentials are needed.
+    Each entry is computed as a factor for the frequency's block times a factor for the frequency's
+    position in the block, so that fewer exponentials are needed.
     """
     within = frequencies[:_STEPS] - frequencies[0]
     starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))

@@ -3,8 +3,8 @@ r"""Variance of the mean metric of one sampled run, over the draw of the negativ
 This variance is the sum of the variances of the relevant items' contributions and, for several
 relevant items of one instance, of their covariances. The covariances follow from the order of these
 items: all negatives above a relevant item are also above the next worse relevant item. Given the
-number W of drawn negatives above the j-th relevant item, the contribution v_j of this item and the
-sum S of the contributions of the better relevant items are independent, so
+number W of drawn negatives above the j-th best relevant item, the contribution v_j of this item and
+the sum S of the contributions of the better relevant items are independent, so
 
 .. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
 
@@ -60,7 +60,7 @@ def moments_of_means(
 ) -> tuple[Floats, Floats]:
     """Return expected value and variance of each sampled mean metric: (systems, metrics) each.
 
-    ``moments``: the result of :func:`moments_of_systems` for the items of all systems, if it is
+    ``moments`` is the result of :func:`moments_of_systems` for the items of all systems, if it is
     known.
     """
     for ranks in sets:
@@ -182,15 +182,18 @@ def pair_covariances(
     for start in range(0, len(longest), step):
         chosen = longest[start : start + step]
         first, size = starts[chosen], rows.relevant[starts[chosen]]
-        # E[sum of the contributions so far | number of drawn negatives above the current item]
+        # Expected sum of the contributions of the better relevant items, given each possible number
+        # of drawn negatives above the current item.
         sums = np.zeros((len(chosen), *vectors.shape[1:]))
         for j in range(1, int(size[0])):
-            at = first[size > j] + j  # rows of the next worse relevant items, where there is one
+            # Rows of the next worse relevant items, of the instances that have more than j of them.
+            at = first[size > j] + j
             sums = sums[: len(at)]
             tied = rows.tied[at - 1] > 0
             sums[~tied] += vectors[j - 1]
             if np.any(tied):
-                # For tied items, take means given the number of draws above or tied with the item.
+                # For tied items, first take means given the number of drawn negatives that are
+                # above the item or tied with it.
                 upper = rows[at[tied] - 1]
                 block = replace(upper, negatives=upper.above + upper.tied)
                 sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
@@ -214,9 +217,9 @@ def _tied_means(
 ) -> Floats:
     """Return the expected ``vector[s]`` of each item, where s drawn negatives are above the item.
 
-    The shape is (items, m + 1, metrics). Entry t is for t draws from the negatives of an item. With
-    ``beyond``, entry t is for m - t draws from the negatives of an item; the other t drawn items
-    are above all these negatives, and s includes them.
+    The shape is (items, m + 1, metrics). Entry t is for t draws from the negatives in ``atoms``.
+    With ``beyond``, entry t is for m - t draws from these negatives; the other t of the m draws are
+    above all of them, and s includes these t draws.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))
@@ -242,11 +245,11 @@ def conditional_means(
 ) -> Floats:
     """Return the mean of ``values[s]``, where s of t items drawn from a set are in a subset of it.
 
-    ``inner`` and ``outer``: numbers of items (or sampling weights) in the subset and in the set.
-    ``values``: the values for s = 0..width - 1, (pairs, width, c). The result is for
-    t = 0..top - 1, (pairs, top, c); ``top`` is width by default. The distribution of s is updated
-    draw by draw: the chance that the next drawn item is in the subset is the share of the subset
-    among the items that are left.
+    There are several pairs of a subset and a set. ``inner`` and ``outer`` are the numbers of items
+    (or sampling weights) in the subset and in the set. ``values`` has the values for
+    s = 0..width - 1, (pairs, width, c). The result is for t = 0..top - 1, (pairs, top, c); ``top``
+    is width by default. The distribution of s is updated draw by draw: the chance that the next
+    drawn item is in the subset is the share of the subset among the items that are left.
     """
     width = values.shape[1]
     top = top or width

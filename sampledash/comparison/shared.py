@@ -4,12 +4,13 @@ The ranks of a relevant item under two systems do not determine which negatives 
 both systems. Let a of N negatives be above the item under the first system, b under the second, and
 o under both. This overlap o lies between max(0, a + b - N) and min(a, b). If both sampled values
 decrease with the number of drawn negatives above, their covariance increases with o. Proof: let f
-and g be the sampled values, as functions of the numbers s and t of drawn negatives above. Let x be
-a negative that is above under the first system only, and y one that is above under the second
-only. Change the second system so that x is above and y is not. Samples with both or neither of x
-and y keep their numbers. Samples with x only and samples with y only, which are equally likely, had
-the numbers (s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows
-in proportion to (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this holds draw by draw.)
+and g be the sampled values under the two systems, as functions of the numbers s and t of drawn
+negatives above. Let x be a negative that is above under the first system only, and y one that is
+above under the second only. Change the second system so that x is above and y is not, which
+increases o by 1. Samples with both or neither of x and y keep their numbers s and t. Samples with x
+only and samples with y only, which are equally likely, had the numbers (s + 1, t) and (s, t + 1)
+and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows in proportion to
+(f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this holds draw by draw.)
 The largest covariance belongs to the largest overlap, where one of the two sets of negatives above
 the item contains the other. The smallest covariance belongs to the smallest overlap, where one set
 is inside the complement of the other or contains this complement. Of t items drawn from a set of b
@@ -41,14 +42,15 @@ from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
 # Half the normal density at 0. If neighbouring values of the difference of two means are a step
-# apart, half of P(tie) is about _WIDER * step / standard deviation. The bounds are widened by this.
+# apart, half of P(tie) is about _WIDER * step / standard deviation. The bounds on the chance are
+# widened by this amount.
 _WIDER = 0.2
 # A sampled count is the number of sampled negatives above a relevant item.
 _NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance
 _STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
 _CACHE = 1 << 15  # number of probabilities that are processed together, so that they stay in cache
-# The smallest of the instances' covariances are not computed but only bounded (Cauchy-Schwarz), as
-# long as these bounds together are at most this share of the variance.
+# To save time, the smallest of the instances' covariances are only bounded (Cauchy-Schwarz), as
+# long as the sum of these bounds is at most this share of the sum of the variances of both means.
 _NEGLIGIBLE = 1e-3
 
 
@@ -62,7 +64,7 @@ def probability_if_shared(
     Returns
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric), ``low`` and ``high``, NaN
-    where the exact metric ties the pair. A tie in the run does not show the order.
+    where the exact metric ties the pair. A run that ties the pair does not show its order.
 
     Raises
     ------
@@ -81,8 +83,9 @@ def probability_if_shared(
     cases. The variance is exact if there are no ties and values decrease with the sampled rank
     (uncorrected, rank estimate, CLS); else it is a bound. The normal distribution ignores skewness,
     and that means with few values can tie. Therefore both bounds are widened by 0.2 times the
-    effect of one sampled value on a mean, in standard deviations of the difference (one relevant
-    item per instance, up to 2,000 instances). In 300 random pairs of 30 to 200 instances, no
+    effect of one sampled value on a mean, in standard deviations of the difference. (This needs
+    at most 2,000 rows, and either one relevant item per instance, a metric of the best item only,
+    or items that only hit or miss.) In 300 random pairs of 30 to 200 instances, no
     simulated chance was outside the bounds. The order of tied items is random, and independent
     between the systems. Below 30 instances, the bounds of Makarov and Cantelli are used, which hold
     for any dependence.
@@ -107,7 +110,8 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
     back = np.argsort(first.order)
     weight = (first.weights * shares)[back] / shares.sum() ** 2
     apart = (first.variance + second.variance)[back]
-    limit = np.sqrt(first.variance * second.variance)[back]  # Cauchy-Schwarz bounds on covariances
+    # Upper bounds on the absolute covariances of the instances (Cauchy-Schwarz).
+    limit = np.sqrt(first.variance * second.variance)[back]
     matters = np.ones(len(weight), dtype=bool)
     smallest = np.argsort(limit * weight)
     left_out = np.cumsum((limit * weight)[smallest]) <= _NEGLIGIBLE * float(apart @ weight)
@@ -124,7 +128,7 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
         if laws[0] is not None and laws[1] is not None:
             return _any_coupling(laws[0], laws[1], difference, max(variances[1], 0.0))
     step = common_step(first.run.half_unit, second.run.half_unit)
-    # Set a variance to 0 if it differs from 0 only by rounding errors.
+    # Set variances that differ from 0 only by rounding errors to 0.
     deviations = np.sqrt(np.where(variances <= 1e-13 * (apart @ weight), 0.0, variances))
     chances = normal_chances(np.full(2, difference), deviations, step)
     # Widen the bounds, because the normal distribution ignores skewness, and that means can tie.
@@ -142,7 +146,7 @@ def _any_coupling(
     Makarov's bounds use the distributions ``first`` of X and ``second`` of Y. Cantelli's bounds use
     the mean ``difference`` of X - Y and its ``variance``.
     """
-    x, y = first[0], second[0] + TIED  # X must exceed Y by more than TIED
+    x, y = first[0], second[0] + TIED  # X > Y means that X exceeds Y by more than TIED
     points = np.concatenate([x, y])
 
     def up_to(law: Law, values: Floats, side: str) -> Floats:
@@ -150,7 +154,8 @@ def _any_coupling(
         place = np.searchsorted(values, points, side="right" if side == "<=" else "left")
         return np.asarray(total[place])
 
-    # For any z, X > z >= Y implies X > Y, and X <= z <= Y implies that X > Y is false.
+    # For any z, X > z >= Y implies X > Y, so P(X > Y) is at least P(Y <= z) - P(X <= z). Likewise,
+    # X <= z <= Y implies that X > Y is false, so P(X > Y) is at most 1 - P(X <= z) + P(Y < z).
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
     high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
     slack = difference**2 + variance
@@ -168,10 +173,9 @@ def covariance_bounds(
 ) -> tuple[Floats, Floats]:
     """Return bounds on the covariance of the two systems' sampled values, for each instance.
 
-    The results, the smallest and the largest possible covariances, have shape (instances,), in the
-    order of ``first``; they are 0 for instances that are not ``wanted``. A corrected value is the
-    sum of a rising and a falling function of the sampled rank. The covariances of these functions
-    are bounded separately.
+    The results, the lower and the upper bounds, have shape (instances,), in the order of ``first``;
+    both are 0 for instances that are not ``wanted``. A corrected value is the sum of a rising and a
+    falling function of the sampled rank. The covariances of these functions are bounded separately.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -229,9 +233,9 @@ def _item_bounds(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper bounds on the covariance of sampled values under two systems.
 
-    Each result has one entry per row of ``left`` (relevant items under the first system) and
-    ``right`` (relevant items of the same instances under the second system). ``vectors``: for
-    each system, the sampled values for 0..m sampled negatives above.
+    Entry i of each result belongs to row i of ``left`` (a relevant item under the first system) and
+    row i of ``right`` (a relevant item of the same instance under the second system). ``vectors``
+    has, for each system, the sampled values for 0..m sampled negatives above.
     """
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)
@@ -252,9 +256,9 @@ def _item_bounds(
 
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
-        # The set of items above under the first system is compared with the set of items below
-        # under the second. If s of m sampled items are above, m - s are below, so g as a function
-        # of the number below is g reversed.
+        # At the smallest overlap, the items above under the first system and the items *below*
+        # under the second are nested sets. If s of m sampled items are above, m - s are below, so
+        # g as a function of the number below is g reversed.
         (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
     ):
         yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)
@@ -275,15 +279,16 @@ def nested_covariances(
     first: Floats,
     second: Floats,
 ) -> Floats:
-    """Return covariances of functions of the sampled counts in two nested sets: (pairs, c, d).
+    """Return covariances of functions of the numbers of sampled items in two nested sets.
 
-    There are several pairs of nested sets. ``inner``, ``outer`` and ``outside`` are the numbers of
-    items (or the sampling weights) in the smaller set, in the larger set, and outside the larger
-    set. ``first`` (m + 1, c) and ``second`` (m + 1, d) are the functions: their values at the
-    counts 0..m in the smaller and in the larger set.
+    There are several pairs of a smaller set inside a larger set. ``inner``, ``outer`` and
+    ``outside`` are the numbers of items (or the sampling weights) in the smaller set, in the larger
+    set, and outside the larger set. ``first`` (m + 1, c) has the values of c functions at 0..m
+    sampled items in the smaller set, and ``second`` (m + 1, d) those of d functions for the larger
+    set. The shape of the result is (pairs, c, d).
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
-        # The values are linear in the counts, as for AUC, so the covariance has a closed form.
+        # The functions are linear, as for AUC, so the covariance has a closed form.
         total = outer + outside
         common = m * (inner / total) * (outside / total)
         if SCHEMES[scheme].distinct:
@@ -322,7 +327,7 @@ def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
 
 
 def _parts(vector: Floats) -> Floats:
-    """Return a falling and a rising part, whose sum is ``vector`` minus its first entry.
+    """Return a falling and a rising column, whose sum is ``vector`` minus its first entry.
 
     The shape is (m + 1, 2).
     """
@@ -335,8 +340,8 @@ def _coupled(
 ) -> tuple[Floats, Floats]:
     """Return the Frechet-Hoeffding bounds on the covariance of each item's values in two systems.
 
-    The lower bound pairs large values in one system with small values in the other, the upper bound
-    pairs large values with large values.
+    The lower bound is the covariance if large values in one system always occur with small values
+    in the other; the upper bound, if large values occur with large values.
     """
     size = m + 1
     laws = []
@@ -353,8 +358,9 @@ def _coupled(
         edges = np.concatenate([np.cumsum(p, axis=1), np.cumsum(q, axis=1)], axis=1)
         order = np.argsort(edges, axis=1, kind="stable")
         width = np.diff(np.take_along_axis(edges, order, axis=1), axis=1, prepend=0.0)
-        # ``first`` is the number of cumulative probabilities of p before each interval, which is
-        # the index of the interval's value of f. ``place`` is the same for q and g.
+        # The cumulative probabilities of p and q divide 0..1 into intervals, in which f and g are
+        # constant. ``first`` and ``place`` are the indices of the values of f and g in each
+        # interval: the numbers of cumulative probabilities of p and of q before the interval.
         first: Ints = np.cumsum(order < size, axis=1) - (order < size)
         place = np.arange(2 * size) - first
         mean_f, mean_g = (p @ f)[:, None], (q @ g)[:, None]

@@ -28,8 +28,8 @@ from sampledash.types import Floats, Ints, Progress
 # instances.
 _ENUMERATED = 20
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
-# To draw at random how often a group of equal instances occurs takes as long as to draw this many
-# single instances.
+# Drawing at random how often a group of equal instances occurs takes about as long as drawing this
+# many single instances.
 _GROUPED = 12
 # ``swap_test`` uses a normal distribution instead of random permutations if there are at least
 # _MANY instances, with more than _DISTINCT different pairs of value and weight.
@@ -116,12 +116,12 @@ def significance(
     For paired systems, which rank the same instances, the randomisation test swaps the two systems
     in random instances. If at most 20 instances have a difference, all swaps are enumerated. If all
     differences have the same size, as with Recall of one item, the test is the exact binomial
-    (sign) test. Else p = (1 + swaps with at least the observed difference) / (1 + resamples), which
-    is never 0. The interval resamples the same instances for all systems. For systems that cannot
-    be paired, instances are permuted between the two systems, and resampled separately; from 5,000
-    instances and 65 distinct values on, the permutation distribution is taken as normal. If all
-    instances have equal differences, all resamples are equal too; the interval is then that of
-    :func:`~sampledash.mean_of_sample`.
+    (sign) test. Else p = (1 + number of random swaps with at least the observed difference) /
+    (1 + resamples), which is never 0. The interval comes from resampled instances, the same for
+    both systems. For systems that cannot be paired, instances are permuted between the two systems,
+    and resampled for each system separately; from 5,000 instances and 65 distinct values on, the
+    permutation distribution is taken as normal. If all instances have equal differences, all
+    resamples are equal too; the interval is then that of :func:`~sampledash.mean_of_sample`.
 
     A small p means that other users of the same kind would probably show this order too. It does
     not mean that a sampled metric shows this order.
@@ -192,8 +192,8 @@ def interval_of_sample(
         seen = float(counts @ sizes**2 / (counts @ sizes))
     ends = -seen if paired else 0.0, seen
     interval = interval_of_mean(value, off, counts, ends, confidence, total)
-    # The sampled values are known, so only the values of the other instances can vary over the
-    # range of the metric.
+    # The values of the sampled instances are known, and those of the other instances lie between
+    # ``least`` and ``best``. This limits the mean.
     rest = 1 - float(counts.sum()) / total
     bounds = value + rest * (np.array([least, best]) - value)
     return Interval(*np.clip(interval, *bounds).tolist())
@@ -211,7 +211,7 @@ def best_value(metric: Metric, ranks: RankSet) -> float:
 def _of_equal(
     left: Group, first: int, other: Group, second: int, best: float, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of the difference of two systems if all resamples give the same."""
+    """Return the interval of the difference of two systems if it is equal in all resamples."""
 
     def ends(values: Floats, group: Group, paired: bool = False) -> Interval:
         mean, counts = float(np.average(values, weights=group.counts)), group.counts
@@ -236,8 +236,8 @@ def _group(
 ) -> Group:
     """Return the exact metric of each instance under systems that rank the same instances.
 
-    ``members``: for each system, its index in ``sets``, and its instances in an order that is
-    common to all systems.
+    ``members`` has, for each system, its index in ``sets`` and the indices of its instances in an
+    order that is common to all systems.
     """
     first = first_items(sets[members[0][0]])
     for i, _ in members:
@@ -256,23 +256,23 @@ def _group(
 class Group:
     """Exact metrics of systems that rank the same instances.
 
-    There are D entries, each of which stands for several equal instances.
+    There are D entries. An entry stands for one instance, or for several equal instances.
     """
 
     members: Sequence[int]  # indices of the systems
-    values: Floats  # exact metric of the instances of each entry, shape (systems, D)
-    weights: Floats  # weight of each instance in the mean, shape (D,)
-    counts: Ints  # number of instances that each entry stands for, shape (D,)
+    values: Floats  # exact metric of an instance of the entry, shape (systems, D)
+    weights: Floats  # weight in the mean of a single instance of the entry, shape (D,)
+    counts: Ints  # number of instances of the entry, shape (D,)
 
     @property
     def weighted(self) -> Floats:
-        """Exact metric of each entry, times its weight, shape (systems, D)."""
+        """Exact metric times weight of a single instance of each entry, shape (systems, D)."""
         return self.values * self.weights
 
     def reduced(self) -> Group:
-        """Return the group with equal instances joined, if this makes random draws faster.
+        """Return the group with one entry for all equal instances, if this makes draws faster.
 
-        Otherwise, return the group with a separate entry for each instance, with count 1.
+        Otherwise, return the group with a separate entry of count 1 for each instance.
         """
         first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
@@ -296,14 +296,15 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
         return 1.0
     total = int(counts.sum())
     if np.ptp(sizes) <= TIED:
-        # All differences have the same size, so the number of instances that favour one system is
-        # binomial.
+        # All differences have the same size, so under random swaps the number of instances that
+        # favour one system is binomial.
         fewer = round((total - observed / sizes[0]) / 2)
         return float(min(1.0, 2 * bdtr(fewer, total, 0.5)))
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    # By symmetry, the sign of the first difference can be fixed: only half of the sums are needed.
+    # The sign of the first difference is fixed, because the other half of the sums are the
+    # negatives of these sums.
     for size in np.repeat(sizes, counts)[1:]:
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]
@@ -315,14 +316,14 @@ def flip_tests(
 ) -> dict[tuple[int, int], float]:
     """Return the two-sided p-value of the paired randomisation test of each pair.
 
-    Swapping two systems in an instance changes the sign of their difference. With random signs per
-    instance, the sum of the differences of a pair is the difference of the two systems' signed
-    sums. So one matrix of signs serves all pairs.
+    Swapping two systems in an instance changes the sign of their difference. So the values of all
+    systems are added with the same random sign per instance. The difference of the sums of two
+    systems is then the sum of their differences after random swaps, for every pair.
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
-    # Subtract the mean over all systems, which makes the sums below more accurate. This mean
-    # cancels in the difference of two systems.
+    # Subtract each instance's mean over all systems, which makes the sums below more accurate. It
+    # does not change the difference of two systems.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
 
@@ -350,7 +351,7 @@ def flip_tests(
 def _in_blocks(
     draw: Callable[[int], Floats], resamples: int, size: int, report: Progress
 ) -> Floats:
-    """Return ``resamples`` rows from ``draw``, in several calls, which limits the memory needed.
+    """Return ``resamples`` rows from several calls of ``draw``, which limits the memory needed.
 
     ``size`` is the number of random numbers that a row needs.
     """
@@ -419,9 +420,9 @@ def swap_test(
     if observed <= TIED:
         return 1.0
     if total >= _MANY and len(distinct) > _DISTINCT:
-        # Variance of the sum of ``excess`` over the instances that a permutation assigns to the
-        # left system (sampling from a finite population). The total weight of these instances
-        # varies too, but the mean of this total weight is used.
+        # ``spread`` is the variance of the sum of ``excess`` over the instances that a permutation
+        # assigns to the left system (sampling from a finite population). The total weight of these
+        # instances varies too, but its mean is used.
         spread = float(pooled @ excess**2) * n_left * (total - n_left) / (total * (total - 1))
         scale = statistic(1.0, mass * n_left / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))

@@ -22,10 +22,10 @@ from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.rank_sets import RankSet, Ties, codes_of, distinct_over_systems, first_items
 from sampledash.types import Floats, Ints
 
-# The normal distribution is used if one sampled value changes a mean by at most this many standard
-# deviations of the difference.
+# The normal distribution is accurate enough if no sampled value of one instance can change a mean
+# by more than this many standard deviations of the difference of the two means.
 _ROUGH = 0.03
-_INSTANCES = 2_000  # up to this many rows of a rank set, the rows' distributions fit in memory
+_INSTANCES = 2_000  # the distributions of the sampled values of this many rows fit in memory
 
 
 def instance_values(metric: Metric, ranks: RankSet, ties: Ties) -> Floats:
@@ -60,10 +60,10 @@ def instance_moments(
 def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None:
     """Return the index in ``second`` of each instance of ``first``, or None.
 
-    The result is None if the two rank sets do not pair up. Two rank sets pair up if they have the
-    same instance labels, each with the same count and weight. Rows without labels pair up in their
-    order if both sets have equally many. Rows of a histogram, which count how often a rank occurs
-    without naming the instances, do not pair up.
+    The result is None if the two sets do not rank the same instances. They do if they have the same
+    instance labels, each with the same count and weight. Without labels, equally many rows of both
+    sets are matched in their order, unless a count is not 1: rows of a histogram, which count how
+    often a rank occurs, do not identify instances.
     """
     mine, theirs = (
         x.instances[np.unique(codes_of(x.instances)[0], return_index=True)[1]]
@@ -102,16 +102,16 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 class Sampled:
     """Mean and variance of the sampled metric of each instance of one system.
 
-    There are D entries, each of which stands for several equal instances.
+    There are D entries. An entry stands for one instance, or for several equal instances.
     """
 
     run: Run
     group: int  # systems with the same group number rank the same instances, in the same order
-    order: Ints  # index of each instance in its rank set, shape (D,)
-    mean: Floats  # expected sampled value of each instance, shape (D,)
+    order: Ints  # index of the entry's instance in its rank set, shape (D,)
+    mean: Floats  # expected sampled value of an instance of the entry, shape (D,)
     variance: Floats
-    weights: Floats  # weight of each instance in the mean, shape (D,)
-    counts: Floats  # number of instances that each entry stands for, shape (D,)
+    weights: Floats  # weight in the mean of a single instance of the entry, shape (D,)
+    counts: Floats  # number of instances of the entry, shape (D,)
 
     @property
     def size(self) -> float:
@@ -133,7 +133,7 @@ class Sampled:
 
     @property
     def drawable(self) -> bool:
-        """Whether runs can be simulated quickly: instance counts are whole, and instances few."""
+        """Whether runs can be simulated quickly: counts are whole, and there are few instances."""
         rows = float(np.sum(self.run.ranks.counts))
         return self.run.whole and (self.size < FEW or rows * RUNS <= DRAWS)
 
@@ -158,7 +158,7 @@ def sampled_values(
 def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> float:
     """Return the variance of the difference of two means over redrawn instances and negatives.
 
-    With ``single``, each mean is over one redrawn instance instead of as many as are given. The
+    Each mean is over as many redrawn instances as are given or, with ``single``, over one. The
     variance is exact if all instances have equal weights. Otherwise a mean is a ratio, and the
     result is the variance of its linear approximation.
     """
@@ -186,14 +186,15 @@ def probability_if_redrawn(
     Returns
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric of the given instances) and
-    ``probability`` in 0..1, NaN where the exact metric ties the pair. A tie in the run does not
-    show the order.
+    ``probability`` in 0..1, NaN where the exact metric ties the pair. An evaluation that ties the
+    pair does not show its order.
 
     Raises
     ------
     ValueError
         If a system cannot be sampled by the scheme, or the variance of an instance is unknown
-        (popularity with ties read as ``"expected"``, and several relevant items per instance).
+        (popularity scheme, option ties="expected", and an instance with ties and several relevant
+        items).
 
     Notes
     -----
@@ -210,10 +211,10 @@ def probability_if_redrawn(
       error is usually below 0.001. Occurrences of a rare value much larger than all others are
       counted separately.
     * For other metrics of several relevant items (NDCG, AP), seeded runs are simulated as above, up
-      to 200 items.
-    * Else the normal distribution with the mean and variance of the redrawn difference is used. The
+      to 200 relevant items in total.
+    * Else the normal distribution with the mean and variance of the redrawn difference is used. Its
       error decreases with the square root of the number of instances: it is at most 0.02 for 150
-      instances with 300 items of which 1 % hit or miss, and 0.006 for 400 instances.
+      instances with 300 relevant items, of which 1 % hit or 1 % miss, and 0.006 for 400 instances.
 
     This chance is also limited by the number of instances: if the exact difference is not
     significant, the chance stays near one half at any m.
@@ -279,9 +280,9 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
-    """Return P(mean of ``first`` > mean of ``second``) by :func:`by_lumps`.
+    """Return P(mean of ``first`` > mean of ``second``) by :func:`by_lumps`, or None.
 
-    The result is None if no value is much larger than all others.
+    The result is None unless a rare value is much larger than all others.
     """
     terms = [
         (values / sample.size, p)
@@ -315,8 +316,8 @@ def _runs(values: Sampled, system: int) -> Floats:
         deviation = np.sqrt(_spread(values, values.mean - values.average, values.variance))
         return negatives.normal(values.average, deviation, RUNS)
     run, size = values.run, int(values.size)
-    # The generator is seeded by the group, so that systems that rank the same instances (the same
-    # group) draw the same instances.
+    # Systems that rank the same instances have the same group. As the group is the seed of the
+    # generator, these systems get the same redrawn instances.
     drawn = np.random.default_rng([0, values.group]).choice(
         len(values.counts), (RUNS, size), p=values.counts / values.size
     )

@@ -31,18 +31,19 @@ from sampledash.types import Floats, Ints, Progress
 # true order and come last.
 CODES = ("wrong", "undecided", "right", "tied")
 State = Literal["right", "wrong", "undecided", "tied"]
-# A pair can be right if a run shows its true order with at least this chance, and wrong if a run
-# shows its true order with a chance of at most 1 - CONFIDENT.
+# A pair is right only if a run shows its true order with at least this chance, and wrong only if a
+# run shows its true order with a chance of at most 1 - CONFIDENT.
 CONFIDENT = 0.95
 
 
 def state_of(truth: int, sampled: int, probability: float) -> State:
-    """Return the state of a pair: whether one sampled run shows its true order.
+    """Return the state of a pair of systems: whether one sampled run shows its true order.
 
     ``tied``: the exact metric ties the pair. ``right``: the expected sampled order is the true
-    order, and a run shows it with a chance of at least 95 %. ``wrong``: the expected sampled order
-    is the opposite, and a run shows the true order with a chance of at most 5 %. ``undecided``: all
-    other cases, for example if most runs tie the pair.
+    order, and a run shows the true order with a chance (``probability``) of at least 95 %.
+    ``wrong``: the expected sampled order is the opposite, and a run shows the true order with a
+    chance of at most 5 %. ``undecided``: all other cases, for example if most runs tie the pair.
+    ``truth`` and ``sampled`` are the signs of the exact and the expected sampled difference.
     """
     if truth == 0:
         return "tied"
@@ -64,9 +65,9 @@ def verdict_at_m(
 ) -> dict[str, list[Any]]:
     """Return the columns of the table of :func:`verdict` at one m.
 
-    ``over_m``: the expected order of the systems at many m. ``exact``: the exact means, if they are
-    known. In the column ``right_from``, a pair has None if it is tied, or if its order is not right
-    at the largest m.
+    ``over_m`` has the expected order of the systems at many m, and ``exact`` the exact means, if
+    they are known. The column ``right_from`` has None for a pair that is tied, or whose order is
+    not right at the largest m.
     """
     sampled = over_m.at(m)
     if sampled is None:
@@ -76,7 +77,7 @@ def verdict_at_m(
     pairs = [order.true_pairs(exact[:, x]) for x in range(len(metrics))]
     chances = pair_chances(metrics, sets, m, pairs, protocol)
     names = np.array([ranks.system for ranks in sets], dtype=object)
-    i, j, truth = np.array(pairs).transpose(2, 0, 1)  # (metrics, pairs) each
+    i, j, truth = np.array(pairs).transpose(2, 0, 1)  # three arrays of shape (metrics, pairs)
     x = np.arange(len(metrics))[:, None]
     difference, probability = sampled[i, x] - sampled[j, x], np.array(chances)
     right = np.array([over_m.all_right_from(i[y], j[y], y) for y in range(len(metrics))])
@@ -110,8 +111,8 @@ def where_to_look(
 ) -> tuple[int, list[int] | None]:
     """Return the largest m to evaluate, and the list of the m to evaluate.
 
-    If the list is None, every m up to the largest is evaluated. It is None unless each m needs its
-    own computation, such as the fit of a correction.
+    If each m needs its own computation, such as the fit of a correction, only the m of the list are
+    evaluated. Otherwise the list is None, and every m up to the largest is evaluated.
     """
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
@@ -130,7 +131,7 @@ class Pairs:
     m: int
     protocol: Protocol
     orders: order.Orders
-    exact: Floats  # (systems, metrics)
+    exact: Floats  # exact means, (systems, metrics)
     columns: dict[str, list[Any]]  # the verdict at m: each column lists all pairs, metric by metric
     source: str  # name of the example or of the file that holds the ranks
     python: str  # Python expression that reads the ranks, after ``import sampledash as sd``
@@ -171,7 +172,7 @@ class Pairs:
 
     @property
     def looked_at(self) -> tuple[int, ...] | None:
-        """All m that were evaluated if each m needs its own computation, else None."""
+        """All m that were evaluated, if each m needs its own computation; None otherwise."""
         return tuple(self.orders.m_values.tolist()) if self.protocol.anew else None
 
     @property
@@ -191,7 +192,7 @@ class Pairs:
 
     @cached_property
     def truths(self) -> list[list[tuple[int, int, int]]]:
-        """For each metric, the pairs (better, worse, truth): truth is 1, or 0 for a tie."""
+        """For each metric, a tuple of each pair: better, worse, and truth, which is 0 for a tie."""
         return [order.true_pairs(exact) for exact in self.exact.T]
 
     def names(self, pair: int) -> tuple[str, str]:
@@ -206,7 +207,7 @@ class Pairs:
     def _by_metric(self, values: Any) -> NDArray[Any]:
         return np.asarray(values).reshape(len(self.metrics), self.pairs)
 
-    # The properties states, chances, rights and ahead have shape (metrics, pairs).
+    # The shape of the next four properties, ``states`` to ``ahead``, is (metrics, pairs).
 
     @cached_property
     def states(self) -> Ints:
@@ -235,14 +236,14 @@ class Pairs:
     @cached_property
     def sampled(self) -> Floats:
         """Expected sampled means at m: (systems, metrics)."""
-        # If m is above all evaluated m, use the means at the largest evaluated m: without
-        # replacement, an m beyond the number of negatives does not change the means.
+        # If m is above all evaluated m, use the means at the largest evaluated m. Without
+        # replacement, they are also the means at m if all negatives are drawn at both m.
         at = np.searchsorted(self.orders.m_values, self.m)
         return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
 
     @cached_property
     def std(self) -> Floats:
-        """Standard deviation of the mean of one run: (systems, metrics); NaN where unknown."""
+        """Standard deviation of a run's mean metric: (systems, metrics); NaN if not available."""
         return self.std_of(self.sets)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:

@@ -56,7 +56,8 @@ NO_TABLE = "Paste a table: a line of names, then one system a line."
 HELP = texts(Path(__file__).with_suffix(".txt"))
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
-#: The reader's answer to why m differs between instances -> ``adaptive`` of the sampled ranks.
+#: Why m differs between instances, as the reader answers -> whether the drawn negatives decided m
+#: (``SampledRankSet.adaptive``); None leaves this open.
 _SAID = {"As the data say": None, "m was set beforehand": False, "The draw decided m": True}
 # Key of a setting in a link -> its options and its default.
 OFFERED: state.Offered = {
@@ -78,11 +79,12 @@ _SHIFT = "_sampled_from_0"
 
 
 class Given(NamedTuple):
-    """The sampled ranks that the reader chose; m and scheme are settings if the data lack them."""
+    """The sampled ranks that the reader chose. If the data lack m, the page's setting m is used."""
 
-    ident: str  # differs if the content differs
-    n: tuple[int, str] | None  # n in the data or as typed by the reader, and the text that shows n
-    m: str  # text that shows m; "" if the data lack m
+    ident: str  # different for data with different content
+    # n in the data or as typed by the reader, and the text that shows n; None if n is not known.
+    n: tuple[int, str] | None
+    m: str  # text that shows the m of the data; "" if m is a setting
     # Returns the sampled ranks, and the true ranks if they are known.
     read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]
 
@@ -191,7 +193,7 @@ def _typed() -> tuple[str, Callable[[], Opened]]:
 
 
 def _one_run() -> Given:
-    """Draw the field of the seed; return sampled ranks of the bundled data for this seed."""
+    """Draw a field for a seed; return sampled ranks drawn from the bundled ranks with this seed."""
     left, right = st.columns([1, 5], vertical_alignment="bottom")
     with left:
         seed = page.whole_number("Seed", "draw_seed", 1, help=HELP["draw_seed"])
@@ -213,7 +215,7 @@ def _one_run() -> Given:
 
 
 def _mean_n() -> tuple[int, str]:
-    """Mean n of the bundled run, and a text that replaces n in the bar."""
+    """Return the mean n of the bundled data, and the text that the bar shows in place of n."""
     mean = round(float(np.mean(example(DATA)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
@@ -233,7 +235,7 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
 
 
 def _read(ident: str, opened: Opened, n: int | None) -> tuple[Sets, tuple[RankSet, ...]]:
-    """Return the sampled ranks in the data (``n`` is used if they lack n), and no true ranks."""
+    """Return the sampled ranks in the data, and no true ranks; ``n`` is used if the data lack n."""
     settings, (_, lacks_m) = state.current(), lacks(opened)
     if lacks_m:
         _require_few(settings.m)
@@ -286,9 +288,9 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask whether the drawn negatives decided m, because m depends on the sampled rank.
+    """Ask the reader whether the drawn negatives decided m; return the answer, or None if open.
 
-    Return the reader's answer, or None if the reader leaves the question open.
+    The question arises because, in the data, m correlates with the sampled rank.
     """
     chosen = _SAID[state.value("m_set", CHOICES)]
     if chosen is None:
@@ -336,7 +338,7 @@ def _estimates(answer: result.Result[result.Question]) -> None:
 
 
 def _price(q: result.Question) -> None:
-    """Draw how many scores the exact metric costs, estimated with these samples as a pilot run."""
+    """Draw, on request, how many scores the exact metric would cost, estimated from the samples."""
     if q.metric.k is None:
         return
     label, about = "What would the exact value cost?", "Scores until each instance is decided."
@@ -373,7 +375,8 @@ def _price(q: result.Question) -> None:
 def _pairs(answer: result.Result[result.Question]) -> None:
     """Draw the range of the difference of every pair of systems.
 
-    Each pair has a range without an assumption, and one if better ranks are never rarer.
+    The first range of a pair needs no assumption; the second assumes that no rank is rarer than the
+    next worse rank.
     """
     if not answer.pairs:
         lacking = "One system alone has no pair: add the sampled ranks of a second one."

@@ -62,7 +62,7 @@ def _answer() -> None:
             problem.show()
     with row:
         pin = page.pinned(q)
-        focus = next(iter(_chips()), None)  # default metric of the sentence
+        focus = next(iter(_chips()), None)  # default of the metric that the sentence is about
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
     before = pin and results.compute(pin.question)
     with picture:
@@ -94,9 +94,9 @@ def _below(result: Result) -> None:
 
 
 def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follows]:
-    """Frames for the sliders of m, n, k and r: the pictures, the sentence and the numbers.
+    """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and r.
 
-    The axis of the ranks keeps the n of the picture until the reader releases the slider.
+    While the reader drags the slider of n, the axis of the ranks still ends at the old n.
     """
     now, rank, distinct = state.current(), q.rank, q.sampling.design.distinct
     most = min(LIVE, now.n - 1) if distinct else LIVE

@@ -82,8 +82,8 @@ def _check(source: Source) -> Question:
     options: Options = {"scheme": settings.scheme, "correction": chosen}
     if SCHEMES[settings.scheme].weighted:
         options["odds"] = settings.odds
-    # Without ties, or without several relevant items, the page does not draw the widget of this
-    # setting, and an old value of the widget is ignored.
+    # The page has a widget for ties only if the ranks have ties, and one for the weighting only if
+    # some instance has several relevant items. An old value of a missing widget is ignored.
     if any(x.has_ties for x in source.sets):
         options["ties"] = state.value("ties", DEFAULTS)
     if several(source.sets):
@@ -121,7 +121,7 @@ def _explain(source: Source, error: ValueError) -> Problem:
 def chosen_metric(result: Result, label: str, *, hidden: bool = False) -> int:
     """Draw the choice of the metric that the main sentence is about; return the metric's index.
 
-    ``hidden``: whether the label is for screen readers only.
+    If ``hidden``, only screen readers read the label.
     """
     metrics = list(map(str, result.metrics))
     shown = str(st.session_state.get("shown", metrics[0]))

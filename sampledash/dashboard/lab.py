@@ -1,7 +1,8 @@
 """The Lab page: it splits interactions, trains recommenders, and analyses their ranks.
 
-While the input of a step is wrong, the step uses its last valid result. Trained recommenders stay
-in the session. If a rerun of the page interrupts a training, the next run continues the training.
+While the settings of a step, such as the split, are invalid, the last valid result of the step is
+used. Trained recommenders stay in the session. If a rerun of the page interrupts a training, the
+next run of the page continues the training.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ _KEPT: dict[str, Any] = {"persist_state": "session", "width": 140}
 _CONSISTENCY = "sampledash/dashboard/pages/consistency.py"
 _OFTEN = 0.1  # seconds between two updates of the progress bars
 _MOST_LINES = 6  # largest number of systems in the slope chart
-# If all names have at most _SHORT letters, their type is large. Names are cut to _LONGEST letters.
+# If all names of systems have at most _SHORT letters, the slope chart writes them in large type.
+# Longer names than _LONGEST letters are cut.
 _SHORT, _LONGEST = 4, 11
 
 
@@ -90,7 +92,7 @@ def show() -> None:
         page.note(DEFAULTS)
         bars = st.container()
         if source is None:
-            sliders.bar("k", sampled=False)  # for the sweeps
+            sliders.bar("k", sampled=False)  # the sweeps of hyperparameters use k
             st.info("Train two recommenders to see whether a sample orders them as all items do.")
         else:
             if beware:
@@ -99,7 +101,7 @@ def show() -> None:
     job: lab.Job | None = st.session_state.get(_JOB)
     if setup is not None:
         if job is not None and job.tasks[0].key in map(setup.key, lab.SWEEPS):
-            bars = st.container()  # progress bars of a sweep are drawn near its button
+            bars = st.container()  # progress bars of a sweep are drawn near the sweep's button
         page.tabs(dict(zip(TABS, (_sweeps, _toy), strict=True)), "lab_tab", setup)
     with bars:
         go_on = _working(job, setup, chosen)
@@ -122,11 +124,14 @@ def _kept(key: str, make: Callable[[], T]) -> T | None:
 
 
 def _split() -> tuple[Split, float | None] | None:
-    """Draw the choice of data and split; return the split and the lowest relevant rating."""
+    """Draw the choice of data and split; return the split and the lowest rating of relevant items.
+
+    Return None if there are no data or no split yet.
+    """
     data = _kept("_lab_data", _interactions)
     if data is None:
         return None
-    # The text is cached, because counting a million interactions takes 0.1 seconds in every run.
+    # The text is cached, because counting a million interactions takes 0.1 seconds.
     st.caption(memory.cached((words.data, data.digest), lambda: words.data(data), shared=False))
     least = None
     with st.container(horizontal=True):
@@ -279,7 +284,7 @@ def _made() -> lab.Made:
 
 
 def _busy() -> bool:
-    """Whether the session has a job that is not done yet; the job may be halted."""
+    """Whether the session has a job that is not done yet, even if the reader has halted the job."""
     job: lab.Job | None = st.session_state.get(_JOB)
     return job is not None and not job.done
 
@@ -308,7 +313,10 @@ def _train(setup: lab.Setup, chosen: list[lab.Wanted]) -> None:
 def _working(
     job: lab.Job | None, setup: lab.Setup | None, chosen: list[lab.Wanted]
 ) -> Callable[[], None]:
-    """Draw the progress of the job; return a function that continues the job until interrupted."""
+    """Draw the progress of the job; return a function that continues the job.
+
+    The function returns when the job is done or halted, and stops if the page must be drawn anew.
+    """
     if job is None:
         return lambda: None
     if setup is not None:
@@ -357,7 +365,7 @@ def _working(
                 draw(place)
             state.give_way()
             if sum(map(len, job.points.values())) > points:
-                st.rerun()  # the next run draws the new points of the sweep
+                st.rerun()  # draws the page again, with the new points of the sweep
         if job.done:
             st.rerun()
 
@@ -368,7 +376,10 @@ def _working(
 
 
 def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source | None, str]:
-    """Return the ranks of the chosen recommenders, or else the last ranks; and a warning text."""
+    """Return the ranks of the chosen recommenders or, if none is trained, the last ranks shown.
+
+    Also return a warning if ranks of chosen recommenders are missing, otherwise "".
+    """
     by_system = {} if setup is None else {x.system: _made().get(setup.key(x)) for x in chosen}
     sets = tuple(ranks for ranks in by_system.values() if ranks is not None)
     missing = [system for system, ranks in by_system.items() if ranks is None]

@@ -25,8 +25,8 @@ _CHOICE: dict[str, Any] = {
     "persist_state": "session",
     "label_visibility": "collapsed",
 }
-# Settings that every link to another page contains, so that earlier choices on this other page do
-# not change the result.
+# Settings that every link to another page contains, so that choices that the reader made earlier
+# on this other page do not change the result.
 _SHARED = ("n", "m", "k", "scheme")
 # Function of a metric's name and the chosen m, which returns a sentence, and a link if another page
 # can show the result.

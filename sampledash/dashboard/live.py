@@ -51,7 +51,7 @@ export default async function ({ data }) {
   window.sampledashLive?.near();
 }""",
 )
-_PIXELS = 300  # height of a picture, for the precision of a frame
+_PIXELS = 300  # assumed height of a picture in pixels; frames need no higher precision
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Follows:
     Parameters
     ----------
     name
-        Key of the number.
+        Key of the number that the slider sets.
     depends
         Everything else that the frames depend on, as a key for the cache.
     frames
@@ -178,7 +178,8 @@ def _tell(name: str, data: Mapping[str, Any]) -> None:
 def _moving(fig: go.Figure, lines: bool, shared: dict[tuple[float, ...], int]) -> dict[str, Any]:
     """Return the parts of a picture that a slider moves: traces, shapes, and names beside lines.
 
-    A trace is given by the indices of its x and y in ``shared``: many traces have the same x.
+    A trace is given by the indices of its x and y in ``shared``, which holds equal lists only once,
+    because many traces have the same x. For a trace that does not move, None is given.
     """
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
@@ -208,15 +209,15 @@ def _moving(fig: go.Figure, lines: bool, shared: dict[tuple[float, ...], int]) -
 
 
 def thinned(x: Floats, y: Floats, error: float, log: bool) -> tuple[Floats, Floats]:
-    """Return x and y of a line without the points that a reader would not miss.
+    """Return x and y of a line without points that lie almost on the line through other points.
 
-    The line through the other points passes a point left out at a distance in y of less than
-    ``error``. ``log``: whether the x axis is logarithmic.
+    The line through the remaining points differs from a removed point by less than ``error`` in y.
+    ``log`` says whether the x axis is logarithmic.
     """
     at = np.log(x) if log else x
     keep = np.arange(len(x))
     for turn in range(2 * int(np.log2(len(x)))):
-        inner = np.arange(1 + turn % 2, len(keep) - 1, 2)  # no two of them are neighbours
+        inner = np.arange(1 + turn % 2, len(keep) - 1, 2)  # no two of these points are neighbours
         a, b, c = keep[inner - 1], keep[inner], keep[inner + 1]
         between = (at[b] - at[a]) * (at[c] - at[b]) > 0
         share = (at[b] - at[a]) / np.where(between, at[c] - at[a], 1.0)

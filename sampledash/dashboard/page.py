@@ -30,7 +30,7 @@ Made = pd.DataFrame | Callable[[], pd.DataFrame]
 Numbers = Sequence[tuple[str, str, str]]
 
 MOST_ROWS = 9  # largest number of table rows on a page, enough for three systems by three metrics
-# Download formats of a table: label, renderer, file extension, MIME type.
+# Download formats of a table: label, function that writes the table, file extension, MIME type.
 FORMATS: tuple[tuple[str, Callable[[pd.DataFrame], str], str, str], ...] = (
     ("CSV", tables.as_csv, "csv", "text/csv"),
     ("Markdown", tables.as_markdown, "md", "text/markdown"),
@@ -46,9 +46,9 @@ _PATIENCE, _PAUSE = 0.3, 0.05
 def outline(*titles: str) -> None:
     """Add invisible headings above the page for screen readers, the highest level first.
 
-    The script of this component also lets the Tab key reach parts that scroll, such as a long
-    formula on a phone. The script reruns the page when the theme changes, because Python chooses
-    the colours.
+    The script ``access.js``, which adds the headings, also lets the Tab key reach parts that
+    scroll, such as a long formula on a phone. The script reruns the page when the theme changes,
+    because Python chooses the colours of pictures.
     """
     _OUTLINE(key="outline", data=list(titles), on_scheme_change=lambda: None, height=1)
 
@@ -131,7 +131,7 @@ def say(sentence: str, badge: str = "", *, dim: bool = False) -> None:
 
 
 def has_answered(key: str) -> bool:
-    """Whether :func:`answer` has had a valid question in this session, apart from ``first``."""
+    """Whether :func:`answer` has answered a question of ``check`` in this session."""
     return f"_good_{key}" in st.session_state
 
 
@@ -143,7 +143,7 @@ def require_agreed(what: Hashable, sentence: str, button: str) -> None:
 
 
 def asked(what: Hashable, key: str, label: str, help: str) -> bool:
-    """Return whether the reader has asked for ``what``; if not, draw the button for this."""
+    """Return whether the reader has asked for ``what``; if not, draw a button that asks for it."""
     place = f"_asked_{key}"
     if st.session_state.get(place) == what:
         return True
@@ -241,7 +241,10 @@ def picture(
 
 
 def packed(data: Any) -> bytes:
-    """Data for a script in the browser, as JSON, compressed to a third (unpack in picture.js)."""
+    """Return ``data`` for a script in the browser: as JSON, compressed to a third of its size.
+
+    ``unpack`` in picture.js reads the result.
+    """
     written = json.dumps(data, cls=PlotlyJSONEncoder, separators=(",", ":"))
     return zlib.compress(written.encode(), 4)
 
@@ -282,7 +285,7 @@ def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
 
 
 def why(draw: Callable[[], None]) -> None:
-    """Draw the expander "Why?"; ``draw`` fills the expander, and only while it is open."""
+    """Draw the expander "Why?"; ``draw`` is called to fill the expander only while it is open."""
     fold = st.expander(
         "Why?", icon=":material/lightbulb:", key="why", bind="query-params", on_change="rerun"
     )
@@ -364,7 +367,10 @@ def whole_number(
 
 
 def note(page_defaults: Mapping[str, Any]) -> None:
-    """Show what is wrong with a link, until a setting changes. Draw all controls before."""
+    """Show what is wrong with the link that the reader followed, until a setting changes.
+
+    Call this function after all controls of the page have been drawn.
+    """
     for complaint in state.complaints((*state.DEFAULTS, *page_defaults)):
         st.warning(complaint, icon=":material/link_off:")
 
@@ -378,7 +384,7 @@ def copy_link(page_defaults: Mapping[str, Any]) -> None:
     about = "Sets every setting of this page to its default."
     options: dict[str, Any] = {"on_click": state.reset, "args": (defaults,), "key": "reset"}
     if st.button("Reset", help=about, type="tertiary", **options):
-        st.rerun()  # some of the settings are outside of this fragment
+        st.rerun()  # the whole page, because some settings are outside of this fragment
 
 
 def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = None) -> None:

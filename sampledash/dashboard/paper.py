@@ -32,7 +32,7 @@ DEFAULTS: dict[str, Any] = {"item": ITEMS[2], "cell_metric": METRICS_34[0], "tim
 
 @once
 def tables() -> dict[int, pd.DataFrame]:
-    """Return number of a table (1-4) -> its printed cells, each with the value that we compute."""
+    """Return the printed cells of Krichene & Rendle's Tables 1-4, by table, with our values."""
 
     def part(report: Progress, table: int, share: float) -> None:
         report((table - 1 + share) / len(TABLES))
@@ -64,8 +64,8 @@ def trained() -> pd.DataFrame:
 def missing() -> pd.DataFrame:
     """Return TOPK and ATOP if some relevant items are observed more often than others.
 
-    The column ``times`` says how often the best-ranked item is observed, relative to the worst. For
-    1 time, ratings are missing at random, as Steck's theorem assumes.
+    The column ``times`` says how many times as often the best-ranked relevant item is observed as
+    the worst-ranked. If ``times`` is 1, ratings are missing at random, as Steck's theorem assumes.
     """
     times = range(1, pictures.MOST_TIMES + 1)
     parts = [theorem(t, np.random.default_rng(2010)).assign(times=t) for t in times]
@@ -139,7 +139,10 @@ def _panels(panels: Sequence[Panel]) -> None:
 
 
 def _missing() -> None:
-    """Draw a slider that violates the assumption of Steck's theorem, and the resulting measures."""
+    """Draw a slider for how unevenly relevant items are observed, and the resulting TOPK and ATOP.
+
+    Steck's theorem assumes that all relevant items are observed equally often.
+    """
     st.markdown(words.TEXTS["missing"])
     label = "The best-ranked relevant item is observed so many times as often as the worst"
     about = "1: ratings are missing at random, as the theorem assumes."
@@ -171,7 +174,7 @@ def _table(number: int) -> None:
 
 
 def _trained() -> None:
-    """Draw Steck's Table 2 with the values that we compute, one row for each training."""
+    """Draw Steck's Table 2 with the values that we compute, one row for each trained model."""
     rows = trained()
     st.markdown(f"**{rows['matched'].sum()} of {len(rows)} cells match.**")
     printed = rows.assign(text=rows["printed"].map("{:.3f}".format), our_std=np.nan)

@@ -116,7 +116,8 @@ def _served() -> Source:
         name = st.selectbox("File", list(RESULTS), key="result", bind="query-params")
     path = RESULTS[name]
     try:
-        # The time of the last change is included, because a new run may overwrite the file.
+        # The time of the last change is part of the key, so that the file is read again after a new
+        # evaluation has overwritten the file.
         ident = f"{path}|{os.stat(path).st_mtime_ns}"
     except OSError:
         raise Problem(f"{name} is no longer there: choose another file") from None
@@ -281,7 +282,8 @@ def _remedies(error: ValueError, in_use: dict[str, Any]) -> Problem:
 def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Reading | None) -> None:
     """Draw how the ranks were read, open if there are doubts; edits change ``options``."""
     doubts = () if reading is None else reading.summary.doubts
-    # Decide only once whether the preview is open: it must not close while the reader edits it.
+    # Whether the preview is open at first is decided only once, so that the preview does not close
+    # while the reader edits it.
     unfolded, key = options.setdefault("unfolded", bool(doubts)), f"understood_{ident}"
     with st.expander("What was understood", unfolded, key=key, icon=":material/fact_check:"):
         for doubt in doubts:
@@ -352,7 +354,7 @@ def _way(ident: str, options: dict[str, Any], key: str) -> None:
         chosen = st.session_state[widget]
         options[key] = next(value for value, title in titles.items() if title == chosen)
         if key == "runs":
-            # This option changes which systems there are, so the choice of systems is dropped.
+            # The option "runs" changes which systems exist, so the choice of systems is dropped.
             options.pop("systems", None)
 
     st.segmented_control(label, list(titles.values()), key=widget, required=True, on_change=follow)
@@ -364,7 +366,8 @@ def _systems(ident: str, opened: Opened, options: dict[str, Any]) -> None:
     widget = f"systems_{runs}_{ident}"
     base = f"_{widget}"
     if widget not in st.session_state or base not in st.session_state:
-        # Keep the first version of the table, because Streamlit's edits refer to this version.
+        # Store the first version of the table, because the edits that Streamlit reports are changes
+        # of this version.
         names = opened.systems(runs)
         st.session_state[base] = table_of(names, options.get("systems")), list(names)
     table, known = st.session_state[base]

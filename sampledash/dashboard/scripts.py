@@ -1,7 +1,8 @@
 """The scripts of the pages, each loaded once by the browser, and the components that call them.
 
 Streamlit sends the script of a component again with every change of the component. Therefore a
-component has a short script, which loads a file of the folder ``scripts`` and calls its function.
+component has a short script, which loads a file of the folder ``scripts`` and calls the default
+function of this file.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _SERVED = declare_component("scripts", path=FOLDER)
 
 def load(name: str) -> str:
     """Return the JavaScript expression that loads a file of the folder, as a promise."""
-    digest = sha256((FOLDER / name).read_bytes()).hexdigest()[:12]  # a new version is not cached
+    # If the file has changed, its digest changes the address, so that the browser does not use an
+    # old file from its cache.
+    digest = sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
     root = """document.querySelector('script[src*="/static/js/"]').src.split("/static/js/")[0]"""
     return f"import({root} + '/component/{_SERVED.name}/{name}?{digest}')"
 

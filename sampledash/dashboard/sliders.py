@@ -1,9 +1,9 @@
 """The bar of sliders: m, n, k, r or γ, and how negatives are drawn, in one order on every page.
 
-One widget holds each number: a field, which is bound to the address. The browser draws a slider
-around the field (``sliders.js``), which shows the value of the field and writes into the field. Two
-Streamlit widgets for one number would lose changes: a message that the browser sends before it
-knows of the last change holds the old value of the other widget.
+Each number has one widget: a field, whose value is also in the address. The script ``sliders.js``
+draws a slider around the field. The slider shows the value of the field, and writes into the field.
+With two Streamlit widgets for one number, changes would be lost: right after the reader has changed
+one widget, the browser may still send the old value of the other widget.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 class Bar(NamedTuple):
-    """Places in the bar: its row of choices, for buttons, and the place for a problem."""
+    """Containers in the bar that a page can fill: the row of choices, and room for a problem."""
 
     row: DeltaGenerator
     problem: DeltaGenerator
 
 
-Bound = tuple[float, str]  # a bound, and the name of what sets the bound
+Bound = tuple[float, str]  # a bound, and a text that says where the bound comes from: "n - 1"
 
 
 def bar(
@@ -43,25 +43,26 @@ def bar(
     late: Collection[str] = (),
     defaults: Mapping[str, int] | None = None,
 ) -> Bar:
-    """Draw the bar of sliders; return its places for what the page draws later.
+    """Draw the bar of sliders; return containers in the bar that the page fills later.
 
     Parameters
     ----------
     keys
         The numbers of ``choices.NUMBERS`` that the page uses, from left to right.
     n
-        n of the data, and the text to show: ``(3706, "3,706, from your file")``.
+        n of the data, and the text to show: ``(3706, "3,706, from your file")``. If None, the
+        reader sets n.
     m
-        Text that shows the m of the data.
+        Text that shows the m of the data. If "", the reader sets m.
     most
-        Most negatives that an instance has; n - 1 by default.
+        Largest number of negatives of an instance. If None, n - 1.
     sampled
-        Whether negatives are drawn at all.
+        Whether negatives are drawn. If not, the bar has no choice of the sampling scheme.
     late
-        Numbers that the page follows only when the reader releases the slider, because a step takes
-        longer than 0.1 seconds. The slider says so.
+        Numbers for which the page changes only when the reader releases the slider, because each
+        step takes longer than 0.1 seconds. Such a slider is labelled "on release".
     defaults
-        Defaults of the numbers that are no shared settings.
+        Defaults of the numbers that are not in ``state.DEFAULTS``.
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
@@ -87,7 +88,7 @@ def bar(
 
 
 def ladder(key: str, *, default: int, high: int) -> None:
-    """Draw one slider outside the bar, for a number that is no shared setting."""
+    """Draw one slider outside the bar, for a number that only this part of a page uses."""
     with st.container(key=f"bar_{key}", gap=None):
         _draw((key,), {key: default}, {}, (), lambda _: (None, (high, "the most that is drawn")))
 
@@ -99,14 +100,14 @@ def _draw(
     late: Collection[str],
     bounds: Callable[[str], tuple[Bound | None, Bound | None]],
 ) -> None:
-    """Draw sliders: a field for each number, and one component with the rails of all of them."""
+    """Draw a field for each number, and one component with the rails of all sliders."""
     rails = st.container(gap=None)
     with st.container(key=f"fields_{'_'.join(keys)}", horizontal=True, gap=None):
-        # All fields are drawn before the rails: a field reads the value in the address, and the
-        # bounds of one number are set by others.
+        # All fields are drawn before the rails: drawing a field puts the number in the address into
+        # the session, and the ends of a rail can depend on the numbers of other fields.
         for key in keys:
             if key in locked:
-                st.html("<i></i>")  # takes the place of the field
+                st.html("<i></i>")  # an empty element in place of the field
             else:
                 _field(key, defaults[key])
     every = []
@@ -128,7 +129,7 @@ def uses_cutoff(key: str = "metrics") -> bool:
 
 
 def _bounds(key: str, keys: tuple[str, ...], most: int | None) -> tuple[Bound | None, Bound | None]:
-    """The bounds of a number that the other numbers of the bar set; None if they set none."""
+    """Return lower and upper bound of a number, each None if no other number sets this bound."""
     n, distinct = max(state.candidates(), 2), _distinct()
     if key == "m":
         return None, (n - 1 if most is None else most, "n - 1") if distinct else None
@@ -146,7 +147,7 @@ def _bounds(key: str, keys: tuple[str, ...], most: int | None) -> tuple[Bound | 
 
 
 def _field(key: str, default: float) -> None:
-    """Draw the field of a number, which lies over the number that its slider shows."""
+    """Draw the field of a number, which style.css puts over the number that the slider shows."""
     stepping: dict[str, Any] = {"step": None, "format": "%.9g"}
     if isinstance(default, int):
         stepping = {"step": 1, "format": "%d"}
@@ -161,7 +162,10 @@ def _field(key: str, default: float) -> None:
 
 
 def _rail(key: str, low: Bound | None, high: Bound | None, *, late: bool) -> dict[str, Any]:
-    """Return what a slider shows: a number within its bounds, so that no position is an error."""
+    """Return the data of a slider for sliders.js.
+
+    The ends of the slider are within the bounds, so that no position of the slider is invalid.
+    """
     number = choices.NUMBERS[key]
     ends, texts = [number.low, number.high], [number.write(number.low), number.write(number.high)]
     if low is not None and low[0] > number.low:
@@ -183,6 +187,6 @@ def metric() -> None:
 
 
 def _distinct() -> bool:
-    """Whether the negatives of a sample are distinct, as in the default scheme."""
+    """Whether the chosen scheme draws each negative at most once; True if none is chosen."""
     chosen = choices.SCHEMES.get(state.value("scheme"))
     return chosen is None or SCHEMES[chosen].distinct

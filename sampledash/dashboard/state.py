@@ -2,8 +2,8 @@
 
 Pages need three things from this module: :func:`current` (the settings as a frozen value, to be
 called after the controls are drawn), :func:`permalink` and the keys of :data:`DEFAULTS`. Streamlit
-puts the value of a widget into the page's address unless it is the default. A link therefore also
-holds ``v``, the version of the defaults with which the link was made.
+puts the value of a widget into the page's address only if the value is not the default. A link
+therefore also holds ``v``, the version of the defaults with which the link was made.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NUMBERS: dict[str, type] = {
     **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int),
 }
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
-PIN = "pin"  # key in the address that says whether the session holds a pinned question
+PIN = "pin"  # the address has this key while the session holds a pinned question
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 UNPINNED = f"What was pinned here is gone. {ENDED} Pin it again."
 
@@ -86,13 +86,13 @@ def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
 
 
 def candidates() -> int:
-    """Return the number of candidates n: of the data or, if they leave n open, of the reader."""
+    """Return the number of candidates n of the data or, if unknown, the n that the reader set."""
     locked = st.session_state.get(_LOCK)
     return int(value("n")) if locked is None else int(locked)
 
 
 def current() -> Settings:
-    """Current settings, once the controls are drawn."""
+    """Return the current settings; call this function after the controls are drawn."""
     return Settings(
         n=candidates(),
         m=int(value("m")),
@@ -105,7 +105,7 @@ def current() -> Settings:
 
 
 def lock(n: int | None) -> None:
-    """Fix n to the number of candidates in the page's data; with None, the reader decides n."""
+    """Fix n to the number of candidates in the page's data; if None, the reader sets n."""
     st.session_state[_LOCK] = n
 
 
@@ -166,8 +166,9 @@ def stamp(offered: Offered | None = None) -> None:
         if bad := _unread(params):
             for key in bad:
                 del st.query_params[key]
-            st.rerun()  # in this run, a widget would still fail on the deleted values
-    # If all settings are defaults, a version would only add an entry to the browser's history.
+            st.rerun()  # in the current run, widgets would still read the deleted values, and fail
+    # An address without settings needs no version. Writing the version would only add an entry to
+    # the browser's history.
     if len(st.query_params):
         put_in_address("v", VERSION)
 
@@ -190,9 +191,10 @@ def give_way() -> None:
 
 
 def complaints(keys: Sequence[str]) -> list[str]:
-    """Sentences on what is wrong with the followed link, until a setting of ``keys`` changes.
+    """Return sentences on what is wrong with the link that the reader followed.
 
-    A key that is new, for example on another page, is no change.
+    When a setting of ``keys`` changes, the sentences are dropped. A setting that appears for the
+    first time, for example on another page, has not changed.
     """
     now = {key: st.session_state[key] for key in keys if key in st.session_state}
     first: dict[str, Any] = st.session_state.setdefault(_FIRST, {})

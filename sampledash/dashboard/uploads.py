@@ -1,4 +1,7 @@
-"""Uploaded files and pasted text, stored in the session as Streamlit drops them between pages."""
+"""Widgets for uploaded files and pasted text, which this module stores in the session.
+
+Otherwise Streamlit would forget the files and the text when the reader goes to another page.
+"""
 
 from __future__ import annotations
 
@@ -91,8 +94,9 @@ def lost(widget: str) -> bool:
 
 
 def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any) -> str:
-    """Draw a text field and return its text; at first, this is an earlier text or that of a link.
+    """Draw a text field and return its text.
 
+    At first, the field contains the text typed earlier in this session or, if none, that of a link.
     ``key`` is the key of the widget, and ``address`` is the key of the text in the address.
     """
     if key not in st.session_state:

@@ -1,7 +1,7 @@
 """Bounds on an exact metric: the range of values that sampled ranks, or a printed table, allow.
 
 No estimator can narrow these bounds. :func:`stopping_range` bounds the cost of an evaluation that
-stops scoring the candidates of an instance as soon as the metric of the instance is certain.
+stops scoring the candidates of an instance as soon as the metric of this instance is certain.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ Range = tuple[float, float]
 # A linear programme limits the share of sampled ranks <= t for at most this many values of t.
 _CONSTRAINTS = 200
 _MOST_DECIMALS = 12
-_ERRORS = 2.0  # standard errors by which a printed mean may differ from its expected value
+# A printed mean may differ from its expected value by this many standard errors.
+_ERRORS = 2.0
 
 
 def bounds(
@@ -69,15 +70,15 @@ def bounds(
     Returns
     -------
     The two bounds, in the metric's units. Without a tolerance they hold for the mean metric of the
-    given instances. This is so even with a shape, although the ranks of the instances need not have
-    the shape themselves. With a tolerance they hold for the mean metric of the rank distribution.
+    given instances, even if a shape is assumed that the ranks of the given instances do not have
+    exactly. With a tolerance they hold for the mean metric of the rank distribution.
 
     Raises
     ------
     ValueError
         If no rank distribution is within the tolerance of the sample, or the sample contradicts the
-        shape; if a shape or a tolerance is given although the draw of negatives decided their
-        number m.
+        shape; if a shape or a tolerance is given although the draw of an instance's negatives
+        decided their number m.
 
     Notes
     -----
@@ -156,9 +157,9 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Count the ranges of a difference of two systems that exclude 0: one system is then better.
+    """Return how many ranges exclude 0. A range that is None does not count.
 
-    A range that is None does not count.
+    A range holds the possible differences of two systems. If it excludes 0, one system is better.
     """
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
@@ -185,9 +186,10 @@ def confidence_range(
 ) -> tuple[float, float]:
     """Return the confidence interval of the metric of ``srs``, or of ``srs`` minus ``versus``.
 
-    Where nearly all sampled ranks of a stratum are equal, the chi-square approximation fails: exact
-    binomial limits of the shares of sampled ranks replace it for that stratum. Where all negatives
-    are drawn, the sampled ranks are the true ranks and the metric is known exactly.
+    A stratum holds instances of nearly equal n. Where nearly all sampled ranks of a stratum are
+    equal, the chi-square approximation fails: exact binomial limits of the shares of sampled ranks
+    replace it for that stratum. Where all negatives are drawn, the sampled ranks are the true ranks
+    and the metric is known exactly.
 
     If the number m of negatives correlates with the rank (test at the 5 % level) and ``adaptive``
     is None, the interval covers both possible reasons: m was set beforehand, or the draw of
@@ -213,14 +215,16 @@ def confidence_range(
 def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
-    """Return the interval of :func:`confidence_range` if the ``adaptive`` of each set is correct.
+    """Return the interval of :func:`confidence_range` if ``adaptive`` is correct in each set.
 
-    ``adaptive`` is whether the draw of negatives decided their number; None stands for False.
+    ``adaptive`` states whether the draw of negatives decided their number. If None, False is
+    assumed.
     """
     linear = metric.linear and not any(s.adaptive for s in sets)
     # The interval of a linear metric (AUC, ATOP) needs no fitted rank distribution. With a shape,
-    # distributions are fitted nevertheless, to check the shape. Without a shape, strata in which
-    # nearly all sampled ranks are equal are processed, to refuse impossible sampled ranks.
+    # distributions are fitted nevertheless, because the fit fails if the sample contradicts the
+    # shape. Without a shape, only strata in which nearly all sampled ranks are equal are processed,
+    # because this fails if the sampled ranks are impossible.
     needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
@@ -256,9 +260,9 @@ def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
 
 
 def constrained(m: int) -> Ints:
-    """Return the values 1..m or, if m is above 200, up to 200 of these values.
+    """Return the values t for which the linear programme limits the share of sampled ranks <= t.
 
-    For each value t, the linear programme limits the share of sampled ranks <= t.
+    These are 1..m or, if m is above 200, up to 200 of the numbers 1..m.
     """
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
@@ -271,8 +275,9 @@ def _up_to(
 ) -> tuple[Columns, list[Floats]]:
     """Return columns of a linear programme for the shares of sampled ranks <= t.
 
-    Also return the observed shares, as one array for each m. ``places`` is a function that returns
-    the values of t, given the counts of the sampled ranks at one m.
+    Also return the observed shares of sampled ranks <= t, as one array for each m. ``places`` is a
+    function that returns the values of t, given the number of instances with each sampled rank at
+    one m.
     """
     readings, shares = [], []
     for m, counts in zip(observed.m, observed.counts, strict=True):
@@ -313,12 +318,12 @@ def _hull(ranges: Sequence[Range]) -> Range:
 def _within_limits(
     metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
 ) -> Range:
-    """Return bounds on the metric from Clopper-Pearson limits of shares of sampled ranks <= t.
+    """Return a confidence interval of the metric from Clopper-Pearson limits of observed shares.
 
-    The values of t are s and s - 1 for each sampled rank s that occurs.
+    The shares are those of sampled ranks <= t, where t is s and s - 1 for each s that occurs.
     """
     # If a shape is assumed, the limits hold for the distribution that ranks are drawn from. Half of
-    # the error probability is then reserved for the difference between the mean metric of this
+    # the error probability is then used for the difference between the mean metric of this
     # distribution and the mean metric of the instances.
     half = (1 + confidence) / 2
     level = confidence if shape is None else half
@@ -392,9 +397,9 @@ def bounds_from_table(
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
     instances
-        Number of instances that the printed means average over: each value may then differ from
-        its expected value by its rounding and two standard errors. If None, only the rounding is
-        allowed for.
+        Number of instances over which the printed means are averages: each printed value may then
+        differ from its expected value by its rounding error and two standard errors. If None, it
+        may differ by its rounding error only.
 
     Returns
     -------
@@ -436,8 +441,8 @@ def _printed_range(
 ) -> tuple[float, float]:
     """Return the range of the metric for one system's printed means over ``over`` instances.
 
-    Raise a ValueError for values that no ranks can produce: its message names one value and the
-    range in which the other values allow it.
+    Raise a ValueError for values that no ranks can produce: the message names one value, and the
+    range that the other values allow for this value.
     """
     metrics, values, half = _printed(name, observed, decimals)
     half += _error(values, over)
@@ -454,8 +459,8 @@ def _printed_range(
 
     span = programme(shape).mean_range()
     if span is not None:
-        # Without a shape, the distribution is that of the instances' own ranks, so ``span`` is the
-        # range of the instances' mean metric. With a shape, the ranks are drawn from the
+        # Without a shape, the rank distribution is that of the instances' own ranks, so ``span`` is
+        # the range of the instances' mean metric. With a shape, the ranks are a sample from the
         # distribution, and the instances' mean metric may be outside ``span`` by a sampling error.
         if shape is None:
             return span
@@ -495,7 +500,7 @@ def _error(values: Floats, instances: float) -> Floats:
 def _printed(
     name: str, observed: object, decimals: int | Mapping[str, int]
 ) -> tuple[list[Metric], Floats, Floats]:
-    """Check printed values; return the metrics, the values and the largest rounding errors."""
+    """Check printed values; return their metrics, the values, and their largest rounding errors."""
     if not isinstance(observed, Mapping) or not observed:
         raise ValueError(
             f"{name} must hold printed values by name, such as {{'HR@10': 0.6624}}, got "
@@ -534,12 +539,15 @@ class _Cost(Metric):
 
     The metric is decided when k candidates that are above the relevant item have been found, or all
     candidates have been looked at. Like a metric, the expected number depends on the true rank and
-    is larger for better ranks. Therefore it is defined as a metric, so that
+    is larger for better ranks. Therefore the number is defined as a metric, and
     :func:`confidence_range` can bound its mean.
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the expected number of candidates looked at, if ``above`` negatives are above."""
+        """Return the expected number of candidates looked at.
+
+        ``above`` of the ``negatives`` are above the relevant item.
+        """
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))
@@ -571,8 +579,9 @@ def stopping_range(
 
     Returns
     -------
-    Smallest and largest mean number of candidates per instance, looked at in random order. The mean
-    times the number of instances is the cost of the exact metric. An instance costs at most n - 1.
+    Smallest and largest mean number of candidates that are looked at per instance, in random order.
+    The mean times the number of instances is the cost of the exact metric. An instance costs at
+    most n - 1.
 
     Raises
     ------
@@ -581,12 +590,13 @@ def stopping_range(
 
     Notes
     -----
-    The number of candidates decreases with the rank as a metric does, so its mean is bounded like a
-    mean metric. The bounds are wide because sampled ranks do not show whether a true rank is just
-    within k or just beyond k. If there are instances outside the pilot, the range also allows for
-    the error of choosing the pilot's instances: this error is assumed to be normal, with the
-    largest variance that values in k..n - 1 with this mean can have (it is reached if all values
-    equal k or n - 1). Each of the two errors gets half of the error probability.
+    The expected number of candidates decreases with the rank, as a metric does, so its mean is
+    bounded like a mean metric. The bounds are wide because sampled ranks do not show whether a true
+    rank is just within k or just beyond k. If there are instances outside the pilot, the range also
+    allows for the random choice of the pilot's instances. The error of this choice is assumed to be
+    normal, with the largest variance that values in k..n - 1 with a given mean can have: all values
+    are then k or n - 1. Each of the two errors, that of the sampled ranks and that of the choice,
+    gets half of the error probability.
 
     Examples
     --------
@@ -613,12 +623,12 @@ def stopping_range(
     means = confidence_range(_Cost("recall", metric.k), pilot, None, None, level)
     if not some:
         return means
-    # The variance of values between least and most is at most (mean - least)(most - mean).
     fewest, largest = int(pilot.n.min()), int(pilot.n.max())
     least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
     most = float(stopping_cost(metric, 1, largest).mean)
     share = pilot.design_effect / pilot.n_instances * (1 - pilot.n_instances / whole)
     z = float(ndtri((1 + level) / 2))
+    # The variance of values in ``least``..``most`` is at most (mean - least) * (most - mean).
     low, high = (
         mean + sign * z * np.sqrt(max((mean - least) * (most - mean), 0.0) * share)
         for mean, sign in zip(means, (-1, 1), strict=True)

@@ -23,10 +23,10 @@ independently for each of the U instances:
 
 .. math:: C = \frac{1}{U} \sum_r \pi_r (\mathrm{diag}(A_r) - A_r A_r^T),
 
-This covariance is smaller than the multinomial covariance :math:`(\mathrm{diag}(q) - q q^T)/U` of
-the expected shares :math:`q = \pi^T A`, by about half at the top ranks. Where m differs between
-instances, the distribution of the ranks of the instances with a given m varies about the common
-:math:`\pi`; the variance of this distribution is added to C.
+with :math:`A_r` the row of A for rank r. This covariance is smaller than the multinomial covariance
+:math:`(\mathrm{diag}(q) - q q^T)/U` of the expected shares :math:`q = \pi^T A`, by about half at
+the top ranks. Where m differs between instances, the ranks of the instances with a given m have a
+distribution that differs at random from the common :math:`\pi`; this difference adds to C.
 
 Instances whose n differs, or whose m correlates with the rank, have no common :math:`\pi`. They are
 divided into strata of nearly equal n (and of nearly equal m), each with its own distribution. The
@@ -63,7 +63,7 @@ Notes
 By duality, the upper end of the interval is the smallest sum of an estimate
 :math:`\hat\pi^T A b` and z times its standard error, over the vectors b with :math:`A b \ge M` at
 every rank, for which the estimate is not too low in expectation. Because b is chosen after the
-sample is seen, the coverage is not proven. The benchmark ``tests/benchmarks/bounds.py`` has
+sample is seen, the coverage is not proven. The benchmark ``tests/benchmarks/bounds.py`` uses
 recommenders and smooth distributions of ranks. In simulations of the distributions that are hardest
 to distinguish from these, 95 % intervals missed the metric in 2 % of runs on average and in 12 % at
 worst; in simulations of the recommenders and smooth distributions themselves, hardly ever. If
@@ -116,16 +116,18 @@ _RARE = 0.025  # one-sided error probability of the exact (Poisson) limit of a c
 # Factor of the equation "the weights sum to 1" in a least-squares problem, relative to the largest
 # entry of the other equations: it is large, so that the equation holds nearly exactly.
 _STIFF = 1e2
-_FAINT = 1e-3  # size of the extra row w * metric in ChiSquareFit.pulled; w² must be negligible
+# Largest entry of an extra row of the least-squares problem in ChiSquareFit.pulled. It is small,
+# so that the squares of the entries hardly change the solution.
+_FAINT = 1e-3
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
-_VANISHING = 1e-10  # added to the variances of shares, which are 0 if all negatives are drawn
+_VANISHING = 1e-10  # keeps the variances of shares above 0 if all negatives are drawn
 _ABSURD = 1e-6  # p-value of a chi-square test below which sampled ranks contradict a shape
 _NEARLY = 1e-3  # tolerance of the search for the maximum log-likelihood
 _ROUNDING = 1e-9
 _EXACT = 1e-6  # if the best and worst possible metrics differ by less, the interval is one value
 _CLOSE = 1e-5  # relative tolerance of the search for the ends of the interval
-_STEPS = 60  # largest number of steps of a search
+_STEPS = 60  # largest number of steps of an iteration or search
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +141,7 @@ class Cells:
     """
 
     starts: Ints  # index of the first outcome of each cell
-    share: Floats  # share of the instances with the cell's m that are in the cell
+    share: Floats  # of the instances with the cell's m, the share that is in the cell
     size: Floats  # number of instances with the cell's m, divided by the design effect
     outcomes: int  # number of outcomes: the sum of m + 1 over all m
     instances: float  # number of all instances, divided by the design effect
@@ -163,17 +165,18 @@ class Cells:
     def floor(self) -> Floats:
         """Lower limit of the variance of each cell's share: (cells,).
 
-        It is 0 for cells of 5 or more instances. At this variance, the share plus 1.96 standard
-        errors is the exact (Poisson) upper limit of the share.
+        For a cell of 5 or more instances it is 0. For a smaller cell, it is the variance at which
+        the share plus 1.96 standard errors equals the exact (Poisson) upper limit of the share.
         """
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Sum the columns of a table, one for each outcome, within each cell: (rows, cells).
+        """Return the sums, within each cell, of the columns of a table: (rows, cells).
 
-        Any further columns of the table are ignored.
+        The table has a column for each outcome (sampled rank at one m). Further columns are
+        ignored.
         """
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
@@ -205,7 +208,7 @@ def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
 
 
 def all_alike(observed: Outcomes) -> bool:
-    """Return whether, for each m, all instances are in one cell (a range of sampled ranks)."""
+    """Return whether, for each m, all instances are in one cell (range of sampled ranks)."""
     return bool(np.count_nonzero(Cells.of(observed).share) == len(observed.m))
 
 
@@ -217,46 +220,46 @@ class ChiSquareFit:
     non-increasing shape is assumed, a uniform distribution on the ranks 1..j (:class:`Columns`).
     """
 
-    #: Share of each cell that each place predicts, in standard errors: (cells, places).
+    #: Share of instances that would be in each cell if all true ranks were from one place, in units
+    #: of the standard error of the observed share: (cells, places).
     rows: Floats
-    observed: Floats  # observed share of each cell, in standard errors: (cells,)
-    #: Metric at each place: (places,). If a shape is assumed, the part of the metric that the
+    observed: Floats  # observed share of instances in each cell, in standard errors: (cells,)
+    #: Mean metric of each place: (places,). If a shape is assumed, the part of the metric that the
     #: sampled rank predicts is subtracted; the mean of this part over instances is ``offset``.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
-    weights: Floats  # weight of each place in the best fit: (places,)
+    weights: Floats  # weight of each place in the mixture that fits best: (places,)
     #: Variance of the instances' mean metric about the mean metric of the distribution that the
     #: ranks are drawn from, without the part that the sampled ranks predict; 0 without a shape.
     scatter: float = 0.0
-    #: How the squared distance of a distribution from the best fit is defined. If false, it is the
-    #: sum of squared differences of the two predicted shares. If true, it is twice the decrease of
-    #: the log-likelihood: the sum of squared differences of the predicted shares from ``observed``,
-    #: minus this sum for the best fit.
+    #: Whether the best fit maximises the likelihood. Then the squared distance of a distribution
+    #: from the best fit is twice the difference of their log-likelihoods, to second order.
+    #: Otherwise it is the sum of squared differences between the shares that they predict.
     likelihood: bool = False
     weight: float = 1.0  # factor of this fit's mean metric in the sum whose interval is computed
 
     @cached_property
     def aim(self) -> Floats:
-        """Shares of cells with which predicted shares are compared to get the squared distance.
+        """Shares from which the squared distance of predicted shares is measured: (cells,).
 
-        The shape is (cells,), and the shares are in standard errors.
+        If ``likelihood``, they are the observed shares, else the shares that the best fit predicts.
         """
         return self.observed if self.likelihood else self.rows @ self.weights
 
     @cached_property
     def least(self) -> float:
-        """Sum of squared differences between the shares that the best fit predicts and ``aim``."""
+        """Squared difference of the best fit's predicted shares from ``aim``, summed over cells."""
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
         """Find the distribution that minimises squared distance / 2 - ``pull`` * mean metric.
 
-        Return its mean metric, and its squared distance from the best fit.
+        Return the mean metric of this distribution, and this squared distance from the best fit.
         """
-        # In the least-squares problem, an extra row w * metric with the target ``pull`` / w adds
-        # -pull * metric to half of the sum of squares, and a negligible term of order w². Here w is
-        # ``reach``.
+        # The minimum is the solution of a least-squares problem. Its last row is w * metric, with
+        # the target ``pull`` / w, where w = ``reach`` is small: half of the square of this row's
+        # error is -pull * metric, plus a constant and a negligible term of order w².
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
@@ -273,7 +276,7 @@ def best_fits(
     """Return the rank distribution that fits best in each stratum (instances of nearly equal n).
 
     If the draw of negatives decided m, this is the most likely distribution. Otherwise it is the
-    distribution with the smallest misfit, or None if nearly all sampled ranks of the stratum are
+    distribution with the smallest misfit. It is None if nearly all sampled ranks of the stratum are
     equal, because the chi-square approximation then fails. If the sampled ranks contradict the
     shape, a ValueError is raised, because the interval would be narrow and wrong.
     """
@@ -320,7 +323,10 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
 
 
 def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
-    """Return the smallest and largest exact metric that a rank can have, at any n of instances."""
+    """Return the smallest and largest exact metric that a rank can have.
+
+    If the number n of candidates differs, the extremes are over the smallest and the largest n.
+    """
     ends = np.array([metric.worst_and_best(outcomes.n) for outcomes in observed.at_extremes])
     return float(ends.min()), float(ends.max())
 
@@ -328,10 +334,10 @@ def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
     """Return the row of :class:`Columns` for each place of a grid, and a weight of each place.
 
-    A place is a rank, or the end j of a uniform distribution on 1..j. The weights sum to 1; each is
-    in proportion to the share of the ranks 1..n that are nearest to the place. If n differs between
-    instances, there is a grid for the smallest n and a grid for the largest n: mixtures of the rows
-    of both grids represent any n in between.
+    A place is a rank, or the end j of a uniform distribution on 1..j. The weights sum to 1, and
+    each is in proportion to the number of ranks for which this place is the nearest. If n differs
+    between instances, there is a grid for the smallest n and a grid for the largest n: mixtures of
+    the rows of both grids represent any n in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -355,10 +361,10 @@ def _of_instances(
 ) -> ChiSquareFit:
     """Fit the distribution of the instances' own ranks, without an assumption about its shape."""
     law = cells.joined(table)
-    # The covariance of the shares depends on how much the probabilities of the cells vary between
-    # true ranks. The best fit has probability at a few ranks only and would estimate this variance
-    # badly: use a smooth distribution instead, which a small number of steps of expectation
-    # maximisation gives.
+    # The covariance of the observed shares depends on how much the probability of each cell (range
+    # of sampled ranks) varies between true ranks. The best fit has probability at a few ranks only
+    # and would estimate this variation badly: use ``near`` instead, a smooth distribution from a
+    # small number of steps of expectation maximisation.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):
@@ -367,9 +373,9 @@ def _of_instances(
     q = near @ law
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
-    # If most negatives are drawn, the true rank may nearly determine a rare sampled rank. So
-    # multiply ``floor``, the lower limit of the variance, by ``left``, the share of the variance
-    # that is due to the draw of the negatives.
+    # If most negatives are drawn, the true ranks nearly determine how many instances are in a cell.
+    # So multiply ``floor``, the lower limit of the variance of a cell's share, by ``left``, the
+    # part of the variance that is due to the draw of the negatives.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -385,7 +391,8 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
     law = cells.joined(table).T
     rows, observed, weights, chance = _multinomial(cells, law)
     joint = weights @ cells.joined(table[:, cells.outcomes :])
-    # The mean metric of the instances in each cell, times the share of instances with the cell's m.
+    # For each cell: the mean metric of instances in the cell, times the share of all instances that
+    # have the cell's m. Times the observed shares, these numbers add up to ``offset``.
     metric_of = cells.size / cells.instances * joint / chance
     left = float(weights @ table[:, -2]) - float(metric_of @ joint)
     values, offset = table[:, -1] - metric_of @ law, float(metric_of @ cells.share)
@@ -394,11 +401,11 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Fit the weights of places (components of a mixture) to shares with multinomial errors.
+    """Fit the weights of a mixture to the observed shares of cells, which have multinomial errors.
 
-    ``law`` holds the probability of each cell at each place, (cells, places). Return this array in
-    standard errors, the observed shares in standard errors, the weights, and the fitted probability
-    of each cell.
+    ``law`` holds the probability of each cell under each component (place) of the mixture, (cells,
+    places). Return ``law`` and the observed shares, both in standard errors of these shares, the
+    weights (places,), and the probability of each cell under the fitted mixture.
     """
     least = cells.floor * cells.size
     chance = np.maximum(cells.share, 1 / cells.size)
@@ -411,7 +418,7 @@ def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Flo
 
 
 def nonnegative(rows: Floats, observed: Floats) -> Floats:
-    """Return the weights >= 0 with sum 1 that minimise the norm of rows @ weights - observed."""
+    """Return weights >= 0 with sum 1 that minimise the norm of ``rows @ weights - observed``."""
     stiff = _STIFF * max(float(np.abs(rows).max()), 1.0)
     left = np.vstack([rows, np.full(rows.shape[1], stiff)])
     right = np.append(observed, stiff)
@@ -420,7 +427,7 @@ def nonnegative(rows: Floats, observed: Floats) -> Floats:
 
 
 def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
-    """Return the most likely rank distribution, as a fit with ``likelihood=True``."""
+    """Return the rank distribution under which the observed sampled ranks are most likely."""
     seen = [np.flatnonzero(counts) for counts in outcomes.counts]
     counts = np.concatenate([c[s] for c, s in zip(outcomes.counts, seen, strict=True)])
     readings = tuple(np.eye(m + 1)[:, s] for m, s in zip(outcomes.m, seen, strict=True))
@@ -450,8 +457,8 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # Stop if the log-likelihood is near its maximum: the largest entry of the gradient limits
-        # how far below the maximum it is.
+        # Stop if the log-likelihood is near its maximum. The largest entry of the gradient gives an
+        # upper limit of the difference from the maximum.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
@@ -477,11 +484,12 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     Notes
     -----
-    An end of the interval is the smallest or largest sum for which the squared distances of the
-    samples from their best fits add up to z² (see the module's docstring). There, the derivative
-    of each sample's squared distance / 2 by its mean metric is ``pull`` times the weight of the
-    sample, with one number ``pull`` for all samples. So the search is for ``pull`` alone, and
-    :meth:`ChiSquareFit.pulled` solves each sample separately.
+    An end of the interval is the smallest or largest sum for rank distributions whose squared
+    distances from the best fits add up to z² (see the module's docstring). At an end, the
+    derivative of each sample's squared distance / 2 with respect to its mean metric is ``pull``
+    times the weight of the sample. The number ``pull`` (a Lagrange multiplier) is equal for all
+    samples. So the search is for ``pull`` only, and :meth:`ChiSquareFit.pulled` finds the
+    distribution of each sample separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
@@ -490,7 +498,10 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         return value, value
 
     def at(pull: float) -> tuple[float, float]:
-        """Return the weighted sum of mean metrics at this ``pull``, and the total distance."""
+        """Return the weighted sum of mean metrics and the total distance that belong to ``pull``.
+
+        The total distance is the root of the sum of the squared distances.
+        """
         value = squared = 0.0
         for fit in fits:
             metric_value, part = fit.pulled(fit.weight * pull)
@@ -518,7 +529,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
                 continue
             if outside[0] - inside[0] <= _CLOSE * outside[0]:
                 break
-            # The distance grows nearly in proportion to the pull: interpolate linearly to the goal.
+            # The distance grows nearly in proportion to ``pull``: interpolate linearly to ``goal``.
             part = (goal - inside[1]) / (outside[1] - inside[1])
             pull = inside[0] + min(max(part, 0.02), 0.98) * (outside[0] - inside[0])
         return sign * min(sign * value, farthest)
@@ -529,8 +540,12 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Return a confidence range of the instances' mean metric, whose expectation is low..high."""
-    # The Chernoff-Hoeffding inequality holds for any distribution of values in worst..best.
+    """Return a confidence interval of the mean metric of instances with random ranks.
+
+    The expectation of this mean metric is known to be between ``low`` and ``high``.
+    """
+    # The interval is that of the Chernoff-Hoeffding inequality, which is valid for any distribution
+    # of the metric between ``worst`` and ``best``.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
 
@@ -548,10 +563,10 @@ def mean_of_some(
 def interval_of_mean(
     samples: Sequence[Sequence[Outcomes]], confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of the mean AUC of one sample, or of the difference of two mean AUC.
+    """Return the confidence interval of a mean AUC, or of the difference of two mean AUC.
 
-    A sample is a list of strata (instances of nearly equal n). With one relevant item per instance,
-    ATOP is equal to AUC.
+    ``samples`` holds one or two lists of strata; a stratum has instances of nearly equal n. The
+    interval is also that of ATOP, which is equal to AUC with one relevant item per instance.
     """
     z = float(ndtri((1 + confidence) / 2))
     parts = [_wilson(strata, z) for strata in samples]
@@ -572,9 +587,9 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
-    # Three sums over the instances: ``share``, of the shares of drawn items below; ``variance``, of
-    # the estimated variances of these shares; ``alike``, of the variances that the shares would
-    # have if their expected value p were equal for all instances, in units of p (1 - p).
+    # Sums over the instances. ``share`` sums the share of drawn items below the relevant item;
+    # ``variance`` sums the estimated variance of this share; ``alike`` sums the variance that the
+    # share would have if its expected value p were equal for all instances, divided by p (1 - p).
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0

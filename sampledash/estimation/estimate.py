@@ -4,8 +4,7 @@ An estimate is a smooth function :math:`\theta` of the shares :math:`\hat p_s` o
 sampled rank s, with derivatives :math:`\psi_s = \partial \theta / \partial \hat p_s`. The variance
 of the estimate from |D| instances is, to first order, the variance of :math:`\psi_s` between these
 instances, divided by |D| (the delta method). If a correction has a prior that is learned from the
-sampled ranks, the derivatives include the derivatives of the prior, which are propagated through
-every iteration that learns the prior.
+sampled ranks, the derivatives include the effect of the shares on the prior.
 
 This variance is the variance over resampled instances. It does not include the bias of the
 estimate. Therefore the interval also spans all values of the metric that the sampled ranks allow
@@ -51,7 +50,7 @@ OVERSHOOT = (
     "may their mean"
 )
 _ROUNDING = 1e-9
-_RUNS = 200  # bootstrap samples; the standard deviation then has an error of about 5 %
+_RUNS = 200  # number of bootstrap samples; their standard deviation has an error of about 5 %
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,12 @@ class Estimate:
     value
         The estimate. It may lie outside 0..1; :attr:`reason` then explains this.
     low, high
-        Confidence interval of the exact metric. Where there are two ``readings``, it is valid under
-        the assumptions of both.
+        Confidence interval of the exact metric. Where there are two ``readings``, the interval is
+        valid whichever of their two assumptions is true.
     readings
         Two estimates if the number m of negatives correlates with the rank and the set's
         ``adaptive`` is None: the first assumes that m was set beforehand, the second that the draw
-        of negatives decided m. ``value`` is their mean. Otherwise empty.
+        of negatives decided m. ``value`` is then the mean of the two. Otherwise an empty tuple.
     """
 
     value: float
@@ -120,7 +119,10 @@ def outside(value: float) -> str:
 
 
 def as_method(method: Correction | str) -> Correction | str:
-    """Return the name of an estimator, or a correction; raise a ValueError for any other text."""
+    """Return the estimator's name or the correction that ``method`` stands for.
+
+    Raise a ValueError if ``method`` stands for neither.
+    """
     if not isinstance(method, str):
         return as_correction(method)
     plain = method.strip().lower().replace("_", "-")
@@ -176,16 +178,18 @@ def estimate(
     Notes
     -----
     The interval spans all values of the metric that the sampled ranks allow. Even with many
-    instances it is wide for metrics of the first few ranks, and no method makes it narrower.
-    Estimates of different systems can be in the right order although their intervals overlap.
+    instances, it is wide for metrics that depend on the first few ranks only, and no method makes
+    it narrower. Estimates of different systems can be in the right order although their intervals
+    overlap.
 
     Where m differs between instances, rank distributions are learned from all instances together; a
     correction is fitted for each m, and the corrected metric is averaged over all instances. Where
     the draw of negatives decided m, only ``"mle"`` and ``"monotone-mle"`` are valid: the rule that
-    ended the draw cancels in the likelihood, but it changes the distribution of the sampled rank at
-    each m, which all other methods use. Where m was set beforehand by something that correlates
-    with the rank, the instances with each m have their own rank distribution. A sample cannot
-    distinguish these two cases: see ``readings`` of :class:`Estimate`.
+    ended the draw cancels in the likelihood, which these two methods maximise, but the rule changes
+    the distribution of the sampled rank at each m, which all other methods use. Where m was set
+    beforehand by something that correlates with the rank, the instances with each m have their own
+    rank distribution. A sample cannot distinguish these two cases: see ``readings`` of
+    :class:`Estimate`.
 
     Each stratum (instances with nearly the same number of candidates) is estimated separately.
     """
@@ -205,7 +209,8 @@ def by_reading(
 ) -> tuple[float, ...]:
     """Return an estimate for each possible reason why the number m of negatives differs.
 
-    The reasons are those of :attr:`SampledRankSet.readings`, usually only one.
+    There are one or two reasons (:attr:`SampledRankSet.readings`): m was set beforehand, or the
+    draw of negatives decided m.
     """
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
@@ -276,10 +281,10 @@ def interval(
 ) -> tuple[float, float]:
     """Return a confidence interval of the exact metric that is valid for any true ranks.
 
-    With a ``method``, as for :func:`estimate`, the interval also spans the sampling error of this
-    estimate over instances. The error is computed by the delta method or, if ``rng`` is given, from
-    200 bootstrap samples; the two errors agree. The ``shape`` "non-increasing" makes the interval
-    narrower, but then it is valid only if no rank is more probable than a better rank.
+    With a ``method``, as for :func:`estimate`, the interval also spans the sampling error of that
+    estimate, over the choice of instances. The error is computed by the delta method or, if ``rng``
+    is given, from 200 bootstrap samples; the two errors agree. The ``shape`` "non-increasing" makes
+    the interval narrower, but then it is valid only if no rank is more probable than a better rank.
 
     The sampling error of an estimator alone gives no valid interval, because the estimator's bias
     does not shrink with the number of instances. The interval is for the exact metric of the given
@@ -341,11 +346,12 @@ def compare(
 
     Notes
     -----
-    The two samples are treated as independent, even where the systems rank the same instances.
-    Systems tend to do well on the same instances, so the interval is then wider than necessary.
+    The interval is computed as for independent samples, even where both systems rank the same
+    instances. Systems tend to do well on the same instances, so the interval is then wider than
+    necessary.
 
-    For a metric of the top ranks, the usual result without a shape is "undecided": the sampled
-    ranks do not show which of the first n/m ranks an item has.
+    For a metric that depends on the top ranks only, the usual result without a shape is
+    "undecided": the sampled ranks do not show which of the first n/m ranks an item has.
     """
     require_sampled("versus", versus)
     low, high = confidence_range(metric, srs, versus, shape, confidence)
@@ -382,10 +388,10 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Return the derivatives of the estimate by the shares of the outcomes: (outcomes,).
+    """Return the derivatives of the estimate with respect to the observed shares: (outcomes,).
 
-    An outcome is a sampled rank at one m. The shares at one m have a fixed sum, so the derivatives
-    at this m are determined only up to a constant.
+    There is a share of instances for each outcome, a sampled rank at one m. The shares at one m
+    have a fixed sum, so an arbitrary constant may be added to the derivatives at this m.
     """
     plan = as_method(method)
     if isinstance(plan, Correction):
@@ -401,9 +407,10 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
     """Return the result of :func:`slopes` for a correction with a learned prior.
 
-    ``target`` is the exact metric at each node of the prior, a rank distribution. The observed
-    share of a sampled rank changes the mean corrected metric in two ways: directly, as the weight
-    of this sampled rank in the mean, and indirectly, through the prior that is learned from it.
+    The prior is a rank distribution, and ``target`` is the exact metric at each of its nodes. The
+    observed share of a sampled rank changes the mean corrected metric in two ways: directly, as the
+    weight of this sampled rank in the mean, and indirectly, through the prior, which is learned
+    from the shares.
     """
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
@@ -429,21 +436,21 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
     n, m
         Numbers of candidates and of sampled negatives.
     beta
-        If None, the mapping is linear: ⌊(k-1)(n-1)/m⌋ + 1. Otherwise the mapping is correct if the
-        share of items above the relevant item has the distribution Beta(a, 1), a = ``beta`` > 0.
-        With a = 1 this share is uniform; with a smaller a, ranks are nearer to the top.
+        If None, the result is ⌊(k-1)(n-1)/m⌋ + 1, linear in k. Otherwise the result is correct if
+        the share of items above the relevant item has the distribution Beta(a, 1), with a > 0 given
+        as ``beta``. With a = 1 the share is uniform; with a smaller a, ranks are nearer to the top.
 
     Returns
     -------
-    Cutoff in 1..n; a whole number for the linear mapping.
+    Cutoff in 1..n; a whole number if ``beta`` is None.
 
     Notes
     -----
     Negatives are assumed to be drawn with replacement. If the share p of items above has the
     density :math:`a p^{a-1}`, the probability of a sampled rank up to k is a sum of beta functions
     that simplifies to :math:`\prod_{j=k}^m j / (j + a)`, and the probability of a share up to p is
-    :math:`p^a`. The mapping equates the two probabilities. A mapping that is correct for one system
-    is wrong for another: see :func:`matching_cutoff`.
+    :math:`p^a`. The two probabilities are equal at the returned cutoff. The cutoff that is correct
+    for one system is wrong for another: see :func:`matching_cutoff`.
 
     References
     ----------
@@ -460,7 +467,7 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
 
 
 def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_SCHEME) -> int:
-    """Find the cutoff K at which a system's exact Recall equals its expected sampled Recall@k.
+    """Return the cutoff K at which a system's exact Recall reaches its expected sampled Recall@k.
 
     Parameters
     ----------
@@ -486,7 +493,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     Notes
     -----
     Different systems have different K for the same k. Therefore the order of systems by a sampled
-    metric can differ from their order by the exact metric.
+    metric can differ from the order by the exact metric.
     """
     require_ranks(ranks)
     m = checks.integer("m", m, low=1)

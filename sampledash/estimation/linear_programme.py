@@ -6,10 +6,10 @@ the point mass, or the j of the uniform distribution. Each component is a column
 programme. The column holds the means, under this component, of some functions of the sampled rank
 and of the exact metric.
 
-In a solution, only a few places have a weight above 0, and the dual values show which other places
-would improve the solution. So the programme begins with the places of a grid and adds the places
-that would improve the solution, until no place would (column generation). The result is the
-optimum over all places.
+In a solution, only a few components have a weight above 0 in the mixture, and the dual values show
+which other components would improve the solution. So the programme begins with the components whose
+places are on a grid, and adds components that would improve the solution until there are none
+(column generation). The result is the optimum over all components.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _ROOM = 1 << 22  # a table with a row for each of n ranks is stored up to this n
 # The linear programme begins with a grid of *places*: ranks or, if distributions must be
 # non-increasing, the j of uniform distributions on the ranks 1..j.
 _HEAD = 64  # the places 1.._HEAD are always on the grid
-_RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from either end of 1..n
+# Largest ratio of neighbouring places r of the grid, and of the numbers n + 1 - r of these places.
+_RATIO = 1.03
 # Largest difference of arcsin(sqrt(p)) between neighbouring places of the grid, in units of
 # 1 / sqrt(m), with p the share of items above a relevant item whose rank is the place.
 _STEP = 0.1
@@ -66,7 +67,7 @@ class Columns:
 
     @property
     def n(self) -> int:
-        """Number of candidates; the places are 1..n."""
+        """Number of candidates; the places (ranks, or ends j of 1..j) are 1..n."""
         return self.samplings[0].n
 
     @cached_property
@@ -75,10 +76,10 @@ class Columns:
         return self._grid(1)
 
     def _grid(self, finer: int) -> Ints:
-        """Return places in 1..n, between which the distribution of the sampled rank changes little.
+        """Return a grid of places in 1..n; the metric's cutoff k and k + 1 are among the places.
 
-        The metric's cutoff k and k + 1 are among the places. With a larger ``finer``, the places
-        are closer together, and there are more of them.
+        Between neighbouring places, the distribution of the sampled rank changes little. With a
+        larger ``finer``, neighbouring places are closer together.
         """
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
@@ -109,7 +110,7 @@ class Columns:
     def _sums(self, first: Ints, last: Ints) -> Floats:
         """Return the sums of the rows of the ranks first + 1..last, one sum for each ``first``.
 
-        The metric must be smooth on these ranks.
+        The metric must be smooth on these ranks, because the sums are computed by quadrature.
         """
         above, weights, starts = panels(first, last)
         return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
@@ -139,7 +140,7 @@ class Columns:
 
     @cached_property
     def _checked(self) -> tuple[Ints, Floats]:
-        """The places among which :meth:`price` searches for minima, and the rows of the places."""
+        """The places among which :meth:`price` searches for minima, and the row of each place."""
         if not self.every_place:
             places = self._grid(_FINER)
             return places, self.at(places)
@@ -152,9 +153,9 @@ class Columns:
     def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
         """Return places and values of the local minima of ``rows @ combination`` below ``level``.
 
-        ``rows`` has a row for each place 1..n. If these are too many to be stored, the search uses
+        ``rows`` has a row for each place 1..n. If n rows are too many to be stored, the search uses
         a grid of places that is four times finer than :attr:`grid`, and then searches between the
-        neighbours of each minimum on the grid.
+        two neighbours of each minimum on this grid.
         """
         places, rows = self._checked
         values = rows @ combination
@@ -164,8 +165,8 @@ class Columns:
             lowest = lowest[values[lowest] < level]
             return places[lowest], values[lowest]
         # Between two places of the grid, the value may be lower than at both places, by about the
-        # difference between the values of neighbouring places: search there too if this could
-        # bring the value below ``level``.
+        # difference between the values at neighbouring places. So also search around minima that
+        # are above ``level`` by at most this difference.
         depth = np.minimum(np.where(np.isinf(left), right, left), right) - values
         lowest = lowest[values[lowest] < level + np.abs(depth[lowest])]
         ends = np.r_[places[0], places, places[-1]]
@@ -198,17 +199,17 @@ class Programme:
         self._rows = columns.at(columns.grid)
 
     def mean_range(self, entry: int = -1) -> tuple[float, float] | None:
-        """Return the smallest and largest mean of one function, or of the metric (entry -1).
+        """Return the smallest and largest mean of one function, or of the metric (``entry`` = -1).
 
-        Return None if no rank distribution has all means in ``low..high``.
+        Return None if no rank distribution has the means of all functions in low..high.
         """
         cost, ends = np.zeros(len(self.low) + 1), []
         for sign in (1.0, -1.0):
             cost[entry] = sign
             solution = self._column_generation(cost)
             if solution is None and np.all(self.nearest()[1] == 0):
-                # The places of the grid allowed no solution, but :meth:`nearest` has added places
-                # with which there is a solution: try again.
+                # There was no solution with the places of the grid, but :meth:`nearest` has added
+                # places with which there is a solution: try again.
                 solution = self._column_generation(cost)
             if solution is None:
                 return None
@@ -219,9 +220,9 @@ class Programme:
     def nearest(self) -> tuple[Floats, Floats]:
         """Return the means of the functions of the sampled rank that are nearest to low..high.
 
-        They are the means under the rank distribution for which the sum of the means' distances
-        from their ranges ``low..high`` is smallest. Also return each mean's distance from its
-        range: 0 inside, negative below, positive above.
+        They are the means under the rank distribution that minimises the sum of the distances of
+        the means from their ranges low..high. Also return the distance of each mean from its range:
+        0 inside the range, negative below, positive above.
         """
         solution = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
         if solution is None:
@@ -234,10 +235,11 @@ class Programme:
     def _column_generation(
         self, cost: Floats, relaxed: bool = False
     ) -> tuple[float, scipy.optimize.OptimizeResult] | None:
-        """Minimise the mean of ``cost`` over the mixtures of all places.
+        """Minimise a weighted sum of the mixture's means, with weights ``cost``, over all mixtures.
 
-        Return a lower limit of the minimum, and the solution for the places that were added. Return
-        None if the programme has no solution.
+        Return a lower limit of the minimum, and the solution for the places that are now in the
+        programme. Return None if the programme has no solution. For ``relaxed`` see
+        :meth:`_solved`.
         """
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
@@ -261,9 +263,10 @@ class Programme:
         return float(result.fun) - lacking, result
 
     def _solved(self, cost: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
-        """Solve for weights x and means y with rows'x - y = 0, sum x = 1, low <= y <= high.
+        """Minimise the cost over weights x and means y: rows'x = y, sum x = 1, low <= y <= high.
 
-        ``relaxed`` also allows means outside low..high, at a cost equal to their distance from it.
+        ``relaxed`` also allows means outside low..high; the distances from low..high are then added
+        to the cost.
         """
         size, functions = len(self._places), len(self.low)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]
@@ -288,6 +291,6 @@ class Programme:
 
 
 def clipped(low: float, high: float, worst: float, best: float) -> tuple[float, float]:
-    """Return the range limited to worst..best and with low <= high, despite rounding errors."""
+    """Return low..high limited to worst..best; if rounding errors made high < low, raise high."""
     low = min(max(low, worst), best)
     return low, min(max(high, low), best)

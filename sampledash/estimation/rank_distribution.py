@@ -3,9 +3,10 @@ r"""Distribution of the true rank, estimated from sampled ranks.
 The true rank of a relevant item is its rank among all n candidates; the sampled rank is its rank
 among m sampled negatives. Let :math:`\hat p_s` be the share of instances with sampled rank s + 1,
 and :math:`A_{rs}` the probability of sampled rank s + 1 if the true rank is r. If m differs between
-instances, A has columns for each m. There are three methods.
+instances, A has columns for each m. Three methods estimate the distribution :math:`\pi` of the true
+rank.
 
-``"mle"`` is the most likely distribution, estimated by expectation maximisation:
+``"mle"`` is the most likely :math:`\pi`, computed by expectation maximisation, which iterates
 
 .. math:: \pi_r \leftarrow \pi_r \sum_s A_{rs} \, \hat p_s / (\pi^T A)_s
 
@@ -13,20 +14,20 @@ There are many more true ranks than sampled ranks, so the likelihood does not de
 distribution: if the iteration runs to convergence, nearly all probability is on a few ranks.
 Stopping early keeps the distribution smooth.
 
-``"monotone-mle"`` is the most likely mixture of uniform distributions on 1..j. It is
-non-increasing, as is plausible for a system that puts relevant items near the top. The estimate is
-nearer to the true distribution after 50 iterations than after 200. If the iteration starts from the
-common distribution of all compared systems, 10 iterations are enough.
+``"monotone-mle"`` is the most likely mixture of uniform distributions on the ranks 1..j, for all j.
+It is non-increasing, as is plausible for a system that puts relevant items near the top.
+The estimate is nearer to the true distribution after 50 iterations than after 200. If the iteration
+starts from the common distribution of all compared systems, 10 iterations are enough.
 
 ``"mes"`` is the distribution x that minimises the weighted squared errors of the expected shares
-:math:`(x^T A)_s`, minus a multiple of its entropy H(x):
+:math:`(x^T A)_s`, minus a multiple of the entropy H(x):
 
 .. math:: \min_x \sum_s c_s ((x^T A)_s - \hat p_s)^2 - \eta H(x),
 
 with :math:`c_s = (m + 1) \hat p_s` and :math:`\eta = 0.01`. The best distribution has the form
 :math:`x \propto \exp(A v)`, where v has one unknown for each sampled rank that occurs. The dual
 problem in v is smooth and strictly concave, and Newton's method reaches the exact minimum in about
-six steps. Mirror descent over the ranks is still far from the minimum after 400 steps.
+six steps. A gradient method for x itself (mirror descent) is still far from the minimum after 400.
 
 References
 ----------
@@ -51,7 +52,7 @@ from sampledash.sampled_rank_sets import LEVEL, Outcomes, SampledRankSet, popula
 from sampledash.types import Floats
 
 DistributionMethod = Literal["mle", "mes", "monotone-mle"]
-SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard and of commands
+SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard and the command line
 MOST_RANKS = 10**7  # largest n for which an array with a probability of every rank is returned
 
 # Number of iterations that adapt the common distribution of all compared systems to one system.
@@ -59,10 +60,11 @@ _OWN_ITERATIONS = 10
 _ETA = 0.01  # weight η of the entropy H in the objective of "mes"
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
-_CLOSE = 1e-12  # if the Newton decrement is below this, the next step is the last
+# A Newton step with a decrement below this is the last. Also the least factor that shortens a step.
+_CLOSE = 1e-12
 _TINY = np.finfo(float).tiny
-# One distribution can represent all instances only if at least a share _MOST of them has a number
-# of candidates n within a factor _NEAR of the mean n.
+# If instances have different numbers of candidates n, one distribution can represent all instances
+# only if n is within a factor _NEAR of the mean n for at least a share _MOST of the instances.
 _NEAR, _MOST = 1.5, 0.9
 
 
@@ -70,7 +72,7 @@ _NEAR, _MOST = 1.5, 0.9
 class RankDistribution:
     """Estimated distribution of the true rank among n candidates, stored at nodes.
 
-    A node is a rank or, if n is above 4,000, a point that represents several neighbouring ranks.
+    A node represents a single rank or, if n is above 4,000, often several neighbouring ranks.
     """
 
     support: Support
@@ -79,11 +81,11 @@ class RankDistribution:
     mass: Floats
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Return the distribution at nodes; none represents ranks on both sides of the cutoff.
+        """Return the distribution at nodes that are separated by the cutoff of the metric.
 
-        The cutoff is that of the metric. Three arrays hold, for each node, the number of items
-        above the relevant item, the number of ranks that the node represents, and the probability
-        of these ranks.
+        No returned node represents ranks on both sides of the cutoff. Three arrays hold, for each
+        node, the number of items above the relevant item, the number of ranks that the node
+        represents, and the probability of these ranks.
         """
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
@@ -136,7 +138,7 @@ class RankDistribution:
 
 
 def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRankSet, ...]:
-    """Return the given sets as a tuple; raise a ValueError if their sampling schemes differ."""
+    """Return the given sets as a tuple; raise a ValueError unless all have one sampling scheme."""
     if isinstance(sets, SampledRankSet) or not isinstance(sets, Sequence):
         sets = (sets,)
     every = tuple(sets)
@@ -179,9 +181,9 @@ def obstacle(sets: Sequence[SampledRankSet]) -> str:
 
 
 def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
-    """Return how often each sampled rank occurs at each m in all sets together.
+    """Return how often each sampled rank occurs in all sets together, at each m (negatives).
 
-    The ``n`` of the result is the mean n of the sets.
+    The ``n`` of the result is the mean number of candidates of all instances.
     """
     counts: dict[int, Floats] = {}
     for srs in sets:
@@ -269,9 +271,10 @@ def fitted(
     *,
     iterations: int | None = None,
 ) -> RankDistribution:
-    """Estimate one rank distribution from all sets, for an n of any size.
+    """Estimate one rank distribution from all sets together.
 
-    The result stores probabilities at nodes, which may represent several ranks, not at every rank.
+    The number n of candidates may be of any size, because the result stores probabilities not at
+    every rank but at nodes, which may represent several ranks.
     """
     _check_iterations(method, iterations)
     every = together(sets)
@@ -293,9 +296,10 @@ def _check_iterations(method: DistributionMethod, iterations: int | None) -> Non
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
-    """Raise a ValueError if the method is invalid because the draw may have decided m.
+    """Raise a ValueError if a set may have a stopping rule for which the method is invalid.
 
-    m is the number of negatives of an instance, and the draw is the draw of these negatives.
+    With such a rule, the draw of an instance's negatives decides their number m. The methods in
+    :data:`LEARNED` with ``cancels`` are valid even then.
     """
     valid = [name for name, row in LEARNED.items() if row.cancels]
     if method not in valid:
@@ -322,7 +326,7 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
     In simulations with the rank sets movielens-xyz at m = 100, this method correctly orders the two
     systems that are hardest to order, by the metric for which this is hardest, in 88 % of samples.
     One corrected metric for all systems does so in 80 %, and separate distributions do so in 61 %.
-    The error of Recall@1..50 is 2.8 %, 3.2 % and 3.1 % for these three methods.
+    The error of Recall@1..50 is 2.8 %, 3.2 % and 3.1 % for the three methods, in this order.
     """
     every = together(sets)
     if reason := obstacle(every):
@@ -351,9 +355,10 @@ def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDi
 class Learner:
     """An estimation method, with the counts of sampled ranks from which it learns a distribution.
 
-    The learned rank distribution is a mixture. Its components are called hypotheses: the ranks that
-    a node represents or, for ``"monotone-mle"``, uniform distributions on the ranks 1..j. If a
-    cutoff ``cut`` is given, no node represents ranks on both sides of this cutoff.
+    The learned rank distribution is a mixture, whose components are called hypotheses. A hypothesis
+    is that the true rank is one of the ranks that a node represents or, for ``"monotone-mle"``,
+    that it is uniform on the ranks 1..j. If a cutoff ``cut`` is given, no node represents ranks on
+    both sides of this cutoff.
     """
 
     outcomes: Outcomes
@@ -366,7 +371,7 @@ class Learner:
 
     @cached_property
     def support(self) -> Support:
-        """The nodes (ranks, or points between ranks) at which the distribution is stored."""
+        """The nodes, each for one or several ranks, at which the distribution is stored."""
         o = self.outcomes
         return support_of(o.n, o.m[-1], o.scheme, steps=self._row.stepped, cut=self.cut)
 
@@ -401,7 +406,10 @@ class Learner:
         return np.full(size, 1 / size)
 
     def mass(self, weights: Floats) -> Floats:
-        """Return each node's probability, given the hypotheses' weights: shape (..., nodes)."""
+        """Return the probability of each node in a mixture with these weights: (..., nodes).
+
+        ``weights`` holds the weight of each hypothesis (component), (..., hypotheses).
+        """
         if not self._row.stepped:
             return weights
         density = np.cumsum((weights / step_ends(self.support.n))[..., ::-1], axis=-1)[..., ::-1]
@@ -416,18 +424,19 @@ class Learner:
         return RankDistribution(self.support, mass)
 
     def slopes(self, value: Floats) -> Floats:
-        """Return the derivatives of a number F by the observed shares of the outcomes: (outcomes,).
+        """Return the derivatives of a number F with respect to the observed shares: (outcomes,).
 
-        An outcome is a sampled rank at one m. F is a function of the learned distribution, and
-        ``value``, (nodes,), is the derivative of F by the probability of each node. The shares at
-        one m have a fixed sum, so the derivatives at this m are determined up to a constant only.
+        There is a share of instances for each outcome, a sampled rank at one m. F is a function of
+        the learned distribution, and ``value``, (nodes,), holds its derivatives with respect to the
+        probabilities of the nodes. The shares at one m have a fixed sum, so an arbitrary constant
+        may be added to the derivatives at this m.
         """
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
         return self._differences(value)
 
     def _differences(self, value: Floats) -> Floats:
-        """Return the result of :meth:`slopes`, by central differences instead of a formula."""
+        """Compute the result of :meth:`slopes` by central differences, without a formula."""
         counts = np.concatenate(self.outcomes.counts)
         used = np.flatnonzero(counts)
         steps = _DIFFERENCE * np.diag(counts)[used]
@@ -456,7 +465,7 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
     many = many[:, used]
     weights = np.array(np.broadcast_to(start, (len(many), len(rows))))
     for _ in range(iterations):
-        # The smallest float prevents a division by 0 if an outcome has got the probability 0.
+        # _TINY prevents a division by 0 if the mixture gives an outcome the probability 0.
         weights *= (many / np.maximum(weights @ seen, _TINY)) @ seen.T
         weights /= weights.sum(axis=1, keepdims=True)
     return weights if np.ndim(shares) == 2 else weights[0]
@@ -465,7 +474,10 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
 def most_likely_slopes(
     rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
 ) -> Floats:
-    """Return the derivatives of ``value @ most_likely(...)`` by ``shares``, by backpropagation."""
+    """Return the derivatives of ``value @ most_likely(...)`` with respect to ``shares``.
+
+    They are computed by backpropagation through the iterations.
+    """
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
     weights, trail, slope = start, [], np.zeros(len(share))
@@ -485,15 +497,15 @@ def most_likely_slopes(
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
     r"""Return the observed share of each outcome, and the weight of the squared error of the share.
 
-    An outcome is a sampled rank at one m. The shares are :math:`\hat p_s` of the module's
-    docstring, among the instances with this m. The weights in the objective of ``"mes"`` are
-    :math:`c_s` times the share of instances with this m. Both arrays have shape (..., outcomes).
+    An outcome is a sampled rank at one m. The observed share is :math:`\hat p_s` of the module's
+    docstring, among the instances with this m. The weight is :math:`c_s` times the share of all
+    instances that have this m. Both arrays have shape (..., outcomes).
     """
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
-        # ``size`` is never 0: if m was set beforehand, simulated samples have as many instances
-        # with this m as the real sample; if the draw of negatives decided m, ``"mes"`` is not used.
+        # ``size``, the number of instances with this m, is never 0. If m was set beforehand, it is
+        # the same in simulated samples as in the real sample; otherwise ``"mes"`` is refused.
         share = counts / size
         shares.append(share)
         weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
@@ -546,8 +558,9 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    # ``value`` becomes the derivative by the weight of each hypothesis. If the hypothesis is a
-    # uniform distribution on 1..j, this is the mean of ``value`` over the ranks 1..j.
+    # ``value`` holds derivatives with respect to the probabilities of nodes. If hypotheses are
+    # uniform distributions on 1..j, the derivative with respect to the weight of a hypothesis is
+    # the mean of ``value`` over the ranks 1..j.
     if row.stepped:
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
@@ -586,8 +599,8 @@ class Learned:
     """An estimator: how a rank distribution is learned from sampled ranks."""
 
     label: str  # name of the estimator on the dashboard pages and in links
-    #: Function of a learner, a number of iterations and initial weights. It returns the learned
-    #: weight of each hypothesis (component of the mixture that is the distribution).
+    #: Function that takes a learner, a number of iterations and initial weights, and returns the
+    #: learned weight of each hypothesis (component of the mixture that is the distribution).
     weights: Callable[[Learner, int, Floats], Floats]
     #: Function that computes :meth:`Learner.slopes`. If None, central differences are used.
     slopes: Callable[[Learner, Floats], Floats] | None = None
@@ -595,9 +608,9 @@ class Learned:
     #: Whether the learned distribution is a mixture of uniform distributions on 1..j, which makes
     #: it non-increasing.
     stepped: bool = False
-    #: Whether the method is valid even if the draw of negatives decided their number m. The most
-    #: likely distribution is valid then, because the unknown rule that ended the draw cancels in
-    #: the likelihood.
+    #: Whether the method is valid even if the draw of negatives decided their number m. Methods
+    #: that maximise the likelihood are, because the unknown rule that ended the draw is a constant
+    #: factor of the likelihood, which cancels.
     cancels: bool = False
 
 

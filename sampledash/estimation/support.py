@@ -1,4 +1,4 @@
-"""The nodes, at or between true ranks, at which an estimated rank distribution is stored."""
+"""Nodes at which an estimated distribution of the true rank is stored, each for several ranks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import Scheme
 from sampledash.types import Floats, Ints
 
-EVERY_RANK = 4_000  # largest number of candidates for which every rank is a node
+EVERY_RANK = 4_000  # largest number of candidates n for which every rank has its own node
 _FINE = 200  # a non-increasing distribution may step down after each of the first _FINE ranks
 _STEPS = 300  # number of ranks beyond _FINE after which a non-increasing distribution may step down
 _TINY = np.finfo(float).tiny
@@ -23,9 +23,9 @@ _TINY = np.finfo(float).tiny
 class Support:
     """Nodes that represent the true ranks 1..n: all ranks where n is small, else fewer nodes.
 
-    The ranks are divided into panels of neighbouring ranks. Within a panel the unknown distribution
-    is smooth, so that 16 nodes represent the whole panel, and interpolation between these nodes
-    gives the probability of every rank.
+    The ranks are divided into panels of neighbouring ranks. Within a panel the distribution is
+    assumed to be smooth, so that at most 16 nodes represent the panel, and interpolation between
+    these nodes gives the probability of every rank.
     """
 
     n: int
@@ -41,7 +41,7 @@ class Support:
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
 
     def law(self, m: int) -> Floats:
-        """Return the probability of each sampled rank if the true rank is that of each node.
+        """Return the probability of each sampled rank among m negatives, for the rank of each node.
 
         The shape is (nodes, m + 1), and the array is read-only.
         """
@@ -49,7 +49,7 @@ class Support:
 
     @cached_property
     def step(self) -> Ints:
-        """For each node, the index in :func:`step_ends` of the first entry >= the node's rank."""
+        """For each node, the index in :func:`step_ends` of the first j >= the node's rank."""
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
@@ -74,8 +74,8 @@ def _law(support: Support, m: int) -> Floats:
 def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
     """Return the probability of each sampled rank if the true rank is uniform on 1..j.
 
-    The shape is (steps, outcomes): a row for each j in :func:`step_ends`, and columns for the
-    sampled ranks 1..m+1, concatenated for each number of negatives m in ``drawn``.
+    The shape is (steps, outcomes). There is a row for each j in :func:`step_ends`. For each number
+    of negatives m in ``drawn``, there are m + 1 columns, for the sampled ranks 1..m+1.
     """
     rows = np.concatenate([support.under_uniforms(support.law(m)) for m in drawn], axis=1)
     rows.setflags(write=False)
@@ -86,9 +86,9 @@ def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
 def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
     """Return the nodes for a rank distribution that is learned from samples of up to m negatives.
 
-    With a larger m, there are more nodes. A panel, within which the distribution is interpolated,
-    ends at the cutoff ``cut`` if this is given. With ``steps`` a panel also ends at every rank
-    after which the distribution may jump (:func:`step_ends`).
+    With a larger m, there are more nodes. The distribution is interpolated between the nodes of a
+    panel of ranks, but not across the ends of panels. A panel ends at the cutoff ``cut``, if given,
+    and, with ``steps``, at every rank after which the distribution may jump (:func:`step_ends`).
     """
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:
@@ -103,7 +103,7 @@ def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) 
 
 @lru_cache(maxsize=8)
 def step_ends(n: int) -> Ints:
-    """Return the ranks, about 500, after which a non-increasing distribution may step down."""
+    """Return the ranks, at most 500, after which a non-increasing distribution may step down."""
     every = n <= _FINE + _STEPS
     ends = np.arange(1, (n if every else _FINE) + 1)
     if not every:
@@ -114,7 +114,11 @@ def step_ends(n: int) -> Ints:
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
-    """Interpolate ``density``, the probability per rank at the nodes ``at``, at nodes ``above``."""
+    """Return the probabilities of single ranks at ``above``, interpolated from those at ``at``.
+
+    ``density`` holds the probabilities at the nodes ``at``. Both nodes and ``above`` are numbers of
+    items above the relevant item.
+    """
     # A polynomial interpolates the logarithm of the probabilities (barycentric Lagrange formula).
     apart, gap = at[:, None] - at, above[:, None] - at
     np.fill_diagonal(apart, 1.0)
@@ -125,7 +129,7 @@ def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
     lost = np.any(density <= _TINY, axis=-1, keepdims=True)
     if not np.any(lost):
         return np.asarray(smooth)
-    # Interpolate a distribution linearly if one of its probabilities is below the smallest float,
-    # because the logarithm of this probability is useless.
+    # If a distribution has a probability below the smallest positive float, the logarithm of this
+    # probability is useless: interpolate the probabilities of this distribution linearly.
     hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
     return np.where(lost, density @ hat, smooth)

@@ -1,14 +1,15 @@
 r"""Corrected metrics whose prior is learned from the sampled ranks themselves.
 
 The prior is the assumed distribution of the true rank. A corrected metric is a vector with one
-value for each sampled rank, whose mean over the instances estimates the exact metric. It minimises
+value for each sampled rank; the mean of these values over the instances estimates the exact metric.
+The vector minimises
 
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
-where bias and variance are those of the corrected metric at true rank r, and w is the learned
-prior :math:`\pi`. The bias-variance correction (eq. 25 of Krichene &
-Rendle) has :math:`v = \gamma \pi`; the method MN has :math:`v = 1 / |D|` for every rank, with |D|
-the number of instances.
+where bias and variance are those of the corrected metric at true rank r, and the weight w is the
+learned prior :math:`\pi`. The weight v is :math:`\gamma \pi` in the bias-variance correction (eq.
+25 of Krichene & Rendle), and 1 / |D| at every rank in the method MN, where |D| is the number of
+instances.
 
 References
 ----------
@@ -46,7 +47,7 @@ _TINY = np.finfo(float).tiny
 class Vector:
     """An estimator: how a corrected metric is computed from a learned rank distribution."""
 
-    label: str  # name on the dashboard pages and in links; empty if they do not offer the estimator
+    label: str  # name on the dashboard pages and in links; empty if no page offers the estimator
     prior: DistributionMethod
     #: Default weight γ of the variance, for one rank set and for several rank sets. If None, the
     #: weight is 1 / (number of instances) at every rank.
@@ -66,8 +67,8 @@ VECTORS: dict[str, Vector] = {
 class LearnedFit(Fit):
     """A corrected metric with a learned prior: one value for each sampled rank.
 
-    ``correction`` holds the prior and the weight of the variance. Fitting this correction again
-    gives the same values, except for the method ``"mn"``, which weights the variance of every rank
+    ``correction`` holds the prior and the weight of the variance. Fitting it gives the values of
+    this object again, except for the method ``"mn"``, which weights the variance of every rank
     equally.
     """
 
@@ -109,9 +110,9 @@ def fit_learned(
 
     Notes
     -----
-    A corrected metric learned from a single system has less bias. But two systems are compared more
-    reliably with the same corrected metric for both, because shared errors cancel in the
-    difference.
+    A corrected metric learned from a single system has less bias for this system. But two systems
+    are compared more reliably with one corrected metric for both, because shared errors cancel in
+    the difference.
     """
     checks.choice("method", method, VECTORS)
     metric, every = as_metric(metric), rank_distribution.together(sets)
@@ -170,16 +171,17 @@ def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], F
     """Return a function that solves the normal equations of a corrected metric.
 
     The function takes a right side, (m + 1,), or several, (m + 1, k). For the right side
-    ``rows.T @ (bias * target)`` the solution is the corrected metric with the smallest sum of
-    squared bias and variance, weighted by ``bias`` and ``variance`` at the nodes. ``target`` is the
-    exact metric at each node. ``rows`` holds the sampled-rank distribution at each node,
-    (nodes, m + 1). Values of impossible sampled ranks are interpolated.
+    ``rows.T @ (bias * target)`` the solution is the corrected metric with the smallest weighted sum
+    of squared bias and variance; their weights at the nodes (true ranks) are ``bias`` and
+    ``variance``. ``target`` is the exact metric at each node. ``rows`` holds the distribution of
+    the sampled rank at each node, (nodes, m + 1). Values of impossible sampled ranks are
+    interpolated.
     """
     noise = variance @ rows
     seen = noise > _TINY
     scale = 1 / np.sqrt(noise[seen])
-    # Scale the unknowns (values of sampled ranks) so that each has the same weight in the variance,
-    # as the module ``least_squares`` does.
+    # Scale the unknowns, the corrected values of the sampled ranks, so that all unknowns have equal
+    # weights in the variance, as the module ``least_squares`` does.
     some = rows[:, seen] * scale
     matrix = some.T @ ((bias - variance)[:, None] * some)
     matrix.flat[:: len(matrix) + 1] += 1
@@ -205,7 +207,7 @@ def gamma_table(
     *,
     gammas: Sequence[float] = GAMMAS,
 ) -> pd.DataFrame:
-    """Return bias and variance of bias-variance corrections with many γ, for given true ranks.
+    """Return bias and variance of bias-variance corrections for several γ, for given true ranks.
 
     Parameters
     ----------
@@ -260,9 +262,9 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return two arrays over the ranks, or over nodes that represent the ranks.
+    """Return the number of items above the relevant item, and the probability, at each true rank.
 
-    They hold the number of items above the relevant item, and the probability.
+    For a :class:`RankDistribution`, the arrays are over its nodes, which represent the ranks.
     """
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):

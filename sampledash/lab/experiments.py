@@ -41,8 +41,8 @@ class Experiment:
     least_rating
         Lowest rating of a relevant item. If None, every held-out item is relevant.
     each_pair
-        Whether each relevant item is a separate instance, so that a mean metric averages over all
-        relevant items, as in Steck (section 2.3).
+        Whether each relevant item of a user is a separate instance, so that a mean metric averages
+        over all relevant items of all users, as in Steck (section 2.3).
     """
 
     split: str
@@ -120,14 +120,14 @@ class Point(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Progress of a sweep: the share done, 0 to 1, and the results of the values trained so far."""
+    """Progress of :func:`sweep`: the share done, 0 to 1, and the results for finished values."""
 
     share: float
     points: tuple[Point, ...]
 
 
-#: Default values of a sweep, for Steck's figures: weights w_m and values r_m of missing ratings,
-#: including the paper's optimum.
+#: Default values of :func:`sweep` for each hyperparameter, as for Steck's figures: weights w_m and
+#: values r_m of missing ratings, including the paper's optimum.
 GRIDS: dict[str, tuple[float, ...]] = {
     "wm": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     "rm": (-2.0, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0),
@@ -176,10 +176,10 @@ def sweep(
 
     Notes
     -----
-    For each further r_m, training continues from the factors of the previous r_m and computes the
-    factors of users and items two more times: ATOP is then within about 0.001 of its value after a
-    training from random factors. For each w_m, training starts from random factors, because the
-    factors for different w_m differ too much.
+    For each r_m after the first, training continues from the factors for the previous r_m and
+    computes the factors of users and items two more times: ATOP is then within about 0.001 of its
+    value after a training from random factors. For each w_m, training starts from random factors,
+    because the factors for different w_m differ too much.
     """
     plain = recommender("AllRank-Regression", **(knobs or {}))
     made = [recommender(plain.name, **{**plain.knobs, knob: x}) for x in values or GRIDS[knob]]
@@ -235,7 +235,7 @@ class Toy(NamedTuple):
         Root mean squared error of the predictions: on the observed ratings, and on all pairs if
         liked movies were rated 5 and all others 1.
     atop
-        ATOP of the rated movies among all eight movies, with its expected value over ties.
+        Mean ATOP of the rated movies among all eight movies, expected over a random order of ties.
     """
 
     ratings: Floats
@@ -249,8 +249,9 @@ def toy(known: int) -> Toy:
     """Return Table 1 of Steck, with a recommender that knows the favourite genre of some users.
 
     ``known`` is the number of these users. For the rest of the eight users, the recommender
-    predicts 5 stars for all movies. If ``known`` is 0, it predicts a useless constant; if ``known``
-    is 8, it knows the genre of every user. The error on the observed ratings is 0 in both cases.
+    predicts 5 stars for all movies. If ``known`` is 0, its predictions are thus a useless constant;
+    if ``known`` is 8, it knows the genre of every user. The error on the observed ratings is always
+    0.
 
     Raises
     ------
@@ -261,7 +262,7 @@ def toy(known: int) -> Toy:
     user, movie = np.ogrid[:8, :8]
     liked = (user < 4) == (movie < 4)
     ratings = np.where(liked & ((user + movie) % 4 > 0), 5.0, np.nan)
-    # Take the users whose genre is known alternately from the horror and the romance group.
+    # Select the users whose genre is known, alternately from the horror and the romance group.
     order = np.argsort(np.arange(8) % 4, kind="stable")[:known]
     predicted = np.full((8, 8), 5.0)
     predicted[order] = np.where(liked[order], 5.0, 1.0)

@@ -25,8 +25,8 @@ from scipy.linalg import get_lapack_funcs
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of array elements in a block of rows. Such a block takes a few MiB, and some
-#: hundredths of a second.
+#: Largest number of array elements for a block of rows. Such a block takes a few MiB of memory, and
+#: some hundredths of a second.
 BLOCK = 2**19
 #: Standard deviation of the random initial factors.
 INITIAL = 0.1
@@ -61,9 +61,10 @@ class WeightedLoss:
 
 
 def _blocks(lengths: Any, d: int) -> Iterator[Any]:
-    """Yield the indices of the non-empty rows in blocks.
+    """Yield blocks of row numbers, without the empty rows.
 
-    The rows of a block have similar ``lengths``, so that they need little padding.
+    ``lengths`` holds the number of stored values of each row. The rows of a block have similar
+    lengths, so that little padding is needed. ``d`` is the length of the factors.
     """
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
@@ -99,10 +100,10 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
 
     Returns
     -------
-    Factors (n, d), and the loss at the minimum without the ridge term of ``fixed``. This loss is
-    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, with b_u the right-hand side of the equations for
-    p_u. The factors of a row without observations are 0, even if zero weights make its system of
-    equations singular.
+    Factors (n, d) of the rows, and the minimum of the loss without the ridge term of ``fixed``. The
+    minimum is :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, with p_u the factors of row u and b_u the
+    right-hand side of the equations for p_u. The factors of a row without observations are 0, even
+    if weights of 0 make the equations of the row singular.
     """
     (n, m), d, kind = rows.shape, fixed.shape[1], fixed.dtype
     lengths = np.diff(rows.indptr)
@@ -153,7 +154,7 @@ def weighted_als(
     values
         Observed values, CSR of users × items.
     loss
-        The loss to minimise; it decreases with every half step.
+        The loss to minimise. It does not increase in any :func:`half_step`.
     d
         Length of the factors.
     sweeps
@@ -161,7 +162,7 @@ def weighted_als(
     seed
         Seed of the random initial factors of items.
     start
-        Model whose item factors are used instead of random initial factors.
+        Model whose item factors are the initial factors. If None, these are random.
     dtype
         Precision of the factors.
     """
@@ -213,9 +214,9 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
             basis = np.linalg.qr(basis)[0]
         left, part = basis, _product(sides[step % 2], basis)
         basis = yield from within(part, step / steps, (step + 1) / steps)
-    # ``basis`` is now Rᵀ ``left``, where R is ``values`` and ``left`` has orthonormal columns. From
-    # the SVD ``basis`` = ``right`` Σ ``turn``, the SVD of R is nearly
-    # (``left`` ``turn``ᵀ) Σ ``right``ᵀ.
+    # ``basis`` is now Rᵀ Q, where R is ``values`` and Q = ``left`` has orthonormal columns. If
+    # V Σ W is the SVD of ``basis``, the SVD of R is nearly (Q Wᵀ) Σ Vᵀ. Below, V is ``right`` and W
+    # is ``turn``.
     right, sigma, turn = np.linalg.svd(basis, full_matrices=False)
     lowered = np.maximum(sigma[:d].astype(np.float64) - ridge * np.sqrt(n_users * n_items), 0)
     total = float(np.square(values.data, dtype=np.float64).sum())
@@ -288,20 +289,21 @@ def least_by_gradient(
 ) -> Part[Scores]:
     """Minimise the loss that ``evaluate`` returns with its gradient, by L-BFGS.
 
-    The last ten steps are stored. A step is halved until it decreases the loss enough.
+    The last ten steps are stored to approximate the Hessian. A step is halved until it decreases
+    the loss enough.
     """
     x, pairs = start, deque[tuple[Scores, Scores]](maxlen=10)
     value, gradient = yield from within(evaluate(x), 0.0, 1 / (steps + 1))
     for step in range(1, steps + 1):
         direction = -_times_inverse(pairs, gradient)
-        if not pairs:  # no step is stored: try a step whose length is 0.1 times that of x
+        if not pairs:  # no step is stored: try a step of 0.1 times the length of the vector x
             direction *= 0.1 * np.linalg.norm(x) / np.linalg.norm(gradient)
         slope, low, high = float(direction @ gradient), step / (steps + 1), (step + 1) / (steps + 1)
         while True:
             trial = yield from within(evaluate(x + direction), low, high, value)
             if trial[0] <= value + 1e-4 * slope:
                 break
-            if -slope <= 1e-9 * abs(value):  # any further decrease is as small as rounding errors
+            if -slope <= 1e-9 * abs(value):  # any decrease is within rounding errors: stop
                 return x
             direction, slope, low = direction / 2, slope / 2, high
         change = trial[1] - gradient
@@ -315,7 +317,7 @@ def least_by_gradient(
 def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> Scores:
     """Return the approximate inverse Hessian of L-BFGS times the gradient.
 
-    ``pairs`` holds the stored steps, each with the change of the gradient from this step.
+    ``pairs`` holds the last steps, each with the change of the gradient in this step.
     """
     product, weights = gradient.copy(), []
     for step, change in reversed(pairs):

@@ -1,6 +1,6 @@
 """Interactions of users with items: an immutable object for splits, recommenders and ranking.
 
-:func:`synthetic` draws a small random data set to try things with.
+:func:`synthetic` draws a small random data set for trials.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Codes = NDArray[np.int32]
 Ratings = NDArray[np.float32]
 Times = NDArray[np.int64]
 
-LARGEST_RATING = 10**9  # up to this size, sums of squared ratings do not overflow
+LARGEST_RATING = 10**9  # ratings are at most this large, so that sums of squares do not overflow
 
 # Parameters of the synthetic data set: numbers of users, items, dimensions of taste, and series
 # (groups of items that a user tends to take together).
@@ -32,8 +32,8 @@ _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
 # Weights in the log-probability that a user takes an item: of the user's taste, of the change of
 # the taste over time, and of whether the user has begun the series of the item.
 _TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0
-_IN_SERIES = 0.4  # share of the items that belong to a series
-_STAGES = 6  # number of periods; tastes are constant within a period
+_IN_SERIES = 0.4  # share of the items that become more probable once their series is begun
+_STAGES = 6  # number of periods of time; tastes are constant within a period
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -168,7 +168,10 @@ def require_interactions(value: object) -> None:
 
 
 def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct labels in order of first appearance, and each label's index in them."""
+    """Return the distinct labels in order of first appearance, and a number for each label.
+
+    This number is the index of the label among the distinct labels.
+    """
     code, many = codes_of(labels)
     table = np.empty(many, labels.dtype)
     table[code[::-1]] = labels[::-1]
@@ -213,8 +216,8 @@ def synthetic(seed: int = 0) -> Interactions:
     popularity = rng.normal(scale=_SKEW, size=_ITEMS)
     kind = rng.normal(size=(_ITEMS, _TASTES))
     series = rng.integers(0, _SERIES, _ITEMS)
-    # An item in ``part`` becomes more probable for a user who has begun the series of the item;
-    # other items do not.
+    # ``part`` marks the items that a user takes with a higher probability once the user has begun
+    # the item's series, that is, has taken any item of the series.
     part = rng.random(_ITEMS) < _IN_SERIES
     taste, drift = rng.normal(size=(2, _USERS, _TASTES))
     sizes = np.minimum(_FEWEST + rng.exponential(_MORE, _USERS).astype(int), _MOST)

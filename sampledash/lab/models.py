@@ -34,8 +34,9 @@ class Model(Protocol):
         """Return scores of all items for users start..stop - 1: (stop - start, n_items)."""
 
 
-#: A computation written as a generator, so that the caller can abandon it at any step. It yields
-#: its progress every few hundredths of a second, and returns its result at the end.
+#: A computation written as a generator, so that the caller can abandon the computation at any step.
+#: The generator yields the progress every few hundredths of a second, and returns the result at the
+#: end.
 Part = Generator[TrainingProgress, None, T]
 Training = Part[Model]
 
@@ -53,10 +54,10 @@ def finish(part: Part[T]) -> T:
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run ``part`` as a part of a longer computation, as a generator.
+    """Run ``part`` as a part of a longer computation; this is a generator too.
 
-    The progress 0..1 of the part is mapped to ``low``..``high``. ``loss`` is yielded whenever the
-    part yields None as the loss.
+    The progress 0..1 of the part is mapped to ``low``..``high``. Where the part yields None as the
+    loss, ``loss`` is yielded instead. The result is that of ``part``.
     """
     while True:
         try:
@@ -81,7 +82,7 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class ItemWeights:
-    """Model in which a candidate's score is the sum of its weights for the items the user took.
+    """Model in which a candidate's score is the sum of its weights over the items the user took.
 
     ``history`` is the matrix of users × items (CSR). The matrix of weights, items × candidates, is
     split into consecutive ``blocks`` of columns, dense or sparse.

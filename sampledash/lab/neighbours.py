@@ -19,17 +19,18 @@ from scipy.sparse import csr_array, vstack
 from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: A block of :func:`cooccurrence` counts up to this many pairs of two interactions of the same
-#: user (or one row, if that has more pairs), which takes some hundredths of a second.
+#: Largest number of pairs that a block of :func:`cooccurrence` counts, in some hundredths of a
+#: second; a pair is two interactions of one user. If a single row has more pairs, it is a block.
 PAIRS = 2**22
-#: Largest number of elements of a block of :func:`cooccurrence` as a dense matrix.
+#: Largest number of elements (rows × columns) of a block of :func:`cooccurrence`.
 BLOCK = 2**21
 #: Number of rows of a matrix that :func:`_invert` updates between two reports of progress.
 STRIPE = 1024
 #: Number of columns in a block of item weights. Scoring takes half the time if a block fits into
 #: the processor's cache.
 WIDTH = 512
-#: Largest size in bytes of all weights between items; for more, an error is raised.
+#: Largest size in bytes of the weights between all items. If the weights would be larger, an error
+#: is raised.
 LARGEST = 2**30
 
 
@@ -51,7 +52,7 @@ def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
     """Count for each pair of items how many users took both; yield the matrix by blocks of rows.
 
     ``taken`` is a CSR matrix of users × items, 1 where a user took an item. Each step yields a
-    slice of items, the rows of counts of these items with all items (CSR, float32, without rounding
+    slice of items, the counts of these items (rows) with all items (CSR, float32, without rounding
     errors), and the share of all rows that have been counted.
     """
     by_item = taken.T.tocsr()
@@ -79,16 +80,16 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     q
         Exponent of the cosine.
     k
-        Number of nearest neighbours of an item j whose scores the item increases. If infinite, an
-        item increases the scores of all items.
+        Number of neighbours of an item: an item that a user took increases the scores of its k
+        nearest neighbours only. If infinite, it increases the scores of all items.
 
     Notes
     -----
-    The following choices reproduce the ranks of the paper. The denominator of its eq. 30 is not
-    applied. If k is infinite, s_ii is included in the length of row i. If k is finite, an item is
-    not its own neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j.
-    Neighbours are compared exactly, by :math:`C_{ij}^2 / n_i`; of equally near neighbours, those
-    with the smaller index are taken.
+    The following choices reproduce the ranks of the paper. The denominator of the paper's eq. 30 is
+    not applied. If k is infinite, s_ii is included in the length of row i. If k is finite, an item
+    is not its own neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j: those
+    with the largest :math:`C_{ij}^2 / n_i`, compared exactly, and of equally near items those with
+    the smaller index.
     """
     taken = _ones(history)
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
@@ -96,8 +97,8 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
     whole: list[Any] = [np.empty((n, part.stop - part.start)) for part in _columns(n) if dense]
     for rows, block, share in cooccurrence(taken):
-        # Row j of the block holds the counts C_ij of all candidates i, because C is symmetric.
-        # These counts are replaced by s_ij.
+        # Row j of the block holds the counts C_ij of all candidates i, because C is symmetric. The
+        # following lines replace the counts by s_ij.
         if np.isfinite(k):
             block = _nearest(block, counts, rows.start, int(k))
         voter = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
@@ -127,11 +128,12 @@ def _columns(n: int) -> list[slice]:
 
 
 def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
-    """Return a block of co-occurrence counts, 0 except for the k nearest neighbours of each row.
+    """Return a block of co-occurrence counts, 0 except at the k nearest neighbours of each item.
 
-    The nearest neighbours i of row j have the largest C_ji² / n_i, with C the counts of pairs and
-    n_i = ``counts[i]``; i ≠ j. The block's first row is item ``first``. In double precision, two
-    quotients are equal only if the exact fractions are equal, if items have up to about 10⁵ users.
+    The rows of the block are the items from number ``first`` on. The nearest neighbours i of item j
+    have the largest C_ji² / n_i, with C the counts and n_i = ``counts[i]``; i ≠ j. Ties are
+    recognised exactly if items have up to about 10⁵ users: two quotients are then equal in double
+    precision only if the exact fractions are equal.
     """
     near = block.toarray().astype(np.float64)
     near **= 2
@@ -147,7 +149,7 @@ def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
 
 
 def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
-    r"""Learn weights that predict each item of a history from its other items (Steck, WWW 2019).
+    r"""Learn weights that predict an item of a user from the user's other items (Steck, WWW 2019).
 
     The weights B minimise :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a diagonal of zeros, X being
     the matrix of users × items: :math:`B_{ij} = -P_{ij} / P_{jj}` for i ≠ j with

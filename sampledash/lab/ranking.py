@@ -2,8 +2,8 @@
 
 Ranks are counted, without sorting. If a relevant item has the score t, its best rank is 1 plus the
 number of scores above t, and the number of other items with the score t is its number of ties.
-The seen items of a user, which may be excluded from the candidates, are counted separately and
-subtracted.
+If items that a user has seen are not candidates, these items are counted separately, and the counts
+are subtracted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _COMPARED = 2**18  # number of scores compared at a time, which fit into the pro
 
 
 class _Counted(NamedTuple):
-    """Arrays with an entry per relevant item, sorted by user.
+    """Arrays with an entry for each relevant item, sorted by user.
 
     ``rank`` is the best rank among tied items, ``ties`` the number of other items with an equal
     score, and ``n`` the number of candidates.
@@ -82,7 +82,7 @@ def rank(
 
     Yields
     ------
-    The progress, with most models ten times a second or more often.
+    The progress; with most models, at least ten times a second.
 
     Returns
     -------
@@ -98,8 +98,8 @@ def rank(
     Notes
     -----
     A relevant item is a candidate even if the user has seen it before. Items that nobody took in
-    training are candidates too. If relevant items of one user are tied with each other, their order
-    is drawn once, always with the same seed.
+    training are candidates too. If relevant items of one user have equal scores, their order is
+    drawn at random, always with the same seed.
     """
     made = "make one with sampledash.split(interactions, rule)"
     checks.of_kind("split", split, Split, "Split", made)
@@ -246,7 +246,8 @@ def _count(
             row, theirs = _seen_scores(scores, others, user[first:last], start)
             rank[first:last] -= np.bincount(row[theirs > threshold[row]], minlength=last - first)
             ties[first:last] -= np.bincount(row[theirs == threshold[row]], minlength=last - first)
-            if masked:  # seen items with the score −inf were subtracted from n twice: add them once
+            # Seen items with the score −inf were subtracted from n twice: add them back once.
+            if masked:
                 n[first:last] += np.bincount(row[theirs == -np.inf], minlength=last - first)
         yield TrainingProgress(stop / users)
     if len(user) > np.count_nonzero(np.diff(ends)):  # some users have several relevant items
@@ -257,8 +258,8 @@ def _count(
 def _users_at_once(n_items: int) -> int:
     """Return the number of users in a block.
 
-    The number depends on ``n_items`` only, because the rounding errors of scores depend on the
-    block: ranks are then reproducible.
+    The rounding errors of scores depend on the size of the block. The size depends on ``n_items``
+    only, so that ranks are reproducible.
     """
     row = 4 * n_items
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
@@ -267,7 +268,10 @@ def _users_at_once(n_items: int) -> int:
 def _checked(
     scores: object, shape: tuple[int, int] | None, start: int
 ) -> tuple[NDArray[Any], bool]:
-    """Return scores as an array, and whether any is −inf; raise on a wrong shape, type or NaN."""
+    """Return scores as an array, and whether any score is −inf.
+
+    Raise a ValueError if their shape or type is wrong, or a score is NaN.
+    """
     block = np.asarray(scores)
     if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
@@ -303,7 +307,7 @@ def _users_of(pairs: csr_array) -> Ints:
 
 
 def _without(seen: csr_array, relevant: csr_array) -> csr_array:
-    """Return the matrix ``seen`` without the entries that ``relevant`` has too.
+    """Return the matrix ``seen`` without the entries where ``relevant`` also has an entry.
 
     Both are matrices of users × items with sorted indices.
     """
@@ -341,8 +345,8 @@ def _is_matrix(given: object) -> bool:
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
     """Return the items of each user as a sparse matrix, users × items, with sorted indices.
 
-    The items are given in any form that :func:`ranks_from_scores` accepts. They are the ones in the
-    matrix; all other entries are 0.
+    The items are given in any form that :func:`ranks_from_scores` accepts. The matrix is 1 at these
+    items and 0 elsewhere.
     """
     if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:

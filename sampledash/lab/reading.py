@@ -25,8 +25,8 @@ from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]
 Role = Literal["user", "item", "rating", "time"]
-# Name of the column to read for each role. If None, a column with a usual name of the role is read;
-# if "", no column is read.
+# Name of the column to read for each role (user, item, rating, time). If the name is None, a column
+# with a usual name of the role is read; if the name is "", no column is read.
 Chosen = dict[Role, str | None]
 
 
@@ -84,7 +84,7 @@ class OpenedInteractions:
         per_user: int = 1,
         per_item: int = 1,
     ) -> tuple[Interactions, Facts]:
-        """Return the selected interactions, and the file's facts with notes on the selection.
+        """Return the selected interactions, and the facts of the file with notes on the selection.
 
         The options are those of :func:`read_interactions`.
         """
@@ -164,15 +164,15 @@ def read_interactions(
         column. In a file without a header line, the columns are called user, item, rating and
         timestamp, in the order that MovieLens uses.
     duplicates
-        Which interactions to use if a user has several with the same item: the ``"last"`` or
+        Which interactions to use if a user has several with one item: the ``"last"`` or the
         ``"first"`` in time (in the order of the file if there are no times), or ``"all"``.
     implicit
         If true, ratings are ignored: only the fact of an interaction counts.
     least_rating
-        Leave out interactions with a lower rating.
+        Lowest rating of the interactions to use; others are left out.
     per_user, per_item
-        Leave out users, and items, with fewer interactions than this; repeat until no such user or
-        item is left (k-core).
+        Least number of interactions of a user, and of an item. Users and items with fewer are left
+        out, repeatedly, until there are none (k-core).
 
     Returns
     -------
@@ -251,8 +251,8 @@ def _source_of(
 ) -> Layout:
     """Return the layout of a file: which column is read for each role.
 
-    ``chosen`` has the name of the column, or None: a column with a usual name of the role is then
-    read.
+    ``chosen`` holds the name of this column. If it is None, a column with a usual name of the role
+    is read; if it is "", no column is read.
     """
     cells_of.refuse_repeated(headers, name)
     known = [cells_of.bare(header) for header in headers]
@@ -262,7 +262,7 @@ def _source_of(
         if wanted is None:
             usual = (known.index(n) for n in meaning.names.split() if n in known)
             column = next((i for i in usual if roles[i] is None), None)
-            if column is not None:  # refuse a file with both rating and Rating, for example
+            if column is not None:  # refuse a file with columns rating and Rating, for example
                 cells_of.refuse_repeated([x for x in known if x == known[column]], name)
         elif wanted == "":
             column = None
@@ -406,9 +406,9 @@ def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return a mask of the interactions to drop because another one has the same user and item.
+    """Return a mask of interactions to drop, so that one remains for each user and item.
 
-    The interaction that is kept is the first in time if ``keep_first`` is true, else the last.
+    The remaining interaction is the first in time if ``keep_first`` is true, else the last.
     """
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item
@@ -418,9 +418,10 @@ def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
 
 
 def _core(interactions: Interactions, per_user: int, per_item: int) -> Flags:
-    """Return a mask of the k-core: what is left after rare users and items are removed repeatedly.
+    """Return a mask of the interactions left after rare users and items are removed repeatedly.
 
     A user is rare with fewer than ``per_user`` interactions, an item with fewer than ``per_item``.
+    The remaining interactions are called the k-core.
     """
     current = np.ones(interactions.size, dtype=bool)
     while True:

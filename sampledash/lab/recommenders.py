@@ -189,7 +189,7 @@ def parse_recommender(text: str) -> Recommender:
 
 
 def _with(matrix: Any, data: Any) -> Any:
-    """Return a sparse matrix with the stored entries of ``matrix`` but with the values ``data``."""
+    """Return a sparse matrix that stores ``data`` where ``matrix`` has stored entries."""
     return csr_array((np.asarray(data, np.float32), matrix.indices, matrix.indptr), matrix.shape)
 
 
@@ -208,7 +208,8 @@ def _ials(
     data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
 ) -> Training:
     # iALS adds α ŷ² to the loss of every pair, with ŷ the predicted score. So the loss of an
-    # observed pair is (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
+    # observed pair is (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant: a squared error with
+    # weight 1 + α and target 1 / (1 + α).
     matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
     return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
 
@@ -223,10 +224,9 @@ def regression(
     wm: float = 0.0,
     start: Factors | None = None,
 ) -> Part[Factors]:
-    """Train AllRank-Regression; the item factors of the model ``start`` may be the initial factors.
+    """Train AllRank-Regression, starting from random item factors or from those of ``start``.
 
-    Without ``start``, the initial factors are random. A predicted rating is ``rm`` plus the score
-    of the returned model.
+    A predicted rating is ``rm`` plus the score of the returned model.
     """
     matrix = _with(data.matrix, data.matrix.data - rm)
     return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps, start)
@@ -373,5 +373,5 @@ FAMILIES = {
     )
 }  # fmt: skip
 
-#: Texts of the recommenders of Krichene & Rendle, by the names X, Y and Z in their paper.
+#: Texts of the recommenders of Krichene & Rendle, by the names X, Y and Z of the paper.
 OF_THE_PAPERS = {"X": "iALS d=16 alpha=0.2 reg=10", "Y": "itemCF q=3 k=all", "Z": "itemCF q=1 k=10"}

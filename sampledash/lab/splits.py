@@ -139,7 +139,7 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
     Returns
     -------
-    The parts. In each part, the interactions are in the order of the file.
+    The parts. In every part, the interactions are in the order of the file.
 
     Raises
     ------
@@ -186,18 +186,21 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
 
 def _kept(size: int, percent: float) -> int:
-    """Return how many of ``size`` interactions remain without the last ``percent``; at least 1."""
+    """Return how many of ``size`` interactions remain if the last ``percent`` % are held out.
+
+    At least one interaction is held out, but the result is at least 1.
+    """
     return max(size - max(round(size * percent / 100), 1), 1)
 
 
 def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Generator) -> Flags:
-    """Return a mask of the interactions that a ``last`` or ``random`` rule holds out."""
+    """Return a mask of the interactions that a rule with ``last`` or ``random`` holds out."""
     order: Ints = interactions.in_time if rule.how == "last" else rng.permutation(interactions.size)
     user = interactions.user[order]
     by_user = np.argsort(user, kind="stable")
     sizes = np.bincount(user, minlength=interactions.n_users)
-    # Number each user's interactions backwards in ``order``: ``left`` is 1 for the last interaction
-    # of the user, 2 for the last but one, and so on.
+    # Number each user's interactions from the last in ``order`` to the first: ``left`` is 1 for the
+    # user's last interaction, 2 for the last but one, and so on.
     left = np.repeat(np.cumsum(sizes), sizes) - np.arange(interactions.size)
     held = np.zeros(interactions.size, dtype=bool)
     held[order[by_user]] = (left <= rule.amount) & np.repeat(sizes > rule.amount, sizes)

@@ -1,9 +1,10 @@
-"""The printed results of Krichene & Rendle: the cells of Tables 1-4 and statements in the text.
+"""The printed results of Krichene & Rendle, compared with what the package computes.
 
-Each cell is compared with an exactly computed value, not with a simulation. The mean, the standard
-deviation and the probability of the right order follow from the distributions of the sampled ranks.
-The printed numbers come from 1,000 or 100 simulated runs, so a cell matches if the difference is
-within the sampling error of the printed number.
+The results are the cells of Tables 1-4 and statements in the text. Each cell is compared with an
+exactly computed value, not with a simulation. The mean, the standard deviation and the probability
+of the right order follow from the distributions of the sampled ranks. The printed numbers come from
+1,000 or 100 simulated runs, so a cell matches if the difference is within the sampling error of the
+printed number.
 
 References
 ----------
@@ -39,10 +40,10 @@ Load = Callable[[str], Sequence[RankSet]]
 
 _HERE = Path(__file__).parent
 METRICS_34 = ("Recall@10", "NDCG@10", "AP", "AUC")
-#: Texts of the corrections that have a column in Tables 3 and 4; Table 3 also has a column "exact".
+#: Names of the columns of Tables 3 and 4 of the paper; Table 3 also has a column "exact".
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01", "BV 0.001")
-#: Bundled rank sets of recommenders X, Y and Z. Ties of Z are not broken in the data: the order of
-#: tied items is drawn again in every run, as in the paper.
+#: Bundled rank sets of recommenders X, Y and Z of the paper. Ties of Z are not broken in the data:
+#: the order of tied items is drawn again in every simulated run, as in the paper.
 MOVIELENS = "movielens-xyz-ties"
 #: The sampling scheme that the equations of the paper assume.
 WITH: Scheme = "with-replacement"
@@ -50,7 +51,7 @@ _WITHOUT: Scheme = "without-replacement"
 _N = 10_000  # number of candidates in Figures 1, 3 and 4 of the paper
 _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
 _DRAWN = 99  # number of sampled negatives in section 4.2 of the paper
-_CLOSE = 0.005  # in Figure 2 of the paper, curves that differ by less cannot be told apart
+_CLOSE = 0.005  # in Figure 2 of the paper, curves that differ by less look equal
 
 #: A printed number matches our computed number if the two differ by at most this many standard
 #: errors plus the rounding error.
@@ -72,7 +73,7 @@ SCALED_AND_TIED = f"{RANK_ESTIMATE}; and {TIES_OF_Z}"
 
 
 class Reproduction(NamedTuple):
-    """The settings that reproduce a table of the paper, and the number of decimals it prints.
+    """The settings that reproduce a table of the paper, and the number of its printed decimals.
 
     Each of the simulated ``runs`` draws ``m`` negatives per instance by the ``scheme``. ``example``
     names the bundled rank sets. Corrections are fitted to sampling with replacement and to the mean
@@ -124,8 +125,9 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     the cell match; ``reason``, a text that explains a cell that does not match.
 
     The allowed difference is the rounding error plus two standard errors of the printed number. The
-    printed number is a mean over runs in Tables 1-3, and a number of runs with the right order in
-    Table 4. A printed exact mean has no standard error, except that of one random order of ties.
+    printed number is a mean over simulated runs in Tables 1-3, and in Table 4 the number of runs
+    with the right order of two systems. A printed exact metric has no standard error, except where
+    ties were broken in one random order.
     """
     frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
@@ -144,8 +146,8 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
         else:
             at = [systems.index(x) for x in cell["row"]], [names.index(x) for x in cell["metric"]]
             if column == "exact":
-                # If m is larger than the number of negatives, all negatives are drawn: the sampled
-                # metric is then the exact metric, and only the order of tied items is random.
+                # With m = ``beyond``, all negatives are drawn: the sampled metric is then the exact
+                # metric, and only the order of tied items is random.
                 beyond, error = max(ranks.max_negatives for ranks in sets) + 1, np.zeros(len(cell))
                 if any(ranks.has_ties for ranks in sets):
                     error = np.sqrt(moments_of_means(metrics, sets, beyond, protocol)[1])[at]
@@ -169,7 +171,7 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
 
 
 def _reason(table: int, cell: Any) -> str:
-    """Return the known reason why this cell may not match; ``""`` if no reason is known."""
+    """Return the known reason why a cell does not match; ``""`` if no reason is known."""
     if table == 3 and cell.column == "exact" and cell.row == "X":
         return RERUN
     if table == 3 and cell.metric == "AUC":
@@ -178,8 +180,9 @@ def _reason(table: int, cell: Any) -> str:
     return ""
 
 
-#: Results by name. The name of a statement has a pair: our number, and whether the statement holds.
-#: Any other name has the value that replaces ``$name`` in the text file of the statements.
+#: Results by name, for the statements in a text file. For the name of a statement, the result is a
+#: pair: our number, and whether the statement holds. For any other name, the result is a number or
+#: a text that replaces ``$name`` in the text file.
 Values = Mapping[str, Any]
 
 
@@ -189,7 +192,7 @@ def statements(paper: str, values: Values) -> pd.DataFrame:
     The text file ``paper``.txt beside this module holds a block ``[name] where: quote`` for each
     statement. In a block, the text after ``ours:`` describes our number. The text after ``note:``,
     which is optional, explains in which sense the statement holds or why it does not. Wrapped lines
-    are indented, and ``$x`` is replaced by the value x.
+    are indented. In all texts, ``$x`` is replaced by ``values["x"]``.
     """
     rows, text = [], (_HERE / f"{paper}.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n(?=\[)", text.strip()):
@@ -205,7 +208,7 @@ def statements(paper: str, values: Values) -> pd.DataFrame:
 def check_text(
     load: Load, tables: Mapping[int, pd.DataFrame] | None = None, progress: Progress | None = None
 ) -> pd.DataFrame:
-    """Return a table of statements of the paper, with our numbers and whether each one holds.
+    """Return a table of statements of the paper, with our numbers and whether the statements hold.
 
     The statements are about the figures, the toy example and the experiment. ``load`` returns the
     bundled rank sets by name: :func:`sampledash.example`. ``tables`` may hold the results of
@@ -251,13 +254,13 @@ def _metrics() -> Values:
 
 
 def _sampled() -> Values:
-    """Check the paper's statements about Figure 3, at ranks 1..1,000 as in its zoomed plots."""
+    """Check the paper's statements about Figure 3, at ranks 1..1,000 as in its enlarged plots."""
     ranks, auc = np.arange(1, 1001), parse_metric("AUC")
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        # Sum over sampled ranks: the closed form of the expected AUC would assume what is checked,
-        # that sampled AUC is unbiased.
+        # Sum over sampled ranks. The closed form of the expected AUC is not used, because it
+        # assumes what is to be checked: that sampled AUC is unbiased.
         for scheme in (WITH, _WITHOUT):
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
@@ -278,8 +281,8 @@ def _one_negative() -> Values:
     """Check the paper's statements in section 4.4.4 about sampling one negative, m = 1."""
     ranks, sampling = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
     lines = [expected(name, ranks, sampling) for name in ("AP", "NDCG", "AUC", "Recall@1")]
-    # For AP and NDCG: the expected sampled metric at each true rank, minus the straight line from
-    # its value at the first rank to its value at the last rank.
+    # For AP and NDCG: the expected sampled metric at each true rank, minus the straight line
+    # through the values of this expected metric at the first and the last rank.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
     return {
         "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
@@ -329,7 +332,7 @@ def _turns(values: Floats) -> int:
 
 
 def _sizes() -> Values:
-    """Check section 5.5 of the paper: how the smallest squared bias depends on m and on n."""
+    """Check section 5.5 of the paper: how bias depends on m and n, without and with correction."""
     by_m = [_least_bias(1000, m) for m in (2, 4, 8, 16)]
     by_n = [_least_bias(n, 8) for n in (250, 500, 1000, 2000)]
     raw = [_largest_bias(m) for m in (10, 100, 1000)]
@@ -364,8 +367,8 @@ def _toy(abc: Sequence[RankSet]) -> Values:
     unmoved = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
     orders, ndcg_orders = ([order(row) for row in means[:, :, x]] for x in (ap, ndcg))
     lines = means[:, :, recall]
-    # The order by sampled Recall is right if C is first and the curves of A and B, whose exact
-    # Recall is equal, differ too little to be seen.
+    # At an m, the order by expected sampled Recall is right if C is first and the curves of A and B
+    # in Figure 2 differ too little to be seen, because A and B have equal exact Recall.
     apart = np.abs(lines[:, 0] - lines[:, 1]) >= _CLOSE
     wrong = (lines[:, 2] <= lines[:, :2].max(axis=1)) | apart
     same = {order(means[0, :, x]) for x in (auc, ap, ndcg)}
@@ -398,8 +401,8 @@ def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Check the paper's statements in section 6.1 and about Figure 5."""
     x, z = by["X"], by["Z"]
     # ``worst`` is the number of users whose relevant item is in the worst 1 % of Z's ranking, if
-    # tied items get their worst rank; for the worst 5 % or 10 %, the number is equal. ``drawn`` is
-    # the expected number in the worst 10 %, if the order of tied items is random.
+    # tied items get their worst rank; the number is equal for the worst 5 % or 10 %. ``drawn`` is
+    # the expected number of users for the worst 10 %, if the order of tied items is random.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]

@@ -1,13 +1,14 @@
 """Checks of the numbers and formulas of Steck (KDD 2010) that can be checked without ratings.
 
-In the paper rank N is the best; here rank 1 is the best, as in the whole package. The paper's
-measures TOPK and ATOP depend on the share x = (r - 1) / (N - 1) of the other items that are ranked
-above a relevant item. Both measures are metrics of the package: :class:`sampledash.Metric`.
+In the paper, the best of N items has rank N; here rank 1 is the best, as in the whole package. The
+paper's measures TOPK and ATOP depend on the share x = (r - 1) / (N - 1) of the other items that are
+ranked above a relevant item with rank r. Both measures are metrics of the package
+(:class:`sampledash.Metric`).
 
-Let a relevant item with the true rank r be ranked among m = Ñ - 1 sampled other items. It counts in
-TOPK(j/m) if at most j of the sampled items are above it. This is the case if T >= r, where T is the
-(j+1)-th smallest of m positions drawn from 1..N-1, the positions of the other items. So the sampled
-TOPK is Recall@T, with E[T] = (j + 1) N / Ñ.
+Let a relevant item with the true rank r be ranked among m = Ñ - 1 sampled other items. The item is
+a hit of TOPK(j/m) if at most j of the sampled items are above it. This is the case if T >= r, where
+T is the (j+1)-th smallest of m positions drawn from 1..N-1, the positions of the other items. So
+the sampled TOPK is Recall@T with a random T, whose mean is E[T] = (j + 1) N / Ñ.
 
 References
 ----------
@@ -54,15 +55,14 @@ class Trained(NamedTuple):
     test: float
 
 
-#: The rows of Table 2 of Steck (2010), on MovieLens 1M. The λ of the row "observed ratings only, λ
-#: for RMSE" is 0.06.
+#: The rows of Table 2 of Steck (2010), on MovieLens 1M.
 TABLE_2 = tuple(
     Trained(*row)
     for row in pd.read_csv(Path(__file__).with_suffix(".csv")).itertuples(index=False, name=None)
 )
 
-#: An ATOP of Table 2 matches our ATOP if the two differ by at most this number: the rounding error
-#: plus two standard deviations of 0.005. The actual standard deviations of ATOP are smaller.
+#: A printed ATOP of Table 2 matches our ATOP if the two differ by at most this number: the rounding
+#: error plus two standard deviations, with 0.005 as an upper limit of a standard deviation of ATOP.
 ALLOWED = 0.0005 + 2 * 0.005
 
 
@@ -86,16 +86,16 @@ def match_table_2(load: Load) -> pd.DataFrame:
 def observed_means(
     values: Floats, chance: ArrayLike, repeats: int, rng: np.random.Generator
 ) -> Floats:
-    """Return a user's mean measures over randomly chosen relevant items, those with a known rating.
+    """Simulate which ratings of a user are observed; return the mean measures of these items.
 
-    ``values`` are the measures (TOPK, ATOP) of each relevant item, shape (measures, items). In each
-    repetition, the rating of an item is observed with probability ``chance``, above 0. The means
-    over the observed items have shape (repeats, measures). They are NaN in repetitions without an
-    observed item: the user is then not in the test set.
+    ``values`` holds the measures (TOPK, ATOP) of each relevant item, shape (measures, items). In
+    each repetition, the rating of an item is observed with probability ``chance``, above 0. The
+    means over the observed items have shape (repeats, measures). They are NaN in repetitions
+    without an observed item: the user is then not in the test set.
 
     It does not matter whether ratings of irrelevant items are observed, because ranks are among all
-    items. So the paper's second assumption, that these ratings are missing more often, is not
-    needed.
+    items. So the paper's second assumption, that ratings of irrelevant items are missing more
+    often, is not needed.
     """
     seen = (rng.random((repeats, values.shape[1])) < np.asarray(chance)).astype(np.float64)
     number = seen.sum(axis=1, keepdims=True)
@@ -110,13 +110,13 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
     means over all relevant items. The simulated user's 20 relevant items have the ranks 1, 3, 7,
     13, ... of 1,000. On average a third of these items is observed. The probability that an item is
     observed decreases in equal steps from the best rank to the worst rank; at the best rank it is
-    ``times`` that at the worst rank. Ratings are missing at random if ``times`` = 1.
+    ``times`` as large as at the worst rank. Ratings are missing at random if ``times`` = 1.
 
     Returns
     -------
     A row for TOPK and a row for ATOP: ``measure``; ``complete``, its mean over all relevant items;
-    ``observed``, its mean over observed items, averaged over the repetitions; ``off``, the
-    difference of the two in standard errors.
+    ``observed``, its mean over observed items, averaged over the repetitions; ``off``, the second
+    mean minus the first, in standard errors.
     """
     ranks, measures = [1 + i + i**2 for i in range(20)], ["TOPK@0.05", "ATOP"]
     worst = 2 / 3 / (1 + times)
@@ -129,7 +129,7 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Return a table of statements of Steck (2010), with our numbers and whether each one holds.
+    """Return a table of statements of Steck (2010), with our numbers and whether they hold.
 
     ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
     """
@@ -145,7 +145,7 @@ def _measures() -> Values:
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
     # TOPK as a function of its cutoff is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ..., so
-    # the area under this curve is the mean of the constants.
+    # the area under this curve is the mean of the constant values.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     atop, recall, precision = (
         parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")
@@ -175,8 +175,8 @@ def _sampled(x: RankSet) -> Values:
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    # Sum over sampled ranks: the closed form of the expected ATOP would assume what is to be
-    # checked, that sampled ATOP is unbiased.
+    # Sum over sampled ranks. The closed form of the expected ATOP is not used, because it assumes
+    # what is to be checked: that sampled ATOP is unbiased.
     off = [
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)
@@ -197,9 +197,9 @@ def _sampled(x: RankSet) -> Values:
 
 
 def _areas() -> Values:
-    """Check eq. 8 (AUC from the paper's ranks, n + 1 - r) and eq. 9 (AUC from ATOP).
+    """Check eq. 8 of Steck (2010), AUC from ranks n + 1 - r, and eq. 9, AUC from ATOP.
 
-    A perfect list of 30 items with 4 relevant items first must have the AUC 1.
+    The AUC of eq. 8 must be 1 for a perfect list: 30 items with 4 relevant items first.
     """
     n = 30
     his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
@@ -227,7 +227,7 @@ def _numbers() -> Values:
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))
-    # The rival's printed 43 % may be rounded from up to 43.5 %: the gain is then ``low`` percent.
+    # The rival's printed TOPK(2 %), 43 %, may be rounded from 43.5 %: the gain is then ``low`` %.
     low = 100 * (best[2] / 43.5 - 1)
     netflix, movielens = 0.01, 1e6 / (3_900 * 6_040)
     weight = 0.05 * (1 - movielens) / movielens

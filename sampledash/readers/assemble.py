@@ -30,9 +30,10 @@ Instances = Literal["same", "shared", "any"]
 Systems = Sequence[str] | Mapping[str, str]
 # Limits for warnings that the ranks of a file may not be true ranks among all candidates.
 _FEW = 20  # with fewer instances there is no warning, because all ranks may be small by chance
-_SAMPLE = 1010  # ranks look sampled if none is larger, as with up to 1,000 sampled negatives
+_SAMPLE = 1010  # if no rank is larger than this, ranks may be among up to 1,000 sampled negatives
 _MANY = 5  # there is no warning if n is less than this many times the largest rank
-_PILE = 0.2  # ranks look cut off if at least this share of a system's ranks equals the largest
+# Lists look cut off if at least this share of the ranks of a system equals the largest rank.
+_PILE = 0.2
 
 
 def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list[list[str]]:
@@ -108,7 +109,7 @@ class Summary:
     max_relevant: int  # largest number of relevant items of an instance
     has_ties: bool
     has_mass: bool
-    has_counts: bool  # whether some row stands for a number of instances other than 1
+    has_counts: bool  # whether some row stands for several instances, or for a fraction of one
     zero_based: bool = False  # whether 1 was added to each rank
     censored: int = 0  # number of relevant items that TREC runs or lists lack
     relevant: int = 0  # number of relevant items that TREC runs or lists should contain
@@ -143,7 +144,7 @@ def _span(low: int, high: int) -> str:
 
 
 def describe(sets: Sequence[RankSet], files: Sequence[Facts] = (), **read: Any) -> Summary:
-    """Return the :class:`Summary` of rank sets; ``read`` gives fields that the sets do not give."""
+    """Return the summary of rank sets; ``read`` holds further fields of :class:`Summary`."""
     cutoffs = [s.largest_cutoff for s in sets if s.largest_cutoff is not None]
     return Summary(
         systems=tuple(s.system for s in sets),
@@ -206,12 +207,12 @@ class Opened:
 
     @property
     def tables(self) -> list[Ranks]:
-        """The parsed files that hold ranks; files from which ranks are computed are ``runs``."""
+        """The parsed files that hold ranks, unlike the files in :attr:`runs`."""
         return [part for part in self.parts if "depth" not in part.frame]
 
     @property
     def runs(self) -> list[Ranks]:
-        """The parsed TREC runs and lists of recommendations, whose ranks come from scores."""
+        """The parsed TREC runs and lists of recommendations, whose scores give the ranks."""
         return [part for part in self.parts if "depth" in part.frame]
 
     @property
@@ -332,7 +333,7 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
     """Return the parts with n in every row: n of the same file, the argument, or another file's n.
 
-    An error is raised if a part then has no n.
+    An error is raised if none of these gives n for a part.
     """
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
@@ -360,8 +361,8 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
 def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
     """Return n for ``part`` from the files ``known``, or None if these do not determine n.
 
-    The result is one number if n is the same in all files, and otherwise the n that the files give
-    for the instance of each row.
+    The result is one number if n is the same in all files. Otherwise it is an array: for each row
+    of ``part``, the n that the files give for the instance of this row.
     """
     if not known:
         return None
@@ -408,12 +409,14 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
         return
     system, instance = (ranks.frame[key].cat for key in keys[:2])
     lists = np.sort(system.codes.astype(np.int64) * len(instance.categories) + instance.codes)
-    # Usually, each pair of system and instance occurs once, so that this fast check is enough.
+    # Usually, each pair of system and instance occurs once, so that the first condition, which is
+    # fast to check, is true.
     if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
         return
     rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
     if "beyond" in ranks.frame:
-        # Ignore ranks known only to be beyond the end of a list: several items may share them.
+        # Ignore ranks that are only known to be beyond the end of a list. They are written as the
+        # same number, although the items have different ranks.
         known = np.flatnonzero(~ranks.values("beyond"))
         rows = known[ranks.frame[keys].iloc[known].duplicated(keep=False)]
         if not len(rows):
@@ -490,8 +493,8 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     sizes = {}
     for system, frame in frames.items():
         if "instance" in frame:
-            # Rows with equal labels are relevant items of the same instances. Count one row of each
-            # label.
+            # Rows with equal labels hold relevant items of the same instances, so only one of these
+            # rows is counted.
             frame = frame.drop_duplicates("instance")
         sizes[system] = float(frame["count"].sum()) if "count" in frame else float(len(frame))
     (first_system, size), *others = sizes.items()
@@ -555,7 +558,7 @@ def _rank_set(system: str, frame: pd.DataFrame, name: str, counted: bool) -> Ran
         return RankSet(
             system,
             given["rank"],
-            n[0] if n.min() == n.max() else n,  # a single n takes less memory than an array
+            n[0] if n.min() == n.max() else n,  # one number takes less memory than an array
             # A row with a count stands for many instances, so it gets no number as its label.
             instances=given.get("instance", None if counted else np.arange(1, len(frame) + 1)),
             ties=given.get("ties"),

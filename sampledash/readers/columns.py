@@ -105,7 +105,8 @@ class Layout:
         """Return the place of a record: ``line 7``, or ``row 3`` if the file is not text."""
         if self.data is None:
             return f"row {record + 1}"
-        # The fast parser does not keep line numbers, so lines are counted when a message needs one.
+        # The fast parser does not store line numbers, so lines are counted when a message needs a
+        # line number.
         place = record + self.headed
         rest = itertools.islice(records(self.data, self.delimiter), place, None)
         return f"line {next(rest, (place + 1, []))[0]}"
@@ -147,7 +148,7 @@ def source_of(
         roles = ["repetition" if run else role for run, role in zip(runs, roles, strict=True)]
     if "rank" not in roles:
         # Without a rank column, each column holds the ranks of one system. A column called m or
-        # adaptive is then taken for a system of this name, and not for the m of the instances.
+        # adaptive then holds the ranks of a system of this name.
         roles = [None if role in ("negatives", "adaptive") else role for role in roles]
     if "negatives" not in roles and bare(SAMPLED) not in map(bare, headers):
         # The ranks are true ranks, for which a column "adaptive" has no meaning and is ignored.
@@ -334,7 +335,7 @@ def categories(codes: NDArray[Any], names: ArrayLike) -> pd.Categorical:
 def plain_integers(text: Any) -> NDArray[Any] | None:
     """Return labels as integers, or None if some label is no plain integer, such as x or 007."""
     try:
-        compute.cast(text[:1], pa.int64())  # fails without reading all labels if the first is text
+        compute.cast(text[:1], pa.int64())  # if the first label is text, do not try the others
         integers = compute.cast(text, pa.int64())
     except pa.ArrowException:
         return None
@@ -342,8 +343,8 @@ def plain_integers(text: Any) -> NDArray[Any] | None:
     return compact([integers.to_numpy()]) if same else None
 
 
-#: What a column holds: whole or real numbers; text with few or many different values; or, if its
-#: header is unknown, text whose meaning is unknown.
+#: What a column holds: whole or real numbers; text with few or many different values; or (if its
+#: header is unknown) text of unknown meaning.
 Holds = Literal["whole", "real", "few", "many", "unknown"]
 
 
@@ -362,7 +363,8 @@ class Role(NamedTuple):
         return self.written.split()
 
 
-# Columns are parsed in this order of roles, so if several have errors, the first is reported.
+# Columns are parsed in this order of roles. If several columns have errors, the error of the first
+# of them in this order is reported.
 ROLES: dict[str, Role] = {
     "system": Role(labels, "few", "system", "the name of the system",
                    "system model run tag recommender algorithm method"),

@@ -333,8 +333,8 @@ def sampled_sets(
         for (role, (symbol, what, *_)), given, other in zip(
             limits.NUMBERS.items(), (n, m), lack, strict=True
         ):
-            # If some file lacks the number (n or m), the argument may be meant for that file alone,
-            # so it is no error if another file has a different number.
+            # If some file lacks the number (n or m), the argument may be meant for this file only.
+            # Then it is no error if another file has a different number.
             part = part.with_number(role, given, agree=not other)
             if role not in part.frame:
                 kind = limits.MissingCandidates if symbol == "n" else limits.MissingNegatives

@@ -1,7 +1,7 @@
 """Turn tables of every format into a common form: a frame with one row per rank.
 
-The index of the frame is the number of the record in the file. Files hold ranks in one of two
-forms: one row per rank (long), or one column per system (wide).
+The index of each row is the number of its record in the file, for error messages. Files hold ranks
+in one of two forms: one row per rank (long), or one column per system (wide).
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranks of all systems of one file, before it is checked that they lie in 1..n.
+    """Ranks of all systems of one file, before it is checked that ranks lie in 1..n.
 
-    ``frame`` has one row per rank. The index is the number of the record, and columns are named by
-    role: ``system``, ``rank``, and the other roles that the file has. Systems, instances and
-    repetitions are categories; for wide files without instance labels, instances are numbered. For
-    a wide file, ``column`` is the index of the column of the file that holds the rank.
+    ``frame`` has one row per rank. The index of a row is the number of its record in the file.
+    Columns are named by role: ``system``, ``rank``, and other roles of the file. Systems, instances
+    and repetitions are categories; for wide files without instance labels, instances are numbered.
+    For a wide file, ``column`` is the index of the column of the file that holds the rank.
     """
 
     source: Layout
@@ -121,7 +121,7 @@ class Ranks:
         return self.source.place(int(self.frame.index[row]), column)
 
     def with_number(self, role: str, given: int | None, *, agree: bool = False) -> Ranks:
-        """Return the ranks with n or m in every row: that of the file or, without one, ``given``.
+        """Return the ranks with n or m in every row: as in the file or, if it has none, ``given``.
 
         ``role`` is ``"n_candidates"`` for n and ``"negatives"`` for m. If ``agree`` is true, a file
         with a number other than ``given`` is refused.
@@ -183,7 +183,7 @@ def _no_rank(source: Layout, why: str) -> ReadError:
 
 
 def _column(source: Layout, cells: pd.DataFrame, role: str, i: int | None = None) -> Any:
-    """Return the parsed column ``i``, by default the first with this role; None without one."""
+    """Return the parsed column ``i``, by default the first with this role, or None."""
     i = source.find(role) if i is None else i
     if i is None:
         return None
@@ -230,7 +230,7 @@ def _without_zeros(ranks: Ranks) -> Ranks:
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:
-    """Return each row's repetition, such as "fold 2, seed 1"; None if all rows have the same."""
+    """Return each row's repetition, such as "fold 2, seed 1"; None if all have the same one."""
     joint: pd.Categorical | None = None
     for i, role in enumerate(source.roles):
         if role != "repetition":

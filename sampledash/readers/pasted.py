@@ -90,7 +90,7 @@ def open_text(text: str) -> Opened:
         settings.extend(values)
         return "" if values else line[0]
 
-    # Make lines that set n or m blank instead of removing them, so that line numbers stay right.
+    # Lines that set n or m become blank and are not removed, so that line numbers stay right.
     text = _LEFT.sub("", _SETTING.sub(note, text))
     n, m = _n_and_m(settings, f"the {_NAME}")
     if aside := _COMMENT.search(text):
@@ -269,8 +269,8 @@ def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
 
 # --------------------------------------------------------------------------- weights of the ranks
 
-_LONGEST_WEIGHTS = 10_000_000  # characters: 100 per rank for up to 100,000 ranks
-_MOST_WEIGHTS = 200_000  # numbers: a rank and its weight for up to 100,000 ranks
+_LONGEST_WEIGHTS = 10_000_000  # most characters of a text: 100 for each of 100,000 ranks
+_MOST_WEIGHTS = 200_000  # most numbers in a text: a rank and its weight for each of 100,000 ranks
 _APART = re.compile(r"[,;\s]+")
 _HEADERS = {"rank", "ranks", "r", "weight", "weights", "prior", "p", "probability", "count"}
 
@@ -362,5 +362,5 @@ def _by_rank(
     weights[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
     if not weights.any():
         raise ReadError(f"{name} holds only zeros: give weight to the ranks that occur")
-    weights /= weights.max()  # so that no sum of weights overflows or underflows to 0
+    weights /= weights.max()  # without this, a sum of weights might overflow or underflow to 0
     return weights

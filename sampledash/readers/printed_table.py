@@ -204,7 +204,7 @@ def _notes(
 
 
 def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
-    """Return the columns that the first line with a metric's name defines, and the lines above."""
+    """Return the columns by the first line that names a metric, and the lines above this line."""
     above: list[list[str]] = []
     for place, line in lines:
         parts = parting(line, place)
@@ -355,7 +355,7 @@ class Parting:
 
 
 def parting(line: str, place: int) -> Parting:
-    """Return how the lines of a table split into cells, judged by the line of column names."""
+    """Return how the lines of a table are split into cells, from its line of column names."""
     mark = max("&|\t;", key=line.count)
     if not line.count(mark):
         mark = "," if "," in line else ""

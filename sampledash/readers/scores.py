@@ -126,9 +126,10 @@ def digest_of(instance: Any, rank: int) -> int:
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
     """Return the place, counted from 0, of a relevant item among ``block`` tied items.
 
-    ``relevant`` is the number of relevant items among the tied items. They are numbered from 0,
-    and ``index`` is the number of this one. They are evenly spread from a start that the hash
-    ``digest`` decides. Every place is equally likely, so that mean metrics are unbiased.
+    ``relevant`` is the number of relevant items among the tied items. Relevant items are numbered
+    from 0, and ``index`` is the number of this one. They are spread evenly over the ``block``
+    places, from a first place that the hash ``digest`` decides. Every place is equally likely for a
+    relevant item, so that mean metrics are unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -187,7 +188,7 @@ def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
         raise
     except Exception:
         if wanted is not None:
-            return None  # the readers of ranks, which are tried next, will report the error
+            return None  # callers try the readers of ranks next, which report the error
         raise ReadError(
             f"{name} cannot be read: it is damaged or cut off; write it again"
         ) from None
@@ -250,7 +251,7 @@ def ranks_of_scores(
         keep &= hit | ~_among(table, seen)
     systems = table["system"].unique()
     table, score, empty, hit = table[keep], score[keep], empty[keep], (hit & ~empty)[keep]
-    score[empty] = -np.inf  # so that a missing score is never better than another score
+    score[empty] = -np.inf  # thus a missing score is never better than another score
     sets, facts = [], {}
     indices, none = table.groupby("system", sort=False).indices, np.array([], np.intp)
     for system in systems:
@@ -286,8 +287,8 @@ def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
         column = pd.to_numeric(column, errors="coerce")
         wrong = column.isna().to_numpy(bool) & ~empty & ~named
     if column.dtype.kind != "f":
-        # Replace whole numbers by their ranks, because different ones beyond 2^53 may be equal as
-        # floats.
+        # Replace whole numbers by their order (1 is the smallest), because different whole numbers
+        # beyond 2^53 may be equal as floats.
         column = column.rank(method="dense")
     return column.to_numpy(np.float64, na_value=np.nan).copy(), empty, wrong
 
@@ -299,7 +300,7 @@ def _among(table: pd.DataFrame, pairs: pd.DataFrame) -> Flags:
 
 
 def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
-    """Return each row's best possible rank, its number of tied other items, and n (candidates).
+    """Return, for each row, its best possible rank, the number of other items tied with it, and n.
 
     Rows must be sorted by user and, for each user, by increasing score.
     """
@@ -315,7 +316,7 @@ def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
 
 
 def _apart(instance: Any, item: Any, rank: Ints, ties: Ints) -> tuple[Ints, Ints]:
-    """Return ranks and ties in which :func:`placed` has broken ties between relevant items."""
+    """Return the ranks and ties after :func:`placed` has broken ties between relevant items."""
     block = pd.DataFrame({"instance": instance, "rank": rank, "item": item}).sort_values("item")
     groups = block.groupby(["instance", "rank"])
     index = groups.cumcount().sort_index().to_numpy()

@@ -143,10 +143,10 @@ def arrow_frame(
     skip: int = 0,
     quoted: bool = True,
 ) -> pd.DataFrame | None:
-    """Parse text with pyarrow, several times as fast as pandas, if no cell is blank or unusual.
+    """Parse text with pyarrow, which is several times as fast as pandas.
 
-    Return None if :func:`careful_frame` might give another result or an error; the caller must then
-    use that function.
+    Return None if a cell is blank or unusual, so that :func:`careful_frame` might give another
+    result or an error; the caller must then use :func:`careful_frame`.
 
     ``holds`` gives the kind of content of each column, or None for a column to skip. The first
     ``skip`` lines, up to the header, are not parsed. If ``quoted`` is false, quotation marks are
@@ -158,7 +158,7 @@ def arrow_frame(
     full = [str(name) for name, kind in holds.items() if kind not in (None, "unknown")]
     # Search for x alone before 0x, because a search for a single byte is much faster.
     if numeric and any(x in data and b"0" + x in data for x in (b"x", b"X")):
-        return None  # pyarrow would accept hexadecimal numbers such as 0x1F, which are refused
+        return None  # pyarrow accepts hexadecimal numbers such as 0x1F, which the readers refuse
     quotes = quoted and b'"' in data
     read = arrow_csv.ReadOptions(
         column_names=[str(name) for name in holds], skip_rows=skip, block_size=_BLOCK
@@ -239,7 +239,8 @@ def careful_frame(
             sep=source.delimiter,
             header=0 if source.headed else None,
             names=list(range(len(source.headers))),
-            # Only blank cells become missing values: a user may be called "NA".
+            # Only blank cells become missing values. By default, "NA" would too, but a user may be
+            # called "NA".
             keep_default_na=False,
             na_values=[""],
             dtype={i: str for i, role in enumerate(source.roles) if role in exact},
@@ -308,7 +309,8 @@ def _parquet_columns(
     # Dates in a column with an unknown header are read as labels.
     label = [role in label_roles or (role is None and _is_dated(f.type)) for f, role in pairs]
     wide = not {"rank", "user"} & set(source.roles)
-    # Without a system column, text columns are read too, to refuse those that may name systems.
+    # In a table of ranks without a system column, text columns are read too, because the readers
+    # refuse text columns that may name systems.
     merged = "rank" in source.roles and "system" not in source.roles
     wanted: list[int] = []
     for i, role in enumerate(source.roles):
@@ -415,11 +417,11 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     stream = io.BytesIO(data)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # numpy warns about headers that old versions wrote
+            warnings.simplefilter("ignore")  # numpy warns about files that old versions wrote
             array: NDArray[Any] = np.load(stream, allow_pickle=False)
         if stream.tell() < len(data):
             raise ValueError("something behind it")
-    except Exception as error:  # numpy parses the header as Python, with many types of errors
+    except Exception as error:  # numpy's parser of the file header raises many types of errors
         raise ReadError(
             f"{name} cannot be read as a numpy array: it is damaged or cut off, or holds Python "
             "objects (a pickle), which could run code and are never read; write numbers again with "
@@ -471,7 +473,7 @@ def _is_number(dtype: np.dtype[Any]) -> bool:
 
 
 def _native(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values as contiguous, in this machine's byte order; half precision becomes double."""
+    """Return a contiguous array in this machine's byte order; float16 becomes float64."""
     if values.dtype == np.float16:
         return values.astype(np.float64)
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))

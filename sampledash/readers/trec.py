@@ -62,7 +62,7 @@ _READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
     "score": (numbers, "real", "a number"),
     "relevance": (whole, "whole", "a whole number"),
 }
-# Indices of the fields that hold numbers in a line of a TREC file, unlike in the header of a table.
+# Indices of the fields that hold a number in a TREC line, but text in the header of a table.
 _NUMBERS: dict[TrecKind, tuple[int, ...]] = {"run": (3, 4), "qrels": (1, 3)}
 _INTEGER = r"[+-]?[0-9]+"
 _LINE: dict[TrecKind, re.Pattern[str]] = {
@@ -102,7 +102,7 @@ class Trec:
 
 
 def trec_kind(data: bytes, name: str) -> TrecKind | None:
-    """Return the kind of a TREC file, or None if most of the first lines do not have its fields."""
+    """Return the kind of a TREC file, judged by its first lines, or None for any other file."""
     limits.check_lines(data, name)
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="replace")
     full = (line.strip() for line in stream if not line.isspace())
@@ -110,7 +110,7 @@ def trec_kind(data: bytes, name: str) -> TrecKind | None:
     for kind, pattern in _LINE.items():
         if 2 * sum(pattern.fullmatch(line) is not None for line in lines) <= len(lines):
             continue
-        # The header of a table has no numbers in the fields where TREC lines have numbers.
+        # Tell a TREC line from the header of a table, which has no numbers in these fields.
         fields = lines[0].split()
         numeric = [is_numeral(fields[i]) for i in _NUMBERS[kind] if i < len(fields)]
         header = any(map(role_of, fields)) and not all(numeric)
@@ -291,7 +291,8 @@ def _facts(
     tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     note = f"{counted(tied, 'document')} tied in score with another of the same query."
     notes = [_RULE, *[note] * bool(tied), *notes]
-    # Documents of equal score are ignored here: the rank column may order them in any way.
+    # Whether the rank column contradicts the score of a document and of the document before it.
+    # Equal scores contradict no order.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
     doubt = (
@@ -421,7 +422,7 @@ ListKind = Literal["items", "list", "list or ranks"]
 
 
 def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
-    """Return what a file holds, judged by its header; None if neither lists nor test items."""
+    """Return what a file holds, judged by its header; None if no lists and no test items."""
     if kind == "array":
         return None
     if kind == "columns":
@@ -441,7 +442,7 @@ def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
         return "list or ranks"
     scored = next((name for name in _SCORES if name in names), None)
     # A file with ratings and times holds test items of a data set. A file with ratings but no times
-    # holds lists of recommendations, in which RePlay and WarpRec call the scores ratings.
+    # holds lists of recommendations: RePlay and WarpRec write scores in a column "rating".
     if scored is None or (scored == "rating" and set(names) & set(TIMES.split())):
         return "items"
     return "list"

@@ -74,7 +74,7 @@ def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> boo
 
 
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
-    """Refuse a column of text that may name systems, because all would be read as one system.
+    """Refuse a column of text that may name systems, because they would be read as one system.
 
     Systems usually share most instances, so a column is refused if an instance has several values
     and more than half of all possible pairs of a value and an instance occur. Without instance

@@ -137,15 +137,16 @@ FILES = Limit(1_000, "files", "give fewer")
 BYTES = Limit(256 * 2**20, "bytes", _COUNTS)  # unpacked size of all files together
 TYPED = Limit(20 * 2**20, "characters", _PASTE)  # length of typed or pasted ranks
 PRINTED = Limit(100_000, "characters", _PASTE)  # length of a table pasted from a paper
-ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables of system, rank, n and count only
-# For tables that have another column than system, rank, n and count, such as instance labels, which
-# needs more memory per row. Labels that are no whole numbers have the smaller limit TEXTS.
+ROWS = Limit(10_000_000, "rows", _COUNTS)  # for tables with no columns but system, rank, n, count
+# For tables with a further column besides system, rank, n and count, such as a column of instance
+# labels, because it needs more memory per row. If labels are no whole numbers, the limit is TEXTS.
 LABELLED = Limit(
     3_000_000,
     "rows with a column {column}",
     f"leave that column out (up to {ROWS.most:,} rows), or split the file by instances",
 )
-# For text that only the slow parser can read, because some cells are blank or no plain numbers.
+# For text files that only pandas can parse, because some cells are blank or no plain numbers.
+# Pandas is slower than pyarrow.
 CAREFUL = Limit(
     2_000_000,
     "rows, some of them with a cell that is blank or no plain number",
@@ -217,7 +218,7 @@ def load(source: PathOrBuffer, name: str | None = None, limit: Limit = BYTES) ->
             with path.open("rb") as file:
                 data = file.read(limit.most + 1)
         except (OSError, ValueError) as error:
-            there = os.path.exists(path)  # also False for an invalid path
+            there = os.path.exists(path)  # False for an invalid path too
             reason = "the file cannot be opened" if there else "there is no such file"
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
                 reason = "file name too long"
@@ -284,7 +285,7 @@ def plain(name: str) -> str:
 
 
 def stem_of(name: str) -> str:
-    """Return a file name without folders and endings, which names the only system of the file."""
+    """Return a file name without folders and endings, as the name of a system without a name."""
     last = plain(name).replace("\\", "/").rsplit("/", 1)[-1]
     stem, dot, _ = last.rpartition(".")
     return stem if dot and stem else last

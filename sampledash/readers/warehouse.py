@@ -86,7 +86,7 @@ def connect(url: str = DUCKDB) -> Any:
 def _spark(url: str) -> Any:
     """Start Spark with the settings in a URL.
 
-    Ibis would set them after the start, which is too late for most settings.
+    Ibis would start Spark first and change settings later, which is too late for most settings.
     """
     import ibis
     from pyspark.sql import SparkSession
@@ -105,7 +105,7 @@ def _spark(url: str) -> Any:
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip(": \t") for line in str(error).splitlines()]
-    py4j = "An error occurred while calling"  # skipped: the next line has the message of Java
+    py4j = "An error occurred while calling"  # skip this line; the next one is Java's message
     line = next((x for x in lines if x and not x.startswith(py4j)), type(error).__name__)
     return line[:200].rstrip(".; ")
 
@@ -185,7 +185,7 @@ def opened(engine: Any, source: str) -> Table:
 
 
 def _parts(engine: Any, files: list[Path], path: Path) -> Table:
-    """Return one table of all files, with ``*`` and the like in file names escaped."""
+    """Return one table of all files; wildcards such as ``*`` in their names are escaped."""
     if engine.name == "duckdb":
         # With union_by_name, DuckDB unifies the types of a column in several files without loss.
         names = [re.sub(r"[*?[]", r"[\g<0>]", str(file)) for file in files]
@@ -231,7 +231,7 @@ def _pairs(table: Table, name: str) -> Table:
 
 
 def score_table(table: Table, name: str, *, marked: bool) -> Table:
-    """Return the columns, named system, instance, item, score and, if ``marked``, relevant."""
+    """Return the columns as system, instance, item, score and, if ``marked``, relevant."""
     wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
     roles = roles_of(table.columns, wanted, name)
     if not (kind := table[roles["score"]].type()).is_numeric():
@@ -409,7 +409,7 @@ def _blank(label: Any) -> Any:
 
 
 def _slice(scores: Table, slices: int) -> Any:
-    """Return, for each row, the number of its slice of the table; an instance is in one slice."""
+    """Return, for each row, the number of its slice; all rows of an instance are in one slice."""
     instance = scores["instance"]
     return ((instance if instance.type().is_integer() else instance.hash()) % slices).abs()
 
@@ -521,7 +521,7 @@ def folder(path: Path) -> bytes:
 
     If a table of ranks has too many rows, equal rows are merged and counted.
     """
-    parts_of(path)  # raises an error for a folder without a table, without starting an engine
+    parts_of(path)  # raises an error for a folder without a table, before an engine is started
     engine = connect()
     table = opened(engine, str(path))
     with _told(path.name):

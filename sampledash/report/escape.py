@@ -18,7 +18,8 @@ _TEX = {
 }  # fmt: skip
 _JOINERS = "\u200c\u200d"  # invisible, but needed in words of some scripts and in emoji
 _LIGATURES = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)")
-# Some Markdown programs make links, mentions or emoji from a colon, an at sign or a dot after www.
+# Characters to escape in Markdown. Some programs make links, mentions or emoji from a colon, an at
+# sign or a dot after www.
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]#|~$^:]|(?<!\w)@|@(?=[\w-]+\.)|(?<=www)\.", re.IGNORECASE)
 
 
@@ -35,7 +36,8 @@ def one_line(text: str) -> str:
 
 
 def _hidden(character: str) -> bool:
-    # Control characters, format characters (such as direction marks) and lone surrogates.
+    # The categories are control characters, format characters (such as direction marks) and lone
+    # surrogates.
     return unicodedata.category(character) in ("Cc", "Cf", "Cs")
 
 

@@ -41,7 +41,7 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
     """Return a sentence with the estimates of each system under each of :data:`READINGS`.
 
-    These are the possible explanations of an m that depends on the rank.
+    ``READINGS`` holds the possible explanations of an m that depends on the rank.
     """
     named = [(short_name(name), estimates) for name, estimates in values.items()]
     return say.by_reading(named, READINGS, method)
@@ -77,10 +77,11 @@ def sentence(
     method: str,
     range_of_first: tuple[float, float],
 ) -> str:
-    """Return the headline of a page in at most 25 words.
+    """Return the headline of a page of estimates, in at most 25 words.
 
     ``word`` is a key of :data:`VERDICTS`. ``values`` are the estimates of the metric of each system
-    by ``method``. ``range_of_first`` is used only if there is a single system.
+    by ``method``. ``range_of_first`` is the range of the metric of the first system, which is used
+    only if there is a single system.
     """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
@@ -100,13 +101,14 @@ def span(low: float, high: float) -> str:
 
 
 def best_gamma(table: pd.DataFrame, metric: str) -> str:
-    """Return a sentence that compares the γ of smallest error with γ = 1/|D| in the first row.
+    """Return a sentence that compares the γ of smallest error with γ = 1/|D|.
 
-    γ is the regularisation weight of the correction, and |D| is the number of instances.
+    γ is the weight of the variance in a correction, and |D| is the number of instances. ``table``
+    has a row per γ; its first row is for γ = 1/|D|.
     """
     return say.best_gamma(metric, table.iloc[int(table["mse"].argmin())], table.iloc[0])
 
 
 def price_of_gamma(table: pd.DataFrame) -> str:
-    """Return a sentence on the corrected values at the smallest γ: the largest, the condition."""
+    """Return a sentence on the fit at the smallest γ: its largest value and condition number."""
     return say.price_of_gamma(table.iloc[int(table["gamma"].argmin())])

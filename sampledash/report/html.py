@@ -20,7 +20,7 @@ from sampledash.report.sentences import beware
 from sampledash.report.tables import printed
 from sampledash.schemes import SCHEMES
 
-MOST_ROWS = 200  # longer tables, which are hard to read on paper, end after this number of rows
+MOST_ROWS = 200  # tables end after this many rows, because long tables are hard to read on paper
 _STATES = ("right", "wrong", "undecided", "tied")
 _TIES = {
     "expected": "in random order",
@@ -58,7 +58,7 @@ def html_report(
     always written as plain text, and a policy in the file forbids every request.
     """
     if tables is None:
-        # A report is about a single correction, which the settings name, so the column is dropped.
+        # A report is about a single correction, and the settings give its name. So drop the column.
         verdict = findings.verdict.drop(columns="correction")
         tables = {"Means": findings.means_table(), "Verdict": verdict}
     title = f"Sampled metrics of {one_line(findings.source) or 'ranks'}"
@@ -99,7 +99,7 @@ def exact_report(
     tables: Mapping[str, pd.DataFrame],
     k: int,
 ) -> str:
-    """Return the HTML of a report on ranks that are known only up to some length of a list.
+    """Return the HTML of a report on ranks, some of which are only known to be larger than ``k``.
 
     Metrics with a cutoff up to ``k`` are exact; the tables give ranges of other metrics.
     """

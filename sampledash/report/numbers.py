@@ -9,7 +9,7 @@ import numpy as np
 
 from sampledash import checks
 
-_NOISE = 1e-12  # a computed value that differs from 1 by no more than this is 1
+_NOISE = 1e-12  # a value is written as exactly 1 if it differs from 1 by no more than this
 SAME = 1e-9  # values that differ by less than this are written as equal
 MOST_NAMED = 3  # largest number of systems that a sentence names one by one
 
@@ -61,7 +61,10 @@ def short_count(value: float) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return the text with non-breaking spaces before percent signs and around equals signs."""
+    """Return the text with non-breaking spaces before percent signs and around equals signs.
+
+    A browser then breaks no line between a number and its sign.
+    """
     return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
 
 
@@ -69,8 +72,8 @@ def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:
     """Return a sign and a share in percent with two decimals.
 
     The sign is ``<`` or ``>`` if rounding would mislead, and otherwise empty. A share other than 0
-    is never written as 0, and a share other than 1 is never written as 1; a probability
-    (``chance``) is written neither as 0 nor as 1.
+    is never written as 0, and a share other than 1 is never written as 1. If ``chance`` is true,
+    ``value`` is a probability, and not even 0 and 1 are written as 0 and 1.
 
     Examples
     --------

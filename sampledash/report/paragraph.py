@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _HERE = Path(__file__).parent
-#: Titles of the bundled examples of MovieLens.
+#: Titles of the bundled examples whose ranks come from the data set MovieLens, which is then cited.
 _MOVIELENS = {EXAMPLES[name].title for name in EXAMPLES if name.startswith("movielens")}
 # The paragraph gives the values of all systems if there are at most _SYSTEMS systems and _VALUES
 # values, and names all pairs if there are at most _PAIRS pairs. Names longer than _LONGEST
@@ -95,7 +95,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
     """Return the variables of the paragraph's template: names, numbers and conditions."""
     protocol, sets, distinct = f.protocol, f.sets, f.protocol.design.distinct
     sizes, n = [ranks.n_instances for ranks in sets], np.concatenate([x.n for x in sets])
-    # Pairs that are not tied on the full ranking, and whether sampling reverses or ties them.
+    # ``rows`` are the pairs of systems that are not tied on the full ranking. ``turned`` marks the
+    # pairs that sampling reverses, and ``level`` marks the pairs that sampling ties.
     rows = f.verdict[f.verdict["state"] != "tied"]
     rows = rows.assign(turned=rows["sampled"] < -TIED, level=rows["sampled"].abs() <= TIED)
     by_metric = {str(metric): part for metric, part in rows.groupby("metric", sort=False)}
@@ -133,8 +134,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "sampled": _means(f, f.sampled),
         "differ": bool((f.verdict["sampled"].abs() > TIED).any()),
         "equal_pairs": len(f.verdict) - len(rows),
-        # First metrics of which sampling reverses a pair, then those of which it ties a pair, then
-        # all others.
+        # Metrics by which sampling reverses a pair come first, then metrics by which it ties a
+        # pair, then all others.
         "effects": sorted(effects, key=lambda group: (group[0][0] == 0, group[0][1] == 0)),
         "turned": _few_pairs(rows[rows["turned"]], "worse", "better") if one_metric else [],
         "m_max": f.m_max,
@@ -145,8 +146,8 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "wrong_pairs": _few_pairs(wrong, "better", "worse") if one_metric else [],
         "comparisons": len(rows),
         "kind": "pairs" if one_metric else "comparisons",
-        # The probability that one run shows the true order: of every pair if there are few pairs,
-        # and otherwise only of the pair with the lowest probability.
+        # The probability that one run shows the true order of a pair. It is given for every pair if
+        # there are at most _PAIRS pairs, and otherwise only for the pair with the lowest one.
         "runs": list(runs),
         "low": f"{100 * (1 - CONFIDENT):g}",
         "high": f"{100 * CONFIDENT:g}",
@@ -169,7 +170,7 @@ def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], 
 
 
 def _few_pairs(rows: pd.DataFrame, first: str, second: str) -> list[tuple[str, str]]:
-    """Return the two names of each pair, or no names if there are more than _PAIRS pairs."""
+    """Return the two systems of each pair, or no systems if there are more than _PAIRS pairs."""
     return list(zip(rows[first], rows[second], strict=True)) if len(rows) <= _PAIRS else []
 
 

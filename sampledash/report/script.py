@@ -1,4 +1,4 @@
-"""Write a Python script that prints the numbers of a page, and uses only the public API.
+"""Write a Python script that prints the numbers that a page shows, and uses only the public API.
 
 The templates are ``script.py.jinja`` and ``exact_script.py.jinja``.
 """
@@ -76,7 +76,7 @@ def _correction(recipe: Correction) -> str:
 
 
 def _m_values(findings: Pairs) -> list[str]:
-    """Return the evaluated values of m as lines of code; no lines if these are the default."""
+    """Return the evaluated values of m as lines of code; no lines if these m are the default."""
     values, protocol = findings.orders.m_values, findings.protocol
     default = findings.every_m and (findings.m_max <= EVERY or not protocol.anew)
     if default or not (protocol.correction.by_rank or protocol.anew):

@@ -28,7 +28,7 @@ NOTHING = "Nothing to order: the exact values are equal."
 
 
 def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
-    """Return the systems from best to worst, as ``X > Y = Z``; differences up to 1e-12 are ties.
+    """Return the best three systems in order, as ``X > Y = Z``; differences up to 1e-12 are ties.
 
     Examples
     --------

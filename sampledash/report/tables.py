@@ -28,8 +28,8 @@ CellKind = Literal[
     "text", "flips", "count", "share", "points", "chance", "p", "number", "digits", "any"
 ]
 
-# Names of the columns in sampledash's own tables, grouped by their kind of content. The content of
-# a column of the kind "any" is found from its values.
+# Names of the columns in sampledash's own tables, grouped by their kind of content. A column of the
+# kind "any" may have different content in different tables, which is then found from its values.
 _HOLD: dict[CellKind, str] = {
     "text": "metric correction system better worse first second state paired assumption design "
     "scheme shape minus adaptive provenance cell reason matched objective recommender where quote "
@@ -48,7 +48,8 @@ _HOLD: dict[CellKind, str] = {
     "printed_std validation ours our_std",
     "any": "rank instance count",
 }
-# Pairs name=header, separated by |, for columns whose header is not the name with spaces for _.
+# Headers of columns, as entries name=header separated by |. The header of any other column is its
+# name with spaces in place of underscores.
 _WORDS = (
     "m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
     "largest=Largest entry|condition=Condition number|"
@@ -242,7 +243,8 @@ def as_markdown(table: pd.DataFrame) -> str:
     """Write a table as a Markdown pipe table, rounded for print; missing values are en dashes."""
     columns = []
     for column in printed(table):
-        # Columns of numbers are not escaped, because an escaped < is hard to read in the source.
+        # Columns of numbers are not escaped, because an escaped "<" is hard to read in the Markdown
+        # source.
         cells = column.cells if column.number else map(escape.markdown, column.cells)
         head, cells = escape.markdown(column.header), [cell or "–" for cell in cells]
         width = max(3, *map(len, (head, *cells)))

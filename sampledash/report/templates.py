@@ -29,9 +29,9 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 
 
 class Sentences:
-    """The sentences of a template file: one function per macro, which returns text on one line.
+    """The sentences of a template file: one method per macro, which returns text on one line.
 
-    Lines of the file may break between any two words.
+    Lines of the file may break between any two words, because the line breaks are removed.
     """
 
     def __init__(self, file: Path, **names: Any) -> None:

@@ -13,7 +13,7 @@ from tests.benchmarks.servers import chromium, served
 from tests.browser.test_axe import STREAMLIT, faults
 
 LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
-#: Lines ``page: query of each mode: buttons that open a dialog or menu``; indented lines continue.
+#: Lines ``page: queries of its modes: buttons that open a dialog``. Indented lines continue a line.
 TABLE = """
 explore: why=true tab=Law&turn=true tab=Family view=top+100&metrics=TOPK m=0: Copy link
 consistency: why=true curve=Values curve=Order source=Upload+a+file m=0 answers=Repeat+it
@@ -42,13 +42,13 @@ def main() -> int:
     with served() as (start, _), chromium() as browser:
         page = browser.new_context(reduced_motion="reduce").new_page()
         page.set_default_timeout(60_000)
-        expect.set_options(timeout=180_000)  # plans of the bundled data take long on a busy machine
+        expect.set_options(timeout=180_000)  # some pages compute for long
         modes = [(f"{name}?{mode}", "") for name in chosen for mode in ("", *MODES.get(name, ()))]
         buttons = ((name, OPENED.get(name, "")) for name in chosen)
         opened = [(name, x) for name, row in buttons for x in filter(None, row.split(", "))]
         for address, button in modes + opened:
             broken = {}
-            for width, scheme in LOOKS:  # opened anew: an open page changes its look late
+            for width, scheme in LOOKS:  # an open page would adopt a new look late
                 page.emulate_media(color_scheme=scheme)
                 page.set_viewport_size({"width": width, "height": 3000})
                 page.goto(f"{start}/{address}")

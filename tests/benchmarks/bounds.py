@@ -1,4 +1,4 @@
-"""Intervals for the exact metric from sampled ranks: how often they miss it, and their width."""
+"""How often intervals computed from sampled ranks miss the exact metric, and how wide they are."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ HARD = 0.15  # like MISSES, for ranks that are chosen to make intervals miss
 ROUNDING = 1e-9
 WIDTH = 1.5  # allowed ratio of the median width to the width for infinitely many instances
 N = 3706
-#: (start, cap, stop): m doubles from start to cap, or until stop negatives are above the item.
+#: (start, cap, stop): m doubles from start until ``stop`` negatives rank above the item, or to cap.
 RULES = ((100, 3200, 1), (20, 320, 2))
 MANY = 300_000  # instances in a sample that stands for infinitely many instances
 XYZ = sd.example("movielens-xyz")
@@ -70,8 +70,8 @@ class Case:
         return SampledRankSet("", np.arange(1, m + 2), n, m, counts=counts, scheme=WITH)
 
     def width(self, metric: str, shape: str | None) -> float | None:
-        """Return the interval's width for infinitely many instances (or None for AUC). If no ranks
-        fit the expected shares within 1e-4, try 1e-3; if none fit then, return None."""
+        """Return the interval's width for infinitely many instances (None for AUC). Its ranks give
+        the expected shares of sampled ranks to 1e-4 or, if no ranks do, to 1e-3 (else None)."""
         for tolerance in () if as_metric(metric).linear else (1e-4, 1e-3):
             with suppress(ValueError):
                 return float(np.diff(bounds(metric, self.infinite, None, shape, tolerance))[0])
@@ -79,7 +79,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Return cases with the ranks of X, Y, Z, and 20 with ranks from random distributions."""
+    """Return 3 cases with the ranks of systems X, Y, Z, and 20 with ranks drawn at random."""
     rng, every = np.random.default_rng(7), [Case(x, 3541, 100, None) for x in XYZ]
     for i in range(20):
         kind = ("Zipf", "geometric", "bimodal", "uniform")[i % 4]
@@ -101,7 +101,7 @@ def cases() -> list[Case]:
 
 
 class Misses(NamedTuple):
-    """Share of intervals that miss, for each true mean; number, median width, seconds for each."""
+    """Shares of intervals that miss each true mean; number, median width, seconds of intervals."""
 
     shares: Floats
     seen: int
@@ -115,7 +115,7 @@ class Misses(NamedTuple):
 
 
 def misses(runs, draw, span):
-    """Return how often ``span(sample)`` misses the truth, where ``span`` raises no ValueError."""
+    """Return how often ``span(sample)`` misses the truth, leaving out samples with a ValueError."""
     spans, missed, start = [], [], time.perf_counter()
     for _ in range(runs):
         sample, truth = draw()
@@ -253,7 +253,7 @@ def lognormal(sigma: float, rng: Rng) -> Drawn:
 
 
 def n_and_m(rng: Rng) -> Drawn:
-    """Return a sample in which the share of candidates above is smaller for larger n, larger m."""
+    """Return a sample in which a higher relative rank makes a large n and a large m more likely."""
     n = np.clip(2000 * rng.lognormal(0, 1, 600), 300, 10**6).astype(np.int64)
     share = rng.beta(0.4, 2 * np.sqrt(n / 1000))
     more = rng.random(600) < np.where(share < 0.05, 0.8, 0.3)

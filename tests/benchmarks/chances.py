@@ -1,9 +1,9 @@
 """The computed chance that a run shows the true order, against the share of simulated runs that do.
 
 Systems P and Q are drawn so that this chance is in 0.02..0.98 for most metrics: the ranks of both
-are powers of uniform numbers. The exponents differ by some 1 / sqrt(instances), a standard error;
-if they differed more, the chances for 5,000 instances would be near 0 or 1.
-The uniform numbers of Q are those of P in about half of the cases, else independent of them.
+are n times a power of random numbers in 0..1. The exponents of P and Q differ by some
+1 / sqrt(instances); if they differed more, the chances for 5,000 instances would be near 0 or 1.
+The random numbers of Q are those of P in about half of the cases, else independent of them.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ MASS = "mass above"  # popularity sampling of rank sets with the column mass_abo
 SCHEMES = (WITH, WITHOUT, POPULARITY, MASS)
 METRICS = ("Recall@10", "Precision@5", "NDCG@10", "AP", "AUC", "RR", "HitRate@5")
 CORRECTIONS = (None, "rank estimate", "CLS", "BV 0.1")
-#: In "rare" kinds relevant items rank so low that a run has few hits: its mean is not normal.
+#: In "rare" kinds most items rank low, so a run has few hits, and its mean metric is not normal.
 KINDS = ("plain", "own n", "ties", "several", "several with ties", "counts", "micro")
 KINDS += ("rare", "rare several")
 RUNS = 2000
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def possible(self) -> bool:
-        """Return whether the scheme can sample the ranks: MASS, for one, supports no tied ranks."""
+        """Return whether the scheme supports the kind; popularity sampling excludes some ties."""
         weighed = (MASS, POPULARITY) if self.kind == "several with ties" else (MASS,)
         return not ("ties" in self.kind and self.scheme in weighed)
 
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def corrections(self) -> tuple[str | None, ...]:
-        """Return the corrections to check: none for MASS, as each needs a distribution per rank."""
+        """Return the corrections to check: only None (uncorrected) is possible with MASS."""
         return (None,) if self.scheme == MASS else CORRECTIONS
 
     def sets(self) -> list[sd.RankSet]:
@@ -97,7 +97,7 @@ def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
     ranks, room = [], []
     for each, size in zip(np.split(above, np.cumsum(relevant)[:-1]), n, strict=True):
         step = np.arange(len(each))
-        place = np.maximum.accumulate(np.sort(each) - step)  # how many irrelevant items are above
+        place = np.maximum.accumulate(np.sort(each) - step)  # irrelevant items above each item
         ranks.append(1 + step + np.minimum(place, size - len(each)))
         room.append(np.diff([*ranks[-1], size + 1]) - 1)
     return np.concatenate(ranks), np.concatenate(room)
@@ -105,7 +105,7 @@ def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True)
 class Cell:
-    """Computed chance of the true order, share of runs in it, z: difference / standard error."""
+    """Computed chance of the true order, share of runs showing it; z: gap in standard errors."""
 
     case: Case
     correction: str | None
@@ -141,14 +141,14 @@ def of_size(size: int, quick: bool) -> Iterator[Cell]:
     grid = [Case(kind, scheme, size) for kind in KINDS for scheme in SCHEMES]
     for x, case in enumerate([case for case in grid if case.possible][:: 6 if quick else 1]):
         chosen = case.corrections
-        if quick or size > 1000:  # to save time: uncorrected, and one of the corrections in turn
+        if quick or size > 1000:  # saves time: beside None, one correction in turn
             chosen = chosen[:1] + chosen[1:][x % 3 :][:1]
         for correction in chosen:
             yield from cells(case, correction)
 
 
 def simulated_chances(quick: bool) -> Iterator[Result]:
-    """Report the largest ``|z|`` of a :class:`Cell`, from 2,000 runs each; 4 is allowed."""
+    """Report the largest ``|z|`` of all cells (:class:`Cell`, 2,000 runs each); 4 is allowed."""
     for size in (30,) if quick else SIZES:
         seconds, every = timed(lambda size=size: list(of_size(size, quick)))
         inside = [cell for cell in every if cell.inside]
@@ -159,12 +159,12 @@ def simulated_chances(quick: bool) -> Iterator[Result]:
         yield Result(name, seconds, None, abs(worst.z), 4, note=note)
 
 
-# Metrics for :class:`Pair`: over few instances, most means take few values, so many are tied.
+# Metrics for :class:`Pair`: most have few values, so the means of P and Q are often tied in a run.
 FEW_VALUES = ("AP@5", "AP", "NDCG@10", "NDCG", "Recall@5", "Precision@3", "RR", "AUC")
 FEW_RARE = ("AP", "RR", "AP@5", "NDCG@10", "NDCG", "Recall@5")
 RECIPES = ("uncorrected", "CLS", "BV 0.1", "rank estimate")
-#: How many candidates are above the item in both systems: from 0, the fewest possible, to 1, the
-#: most. If None, the number is random for each instance.
+#: How many candidates rank above the relevant item in both systems: 0 stands for the fewest that
+#: are possible, 1 for the most. If None, the number is random for each instance.
 OVERLAPS = (1.0, 0.0, 0.7, None)
 DRAWS = 5_000
 CASES, QUICK = 300, 8
@@ -248,7 +248,7 @@ class Pair:
 
 
 def _alike_or_not(rng, size: int, n: int, off: float, power_of: Callable[[], float]) -> Ints:
-    """Return random ranks of two systems, which are either similar or independent: (2, size)."""
+    """Return random ranks, similar or independent, of two systems: an array of shape (2, size)."""
     first = rng.random(size)
     alike = np.clip(first + rng.normal(0, off, size), 0, 0.9999)
     second = alike if rng.random() < 0.6 else rng.random(size)

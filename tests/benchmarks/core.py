@@ -69,7 +69,7 @@ def one_fit(correction: str, metric: str, scheme: str, n: int, m: int) -> Any:
 
 
 def any_n(quick: bool) -> Iterator[Result]:
-    """Time fits at n = 10^9: up to 1 s, 300 MiB, and three times the time at n = 10,000."""
+    """Time fits at n = 10^9. Allowed are 1 s, 300 MiB, and three times the time at n = 10,000."""
     m, few, many = 100 if quick else 1000, 10_000, 10**9
     cases = [("BV 0.1", name, name) for name in ("AP", "NDCG@10", "Recall@10")]
     cases += [("BV 0.1", f"Recall@{few // 3}", f"Recall@{many // 3}"), ("CLS", "AP", "AP")]

@@ -59,9 +59,9 @@ def whole_law(n: int, m: int, scheme: str, odds: Fraction) -> NDArray[np.object_
 
 
 def possible(f: Values, g: Values) -> bool:
-    """Return whether a counterexample exists; f and g are exact and expected sampled metrics. It
-    exists unless f or g is constant or g = a + b f, up to the rounding of NDCG: see the proof in
-    sampledash/comparison/counterexample.py."""
+    """Return whether a counterexample exists; f and g are the exact and the expected sampled metric
+    at each rank. It exists unless f or g is constant or g = a + b f, up to the rounding of NDCG:
+    see the proof in sampledash/comparison/counterexample.py."""
     width = f[0] - f[-1], g[0] - g[-1]
     if not all(width):
         return False
@@ -78,7 +78,7 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
         sets = np.array(list(combinations_with_replacement(range(len(f)), size)))
         sums = np.array([exact[sets].sum(axis=1), sampled[sets].sum(axis=1)])
         first, second = sums[:, np.argsort(sums[0], kind="stable")]
-        largest = np.maximum.accumulate(second)  # the largest, of sets with lower exact sums
+        largest = np.maximum.accumulate(second)  # the largest sampled sum up to each set
         below = np.searchsorted(first, first - least[0], side="left")
         if np.any((largest[below - 1] - second > least[1])[below > 0]):
             return size

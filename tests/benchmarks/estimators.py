@@ -75,7 +75,7 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
 
 
 def quality(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return errors of Recall@1..50, of estimates averaged over runs, and % of right orders."""
+    """Return relative errors of Recall@1..50, of means over runs, and % of runs in true order."""
     sets = sd.example("movielens-xyz")
     truth = np.array([[sd.mean(text, rs) for text in EVERY_METRIC] for rs in sets])
     relative = np.abs(values / truth[:, None] - 1)[:, :, 3:].mean(axis=(1, 2))
@@ -92,7 +92,7 @@ def accuracy(quick: bool) -> Iterator[Result]:
             spent, values = timed(partial(values_of, method, samples))
             relative, mean, cells = quality(values)
             most, off, least = ASKED.get(method, ANY) if m == 100 else ANY
-            # Ten runs (``quick``) suffice to check errors, but not to check shares of runs.
+            # Ten runs (``quick``) suffice to check errors, but not the share of runs in true order.
             short = not quick and cells.min() < least
             missed = short or mean.mean() > off * (1.5 if quick else 1)
             errors, off = ([f"{100 * x:.1f}" for x in part] for part in (relative, mean))

@@ -20,7 +20,7 @@ Row = tuple[int, tuple[int, ...]]  # n, ranks of the relevant items
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "LS")
 EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
 METRICS = [sd.parse_metric(text) for text in EVERY.split()]
-TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # differences in UNSURE are skipped: rounding may tie them
+TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # differences within UNSURE are not checked
 QUICK, ALL = 16, 200
 
 

@@ -1,4 +1,4 @@
-"""First touches: is a change lost if it comes without a hover before it?
+"""First touches: is a change of a number lost if the pointer did not hover over its slider before?
 
 ``python -m tests.benchmarks.first_touch [--tries 400] [--only explore]`` opens a new page for each
 try and changes a number at once: by a click on the track, a drag, a tap, the first key after the
@@ -53,7 +53,7 @@ SEEN = """(key) => [...document.querySelectorAll(`.st-key-${key} .js-plotly-plot
   .map((svg) => svg.innerHTML).join("")"""
 
 
-# Whether the browser has the frames of a slider.
+# Whether the browser has the frames of a slider: the pictures that follow it while it is dragged.
 FRAMES = "(name) => window.sampledashFrames?.has(window.sampledashTold?.get(name)?.version)"
 
 
@@ -66,13 +66,13 @@ def field(tab: Page, key: str) -> Any:
 
 
 def at(tab: Page, key: str, share: float) -> tuple[float, float]:
-    """Return the pixel in the middle of the rail at a share of its width."""
+    """Return the pixel at a share of the width of the slider's rail, at half its height."""
     box = rail(tab, key).bounding_box()
     return box["x"] + box["width"] * share, box["y"] + box["height"] / 2
 
 
 def thumb(tab: Page, key: str) -> tuple[float, float]:
-    """Return the pixel of the middle of the thumb."""
+    """Return the pixel in the middle of the slider's thumb."""
     box = rail(tab, key).locator("div").bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -127,7 +127,7 @@ def lacking(tab: Page, place: Place, before: str) -> str:
 
 
 def opened(context: Any, address: str, place: Place) -> Page:
-    """Return a new page that has settled, with its picture drawn."""
+    """Open a new page, and return it when it has settled and shows its picture."""
     tab = context.new_page()
     tab.set_default_timeout(60_000)
     tab.goto(f"{address}/{place.address}")
@@ -152,7 +152,7 @@ def first_touch(tab: Page, place: Place, gesture: Callable[[Page, str], None]) -
 
 @contextmanager
 def line(address: str) -> Iterator[str]:
-    """Yield the address of the same server, with limited rate and a delay in each direction."""
+    """Yield an address that leads to the server at a limited rate, with a delay both ways."""
     target, loop = urlsplit(address), asyncio.new_event_loop()
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -16,7 +16,7 @@ HEAD = f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10
 
 
 def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespace:
-    """Parse the command line; ``more`` has the help of each flag or the default of each number."""
+    """Parse the command line. ``more`` maps a flag to its help, and a number to its default."""
     parser = argparse.ArgumentParser(description=doc)
     if only:
         parser.add_argument("--only", nargs="+", choices=[*only], default=[*only])
@@ -30,9 +30,9 @@ def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespa
 @dataclass(frozen=True)
 class Result:
     """Seconds of our and of an obvious computation, and the largest difference of their results.
-    ``obvious`` is extrapolated if only some rows were run. ``difference`` is relative to the
-    largest entry, unless ``name`` has another unit; its limit is ``allowed``. ``at_least`` is the
-    lower limit of obvious / ours, and ``within`` the upper limit of ours."""
+    ``obvious`` is extrapolated if only a part of it was computed. ``difference`` is relative to the
+    largest entry, unless ``name`` has another unit, and may be at most ``allowed``. ``at_least`` is
+    the lower limit of obvious / ours, and ``within`` the upper limit of ours."""
 
     name: str
     ours: float
@@ -73,7 +73,7 @@ def timed(run: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
     return best, result
 
 
-#: A program for a separate process: it prepares a job, then runs and times it, with its progress.
+#: A program for a separate process: it prepares a job, times the job, and records its progress.
 SCRIPT = """
 import importlib, json, sys, time
 module, job, *arguments = json.loads(sys.argv[1])
@@ -92,7 +92,7 @@ print(json.dumps([spent, peak, len(seen), longest, rising, result]))
 
 
 class Run(NamedTuple):
-    """A job's seconds, peak MiB, progress calls, longest wait between them, and result."""
+    """A job's seconds, peak MiB, number of progress calls, longest wait for a call, and result."""
 
     seconds: float
     peak: float

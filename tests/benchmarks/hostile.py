@@ -34,7 +34,7 @@ def judged(case: Case, data: bytes) -> tuple[str, str, float]:
     return f"{wrong} warning: {caught[0].message}" if caught else wrong, said, seconds
 
 
-every = cache(corpus)  # cases are made once, before processes are forked, which share them
+every = cache(corpus)  # made once, and shared with all forked processes
 
 
 def peak() -> float:

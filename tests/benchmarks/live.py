@@ -3,8 +3,8 @@
 ``python -m tests.benchmarks.live [--changes 30] [--quick] [--only explore]`` starts a page with one
 line of text, a page with one picture of 200 points, and sampledash, and changes a number on each
 page in turn. A change lasts from its key press until the first picture of the page no longer moves.
-Printed are also the browser's longest task and the server's processor time. Then the sliders whose
-pictures follow are dragged, and the time between frames is measured.
+The browser's longest task and the server's processor time are printed too. Then sliders are
+dragged, and the time between two pictures of the browser (frames) is measured.
 """
 
 import tempfile
@@ -30,14 +30,14 @@ import numpy as np, plotly.graph_objects as go
 x = np.arange(200)
 st.plotly_chart(go.Figure(go.Scatter(x=x, y=x**(m / 1000))), key="picture")
 """
-# Sliders that are dragged; the first slider's number is also typed, in turn as:
+# Sliders of each page that are dragged. The first slider's number is also typed, from VALUES.
 OURS = {
     "explore": ("m", "n", "k", "rank"),
     "consistency": ("m",),
     "correct": ("gamma", "m", "n", "k"),
 }
 VALUES = {"m": (50, 200), "gamma": (0.3, 0.05)}
-# Records when a change was sent, the last movement, long tasks, and the times between frames.
+# Records when a change was sent, when the page last changed, long tasks, and times between frames.
 WATCH = """() => {
   const seen = window.seen = {began: 0, moved: 0, tasks: [], frames: []};
   const all = {childList: true, subtree: true, attributes: true, characterData: true};
@@ -96,7 +96,7 @@ class Place:
 def dragged(tab: Page, name: str) -> str:
     """Drag a slider over most of its rail, with a move every sixtieth of a second."""
     (x, y), (left, _), (right, _) = thumb(tab, name), at(tab, name, 0), at(tab, name, 0.75)
-    tab.mouse.move(x, y)  # after another change, frames are sent when the pointer is near
+    tab.mouse.move(x, y)  # the pictures to follow the slider are sent once the pointer is near
     tab.wait_for_function(FRAMES, arg=name)
     tab.mouse.down()
     tab.evaluate("() => { seen.frames.length = 0; }")
@@ -133,7 +133,7 @@ def main() -> int:
         address, pid = stack.enter_context(served())
         for name in args.only:
             places.append(opened(context, f"{address}/{name}", name, pid, OURS[name][0]))
-        for place in places:  # pictures in background tabs are not drawn
+        for place in places:  # one change is not timed: a tab draws its picture only in front
             place.change(1)
             place.took.clear()
         for turn in range(4 if args.quick else args.changes):

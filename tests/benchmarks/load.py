@@ -1,8 +1,8 @@
 """Thirty sessions at once, without browsers, that show ranks of their own and change m. ``python
 -m tests.benchmarks.load [--sessions 30] [--changes 15] [--every 2] [--quick]`` starts a server.
 First one session shows the bundled ranks, then one pastes ranks, then all paste different ranks,
-of differently named systems, at the same time. The numbers that they show are compared with those
-computed here, and the messages of each are searched for names pasted in another."""
+of differently named systems, at the same time. The numbers that a session shows are compared with
+those computed here, and no session may be sent a name that was pasted in another session."""
 
 import asyncio
 import re
@@ -66,7 +66,7 @@ class Reader:
             self.names_sent = {x.decode() for data in session.sent for x in NAME.findall(data)}
 
     def wrong(self) -> list[str]:
-        """Return a text for each m at which the page showed other numbers than :func:`strip_of`."""
+        """Return a message for each m whose sentence or figures (:func:`strip_of`) were wrong."""
         found, sets = [], self.sets
         for shown, m in self.seen:
             strip = {x.label: x.body for x in shown if type(x).__name__ == "Metric"}
@@ -79,7 +79,7 @@ class Reader:
 
 
 def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
-    """Return the figures that the page must show above the chart, by label, computed here."""
+    """Compute the figures that the page must show above the chart; return them by label."""
     rows = sd.verdict([metric], sets, m, scheme="without-replacement")
     ordered = rows[rows["state"] != "tied"]
     right = ordered["right_from"]
@@ -92,7 +92,7 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
 
 
 def measured(address: str, pid: int, readers: list[Reader], changes: int, every: float):
-    """Let all readers change m; return the 95th percentile of their waits, and if all is right."""
+    """Let all readers change m; return the 95th percentile of waits, and if pages were right."""
 
     async def go() -> Any:
         begin, spent = time.perf_counter() + 0.5 + 0.3 * len(readers), [processor_seconds(pid)]

@@ -26,7 +26,7 @@ def table(rows: int) -> bytes:
 
 
 async def uploaded(address: str, data: bytes, pid: int) -> float:
-    """Upload a file, then close the page; return the server's MiB before the page is closed."""
+    """Upload a file, then close the page; return the server's memory in MiB before it is closed."""
     async with Session(address, "consistency", source="Upload a file") as session:
         await session.run()
         await session.upload("ranks_file", "ranks.csv", data)

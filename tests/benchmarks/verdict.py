@@ -89,7 +89,7 @@ def many_ranks(quick: bool) -> Iterator[Result]:
 
 
 def read_file(kind: str, size: int) -> Any:
-    """Return a job that reads a file, and returns the number of rows, their AP and the true AP."""
+    """Return a job that reads a file, and returns its number of rows, mean AP and true mean AP."""
     rng, counts = np.random.default_rng(3), 1 + np.arange(1000) % 3 * (kind == "rank,count")
     ranks = np.minimum(1 + (3_706 * rng.beta(0.4, 2.0, 1000)).astype(np.int64), 3_706)
     stream = io.BytesIO()
@@ -120,7 +120,7 @@ def ten_million(quick: bool) -> Iterator[Result]:
 
 
 def upload(quick: bool) -> Iterator[Result]:
-    """Time a million rows of four systems, with text labels and different n: file to verdict."""
+    """Time the verdict on a file: a million rows of four systems, with text labels, different n."""
     rows, rng = 10_000 if quick else 1_000_000, np.random.default_rng(20)
     instances = rows // 4
     n, share = rng.integers(2_000, 4_000, instances), rng.random((4, instances))

@@ -87,7 +87,7 @@ def by_hand(folder: str, rows: int) -> Callable[[Any], Any]:
 
 
 def checked(folder: str) -> list[float]:
-    """Return the sums of ranks, ties and n over all instances: they must agree for both jobs."""
+    """Return the sums of ranks, ties and n over all instances, which must agree for both jobs."""
     found = parquet.read_table(f"{folder}/counts.parquet").to_pydict()
     size = np.asarray(found["count"])
     return [float(size @ np.asarray(found[name])) for name in ("rank", "ties", "n_candidates")]

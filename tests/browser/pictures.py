@@ -1,4 +1,4 @@
-"""Save the pictures of the README: ``python -m tests.browser.pictures ADDRESS`` of the app."""
+"""Save the README's pictures: ``python -m tests.browser.pictures ADDRESS``, with the app there."""
 
 import sys
 from pathlib import Path

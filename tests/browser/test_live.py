@@ -1,4 +1,4 @@
-"""No action of a reader is lost, and pictures drawn during a drag show the numbers of the core."""
+"""No action of a user is lost, and the pictures during a drag show the numbers of the library."""
 
 import math
 import os
@@ -37,11 +37,11 @@ SENT = """(name) => {
 
 
 def dragged(page, name, end):
-    """Drag the slider over a part of its rail; at each stop yield the number of the frame shown."""
+    """Drag a slider over a part of its rail; at each stop yield the number that the page shows."""
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     rest(page)  # after this nothing on the page moves by itself
     slider = rail(page, name)
-    page.wait_for_function(touches.FRAMES, arg=name)  # they come without a hover before
+    page.wait_for_function(touches.FRAMES, arg=name)  # the pictures for the slider have come
     page.mouse.move(*touches.thumb(page, name))
     page.mouse.down()
     two_frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -77,7 +77,7 @@ def test_what_follows_the_hand_is_what_the_core_says(page, name, end):
     for value in dragged(page, name, end):
         where[name] = value
         holds()
-    # After the release, the page holds the exact number of the slider.
+    # After the release, the page shows results for the exact number of the slider.
     where[name] = int(field(page, name).input_value())
     expect(page).to_have_url(re.compile(f"{name}={where[name]}"))
     says(page, f"{where[name] - (name == 'n'):,}" if name != "k" else f"Recall@{where[name]}")
@@ -113,7 +113,7 @@ def test_an_exact_number_reaches_every_panel_and_the_picture_that_is_taken_away(
     written = [percent(float(sd.expected(x, 100, sampling))) for x in ("Recall@10", "NDCG", "AP")]
     for value in written:
         expect(picture).to_contain_text(value)
-    # Plotly draws what has moved only when the pointer is near.
+    # The points are moved at once; Plotly draws the picture anew only when the pointer is near.
     late = "document.querySelector('.js-plotly-plot').sampledash.late"
     assert page.evaluate(f"Boolean({late})")
     moved = [page.evaluate(POINT, ["explore_curves", place, ""]) for place in (0, 1)]
@@ -172,7 +172,7 @@ def test_the_tile_map_follows_m(page):
         rows = sd.verdict(metrics, sets, m, scheme="without-replacement")
         expect(headline(page)).to_contain_text(f"With {m:,} negative")
         said = headline(page).inner_text()
-        assert " Recall@10 " in said  # the first chip stays until another is chosen
+        assert " Recall@10 " in said  # the first metric is shown until another is chosen
         own = rows[rows["metric"] == "Recall@10"]
         right = (own["sampled"] > 1e-12).sum()  # smaller differences are rounding errors
         expect(shown).to_contain_text(f"{right} of 3")
@@ -182,7 +182,7 @@ def test_the_tile_map_follows_m(page):
         for state, sign in (("right", "✓"), ("wrong", "⇅"), ("undecided", "?")):
             shown_so = tiles.locator(".annotation").filter(has_text=f"{sign} {state}")
             expect(shown_so).to_have_count(int((rows["state"] == state).sum()))
-    # After the release, the page holds the exact number of the slider.
+    # After the release, the page shows results for the exact number of the slider.
     m = int(field(page, "m").input_value())
     expect(page).to_have_url(re.compile(f"m={m}"))
     says(page, f"With {m:,} negative")

@@ -40,7 +40,7 @@ def test_moving_m_on_a_phone_changes_sentence_and_link_and_a_picture_follows_the
 
 
 def test_back_and_forward_show_each_change_again(page):
-    # One entry of the history for each change, of a slider, a field, a choice, a page.
+    # Each change of a slider, field, choice or page is an entry of the browser's history.
     visit(page, "explore")
     states = []
 
@@ -82,7 +82,7 @@ def test_from_page_to_page_values_stay(page):
     slider = page.get_by_role("slider", name="m, negatives")
     for name in ("Correct", "Consistency", "Explore", "Correct"):
         go(page, name)
-        # A page that is left before its run begins must not add a step to the history.
+        # A page that is left before its run begins must not add an entry to the history.
         expect(page).to_have_url(re.compile(f"/{name.lower()}"))
         expect(slider).to_have_attribute("aria-valuetext", "50")
     says(page, "With 50 negatives, BV 0.1")
@@ -93,7 +93,7 @@ def test_from_page_to_page_values_stay(page):
 
 def test_a_click_on_a_tile_chooses_its_metric_and_pair(page):
     visit(page, "consistency")
-    # Section 6.2 and Figure 6 of the paper: Recall@10 needs about m = 1000.
+    # Krichene & Rendle, Section 6.2 and Figure 6: Recall@10 needs about m = 1000.
     first = "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
     says(page, f"With 100 negatives {first}")
     # Click away from the middle of a tile: there is a row for each pair, a column for each metric.
@@ -177,7 +177,7 @@ def test_arrows_lead_through_the_lessons_and_an_answer_is_kept(page):
     page.get_by_test_id("stButtonGroup").last.get_by_text("NDCG", exact=True).click()
     expect(page.get_by_test_id("stAlert")).to_contain_text("Not quite")
     expect(page).to_have_url(re.compile("guess4=NDCG"))
-    # The script that forwards the arrow keys comes with the picture that now has a slider.
+    # The arrow keys work once a script has loaded, and it loads with the picture of this slider.
     slider = page.get_by_role("slider", name="m", exact=True)
     expect(slider).to_be_visible()
     after = page.locator(".gtitle").filter(has_text="AP on all items")

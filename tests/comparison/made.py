@@ -1,4 +1,4 @@
-"""Rank sets for the tests of comparisons, and all samples of negatives that small ones allow."""
+"""Rank sets for the tests of comparisons, and all possible samples of negatives of small sets."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ def options_of(scheme: str, odds: float = 2.0) -> dict[str, Any]:
 
 @st.composite
 def instances(draw: st.DrawFn, most: int = 3, relevant: int = 4, tied: bool = False, size: int = 9):
-    """Draw instances; if ``tied``, relevant items may tie with the irrelevant items right below."""
+    """Draw instances; if ``tied``, relevant items may tie with the irrelevant items below them."""
     rows: list[Instance] = []
     for _ in range(draw(st.integers(1, most))):
         n = draw(st.integers(2, size))
@@ -93,7 +93,7 @@ def odds_of(odds: Fraction) -> Callable[[int, Sequence[int]], tuple[Fraction, ..
 
 
 def drawn(row, m, scheme, reading="expected", weights=None):
-    """Return the ``Drawn`` of an instance; if n is too small for m negatives, all are drawn."""
+    """Return all samples (``Drawn``) of an instance; if m is too large, all negatives are drawn."""
     n, every = row[0], orders(row, reading)
     if scheme == WITHOUT and n - len(row[1]) < m:
         return [(1 / len(every), (order, n)) for order in every]

@@ -84,7 +84,7 @@ def test_full_enumeration(scheme: str, data: st.DataObject) -> None:
                 terms = [wave(zip(v, p, strict=True)) ** count for v, p, count in run.terms()]
                 assert np.prod(terms, axis=0) == pytest.approx(whole, abs=1e-8)
         pairs.append([(0, 1, 1), (0, 0, 0), (1, 0, 1)])
-        # With several relevant items, metrics that do not count hits use 20,000 simulated runs.
+        # With several relevant items, 20,000 runs are simulated for metrics that need all ranks.
         exactly = max(rs.max_relevant for rs in sets) == 1 or hits or metric.first_only
         for i, j, truth in pairs[-1]:
             p = oracles.chance_above(laws[i], laws[j]) if truth else np.nan
@@ -103,12 +103,12 @@ def test_convolutions(scheme):
         ("HitRate@10", "uncorrected", 200, 500, 50, 1e-9),
         ("Precision@10", "rank estimate", 200, 500, 50, 1e-9),
         ("Recall@10", "rank estimate", 3000, 500, 50, 1e-9),
-        # These invert characteristic functions, which is hardest if the systems tie in many runs.
+        # The next four need an inversion of characteristic functions, hard if many runs are tied.
         ("AP@2", "uncorrected", 30, 100, 50, 1e-4),
         ("RR@2", "uncorrected", 100, 1000, 50, 1e-4),
         ("NDCG@3", "uncorrected", 30, 100, 50, 1e-4),
         ("NDCG@2", "rank estimate", 100, 1000, 50, 1e-4),
-        # P and Q have different numbers of users (their means have different steps) or different n.
+        # In the next three, P and Q have different n; in two, different numbers of users too.
         ("Recall@5", "uncorrected", (35, 80), (60, 90), 20, 1e-9),
         ("AP", "BV 0.1", (35, 35), (60, 70), 2, 5e-4),
         ("NDCG", "uncorrected", (35, 80), (60, 90), 2, 1e-4),
@@ -181,9 +181,9 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("Recall@1", 4, {}, {}, True, 1 / 6, 1 / 3, 1 / 3),
         ("Recall@1", 4, {}, {"counts": [1, 2, 1]}, True, 1 / 8, 1 / 4, 1 / 4),
         ("Recall@2", 4, BV, {}, False, 0, 0.34, 0.34),
-        # Half an instance cannot be simulated, so the largest term is unknown (NaN).
+        # HALF counts an instance 1.5 times, which no run can simulate: the largest term is NaN.
         *((x, 1, {}, HALF, False, 0, np.nan, np.nan) for x in ("Recall@1", "AP", "AUC")),
-        # From here on, u and v have two relevant items, or u has two and v has one.
+        # TWO: instances u and v have two relevant items each. UNEQUAL: u has two, v has one.
         ("AUC", 4, {}, TWO, False, 1 / 4 / 4 / 2, np.nan, np.nan),
         ("AUC", 4, LINEAR, TWO, False, 0, np.nan, np.nan),
         ("AUC", 4, {}, UNEQUAL, False, 0, np.nan, np.nan),
@@ -197,7 +197,7 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("Recall@3", 4, FLOORED, TWO, True, 1 / 8, 1 / 2, 1 / 2),
         ("Precision@3", 4, {}, UNEQUAL, True, 1 / 12, 1 / 3, 1 / 3),
         ("HitRate@3", 4, MICRO, UNEQUAL, True, 1 / 6, 2 / 3, 2 / 3),
-        # The third instance has fewer than m negatives: without replacement its metric is exact.
+        # SMALL: the third instance has 2 negatives, all drawn without replacement: it is exact.
         ("AP", 4, {}, SMALL, False, 0, 1 / 3, 1 / 3),
         ("AP", 4, BV, SMALL, False, 0, 0.57, 0.57),
         ("AUC", 4, {}, SMALL, False, 0, 1 / 3, 1 / 3),
@@ -333,7 +333,7 @@ def test_powers_and_waves_and_common_steps() -> None:
     "laws", [((3, 0.4), (2, 0.3), (9, 0.1)), ((500, 0.01), (400, 0.02), (3, 0.5)), ((1, 0.5),) * 3]
 )
 def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
-    """``inverted`` gives P(one mean > another) if both are sums of binomial counts, or normal."""
+    """``inverted`` computes P(A > B + shift), where A and B are binomial or normal variables."""
     first, second = np.array([0, 1, 2, 0, 3, 3, 0]), np.array([1, 0, 0, 2, 4, 0, 3])
     counted = [(size * p, np.sqrt(size * p * (1 - p))) for size, p in laws]
     mean, std = np.array([*counted, (1, 0.7), (0.5, 1)]).T
@@ -362,7 +362,7 @@ def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
      ([950, 975], 1, 0), ([47], 4, 0), ([1], 9, 1), ([1], 60, 0)],
 )  # fmt: skip
 def test_sums_of_lumps_and_small_values(rest: list[int], often: int, known: int, shift) -> None:
-    """``by_lumps`` is right, or None, for sums of terms that are 0, some thousandths, or 1."""
+    """``by_lumps`` returns P(A > B + shift) or None; A and B sum terms 0, ``rest`` / 1000 and 1."""
     rng, law = np.random.default_rng(4), np.ones(1)
     values, times = np.array([0, *rest, 1000]), np.array([1, 2, 1, 1]) * often
     terms = [(values / 1000, p) for p in rng.dirichlet([3] * (len(values) - 1) + [1], 4)]
@@ -418,7 +418,7 @@ def test_the_normal_law(metric: str, sets: list[sd.RankSet], error: float) -> No
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
-    # ``law_of_mean`` rounds sums to a grid for 25 instances, and returns None for 30 instances.
+    # For 25 instances ``law_of_mean`` rounds sums of metrics to a grid; for 30 it returns None.
     of_30, rs = (skewed(np.random.default_rng(8), 3000, size, [3.0])[0] for size in (30, 25))
     options = options_of(scheme)
     assert law_of_mean(Run(sd.parse_metric("AP"), of_30, 200, Protocol.of(options))) is None
@@ -434,6 +434,6 @@ def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
-    """Chances are right if one rare metric value is 1,000 times all others, which break ties."""
+    """Chances are right if a rare metric value is 1,000 times the others, which only break ties."""
     drawn = cells(Case("rare", POPULARITY, 40), "CLS", 40_000)
     assert [abs(cell.z) <= 4 for cell in drawn if cell.metric in ("AP", "RR")] == [True, True]

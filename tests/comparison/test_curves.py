@@ -1,4 +1,4 @@
-"""Means at many m against means at one m; the orders of systems over m against plain loops."""
+"""Mean metrics at many m against those at one m; orders of systems over m against plain loops."""
 
 from itertools import combinations, count
 from typing import Any

@@ -15,7 +15,7 @@ from tests.oracles import WITH, by_definition
 
 WITHOUT = {"scheme": "without-replacement"}
 AS_IN_THE_PAPER = {"scheme": "without-replacement", "fit_scheme": "with-replacement"}
-#: (metric, budget): RMSE of Y by design in percentage points; instances in FULL and in STOPPED.
+#: (metric, budget): errors (RMSE) of Y by each design, in %; instances used by FULL and STOPPED.
 TABLE = {
     ("Recall@10", 100): ([47.7, 0.44, 1.88, 0.83, 2.14, 0.88], 171, 888),
     ("Recall@10", 200): ([34.4, 0.96, 0.88, 0.49, 1.49, 0.57], 341, 1775),
@@ -100,7 +100,7 @@ def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
 
 def test_chances_of_means_that_may_tie() -> None:
     for size, up, down, budget in (
-        (18, 9, 6, 40),  # 7 instances drawn, or 11 in the next case: 31,824 samples
+        (18, 9, 6, 40),  # 7 of 18 are drawn (11 in the next case): 31,824 samples
         (18, 9, 6, 60),
         (400, 60, 46, 3),
         (6040, 30, 26, 90),
@@ -127,7 +127,7 @@ def test_chances_of_means_that_may_tie() -> None:
 
 
 def test_chance_of_hits_is_that_of_an_urn(xyz: list[sd.RankSet]) -> None:
-    # Y is ahead if, among drawn instances, only Y has a hit more often than only X has one.
+    # Y is ahead if more of the drawn instances are hits of Y alone than hits of X alone.
     x, y = xyz[0], xyz[1]
     errors, orders = sd.designs("Recall@10", [x, y], 100, corrections=["uncorrected"])
     chance = orders.set_index("design").loc[STOPPED, "probability"]
@@ -196,7 +196,7 @@ def test_what_is_never_decided_has_no_row_and_too_little_reaches_nobody(metric: 
 
 @pytest.mark.parametrize("seed", range(28))
 def test_interval_of_a_sample_is_that_of_an_enlarged_one(seed: int) -> None:
-    """The interval adds z^2 instances, half at each end of the range, as Agresti & Coull do."""
+    """The interval adds z^2 instances, half at each end of the metric's range (Agresti & Coull)."""
     (name, k), options, some, values, weights = case(seed, (4, 1)[seed % 5 == 4], most=1 + seed % 3)
     size, level = int(some.counts.sum()), (0.95, 0.6)[seed % 2]
     instances = (np.inf, size, size + 1, 3.5 * size)[(seed + seed // 12) % 4]

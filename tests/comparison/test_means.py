@@ -1,4 +1,4 @@
-"""Means over rank sets and their standard deviations, against sums over rows and simulation."""
+"""Mean metrics of rank sets and their standard deviations, against loops and exact sums."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -74,7 +74,7 @@ def test_more_negatives_than_there_are_change_nothing() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_many_negatives_and_many_ranks(scheme: str) -> None:
-    # With so many ranks, negligible probabilities are skipped, or few ranks represent all.
+    # With so many ranks, the library skips negligible probabilities or computes few distributions.
     n, m, options = 4000, 950, options_of(scheme, 0.5)
     rng = np.random.default_rng(5)
     ranks = np.r_[1, 2, n, np.ceil(n * rng.random(8000) ** 1.5).astype(int)]
@@ -96,7 +96,7 @@ def ways(size: Ints, m: int) -> Floats:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize("vary", [0, 300])
 def test_many_ranks_among_different_numbers_of_candidates(scheme: str, vary: int) -> None:
-    # For so many pairs of rank and n, a few distributions represent all; some ranks are tied.
+    # For so many pairs of rank and n, the library computes few distributions. Some ranks are tied.
     rng, m = np.random.default_rng(6), 30
     n = 3_000 + rng.integers(0, vary + 1, 30_000)
     above = np.floor(n * rng.random(len(n)) ** 2).astype(int)
@@ -168,7 +168,7 @@ def one_dropped(prior: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_several_relevant_items(scheme: str) -> None:
-    # First items, with 18 or 19 negatives, use a vector for n = 20, the second item one for n = 19.
+    # Corrected values are fitted at n = 20 for first items, and at n = 19 for second items.
     m, gamma, vectors = 4, 0.1, []
     for j, size, prior in ((1, 20, RISING), (2, 19, one_dropped(RISING))):
         law, target = dense_law(size, m, scheme), oracles.dense_target("ap", None, size, j)

@@ -1,4 +1,4 @@
-"""``negatives_needed`` against a search over all m; ``instances_needed`` against normal chances."""
+"""``negatives_needed`` against a search over all m; ``instances_needed`` against its formula."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -39,7 +39,7 @@ def chances_of(metric: str, sets: list[sd.RankSet], m_max: int, **options: objec
 
 FEW = systems(8, 12, 60, (3.0, 1.2))  # for 12 instances, chances are exact
 PLAIN = systems(1, 150, 41, (2.2, 1.9, 1.6))
-# Users have different n: without replacement, short lists are sampled completely before long ones.
+# Users have different n: as m grows, users with a small n are the first with all negatives drawn.
 OWN_N = systems(12, 100, np.random.default_rng(12).integers(20, 46, 100), (2.4, 2.2))
 # As m grows, chances may fall: that of DIP below 0.7 at m = 10..17, of DIPS below 0.95 at 15..18.
 DIP = systems(14, 60, 22, (2.3, 1.6))
@@ -68,7 +68,7 @@ def test_negatives_at_every_m() -> None:
 
 @pytest.mark.parametrize("correction", ["BV 0.1", "rank estimate", "CLS"])
 def test_corrected_negatives(correction: str) -> None:
-    # Corrected means jump from m to m, so the m found is only near the smallest sufficient m.
+    # Corrected means jump between neighbouring m, so a smaller m than the one found may suffice.
     sets = systems(3, 250, 61, (2.4, 2.1))
     options = {"correction": correction, "scheme": WITHOUT}
     chances = chances_of("NDCG@5", sets, 60, **options)

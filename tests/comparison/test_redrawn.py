@@ -93,13 +93,13 @@ def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> 
     if row.better == "Q":
         values = values[::-1]
     gap, deviation = values[0].average - values[1].average, spread_if_redrawn(*values) ** 0.5
-    # Two normal chances: without and with a continuity correction of half a hit for ties.
+    # Chances by a normal distribution: without and with a correction of half a hit for ties.
     normal = norm.cdf((gap - np.array([0, 0.5]) / size) / deviation)
     assert (np.abs(normal - row.probability).min() < 1e-9) == (kind == "normal")
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
-    """Chances are right if one rare metric value is 1,000 times all others, which break ties."""
+    """Chances are right if a rare metric value is 1,000 times the others, which only break ties."""
     case, rng, runs = Pair.rare(33), np.random.default_rng(5), 20_000
     assert off_redrawn(case, runs) <= 4
     gap = case.redrawn(rng, runs, paired=False)  # P and Q draw instances independently
@@ -136,7 +136,7 @@ def test_many_instances_by_the_moments_of_each(options):
 
 
 def test_few_instances_against_a_million():
-    # AP of P is 1; Q's is 1/6 in four of a million instances, and its mean is approximately normal.
+    # AP of P is 1. AP of Q is 1/6 in 4 of a million instances, else 1: its mean is nearly normal.
     p = sd.RankSet("P", [1, 1, 1], 20)
     q = sd.RankSet("Q", [1, 20], 20, counts=[10**6 - 4, 4])
     row = probability_if_redrawn("AP", [p, q], 5, scheme=WITHOUT).iloc[0]
@@ -152,7 +152,7 @@ def test_equal_systems_and_one_instance():
 
 @pytest.mark.parametrize("size", [12, 40])
 def test_several_items_that_are_each_ranked_among_all_others(size: int) -> None:
-    # TOPK draws new negatives for every relevant item: an item hits if no drawn item is above it.
+    # TOPK draws new negatives for every relevant item, which is a hit if none ranks above it.
     n, m, runs = 60, 5, 20_000
     rng = np.random.default_rng(3)
     ranks = [np.c_[np.ones(size, dtype=int), rng.integers(2, 9, size)]]

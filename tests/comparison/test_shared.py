@@ -72,7 +72,7 @@ def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> 
     fit = sd.parse_correction(correction).fit("Recall@2", sd.Sampling(n, m, scheme))
     samples = draws(n - 1, m, scheme)
     for first, second, tied in ((3, 4, 0), (2, 7, 0), (6, 6, 0), (2, 3, 2), (4, 3, 3)):
-        # P's relevant item may be at any place among its ties; Q's may be below any set of items.
+        # P's relevant item may be anywhere among its ties, Q's below any ``second - 1`` items.
         sets = [sd.RankSet("P", [first], n, ties=[tied]), sd.RankSet("Q", [second], n)]
         x = [fit(counted([range(first - 1 + t)], samples)[:, 0]) for t in range(tied + 1)]
         above = combinations(range(n - 1), second - 1)
@@ -91,7 +91,7 @@ def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> 
 @pytest.mark.parametrize("metric", ["AP", "Recall@2", "NDCG@2"])
 @pytest.mark.parametrize("seed", range(10))
 def test_few_instances_by_linear_programming(metric, seed, monkeypatch):
-    """Bounds on the chance are the tighter of a linear programme's and Cantelli's inequality's."""
+    """Bounds on the chance are the tighter of those by linear programming and by Cantelli."""
     monkeypatch.setattr(shared, "_NEGLIGIBLE", 0.0)
     n, m, scheme = 6, 2, SCHEMES[seed % 2]
     rng = np.random.default_rng(seed)

@@ -96,7 +96,7 @@ def of_whole(steps: np.ndarray) -> float:
 
 @pytest.mark.parametrize("kind", ["rows", "counts", "weights"])
 def test_sums_of_drawn_swaps_that_tie_with_the_observed_one_count(kind: str) -> None:
-    # For more than 20 differences, swaps are drawn; differences are multiples of 1/6, or of a hit.
+    # Beyond 20 differences, swaps are random. Differences here are multiples of 1/6, or of a hit.
     draw, runs = rng(7), 20_000
     if kind == "weights":
         sizes = draw.integers(1, 4, 60)

@@ -1,5 +1,5 @@
-"""Verdicts, flips and the m from which an order stays right, computed by hand and for every m.
-These are a few cases; ``python -m tests.benchmarks`` runs 200 random sets, n up to 400."""
+"""``verdict``, ``flips`` and ``right_from`` against results by hand and curves at every m. Here are
+a few cases; ``python -m tests.benchmarks`` runs 200 random sets, n up to 400."""
 
 from collections import Counter
 from typing import Any
@@ -43,7 +43,7 @@ def test_rows_repeat_the_single_functions(options: dict[str, Any]) -> None:
         right = sd.right_from(row.metric, both, **given).m
         assert right.equals(pd.Series([row.right_from], dtype="Int64"))
         chance = sd.probability_of_order(row.metric, both, 12, **given).probability[0]
-        # Chances from characteristic functions are off by 1e-8, which varies with the set of pairs.
+        # Chances by characteristic functions have errors of 1e-8, which depend on the other pairs.
         assert row.probability == pytest.approx(chance, abs=1e-7)
 
 

@@ -1,4 +1,4 @@
-"""Bias-variance vectors (eq. 25 of Krichene & Rendle), against dense floats and 120 digits."""
+"""Bias-variance vectors (eq. 25 of Krichene & Rendle) against dense algebra, also in 120 digits."""
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext

@@ -18,7 +18,7 @@ MOST = [(10**12, 50), (10**12 - 1, 1000), (3 * 2**38 + 5, 10_000)]
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize(("name", "k"), METRICS)
 def test_rank_estimate_in_exact_arithmetic(scheme: str, name: str, k: int | None) -> None:
-    # Ranks by eq. 20 of Krichene & Rendle, in integers: floats round four wrongly for n = 10,000.
+    # Ranks by eq. 20 of Krichene & Rendle, in integers: floats would round four ranks wrongly.
     metric = sd.metric(name, k=k)
     for n, m in ((10_000, 99), (3706, 100), (50, 7), (9, 8), *MOST):
         sampling, t = sd.Sampling(n, m, scheme), range(m + 1)
@@ -135,7 +135,7 @@ def beta(a: int, b: int) -> Fraction:
 
 
 def limit() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (gram, moment, marginal) of eq. 25 for Recall@(n/4), divided by n, as n grows."""
+    """Return (gram, moment, marginal) of eq. 25 for Recall@(n/4), over n, in the limit n = inf."""
     counts, q = range(M + 1), Fraction(1, 4)
     betas = [[beta(s + t + 1, 2 * M - s - t + 1) for t in counts] for s in counts]
     ways = np.array([comb(M, s) for s in counts], dtype=object)

@@ -48,7 +48,7 @@ def test_closed_form_in_exact_arithmetic() -> None:
 
 @pytest.mark.parametrize("gamma", [1.0, 0.1, 0.001])
 def test_what_a_fitted_vector_keeps(gamma: float) -> None:
-    # The expected corrected metric has the exact metric's polynomial parts, times ``retained``.
+    # The expected corrected metric has ``retained`` times the metric's polynomial coefficients.
     n, m = 400, 20
     sampling, p, rank = sd.Sampling(n, m, WITHOUT), chebyshev(n, m), np.arange(1, n + 1)
     for text in ("AP", "Recall@10", "NDCG@10"):

@@ -80,7 +80,7 @@ class Page(AppTest):
 
     @property
     def headline(self):
-        """Return the headline, or "" if the headline is dimmed, as it answers earlier settings."""
+        """Return the headline, or "" if it is dimmed because it answers earlier settings."""
         found = next((m.value for m in self.markdown if m.value.startswith("### ")), "")
         return "" if ":gray[" in found else found[4:].replace("\u00a0", " ")
 

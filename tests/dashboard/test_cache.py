@@ -195,7 +195,7 @@ class Runtime:
         self.ended.set()
 
 
-#: Whether a reader is connected at each look: gone, back and gone again, back late and gone.
+#: Whether the reader is connected at each look. The session must end at the last look, not before.
 CONNECTED = [(False, False), (True, False, False), (False, True, False, False)]
 
 

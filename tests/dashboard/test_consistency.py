@@ -1,4 +1,4 @@
-"""The Consistency page shows the verdicts of the core and of the paper."""
+"""The Consistency page shows the verdicts of the library and of Krichene & Rendle."""
 
 import contextlib
 import io
@@ -31,7 +31,7 @@ page = partial(Page, "consistency")
 
 def test_first_screen_says_the_order_of_movielens_is_wrong_at_100_and_right_from_970():
     at = page()
-    # Section 6.2: samples give X > Y > Z, all items give Z > Y > X.
+    # Krichene & Rendle, Section 6.2: samples give X > Y > Z, all items give Z > Y > X.
     said = "Recall@10 ranks X > Y > Z; on all items Z > Y > X. Right from m = 970."
     assert at.headline.endswith(f"With 100 negatives {said}")
     assert "wrong" in at.headline
@@ -80,14 +80,14 @@ def test_numbers_are_those_of_table_3_and_several_metrics_and_cutoffs_share_the_
     assert row["Exact"] == "8.84 %" == percent(sd.mean("Recall@10", y))
     mean, std = (f("Recall@10", y, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
     assert row["Sampled, m = 100"] == f"{100 * mean:.2f} ± {100 * std:.2f} %"
-    assert abs(100 * mean - 56.51) < 3 * 0.22 / 10  # the paper averages 100 repetitions
+    assert abs(100 * mean - 56.51) < 3 * 0.22 / 10  # printed: a mean of 100 repetitions
     assert len(shown) <= 8
     at = page(metrics=["Recall@k", "AUC"], also_k=["1", "50"])
     titles = at.segmented_control(key="shown").options
     assert titles == ["Recall@1", "Recall@10", "Recall@50", "AUC"]
     for metric, right_from in (("AUC", "1"), ("Recall@1", "1,877")):
         at.pick("shown", metric)
-        # Table 4: AUC is right at every m. Recall@1 flips at 15, 50, 111 and 1,877.
+        # AUC has the true order at every m (Table 4 of the paper), Recall@1 only from m = 1,877.
         assert at.numbers["All right from m"] == right_from
         assert f"With 100 negatives {metric} ranks" in at.headline
         assert f"Right from m = {right_from}." in at.headline
@@ -179,7 +179,7 @@ def test_what_m_and_k_leave_out_is_said_and_why_a_corrected_mean_leaves_0_to_100
     assert f"{some:,} of 6,040 instances have no candidate beyond k = 3,500." in at.captions
     # If all instances have the same n, the sentence gives the number of negatives.
     assert "With all 9,999 negatives AP" in page(source=ABC, m="9999", metrics=["AP"]).headline
-    # Ranked first of 1,000: BV gives Recall@100 = 1.1 at m = 20, since entries exceed 1.
+    # For rank 1 of 1,000, BV gives Recall@100 = 1.1 at m = 20, as its vector has entries above 1.
     rows = "".join(f"A,{u},1,1000\nB,{u},900,1000\n" for u in range(20))
     at = page(metrics=["Recall@k"], answers="Numbers", correction="BV", k="100", m="20")
     at.upload("first.csv", f"system,user,rank,n\n{rows}".encode())
@@ -319,11 +319,11 @@ def test_plan_names_negatives_and_instances_and_its_curve_crosses_there():
     for pair in ("C > A", "C > B"):
         m = row_of(needed, *pair.split(" > "))["m"]
         assert shown.loc[pair, "Negatives for 95 %"] == f"{m:,}"
-    # Table 2: A scores 1.000, C 0.567, in wrong order, so no number of instances helps.
+    # Sampled Recall@10 is 1.000 for A, 0.567 for C: as C is better, no number of instances helps.
     assert shown.loc["C > A", "Instances at m = 100"] == "not reachable"
     size = row_of(other, "C", "B")["instances"]
     assert shown.loc["C > B", "Instances at m = 100"] == f"{size:,}"
-    # Table 1: A and B have the same Recall, 0.
+    # The exact Recall@10 of A and of B is 0.
     assert shown.loc["A = B", "Negatives for 95 %"] == "not reachable"
     at.pick("wanted", "80 %")
     less = row_of(negatives_needed("Recall@10", sets, 0.8, **HOW), "C", "A")["m"]
@@ -353,7 +353,7 @@ def test_repeating_it_gives_the_exact_law_and_draws_no_half_instance():
     at = page(metrics=["Recall@k"], answers="Repeat it", repeats="100")
     at.press("repeat_start")
     shown = table(at).set_index("System")
-    for system in "YZ":  # X of the paper is a different training run
+    for system in "YZ":
         cells_of = shown.loc[system, ["100 runs", "Exact law"]].str.removesuffix(" %")
         (mean, std), (exact, scatter) = (map(float, x.split(" ± ")) for x in cells_of)
         assert abs(mean - exact) < 4 * scatter / 10 + 0.01
@@ -376,7 +376,7 @@ def test_repeating_it_gives_the_exact_law_and_draws_no_half_instance():
 def test_flips_of_every_correction_and_the_smallest_counterexample():
     at = page(metrics=["Recall@k"], answers="Numbers", numbers_view="Flips")
     shown = table(at).set_index("Pair")
-    # Figure 2 and section 6.2: X and Y change order at m = 11 and m = 970.
+    # Figure 2 and section 6.2 of the paper: X and Y change order at m = 11 and m = 970.
     assert shown.loc["X, Y", "Order changes at m"] == "11 · 970"
     found = sd.flips("Recall@10", sd.example("movielens-xyz"), **HOW)
     assert [f.m for f in found if {f.first, f.second} == {"X", "Z"}] == [433]
@@ -415,7 +415,7 @@ def test_an_own_file_becomes_a_sentence_a_table_and_a_script_that_reads_it():
     assert "sd.read_rank_sets('mine.csv')" in script
 
 
-# Mean scores until Recall@10 of an instance is decided, per system, from the distribution.
+# Mean number of scores until Recall@10 of an instance is certain, for X, Y and Z.
 COSTS = (683.6, 680.5, 714.1)
 
 
@@ -438,12 +438,12 @@ def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decid
         assert off in at.said or design in ("CLS", "BV 0.01")
     shown = float(table.loc["stop when decided", "Shows Y > X"].removesuffix(" %"))
     assert shown == pytest.approx(100 * chances.loc["stop when decided", "probability"], abs=0.005)
-    # Stopping always beats full ranking of fewer instances; beyond its cost it is exact.
+    # The error of stopping is below that of full ranking of fewer instances, until it is exact.
     (fig,) = [x for x in at.specs if "against its price" in x["layout"]["title"]["text"]]
     lines = {x["name"]: array(x["y"]) for x in fig["data"]}
     full, stopped = lines["full ranking of fewer instances"], lines["stop when decided"]
     assert np.all(np.isnan(stopped) | (stopped < full))
-    # The best order scores the items above first, which is the least cost of any proxy.
+    # In the best order the items above the relevant item are scored first: no proxy costs less.
     least = [np.where(x.ranks <= 10, x.n - 1, 10).mean() for x in sd.example("movielens-xyz")]
     reached = f"{round(6040 * 100 / np.mean(least)):,}"
     assert table.loc["stop when decided, best order", "Instances"] == reached

@@ -1,4 +1,4 @@
-"""Correct on sampled ranks and printed tables shows the results of the core and of the paper."""
+"""The Correct page, for sampled ranks and printed tables, shows the results of the library."""
 
 import io
 import re
@@ -48,7 +48,7 @@ def estimates_of(at):
 
 
 def estimated(method, metric, ranks, n, m):
-    """Return an estimate of the core from ranks sampled without replacement, as printed."""
+    """Return the library's estimate from ranks sampled without replacement, as text of the page."""
     drawn = sd.SampledRankSet("A", ranks, n, m, scheme="without-replacement")
     return percent(sd.estimate(metric, drawn, method).value)
 
@@ -90,7 +90,7 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
 
 
 def test_auc_is_decided_by_any_sample_and_what_else_costs_is_told():
-    # Table 3: AUC is 89.13, 85.33 and 74.73; sampling preserves these large differences.
+    # Table 3 of the paper: AUC is 89.13, 85.33 and 74.73. Such differences survive sampling.
     at = ranks_page(metric="AUC", estimates_view="Pairs")
     assert at.numbers["Pairs decided"] == "3 of 3"
     assert "AUC orders X > Y > Z, whatever the ranks behind these samples were." in at.headline
@@ -147,7 +147,7 @@ def test_n_is_asked_for_where_sampled_ranks_do_not_say_it_and_a_zero_among_them(
     ours = sd.SampledRankSet("X", x.sampled_ranks, 3541, 100, scheme="without-replacement")
     value = sd.estimate("Recall@10", ours, "monotone-mle").value
     assert estimates_of(at).loc["shape-constrained MLE", "X"] == percent(value)
-    # Table 3: Recall@10 of X is 7.60; one n for all users adds less error than the sampling.
+    # Table 3 of the paper: Recall@10 of X is 7.60. Sampling and one n for all users add errors.
     assert abs(100 * value - 7.60) < 2
     at = pasted("n = 3541\nX: 1, 1, 7")
     assert at.slider("n")["locked"] == "3,541, from the data"
@@ -187,7 +187,7 @@ def test_what_is_wrong_gets_one_sentence_and_keeps_the_picture_of_its_mode():
 
 
 def test_what_contradicts_the_assumption_or_is_unlike_is_not_estimated_side_by_side():
-    # There are no small sampled ranks, which no decreasing density can explain.
+    # All sampled ranks are at least 60, which contradicts ranks that fall off in frequency.
     data = b"system,sampled_rank,count\nX,60,900\nX,70,900\nY,62,900\nY,75,900\n"
     at = ranks_page().upload("late.csv", data).give_n(10_000)
     assert at.numbers["If ranks fall off"] == "contradicted"
@@ -234,7 +234,7 @@ def test_what_a_sample_can_see_says_what_is_half_kept():
     degree = int(re.search(r"degree (\d+)", told).group(1))
     kept = sd.retained(sd.Sampling(10_000, 100, "without-replacement"), 0.1)
     assert kept[degree] >= 0.5 > kept[degree + 1]
-    # Li et al., KDD 2020: f(10) = floor(9 · 9999 / 100) + 1.
+    # Li et al., KDD 2020: sampled cutoff 10 is like cutoff floor(9 · 9999 / 100) + 1 on all items.
     assert "behaves like Recall@900" in at.said
 
 
@@ -243,7 +243,7 @@ def test_a_printed_table_scatters_and_its_bounds_are_taken_away():
     assert "AUC is read in percent." in at.captions
     assert "A has the highest AUC, whatever the ranks were." in at.headline
     assert estimates_of(at).loc["A", "No assumption"] == "90.05 % to 90.15 %"
-    # For 100 users, 0.900 and 0.880 are accurate to 6 points only, so nothing is decided.
+    # For 100 users, the printed AUC is accurate to 6 points only, so the order is open.
     assert "This table cannot tell" in at.put("table_instances", 100).headline
     table = read_table("system, HR@1, AUC\nA, 0.4, 0.8\nB, 0.1, 0.6")
     sampling = sd.Sampling(500, 99, "with-replacement")

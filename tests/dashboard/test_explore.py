@@ -1,4 +1,4 @@
-"""The Explore page shows the results of the core and of the paper."""
+"""The Explore page shows the results of the library and of Krichene & Rendle."""
 
 from functools import partial
 
@@ -58,7 +58,7 @@ def test_shows_the_numbers_of_the_core_and_of_the_paper():
         here = int(np.flatnonzero(ranks == 100)[0])
         np.testing.assert_allclose(y[here] / 100, literal, rtol=0, atol=1e-13)
         np.testing.assert_allclose(curves["exact"][1][here] / 100, exact, atol=5e-4)
-    assert len(at.button_group) == 3  # chips, ranks and scheme: one row for all metrics
+    assert len(at.button_group) == 3  # the choices of metrics, ranks and scheme
 
 
 def test_topk_takes_k_as_a_share_atop_is_auc_and_the_top_is_drawn_evenly():
@@ -93,7 +93,7 @@ def test_bounds_of_sliders_follow_one_another_and_what_does_not_apply_is_hidden(
     at.put("n", 3706)
     assert "of 3,705 negatives" in at.headline
     assert at.slider("n")["number"] == 3706
-    # The bounds of each slider are accepted with the numbers of the others.
+    # A slider's lowest and highest number are accepted beside the numbers of the other sliders.
     bounds = {
         key: (at.slider(key)["low"], at.slider(key)["high"]) for key in ("m", "n", "k", "rank")
     }
@@ -150,7 +150,7 @@ def test_draws_can_be_drawn_again_beside_the_law_and_the_family():
 
 def test_a_pinned_setting_stays_and_the_curves_are_taken_away_as_numbers(monkeypatch):
     at = paper_page().press("pin").put("m", 1_000)
-    # The value at m = 99 (Table 2: 1.000) is shown below the value at m = 1,000.
+    # The pinned value at m = 99 is shown below the value at m = 1,000.
     pinned = {x.label: x.delta for x in at.metric}
     assert pinned["Recall@10, sampled"] == "> 99.99 %"
     assert at.numbers["Recall@10, sampled"] != pinned["Recall@10, sampled"]

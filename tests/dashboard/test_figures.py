@@ -262,7 +262,7 @@ def test_a_cutoff_is_a_step_in_every_picture_over_ranks(name: str, k: int) -> No
     recipe = sd.correction("BV")
     fig = correct.expectation(metric, ranks, exact, {recipe: mean}, focus=recipe)
     assert [upright(t, k) for t in fig.data] == [True, False]
-    # The uncorrected vector over the sampled rank is the metric itself.
+    # Uncorrected, a sampled rank has the metric of that rank as its value, with a step after k.
     vectors = {x: x.fit(metric, sampling).values for x in (sd.correction("uncorrected"), recipe)}
     fig = correct.vector(metric, vectors, focus=recipe)
     assert [upright(named(fig, x), k) for x in ("uncorrected", str(recipe))] == [True, False]

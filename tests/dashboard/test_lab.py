@@ -1,4 +1,4 @@
-"""The Lab shows what the core trains, keeps everything trained, and can pause the training."""
+"""The Lab shows what the library trains, keeps everything trained, and can pause the training."""
 
 from io import BytesIO
 
@@ -35,7 +35,7 @@ def parted(rule="last 1"):
 
 
 def trained(text, name, rule="last 1", **how):
-    """Train and rank with the core alone."""
+    """Return ranks by a recommender, trained with the library alone, without the page."""
     parts = parted(rule)
     model = finish(parse_recommender(text).train(parts.training, 0))
     return finish(rank(model.scores, parts, system=name, **how))
@@ -77,7 +77,7 @@ def test_halted_or_not_the_numbers_are_those_of_the_core(lab, xyz, monkeypatch):
     for ranks in xyz:
         for metric in ("Recall@5", "NDCG"):
             assert cells(lab)[metric][ranks.system] == percent(sd.mean(metric, ranks))
-    # The headline is about the first chip until the reader chooses; the picture names the metric.
+    # The headline is about the first metric until another is chosen; the picture names the metric.
     first = lab.headline
     for metric in ("NDCG", "Recall@5"):
         lab.pick("shown", metric)
@@ -168,7 +168,7 @@ def test_a_link_carries_changed_knobs(lab):
     assert "rated 4 or more are relevant" in other.captions
     other.click("Train and rank")
     assert list(cells(other).index) == ["X d=4", "Y", "Z"]
-    # Nothing was trained on the copied page, so it had no slider of m and no chosen metric.
+    # The copied page has m and the metrics of the link, though it shows them only once trained.
     assert other.number_input(key="m").value == 9
     assert list(cells(other).columns) == ["Recall@5", "NDCG"]
     assert all("seed: 7" in ranks.provenance for ranks in other.session_state["_lab_made"].values())
@@ -221,7 +221,7 @@ def test_of_a_sweep_the_best_by_ranks_stands_beside_the_best_by_error():
     shares = top_shares("w_m", made[::-1])
     assert list(shares.columns) == ["k", "w_m = 0.1", "w_m = 0"]
     for name, point in (("w_m = 0.1", made[1]), ("w_m = 0", made[0])):
-        # A hit has at most a share k of the others above it; ties are in any order.
+        # An item is a hit if at most a share k of the others ranks above it, ties in any order.
         given = zip(point.ranks.ranks, point.ranks.ties, point.ranks.n, strict=True)
         hits = [
             np.mean([(r + t - 1) / (n - 1) <= shares["k"] + 1e-9 for t in range(tied + 1)], axis=0)
@@ -242,7 +242,7 @@ def test_of_the_toy_the_ranks_alone_tell_what_is_known():
         title = frame["layout"]["title"]["text"]
         assert "RMSE on the ratings 0.00" in title
         assert f"ATOP {percent(toy(known).atop)}" in title
-    # The constant predicts 5 for all pairs; a model that knows all tastes, for half of them.
+    # The constant predicts 5 for all pairs; a model that knows all tastes predicts 5 for half.
     colors = [frame["data"][0]["marker"]["color"] for frame in frames]
     assert len(set(colors[0])) == 1
     assert colors[8].count(colors[0][0]) == 32

@@ -1,5 +1,5 @@
-"""Each lesson of the course shows the results of the core and, if printed, of the paper. The paper
-is Krichene & Rendle, KDD 2020."""
+"""Each lesson of the course shows the results of the library and, if printed, of the paper. The
+paper is Krichene & Rendle, KDD 2020."""
 
 import re
 import shutil
@@ -92,19 +92,19 @@ def title(at, label):
 #: Lesson -> (sentences of its text, titles of its picture by step).
 SAYS = {
     1: (["AP doubles, 50.00 % to 100.00 %; NDCG gains 36.91 points"], {"3": "AP</b> 33.33 %"}),
-    # Section 4.3: the expected sampled rank is 1 + m (r - 1) / (n - 1).
+    # Section 4.3 of the paper: the expected sampled rank is 1 + m (r - 1) / (n - 1).
     2: ([f"sampled rank {1 + 100 * 99 / 9999:.2f}", percent(float(SAMPLING.pmf(100)[0]))], {}),
-    # AP of ranks 1 and 2. Table 3, exact: AUC 89.13, 85.33, 74.73 for X, Y, Z; AP 3.75, 4.32, 4.44.
+    # m = 1. Table 3 of the paper: AUC of X, Y, Z is 89.13, 85.33, 74.73; AP 3.75, 4.32, 4.44.
     4: (["from 100.00 % at rank 1 to 50.00 % at rank 10,000 in equal steps",
          "rank X > Y > Z, as by AUC (X > Y > Z); by AP on all movies Z > Y > X"],
         {"1": "one and the same line"}),
     6: ([], {"100": "X first in 20 of 20 runs</b>, Z > Y > X in 0",
              "3,686": "X first in 0 of 20 runs</b>, Z > Y > X in 20"}),
-    # The README has these numbers; section 6.2 and Figure 6 give about 1,000.
+    # The README has these numbers; section 6.2 and Figure 6 of the paper give about 1,000 for 970.
     9: (["714 scores a user, of 3,540 on average", "right from m = 970 on",
          "95 % of cases from m = 1,121 on, of at most 3,686"],
         {"969": "2 of 3", "970": "3 of 3"}),
-    # Measured beforehand: Z takes 714 scores a user, 20.2 % of all; 50 · 10 / 20 by hand.
+    # Measured beforehand: Z takes 714 scores a user, 20.2 % of all candidates.
     10: (["takes 714 scores a user, of 3,540, on average"],
          {"0": "0 looked at, ▲ 0 above, ▼ 0 below</b><br>Recall@10 among 50 is open: rank 1 to 50"}
          ),
@@ -112,12 +112,12 @@ SAYS = {
 
 
 def test_what_the_first_lessons_draw_and_derive():
-    # Section 3.1: for NDCG, rank 1 is 1.58 times as valuable as rank 2.
+    # Section 3.1 of the paper: for NDCG, rank 1 is 1.58 times as valuable as rank 2.
     assert "= 1.58" in answered(1).latex[0].value
     dots = frame(answered(2), "law")["data"][1]["y"]
     np.testing.assert_allclose(dots, 100 * SAMPLING.pmf(100)[: len(dots)], rtol=1e-12)
     at = answered(4)
-    # Section 4.4.4: (n - r) / (n - 1) (M(1) - M(2)) + M(2).
+    # Section 4.4.4 of the paper, for m = 1 and metric M: (n - r) / (n - 1) (M(1) - M(2)) + M(2).
     assert f"= {(N - 100) / (N - 1) * 0.5 + 0.5:.4f}" in at.latex[0].value
     lines = [np.array(t["y"]) for t in frame(at, "1")["data"]]
     np.testing.assert_allclose(lines[1], lines[0], atol=1e-4)
@@ -141,7 +141,7 @@ def test_lesson_6_scatters_as_table_3_and_says_how_far_off_a_guess_is():
     at, x = answered(6), sd.example("movielens-xyz")[0]
     center, std = (f("Recall@10", x, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
     assert f"{points(std)} around {percent(center)}" in at.said
-    # Table 3: Recall@10 of Y is 56.51 ± 0.22 over 100 runs.
+    # Table 3 of the paper: sampled Recall@10 of Y is 56.51 ± 0.22 over 100 runs.
     dots = np.array(frame(at, "100")["data"][1]["x"])
     assert abs(dots.mean() - 56.51) < 4 * 0.22 / len(dots) ** 0.5
     for m in (100, 3_686):
@@ -167,7 +167,7 @@ def test_lessons_7_and_8_say_what_corrections_cost_and_samples_leave_open():
     low, high = sd.bounds("Recall@10", run)
     assert f"anything from {percent(low)} to {percent(high)}" in at.said
     assert percent(sd.mean("Recall@10", x)) in at.said
-    # This is expected for 100 times as many users, each with the n of a user here.
+    # The expected sampled ranks of 100 times as many users, who have the ranks and n of these.
     each = zip(x.ranks.tolist(), x.n.tolist(), strict=True)
     shares = sum(sd.Sampling(n, 100, "without-replacement").pmf(rank) for rank, n in each)
     many = sd.SampledRankSet("X", np.arange(1, 102), n=run.population, m=100, counts=100 * shares)
@@ -250,7 +250,7 @@ def test_lesson_10_looks_until_one_user_and_then_all_are_decided():
     *some, last = (x["layout"]["title"]["text"] for x in drawn["frames"])
     assert "49 looked at, ▲ 3 above, ▼ 46 below" in last
     assert last.endswith("Recall@10 among 50 is 1: rank 4")
-    # With 40 items below, Recall@10 is 1, although the rank is open until the last item.
+    # Once 40 of 50 items are below, Recall@10 is 1, although the rank is open until the last item.
     hits = [text for text in some if " is 1: rank" in text]
     assert [int(re.search(r"▼ (\d+)", x)[1]) >= 40 for x in some] == [x in hits for x in some]
     assert all(re.search(r"rank (\d) to (\d+)$", x) for x in hits)
@@ -294,7 +294,7 @@ def test_says_shows_and_leads_on_and_the_slider_uncrosses_the_lines_at_970():
     for rs in sets:
         assert percent(exact[rs.system]) in text
         assert percent(sd.expected_mean("Recall@10", rs, 100, **HOW)) in text
-    # Table 3, exact and sampled: Y 8.84 and 56.51, Z 9.42 (training of X was stopped early).
+    # Table 3 of the paper prints 8.84 and (sampled) 56.51 for Y, 9.42 for Z. Our X is a rerun.
     for printed in ("8.84 %", "9.42 %", "56.51 %", "all candidates", "100 sampled negatives"):
         assert printed in text
     (slider,) = spec["layout"]["sliders"]

@@ -1,4 +1,4 @@
-"""Frames that are sent ahead for each step of a slider hold the numbers of the core."""
+"""Frames, the pictures that are sent ahead for a slider's steps, show the library's numbers."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_frames_on_explore_hold_what_the_core_says(slider, number):
         band, exact, mean, here = traces["traces"][4 * panel : 4 * panel + 4]
         x = np.unique(np.geomspace(1, n, 300).astype(int))
         expected = 100 * np.asarray(sd.expected(metric, x, sampling))
-        # The line through the points that are left is within a pixel of the curve.
+        # The line through the points that are sent is within a pixel of the exact curve.
         drawn = np.interp(np.log(x), np.log(mean[0]), mean[1])
         assert np.abs(drawn - expected).max() < 0.4
         at, exactly = np.array(exact[0]).astype(int), sd.parse_metric(metric)

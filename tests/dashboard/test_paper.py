@@ -31,7 +31,7 @@ def test_headline_and_tables_show_printed_cells_beside_ours_and_why_they_differ(
     mean = 100 * sd.expected_mean("Recall@10", y, 100, **options)
     std = 100 * sd.std_of_mean("Recall@10", y, 100, **options)
     assert shown.loc["uncorrected", "Y"] == f"56.51±0.22 → {mean:.2f}±{std:.2f} ✓"
-    assert shown.loc["exact", "X"] == "**7.60 → 7.58 ≠**"  # X is another training run
+    assert shown.loc["exact", "X"] == "**7.60 → 7.58 ≠**"  # ours is another training run of X
     at = page(item="Table 3", cell_metric="AUC")
     assert table(at).loc["rank estimate", "Y"].startswith("**85.48±0.04 → 85.34±")
     assert "AUC, Y, rank estimate (85.48±0.04, ours 85.34)" in at.said
@@ -59,7 +59,7 @@ def test_stecks_table_2_beside_ours_and_his_theorem_until_its_assumption_is_viol
     at = page(item="Steck, Table 2")
     shown = table(at, "Training")
     sets = {ranks.system: ranks for ranks in sd.example("movielens-steck")}
-    # Table 2 prints ATOP (test) of AllRank-Regression; ours takes the middle of tied ranks.
+    # Steck's Table 2 prints test ATOP of AllRank-Regression; ours uses the middle of tied ranks.
     ranks = sets["AllRank-Regression"]
     ours = np.mean(1 - (ranks.ranks + ranks.ties / 2 - 1) / 3882)
     assert shown.loc["AllRank-Regression"].iloc[1] == f"0.933 → {ours:.3f} ✓"

@@ -86,7 +86,7 @@ def fitted(name, n=N, m=100, metric="Recall@10"):
     return sd.parse_correction(name).fit(metric, sd.Sampling(n, m))
 
 
-#: Parts of eq. 20, 22, 23 and 25 of Krichene & Rendle (KDD 2020); uncorrected, of the metric.
+#: Parts of the formulas that the page shows, after eq. 20, 22, 23 and 25 of Krichene & Rendle.
 FORMULAS = {
     "uncorrected": (r"= \mathrm{Recall}(\tilde r)", ""),
     "rank estimate": (r"\lfloor", r"1 + \frac{9{,}999}{100} \to 100"),

@@ -92,7 +92,7 @@ def brute(name, k, srs, shape, tolerance):
 
 def limited(name, k, stratum, shape, confidence):
     """Return bounds on the metric from Clopper-Pearson limits of shares of sampled ranks 1..t.
-    Each t is a rank that occurs, or one before. With a shape, half the error rate is for the
+    Each t is a sampled rank that occurs, or one less. With a shape, half the error rate is for the
     difference between the mean metric of the instances and its expectation."""
     half, spans = (1 + confidence) / 2, []
     values = [exact_metric(name, k, n) for n in stratum.extremes or (stratum.n,)]
@@ -133,7 +133,7 @@ def limited(name, k, stratum, shape, confidence):
 
 
 def adaptive(share, rng, start, cap, stop):
-    """Return m and items above at each share; m doubles to ``cap``, unless ``stop`` are above."""
+    """Return m, which doubles up to cap until ``stop`` negatives are above, and how many are."""
     m = np.full(len(share), start)
     above = rng.binomial(start, share)
     while np.any(more := (above < stop) & (m < cap)):

@@ -35,7 +35,7 @@ def rough(rng: np.random.Generator, n: int, most: int) -> tuple[tuple, str, str 
 
 @given(SEEDS, st.sampled_from([5, 60, 400, 2000]), st.booleans())
 def test_columns_and_their_minima_at_every_place(seed, n, room) -> None:
-    """``Columns`` match dense matrices, if they hold all ranks or only a grid, for any weights."""
+    """``Columns`` match dense matrices for any weights, whether they hold all ranks or some."""
     rng = np.random.default_rng(seed)
     name, scheme, shape, sizes = rough(rng, n, 30)
     laws = [dense_law(n, m, scheme) for m in sizes]
@@ -138,7 +138,7 @@ def test_small_tables_against_all_ranks(seed) -> None:
     tables, spans = [], []
     for _ in range(2):
         means = rng.dirichlet(np.full(n, 0.2)) @ shaped(law, shape)
-        if not possible:  # values of no ranks at all, or of ranks without the shape
+        if not possible:  # no ranks have these values, or only ranks without the shape
             means = rng.random(len(keys)) if rng.random() < 0.5 else law[rng.integers(n)]
         values = np.array([round(x, d) for x, d in zip(means.tolist(), decimals, strict=True)])
         tables.append(dict(zip(keys, values.tolist(), strict=True)))
@@ -222,7 +222,7 @@ def test_samples_that_are_all_alike_have_exact_limits(seed) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_strata_and_systems_share_the_risk(shape) -> None:
-    """Two strata (each of one n) get half the error rate each, though all ranks of one are 1."""
+    """Two strata (each of one n) get half the error rate each, though one has only rank 1."""
     t = 1 + np.random.default_rng(5).binomial(9, np.linspace(0, 1, 90) ** 3)
     first, other, both = (
         SampledRankSet("A", rank, n, 9, scheme=WITH)

@@ -27,7 +27,7 @@ SHAPES = (None, "non-increasing")
 
 
 def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> float:
-    """Return the extreme sum of signed metrics over distributions near the fits, by a solver."""
+    """Return the extreme sum of signed mean metrics over distributions near the fits."""
     ends = np.cumsum([0, *(len(p.values) for p in parts)])
     scatter = np.sqrt(sum(p.scatter for p in parts))
 
@@ -82,7 +82,7 @@ def test_region_against_a_general_solver(kind, name) -> None:
 
 
 def observed(rng: np.random.Generator, scheme: str) -> tuple[Outcomes, list[int], str, int | None]:
-    """Return random outcomes (one or two m and n; some sampled ranks unseen), each n, a metric."""
+    """Return random outcomes (with one or two m and n, and gaps), the values of n, and a metric."""
     n, sizes = int(rng.integers(12, 50)), sorted({int(x) for x in rng.integers(2, 11, 2)})
     ends = [n, n + 3] if rng.random() < 0.5 else [n]
     law = [np.mean(dense_law(n, m, scheme)[: n // 2 + 1], axis=0) for m in sizes]
@@ -100,7 +100,7 @@ def rare(seen: float) -> float:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @given(seed=st.integers(0, 10**6))
 def test_misfit_by_definition(scheme, seed) -> None:
-    """``least_misfit`` uses the covariance of counts; with a shape, also that with the metric."""
+    """``least_misfit`` uses the covariances of counts and, with a shape, of counts and metric."""
     found, ends, name, k = observed(np.random.default_rng(seed), scheme)
     cells, metric = confidence.Cells.of(found), sd.metric(name, k=k)
     laws = [np.hstack([dense_law(n, m, scheme) for m in found.m]) for n in ends]
@@ -206,7 +206,7 @@ def test_cells_hold_five_instances_or_none(counts, starts) -> None:
 
 
 def test_all_cells_together_are_few() -> None:
-    """With 20 different m each sampled rank has a cell; with 21, two sampled ranks share one."""
+    """With 20 different m each sampled rank is a cell (a counted group); with 21, two form one."""
     for many, wide in ((20, 1), (21, 2)):
         sizes = tuple(range(190, 190 + many))
         counts = tuple(np.full(m + 1, 6.0) for m in sizes)
@@ -294,7 +294,7 @@ def test_the_most_likely_distribution_against_a_general_solver() -> None:
     squared = [np.sum((found.rows @ w - found.observed) ** 2) for w in (other, found.weights)]
     lost = loss(other) - loss(found.weights)
     assert squared[0] - squared[1] == pytest.approx(2 * lost, rel=0.1)
-    # If each instance has two of the relevant items, the squared distance is half as large.
+    # If two relevant items belong to each instance, they count as one: distances are halved.
     pairs = replace(srs, instances=np.arange(150) // 2)
     half = confidence.maximum_likelihood(sd.parse_metric("Recall@3"), pairs.outcomes)
     squared = [np.sum((half.rows @ w - half.observed) ** 2) for w in (other, found.weights)]

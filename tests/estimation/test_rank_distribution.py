@@ -26,7 +26,7 @@ def iterated(rows: np.ndarray, share: np.ndarray, w: np.ndarray, iterations: int
 
 
 def uniforms(n: int) -> np.ndarray:
-    """Return the uniform distributions on ranks 1..j, for all j to 200 and about 300 larger j."""
+    """Return the uniform distributions on 1..j, for all j or, if n > 500, for about 500 of them."""
     ends = np.arange(1, n + 1)
     if n > 500:
         beyond = np.geomspace(200, n, 301).round().astype(int)

@@ -30,11 +30,10 @@ def rated(seed=0):
 def test_an_experiment_ranks_each_recommender(rule, least, monkeypatch):
     monkeypatch.setattr(ranking, "_users_at_once", lambda n_items: 30)
     texts = {"A": "bestsellers-count", "B": "iALS d=2 reg=0.1", "C": "random"}
-    # In Steck's experiment, each relevant item is an instance of its own.
     plain = Experiment(rule, texts, least_rating=2)
     made = plain if least == 2 else replace(EXPERIMENTS["steck"], recommenders=texts)
     steps, sets = run_through(made.run(rated(), seed=3))
-    # A and C are trained in one step, B in ten half sweeps; then each is ranked with in two steps.
+    # A and C are trained in one step, B in ten half sweeps; each then ranks items in two steps.
     shares = [1, 1.5, 2, *np.arange(21, 30) / 10, 3, 3, 3.5, 4, 5, 5.5, 6]
     assert [step.share for step in steps] == pytest.approx(np.array(shares) / 6)
     parts = split(rated(), rule)

@@ -1,4 +1,4 @@
-"""Matrix factorisations agree with dense solutions, losses over all pairs, SVD and differences."""
+"""Matrix factorisations agree with dense solutions, losses over all pairs, and NumPy's SVD."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def dense_half_step(dense, seen, fixed, loss):
 
 
 def dense_als(dense, seen, loss, items, sweeps):
-    """Alternate dense solves; return the factors of users and items, and the loss after each."""
+    """Alternate dense solves; return the factors of users and items, and the loss of each solve."""
     losses = []
     for _ in range(sweeps):
         users = dense_half_step(dense, seen, items, loss)

@@ -139,7 +139,7 @@ def test_a_hundred_negatives_mislead_about_two_pairs(world):
     assert max(sampled["Y"], sampled["Z"]) < sampled["X"]
 
 
-#: User a takes four items, b two, c one. The times of a's interactions fall in the order of rows.
+#: User a takes four items, b two, c one. Later rows of user a have earlier or equal times.
 TAKES = [0, 0, 1, 0, 2, 1, 0], [0, 1, 1, 2, 3, 0, 3]
 DATA = sd.Interactions(["a", "b", "c"], ["p", "q", "r", "s"], *TAKES, time=[9, 8, 1, 7, 2, 3, 7])
 

@@ -1,4 +1,4 @@
-"""Y and Z of Krichene & Rendle on the MovieLens 1M ratings; ``tests.benchmarks.lab`` has X."""
+"""Y and Z of Krichene & Rendle on MovieLens 1M ratings; ``tests.benchmarks.lab`` checks X."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def test_y_and_z_are_the_shipped_ranks():
         same = np.all([table[column] == values for column, values in pairs], axis=0)
         # The program that recorded Z's ranks broke ties for the k-th neighbour in another way.
         assert np.count_nonzero(same) >= {"Y": 500, "Z": 5935}[name]
-    # Recall and NDCG of Z agree with Table 3 of the paper, AUC with the mean over recorded ties.
+    # Recall and NDCG of Z agree with Table 3 of the paper, AUC with recorded ranks and their ties.
     assert 100 * sd.mean("Recall@10", found) == pytest.approx(9.421, abs=5e-4)
     assert 100 * sd.mean("NDCG@10", found) == pytest.approx(4.789, abs=5e-4)
     assert 100 * sd.mean("AUC", found) == pytest.approx(74.8015, abs=1e-3)

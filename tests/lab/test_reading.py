@@ -125,7 +125,7 @@ def test_columns_are_told_by_their_names_or_by_their_place(row):
 @pytest.mark.parametrize(
     ("times", "facts"),
     [
-        # The unit of a time is the one in which it is 10^8 to 5 * 10^9 s; other times have no unit.
+        # A time is in the unit in which it is 10^8 to 5 * 10^9 seconds; other times have no unit.
         ("99999999 100000000000", [99999999, 10**11]),
         ("5000000000 100000000000", [5 * 10**9, 10**11]),
         ("100000000 99999999999", [10**8, 99999999999]),

@@ -80,7 +80,7 @@ class Notes:
         return self.within(near, FIRST, fault.path), self.within(others, THEN, fault.path)
 
     def within(self, tests: set[str], limit: float, path: Path) -> list[str]:
-        """Return tests that take ``limit`` seconds, first those in files named as the module."""
+        """Return tests of ``limit`` seconds in all, first those in files named as the module."""
         chosen, total = [], 0.0
 
         def order(test: str) -> tuple[bool, bool, float, str]:

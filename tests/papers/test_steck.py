@@ -14,7 +14,7 @@ MEASURES = np.array([(RANKS - 1) / (N - 1) <= SHARE, 1 - (RANKS - 1) / (N - 1)],
 
 
 def by_subsets(chance: list[float]) -> np.ndarray:
-    """Return the mean TOPK and ATOP over non-empty sets of RANKS, each observed with its chance."""
+    """Return mean TOPK and ATOP over non-empty sets of RANKS, each observed with its chance."""
     seen = np.array(list(product([0, 1], repeat=len(RANKS))))[1:]
     weight = np.prod(np.where(seen, chance, 1 - np.array(chance)), axis=1)
     return MEASURES @ (seen / seen.sum(axis=1, keepdims=True)).T @ weight / weight.sum()
@@ -47,8 +47,8 @@ def test_sampled_measures_by_enumeration(n: int) -> None:
         assert ours == pytest.approx(np.mean(1 - above / m, axis=0))
 
 
-#: The statements of the paper that do not hold, in order: the place, and a part of the quote. The
-#: notes of ``check_steck`` give the reasons.
+#: The statements of the paper that do not hold, in order: where they are, and a part of the quote.
+#: The notes of ``check_steck`` give the reasons.
 WRONG = [("section 2.3", "(small)"), ("section 2.3", "(positive)"), ("eq. 8", "+ C(N⁺ + 1, 2)")]
 WRONG += [("eq. 9", "(N⁺ + 3)/(2N⁻)"), ("Table 3", "TOPK(0%)")]
 
@@ -69,7 +69,7 @@ def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
     for quote, ratio in more.items():
         assert by["section 6.2", quote] == pytest.approx(100 * (ratio - 1))
     assert round(by["Table 3", "TOPK(0%): no"], 1) == 17.8
-    # Expected: mean P(none of 1,000 sampled items is above), over the share of ranks that are 1.
+    # Expected ratio: mean P(none of 1,000 sampled items is above) / share of ranks that are 1.
     x = xyz[0]
     s, below = np.arange(1000), (x.n - x.ranks)[:, None]
     none = np.prod(np.maximum(below - s, 0) / (x.n[:, None] - 1 - s), axis=1)

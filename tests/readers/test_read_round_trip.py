@@ -1,4 +1,4 @@
-"""Random tables are read as a loop over their rows says; hostile files give a result or our error.
+"""Random tables are read as by a loop over rows; hostile files give a result or a clear error.
 Here, only small hostile files are read; ``python -m tests.benchmarks.hostile`` reads all."""
 
 from collections import Counter

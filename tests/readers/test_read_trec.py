@@ -158,7 +158,7 @@ def by_hand(run, relevant, kind):
 
 
 def in_blocks(rows, blocks):
-    """Check ``rows`` (rank, ties): a block is one row with all ties, or untied distinct rows."""
+    """Check ``rows`` (rank, ties): the only item of a block has all its ties, several have none."""
     for begin, size in set(blocks):
         inside = [(r, ties) for r, ties in rows if begin <= r < begin + size]
         many = blocks.count((begin, size))

@@ -356,7 +356,7 @@ def partitioned(folder, table, names=PARTITIONS):
 
 
 def folders_are_what_they_are_named(engine, folder):
-    """Check that folder names give systems, even if a path is a glob pattern of another."""
+    """Check that folder names give systems, even if a path, as a glob pattern, matches another."""
     written(folder / "r1.parquet", {"rank": [7]})
     partitioned(folder / "seed=5" / "r1", {"rank": [7]}, ["system=X"])
     source = partitioned(folder / "seed=5" / "r[1]*?{b} =", {"rank": [3]})

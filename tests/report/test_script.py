@@ -59,7 +59,7 @@ def check(found, folder, *, alone=False):
 
 def test_an_example_and_weighting_by_relevant_items(tmp_path):
     printed = check(movielens(), tmp_path, alone=True)
-    # Table 3 of Krichene & Rendle 2020 prints 8.84 for Y; Figure 6 shows the change at m = 970.
+    # Table 3 of Krichene & Rendle 2020 prints 8.84 for Y. X and Y change order last at m = 970.
     assert "  'Y': exact 8.84%" in printed
     assert re.search(r"Recall@10 +uncorrected +Y +X .* wrong +970 ", printed)
     check(several("relevant-items"), tmp_path)

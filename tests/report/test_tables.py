@@ -54,7 +54,7 @@ def body(latex):
 ANY = None
 #: Columns of a table, and its printed header (ANY: not checked) and first row, split by "|".
 SHOWN = [
-    # In a table of designs, each pair has a column of chances; in a plan, blanks have a reason.
+    # In a table of designs, each pair has a column of chances; in a plan, a blank is explained.
     ({"design": "CLS", "rmse": 0.5864, "Y > X": 0.0}, "Design|Off by (pp)|Shows Y > X (%)",
      "CLS|58.64|<0.01"),
     ({"better": "Y", "worse": "X", "m": 1121, "instances": pd.NA}, ANY, "Y|X|1121|not reachable"),

@@ -1,4 +1,4 @@
-"""Costs of scoring until metrics are decided: by all orders of candidates, and from a pilot."""
+"""Costs of scoring until a metric is certain: by all orders of candidates, and from a pilot."""
 
 from functools import cache
 from itertools import combinations, permutations

@@ -48,7 +48,7 @@ def test_same_ranks_as_full_ranking_on_1000_problems() -> None:
         assert (list(found.ranks), list(found.ties)) == (ranks, ties)
         assert asked[0] == len(relevant)
         assert sum(asked[1:]) == found.scored
-        # With chunk = 1 the evaluator stops at the deciding candidate, else at its chunk's end.
+        # With chunk = 1 the evaluator stops at the deciding candidate, else when its chunk ends.
         least = ranked(order=copy.deepcopy(order), chunk=1).scored
         assert least <= found.scored <= min(least + chunk - 1, n - len(relevant))
         listed = np.arange(n)

@@ -1,4 +1,4 @@
-"""Results if ranks beyond a cutoff are unknown: exact metrics, or ranges of what they can be."""
+"""Results if ranks beyond a cutoff are unknown: exact metrics, or ranges that contain them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sampledash.report.numbers import bare_points, p_value, points
 
 @dataclass(frozen=True)
 class Known:
-    """What is known: the mean metric of each system, or a range that contains it, and tests.
+    """What is known of each system (its mean metric, or a range that contains the mean), and tests.
 
     The significance tests cover only metrics whose mean is known exactly for every system.
     """

@@ -1,4 +1,7 @@
-"""Alternatives to sampled negatives: errors of evaluation designs with equal numbers of scores."""
+"""Alternatives to sampled negatives: errors of evaluation designs with equal numbers of scores.
+
+A design says for how many instances, and for how many candidates of each, scores are computed.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +42,18 @@ class Priced:
         return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
-        """Return a table, a row per system, for each design that can afford one instance."""
+        """Return a table with a row per system, for each design that can evaluate an instance.
+
+        Designs for which the ``budget`` is too small for a single instance are left out.
+        """
         errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
     def reached(self, budget: int, design: str, column: str) -> float:
-        """Return a design's mean ``column`` over systems: instances reached or scores spent."""
+        """Return the mean over systems of a column in the table of a design.
+
+        The column ``"instances"`` counts evaluated instances, ``"scores"`` computed scores.
+        """
         return float(self.by_design(budget)[design][column].mean())
 
 
@@ -81,7 +90,8 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     for done, price in enumerate(budgets):
         if progress:
             progress(done / len(budgets))
-        # Budgets above those of the slider omit corrections, as each fit would take seconds.
+        # Above the largest budget of the slider, there are no corrected designs, because each fit
+        # of a correction would take seconds.
         names = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
 
         def make(price: int = price, names: tuple[str, ...] = names) -> Designs:
@@ -120,7 +130,10 @@ def _instances(focus: Focus) -> int:
 
 
 def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a table of designs to show, with the same rows at each budget, and one to download."""
+    """Return a table of the designs to show, and a table to download.
+
+    The table to show has a row for every design at every budget.
+    """
     errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
@@ -171,7 +184,7 @@ print(sd.mean_of_sample("{focus.metric}", run.sets[0], len(users)))"""
 
 
 def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.Picture:
-    """Draw the error over the price, with one line per design; ``budget`` is marked."""
+    """Draw the error over the price (scores per instance), a line per design; mark ``budget``."""
     c, budgets = theme.look(dark), [b for b in priced.by_price if b in BUDGETS]
     errors = pd.DataFrame({b: priced.error(b) for b in budgets}).T * 100
     names, colors, lines, data = [], [], [], []
@@ -193,7 +206,8 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     notes = names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
     now = priced.error(budget)
     for name, color in zip(names, colors, strict=True):
-        # A logarithmic axis cannot show an error of 0: its dot is put below the visible range.
+        # A logarithmic axis cannot show an error of 0. The dot of a design without error (or
+        # without a result at this budget) is therefore put below the visible range.
         off = 100 * now.get(name, 0.0) or low / 10
         marker = {"color": color, "size": 9}
         data.append(theme.dots([budget], [off], marker, name="", hoverinfo="skip"))

@@ -55,8 +55,8 @@ def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
 def rank_edges(largest: int, *, top: bool) -> Ints:
     """Return the last rank of each bar of a histogram over the ranks 1..largest.
 
-    There are at most 20 bars, all of equal width except the last. If ``top``, the bars are narrower
-    and cover ranks up to 200 only.
+    There are at most 20 bars, all of equal width except the last. If ``top``, the bars cover ranks
+    up to 200 only: rank 1, rank 2, rank 3, ranks 4 to 5, and so on.
 
     Examples
     --------
@@ -90,9 +90,9 @@ def curves(
     """Draw the expected sampled metric of each system over m.
 
     Figures 2 and 6 of Krichene & Rendle are such pictures. ``means`` has shape (m_values, systems).
-    An exact value of NaN is not drawn. A vertical line marks the current m, ``at``. Triangles mark
-    ``flips``, the m at which the order of a pair changes. The ranges of m in ``wrong`` (first m,
-    last m), in which this order is wrong, are shaded.
+    Dashed lines show the ``exact`` metric of each system; NaN is not drawn. A vertical line marks
+    the current m, ``at``. Triangles mark ``flips``, the m at which the order of a pair changes. The
+    ranges of m in ``wrong`` (first m, last m), in which this order is wrong, are shaded.
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
@@ -137,7 +137,8 @@ def _over(
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
     ticks, marks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
-        # The triangle of a flip is labelled with its m only if the next flip is far enough away.
+        # So that labels do not overlap, a triangle is labelled with its m only if the next triangle
+        # is far enough to the right.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
         marks.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
@@ -189,7 +190,10 @@ def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[i
 
 
 def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Draw metric number ``x`` of ``systems`` over m; triangles mark flips of the marked pair."""
+    """Draw metric number ``x`` of ``systems`` over m.
+
+    Triangles mark the m at which the marked pair, which the user chose, changes order.
+    """
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     exact = r.exact[systems, x]
@@ -295,7 +299,10 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
 
 
 def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
-    """Draw a tile with the verdict on each of ``pairs`` by each metric; mark the tile in focus."""
+    """Draw a tile with the verdict on each of ``pairs`` by each metric.
+
+    The tile of the metric and pair in ``focus`` is marked.
+    """
     r = focus.result
     rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
     names = [pair_name(*r.names(pair)) for pair in pairs]
@@ -385,7 +392,7 @@ def pair_name(first: str, second: str) -> str:
 def distribution(
     edges: Ints, systems: Sequence[str], shares: Floats, *, dark: bool = False
 ) -> go.Figure:
-    """Draw the share of relevant items in each range of ranks, as a bar per system.
+    """Draw the share of the relevant items that lie in each range of ranks, as a bar per system.
 
     Figure 5 of Krichene & Rendle is such a picture. ``edges`` are the last ranks of the ranges;
     ``shares`` has shape (edges, systems).
@@ -528,8 +535,8 @@ def chance_over_m(
 class MeanLaw:
     """Distribution of a system's mean metric in one run.
 
-    The distribution is discrete, with ``values`` and their probabilities ``mass``, or, if both are
-    None, normal.
+    If ``values`` and ``mass`` are given, the distribution is discrete, and ``mass`` holds the
+    probabilities of ``values``. If both are None, the distribution is normal.
     """
 
     mean: float

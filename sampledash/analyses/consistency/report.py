@@ -11,8 +11,8 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.html import html_report
 from sampledash.report.numbers import count
 
-# If all systems together have more ranks, the report omits the significance tests, which resample
-# the instances.
+# If all systems together have more ranks than this, the report omits the significance tests, which
+# resample the instances.
 MOST_TESTED = 50_000
 
 
@@ -39,7 +39,7 @@ def report(focus: Focus) -> str:
             parts = [replace(focus, x=x).significance() for x in every]
             tests = pd.concat(parts, ignore_index=True)
             tables["Over instances"] = tests[["metric", *tests.columns.drop("metric")]]
-        except ValueError:  # tests need whole counts of instances; the page shows the error
+        except ValueError:  # the tests need whole counts of instances; the page shows this error
             pass
     legend = pictures.legend([r.systems[i] for i in systems], more=len(r.systems) - len(systems))
     return html_report(r, drawn, tables, legend=legend)

@@ -62,7 +62,10 @@ class Question:
 
     @property
     def fits(self) -> bool:
-        """Whether each m needs its own computation, such as a fit, so that few m are examined."""
+        """Whether results must be computed anew at each m, for example by fitting a correction.
+
+        If so, only a few values of m are examined.
+        """
         return self.protocol.anew
 
     @property
@@ -71,7 +74,7 @@ class Question:
         return self.source.bundled
 
     def orders(self, progress: Progress | None = None) -> Orders:
-        """Return the sampled order of the systems at every m, or only at few m if :attr:`fits`."""
+        """Return the sampled order of the systems at every m; if :attr:`fits`, only at a few m."""
         m_max, m_values = where_to_look(self.sets, self.m, self.protocol)
         return memory.orders(
             self.metrics,
@@ -90,7 +93,10 @@ class Question:
 
     @remembered
     def verdict_at(self, m: int) -> dict[str, list[Any]]:
-        """Return the verdict at this m as columns; the rows are the pairs, metric by metric."""
+        """Return the columns of a table with the verdict on each pair at this m.
+
+        The table has a row for each pair by the first metric, then by the second, and so on.
+        """
         q = self.metrics, self.sets, m, self.protocol
         return verdict_at_m(self.orders(), *q, self.exact())
 
@@ -101,18 +107,18 @@ class Question:
 
 @dataclass(frozen=True)
 class Result(Pairs):
-    """Results of the page. Pairs of systems are numbered by their index in ``ends``."""
+    """Results of the page. The number of a pair of systems is the pair's index in ``ends``."""
 
     question: Question
 
     def few_pairs(self, *marked: int) -> list[int]:
-        """Return all pairs or, if over ``MOST_PAIRS``, ``marked`` pairs and :meth:`worst_pairs`."""
+        """Return all pairs or, if there are too many, the ``marked`` and the worst pairs."""
         if self.pairs <= MOST_PAIRS:
             return list(range(self.pairs))
         return list(dict.fromkeys([*marked, *self.worst_pairs(MOST_PAIRS)]))
 
     def few_systems(self, pairs: Sequence[int], most: int) -> list[int]:
-        """Return all systems or, if over ``most``, the first ``most`` that occur in ``pairs``."""
+        """Return all systems or, if there are over ``most``, the first ``most`` in ``pairs``."""
         if len(self.systems) <= most:
             return list(range(len(self.systems)))
         return list(dict.fromkeys(end for pair in pairs for end in self.ends[pair]))[:most]
@@ -122,7 +128,7 @@ class Result(Pairs):
         return self.few_systems([pair, *self.worst_pairs(MOST_PAIRS)], MOST_CURVES)
 
     def std_of(self, sets: Sequence[RankSet]) -> Floats:
-        """Return (cached) the standard deviations of the sampled means of ``sets`` in one run."""
+        """Return the standard deviations of the sampled means of ``sets`` in one run (cached)."""
         key = "std_of", self.question.key, self.m, memory.digests(sets)
         std_of = super().std_of
         return memory.cached(key, lambda: memory.frozen(std_of(sets)), shared=self.question.shared)
@@ -146,7 +152,7 @@ class Result(Pairs):
 
 
 def compute(question: Question, progress: Progress | None = None) -> Result:
-    """Return the results of the page; orders of systems, exact means and verdict are cached."""
+    """Return the results of the page, whose orders of systems, means and verdict are cached."""
     orders, exact = question.orders(progress), question.exact()
     q = question
     more = q.verdict_at(q.m), q.source.name, q.source.python
@@ -226,7 +232,7 @@ class Focus:
         return table.iloc[[named.index(pair) for pair in names]]
 
     def tests(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Return significance tests of the pairs' exact differences, without any sampling."""
+        """Return significance tests of the pairs' differences by the exact metric."""
         sets, protocol = self.sets, self.result.question.protocol
         options: dict[str, Any] = {"ties": protocol.ties, "weighting": protocol.weighting}
 
@@ -239,9 +245,9 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return for each pair its test, and the chance that a new run shows the true order.
+        """Return for each pair its test, and the chance that another run shows its true order.
 
-        The new run draws other instances and other negatives.
+        The other run draws new instances and new negatives.
         """
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)

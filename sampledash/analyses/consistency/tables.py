@@ -20,8 +20,8 @@ Bounds = Mapping[int, tuple[float, float]]
 def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
     """Return a table of the chance that one run shows the true order, by pair and metric.
 
-    The chances by the metric in focus come first, then, in the next column, their ``bounds`` if the
-    systems share negatives.
+    The column of the metric in focus comes first. If there are ``bounds`` of these chances for
+    systems that share negatives, the next column shows them.
     """
     r, x = focus.result, focus.x
     columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -68,8 +68,9 @@ def significance(tests: pd.DataFrame) -> pd.DataFrame:
 def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
     """Return a table with a row per pair: negatives or instances needed, and the current chance.
 
-    With so many negatives, or with so many instances at the current m, one run shows the true order
-    of the pair with this ``probability``. ``needed`` is the result of ``focus.needed``.
+    With the needed number of negatives, or with the needed number of instances at the current m,
+    one run shows the true order of the pair with this ``probability``. ``needed`` is the result of
+    ``focus.needed``.
     """
     r = focus.result
     columns = {
@@ -103,9 +104,9 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a table with the share of runs that show the true order, beside the exact chance.
+    """Return a table of the share of simulated runs that show the true order of each pair.
 
-    The share is taken over simulated runs. The rows of ``metric`` come first.
+    Beside the share stands the exact chance of the true order. The rows of ``metric`` come first.
     """
     rows = first(table, metric)
     # The share of a tied pair is NaN, because a tied pair has no true order.

@@ -64,8 +64,8 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
     """Return a sentence on whether repeated runs show the same order, be it right or wrong.
 
-    They do if the means of every two systems differ by more than three times the largest standard
-    deviation.
+    Runs are taken to show the same order if the means of every two systems differ by more than
+    three times the largest of the standard deviations ``stds``.
     """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
@@ -98,7 +98,7 @@ def one_run(better: str, worse: str, drawn: str, chance: float, low: float, high
 
 
 def tied(focus: Focus) -> str:
-    """Return a sentence if the marked pair has equal exact values, or "" if the values differ."""
+    """Return a sentence that the marked pair has equal exact values, or "" if they differ."""
     return say.tied(*focus.ordered(focus.pair, system_name)) if focus.tied else ""
 
 
@@ -117,7 +117,10 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """Return how many pairs do not differ significantly, and the difference with the largest p."""
+    """Return how many pairs have no significant difference, and a sentence on one pair.
+
+    This pair is the one with the largest p-value.
+    """
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)

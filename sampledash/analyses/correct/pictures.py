@@ -22,7 +22,9 @@ from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
-_DOTS = 20  # number of dots on a corrected vector; on the log axis, more would touch each other
+# Number of dots on the curve of corrected values; on the logarithmic axis, more dots would touch
+# each other.
+_DOTS = 20
 # Smallest bias or standard deviation that ``tradeoff`` draws, in percent: smaller values would
 # stretch the logarithmic axis.
 _FLOOR = 1e-3
@@ -74,7 +76,7 @@ def vector(
     """Draw, for each correction, its vector: the corrected value of each sampled rank.
 
     At most 400 sampled ranks are drawn, including the ranks 1 to 60. The line of the correction
-    ``focus`` is on top, with dots at its first values.
+    ``focus`` is on top, with dots at the first ``_DOTS`` of its values.
     """
     plain = (values for values in vectors.values() if len(np.unique(values)) == 2)
     falls = [place + 1 for values in plain for place in np.flatnonzero(np.diff(values)).tolist()]
@@ -86,8 +88,8 @@ def vector(
         data.append(theme.curve(*theme.steps(shown, y), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], y[:_DOTS], dots, hoverinfo="skip"))
-    # The y axis fits the vector in focus: with an axis that fits huge values of other vectors, it
-    # would look flat.
+    # The y axis fits the vector in focus, because this vector would look flat on an axis that fits
+    # the huge values of other vectors.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
     # The end of the x axis is rounded up to one of ten values per decade, so that the axis does not
@@ -215,10 +217,12 @@ def _tick(percent: float) -> str:
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> go.Figure:
-    """Draw, over the degree, the share that a correction keeps of each component of a metric.
+    """Draw how much of a metric a correction recovers from samples, a line per entry of ``series``.
 
-    The components are polynomials of the rank (:mod:`sampledash.spectral`), of degree 1..most.
-    ``series`` has an entry for each line, which is for one γ or one m: label, and shares by degree.
+    A metric is a sum of polynomials of the rank, of degrees 0, 1, 2, ... A line shows, for each
+    degree 1..most, the share of this polynomial that is left in the expected corrected metric
+    (:mod:`sampledash.spectral`). An entry of ``series`` is for one γ or one m, and holds the label
+    of the line and the shares by degree.
     """
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
@@ -251,8 +255,9 @@ def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
     larger.
     """
 
-    # Return ``beyond``, how far curves extend below 0 or above the first curve, rounded up to 1, 2
-    # or 5 times a power of ten, so that the axis seldom changes.
+    # ``beyond`` is how far curves extend below 0 or above the first curve. Return ``beyond`` or, if
+    # larger, ``about`` / 20, rounded up to 1, 2 or 5 times a power of ten, so that the axis seldom
+    # changes.
     def room(beyond: float) -> float:
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
@@ -293,8 +298,8 @@ def movielens_curves(
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
     known = orders.m_values[keep]
-    # A fitted correction is evaluated at a few m only: replace each m of the grid by the next m
-    # with results.
+    # A fitted correction is evaluated at only a few m: each m of the grid is replaced by the next
+    # larger m with results.
     wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)

@@ -60,7 +60,7 @@ INSTANCES = np.geomspace(1, 10**6, 7)
 SPECTRUM_GAMMAS, SPECTRUM_MS = (1.0, 0.1, 0.01, 0.001, 1e-6), (10, 30, 100, 300, 1000)
 
 MOVIELENS = "movielens-xyz"
-MOVIELENS_M = 2_000  # largest m of the MovieLens picture and of corrections evaluated for it
+MOVIELENS_M = 2_000  # largest m in the MovieLens picture, and for corrections on MovieLens
 
 Point = tuple[Correction, Sampling]
 
@@ -91,14 +91,14 @@ def _named(name: str, n: int) -> Floats | None:
 def stretched(sets: list[RankSet], n: int) -> Floats:
     """Return the histogram of all ranks in ``sets``, rescaled to n candidates: shape (n,).
 
-    A rank among ``size`` candidates counts for the shares (rank - 1) / size to rank / size of the
-    list; it is spread evenly over the ranks 1..n in this part.
+    A rank among ``size`` candidates stands for the part of the list from (rank - 1) / size to
+    rank / size (shares). The rank's count of 1 is spread evenly over this part of the ranks 1..n.
     """
     ends, total = np.arange(n + 1) / n, np.zeros(n)
     for ranks in sets:
         # The cumulative histogram is a sum of ramps: each rank adds a line that rises by 1 between
-        # (rank - 1) / size and rank / size. The inner loop adds a line of slope size that starts at
-        # the first point, and subtracts one that starts at the second.
+        # (rank - 1) / size and rank / size. The inner loop adds a line of slope ``size``, which
+        # starts at the first point, and subtracts such a line that starts at the second point.
         for edge, sign in (((ranks.ranks - 1) / ranks.n, 1), (ranks.ranks / ranks.n, -1)):
             order = np.argsort(edge)
             slope = np.r_[0.0, np.cumsum(ranks.n[order])]
@@ -261,7 +261,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
     for point in sorted(points, key=str):
         try:
             risks[point] = fitted(q.metric, *point, q.prior)[1:]
-        except ValueError:  # with this prior, some sampled rank cannot occur: leave a gap
+        except ValueError:  # some sampled rank cannot occur with this prior: the curve has a gap
             risks[point] = np.nan, np.nan
         report(len(risks) / len(points))
 
@@ -278,10 +278,10 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Return, for each of several γ or (``over_m``) m, a label and the shares kept, by degree.
+    """Return how much of a metric is kept, as a label and shares for each γ or, if ``over_m``, m.
 
-    Entry j of the shares says how much of a metric's component of degree j the bias-variance
-    correction keeps. The components are polynomials of the rank (:mod:`sampledash.spectral`).
+    A metric is a sum of polynomials of the rank. Entry j of the shares says how much of the
+    polynomial of degree j the bias-variance correction keeps (:mod:`sampledash.spectral`).
     """
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
@@ -308,9 +308,10 @@ def pairs_in_order(metric: Metric, sets: list[RankSet]) -> list[tuple[int, int]]
 
 
 def movielens_orders(metric: Metric, recipe: Correction) -> Orders:
-    """Return the sampled order of the MovieLens systems at every m, or at fewer m if m needs a fit.
+    """Return the sampled order of the MovieLens systems at every m.
 
-    With a correction, the largest m is ``MOVIELENS_M``.
+    If ``recipe`` must be fitted at each m, fewer m are evaluated. With a correction, the largest m
+    is ``MOVIELENS_M``.
     """
     sets, protocol = example(MOVIELENS), movielens_protocol(recipe)
     m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M

@@ -47,7 +47,7 @@ def risks(errors: Mapping[Correction, tuple[float, float]], instances: int) -> s
 
 
 def vector_note(fit: Fit) -> str:
-    """Return sentences on the use of the vector of corrected values, and on its ups and downs."""
+    """Return sentences on how to use the vector of corrected values, and on how its values vary."""
     values, smallest = fit.values, float(fit.values.min())
     steps = np.diff(values)
     moves = np.sign(steps[np.abs(steps) > 1e-12 * np.abs(values).max()])

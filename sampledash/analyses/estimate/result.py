@@ -40,8 +40,8 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-# A note warns if a system has fewer instances and the range of its metric is wide: with so few
-# instances, even the 95 % interval of a share of 50 % is wider than 32 to 68 %.
+# A note warns if a system has fewer instances than this and the range of its metric is wide: with
+# so few instances, even the 95 % interval of a share of 50 % is wider than 32 to 68 %.
 FEW = 30
 MOST_PRINTED = 20  # largest number of systems that a printed table may have
 MOST_CANDIDATES = 10**6  # largest number of candidates for a picture over the true rank
@@ -102,7 +102,7 @@ class Question:
 
     @property
     def adaptive(self) -> bool:
-        """Whether, for some system, m depends or may depend on the drawn negatives."""
+        """Whether m of at least one system depends, or may depend, on the drawn negatives."""
         return any(ranks.readings[-1].adaptive for ranks in self.sets)
 
     @property
@@ -123,7 +123,11 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid for these systems; ``TOGETHER`` needs at least two systems."""
+        """Estimators that are valid for these systems.
+
+        ``TOGETHER`` learns the rank distributions of all systems at once. It is left out for a
+        single system, or if ``rank_distribution.obstacle`` names a reason against it.
+        """
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
@@ -134,7 +138,7 @@ class Question:
 
     def _value(self, place: int, method: str) -> float:
         ranks = self.sets[place]
-        if method == TOGETHER:  # the rank distributions are learned from all systems together
+        if method == TOGETHER:  # learns the rank distributions of all systems at once
             fits = self.cached((method, self.sets), lambda: laws.fitted_side_by_side(self.sets))
             return float(fits[place].expected(self.metric))
         asked: Correction | str = usable(method, self.gamma) if method in USABLE else method
@@ -277,7 +281,8 @@ def _allowed_method(
 
     An estimator with weaker assumptions is used if the user's choice is invalid, because m may
     depend on the drawn negatives or because systems differ in n or m; if the sampled ranks
-    contradict the assumption of the choice; or if its estimates are outside the ranges in ``rows``.
+    contradict the assumption of the user's choice; or if estimates by the user's choice are outside
+    the ranges in ``rows``.
     """
     method, order = q.method, plainer()
     plainest = order[-1]
@@ -339,7 +344,7 @@ def estimates(result: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Return the valid estimates: label -> (question of ``q.readings``, name of the estimator)."""
+    """Return label of a valid estimate -> (question of ``q.readings``, name of the estimator)."""
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))
@@ -455,7 +460,8 @@ def compute_table(
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
     """Return a table of the ranges of all systems and pairs, with the settings in each row.
 
-    The ends of a range are empty if the printed table contradicts the assumed shape.
+    The ends of a range are empty if the printed table contradicts the assumed shape of the rank
+    distributions.
     """
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}

@@ -15,8 +15,8 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-AGREE = 0.005  # two lines closer than this share of the y axis look like one, and share a name
-_FEW = 10  # the axis of a bar chart is long enough for so many bars, so that bars are not too wide
+AGREE = 0.005  # lines closer than this share of the y axis look like one line, and have one name
+_FEW = 10  # the axis of a bar chart has room for at least this many bars, or else bars are too wide
 
 
 def expected_curve(
@@ -90,7 +90,7 @@ def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
 
 
 def _crossing(values: Floats, level: float) -> int:
-    """Return the index of the first value at or below ``level``; if none is, of the last value."""
+    """Return the index of the first value at or below ``level`` or, if none is, the last index."""
     below = np.flatnonzero(values <= level)
     return int(below[0]) if len(below) else len(values) - 1
 
@@ -115,7 +115,7 @@ def _values_at(
     height = 0.2 if narrow else 0.08  # height of a label, as a share of the height of the plot
 
     def lift(y: float, right: bool) -> float:
-        """Return the height of the lower edge of the label of a point at y: 0 to 1 in the plot."""
+        """Return the height in the plot (0 to 1) of the lower edge of the label of a point at y."""
         above = y / top + 0.02
         return above if right and above + height < 1.05 else max(above - 0.04 - height, 0.0)
 

@@ -150,7 +150,10 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
-    """Return ``draws`` sampled ranks; with the same seed, a longer result begins with a shorter."""
+    """Return ``draws`` sampled ranks.
+
+    With the same ``seed``, a result with more draws begins with the result with fewer draws.
+    """
     return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
 
 

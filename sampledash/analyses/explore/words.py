@@ -45,6 +45,6 @@ def one_draw(metric: Metric, above: int, sampling: Sampling) -> str:
 
 
 def law(metric: Metric, rank: int, sampling: Sampling, p: list[float]) -> str:
-    """Return a sentence on the chance of a sampled rank within the cutoff (if none, of rank 1)."""
+    """Return a sentence on the chance of a sampled rank up to k; without a cutoff, of rank 1."""
     k = metric.cut(sampling.m) or 1
     return say.law(rank, sampling, k, min(1.0, sum(p[:k])))

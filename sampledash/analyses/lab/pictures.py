@@ -23,8 +23,8 @@ _MOVIES = 8
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Draw ATOP, Recall@k and RMSE over the values of ``knob``, a swept hyperparameter.
 
-    Each of the three has a panel, which marks the best value of ``knob``. The ``table`` is that of
-    ``result.swept``.
+    ATOP, Recall@k and RMSE have a panel each, which marks the best value of ``knob``. ``table`` is
+    the result of ``result.swept``.
     """
     x, axis = _places(knob, table[knob].to_numpy())
     return theme.beside([_panel(x, axis, table[name], dark) for name in table.columns[1:]])
@@ -83,8 +83,8 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Draw TOPK over k, a share of the list, in two panels: all k, and k up to ``TOP``.
 
-    ``table`` is the result of ``result.top_shares``, which has columns for one or two curves; a
-    second curve is dashed.
+    ``table`` is the result of ``result.top_shares``. Its columns other than ``k`` hold one or two
+    curves; the second curve is dashed.
     """
     panels = []
     for most in (1.0, TOP):
@@ -115,7 +115,7 @@ def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
 
 
 def toys(dark: bool) -> go.Figure:
-    """Draw Table 1 of Steck; a slider sets how many users' taste the recommender knows."""
+    """Draw Table 1 of Steck (KDD 2010); a slider sets for how many users the taste is known."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
     steps = []

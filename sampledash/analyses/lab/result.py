@@ -1,4 +1,4 @@
-"""State of the Lab page: the recommenders offered, those to train, and the running training."""
+"""State of the Lab page: recommenders to choose from, trainings to do, and their results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OFFERED = {
     **{name: str(parse_recommender(x)) for name, x in EXPERIMENTS["steck"].recommenders.items()},
     "Random": str(recommender("random")),
 }
-#: Recommenders chosen at first: X, Y and Z.
+#: Menu entries that are chosen until the user changes the choice: X, Y and Z.
 FIRST = list(OFFERED)[:3]
 #: Menu entry of a split -> rule of the split.
 SPLITS = {
@@ -37,7 +37,8 @@ SPLITS = {
     "last 5 halved": "last 5 halved seed=0",
     "last 10 %": "latest 10%",
 }
-#: Whether a user's training items are left out of the candidates -> suffix of the split's rule.
+#: Menu entry -> suffix of the split's rule, which says whether a user's training items belong to
+#: the candidates.
 SEEN = {"left out": "", "kept in": " seen=kept"}
 #: Hyperparameter of AllRank-Regression that a sweep can vary, as shown -> name in the package.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
@@ -45,7 +46,8 @@ SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
 #: the list, at which TOPK is computed; up to TOP they are closer together.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-# Seconds that one call of Job.advance works, and seconds that it waits at most for another call.
+# Seconds for which one call of Job.advance works, and seconds for which the call waits at most if
+# another call is working.
 _STEP, _PATIENCE = 0.02, 5.0
 
 
@@ -60,7 +62,7 @@ def wanted(chip: str, text: str) -> Wanted:
     """Return the recommender that ``text`` describes, named after the menu entry ``chip``.
 
     The name also lists the hyperparameters that differ from those of the menu entry. If ``text``
-    describes another kind of recommender than the menu entry, the name is ``text``, normalised.
+    describes another kind of recommender than the menu entry, the name is ``text`` in normal form.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
 
 
 class Task(NamedTuple):
-    """A task: its name, the key of its result, and a generator that does a step of it at a time."""
+    """A task: its name, the key of its result, and a generator that does the task in steps."""
 
     name: str
     key: Hashable
@@ -187,7 +189,10 @@ class Job:
 
     @property
     def left(self) -> float | None:
-        """Estimated seconds until the current task ends; None before 2 % of it is done."""
+        """Estimated seconds until the current task ends; None if at most 2 % of it is done.
+
+        The value is also None after the last task.
+        """
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 

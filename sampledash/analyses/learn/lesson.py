@@ -11,9 +11,9 @@ module defines
     an ``exercise`` a task and a solution, and a ``link`` a page, its query and a label. ``right``
     repeats the right answer.
 ``numbers(variant)``, ``picture(variant, revealed, dark)``
-    ``numbers`` returns numbers and texts by name (several lines as a tuple). ``picture`` returns
-    the Plotly figure before or after the answer is ``revealed``. ``variant`` is one of ``LOOKS``,
-    or "" if there are none.
+    ``numbers`` returns a dictionary of numbers and texts for the placeholders (a tuple stands for
+    several lines). ``picture`` returns the Plotly figure before or after the answer is
+    ``revealed``. ``variant`` is one of ``LOOKS``, or "" if the module has no ``LOOKS``.
 ``LOOKS``, ``OFFER``
     Both optional. ``LOOKS`` lists metrics or pictures that the user can choose once the answer is
     shown; the first one is shown with the question. ``OFFER`` is something to try beside the
@@ -199,7 +199,7 @@ def ahead(number: int) -> Future[object]:
     """Compute in another thread, only once, what the user of lesson ``number`` will need next.
 
     This is the picture with the answer, whose future is returned, and the texts of the next lesson.
-    The results stay in the caches of the lessons.
+    Results that the picture needs stay in the caches of the lessons.
     """
     picture = course()[number - 1].picture
     drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)
@@ -238,7 +238,7 @@ def read(text: str, numbers: Numbers) -> Lesson:
 
 
 def _written(numbers: Numbers, tex: bool, match: re.Match[str]) -> str:
-    """Return the text that replaces ``$x`` or ``$x:format``; ``tex``: whether in a TeX formula."""
+    """Return the text that replaces ``$x`` or ``$x:format``, in TeX if ``tex``."""
     value, form = numbers[match[1]], match[2]
     if isinstance(value, str | tuple):
         return str(value)

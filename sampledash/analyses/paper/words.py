@@ -21,12 +21,13 @@ MADE = {
         ("Steck, Table 2", "made_steck_table_2.txt"),
     )
 }
-# Settings of pages that several entries of OPENS have in common.
+# Settings of the page Consistency that several entries of OPENS have in common.
 _TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "99"}
 _REAL = {"source": "MovieLens 1M with ties", "m": "100"}
 # Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items; 1,000 items are sampled.
 _STECK = {"n": "17770", "m": "1000", "k": "356"}
-# Table or figure of a paper -> page that shows our version, and the settings of this page.
+# Table or figure (of Krichene & Rendle, unless Steck is named) -> page that shows our version, and
+# the settings of this page.
 OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
     "Table 1": ("consistency", {**_TOY, "answers": "Numbers"}),
     "Table 2": ("consistency", {**_TOY, "answers": "Repeat it"}),
@@ -63,5 +64,8 @@ def cell(row: Any, decimals: int) -> str:
 
 
 def ours(value: float, what: str) -> str:
-    """Return as text our ``value`` and ``what`` it means; values below 1e-9 are rounding errors."""
+    """Return as text our ``value`` and ``what`` the value means.
+
+    Values below 1e-9 are rounding errors, and are written as 0.
+    """
     return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"

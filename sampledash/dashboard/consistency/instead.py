@@ -17,7 +17,7 @@ DEFAULTS = {"budget": 100}
 
 
 def show(focus: Focus) -> None:
-    """Draw every evaluation design at one price, and the code for the reader's own evaluation."""
+    """Draw errors of evaluation designs at one price, and code for the reader's own evaluation."""
     place = st.container(key=SAID)
     budget = _budget(focus.result.m, designs.most_of(focus))
     try:
@@ -41,7 +41,10 @@ def show(focus: Focus) -> None:
 
 
 def _budget(m: int, most: int) -> int:
-    """Draw and return the price, in scores per instance: m until the reader changes the price."""
+    """Draw the slider of the price in scores per instance, and return the price.
+
+    The price is m until the reader changes the price.
+    """
     m = min(m, most)
     now, was = st.session_state.get("budget"), st.session_state.get("_budget_of")
     linked = now is None and "budget" in st.query_params
@@ -53,7 +56,7 @@ def _budget(m: int, most: int) -> int:
 
 
 def follows(focus: Focus, dark: bool) -> live.Follows:
-    """Return the frames for the slider of the price: sentence, mark in the picture, and table."""
+    """Return what the page shows at each step of the price slider: sentence, picture and table."""
     q = focus.result.question
     depends = q.key, focus.x, focus.pair, *focus.systems, dark
 

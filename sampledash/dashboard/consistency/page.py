@@ -103,7 +103,7 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
     with curve, st.container(horizontal=True, vertical_alignment="bottom"):
         focus = _focus(result, x)
         view = page.segments("Shown over m", pictures.VIEWS, "curve", hidden=True)
-    with row:  # the link names the pair
+    with row:  # drawn after the choice of the pair, because the link names the pair
         page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": str(result.metrics[0]), "pair": ""})
     before = pin and _before(focus, compute(pin.question))
     with tile_map:
@@ -113,7 +113,8 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         _curve(focus, before, view, dim)
         if pin:
             pin.note()
-    # If each m needs a new fit of the correction, frames would take too long, so there are none.
+    # If each m needs a new fit of the correction, the frames (pictures for each step of the slider)
+    # would take too long, and are left out.
     dark, still = page.is_dark(), dim or result.question.fits
     of_curve = [] if still else [_follows(focus, before, view, dark)]
     answers = result.question.key, result.m, *focus.systems, focus.x, focus.pair, dim
@@ -189,7 +190,8 @@ def _pair(result: Result, x: int) -> int:
     about = "Red stretches of the curves: where sampling orders this pair wrongly."
     worst, keys = result.worst_pair(x), _pair_keys(result)
     asked = st.query_params.get("pair", "") if "pair" not in st.session_state else ""
-    # A followed link may name a pair; its name is read only once.
+    # The link that the reader followed may name a pair. The name is read only once, so that the
+    # reader can then choose another pair.
     for pair in range(result.pairs if asked else 0):
         if result.label(pair) == asked:
             _put_pair(result, pair)
@@ -256,7 +258,10 @@ def _tiles(focus: Focus, dim: bool) -> None:
 
 
 def _before(focus: Focus, was: Result) -> Focus:
-    """Return the focus of the pinned result ``was``: the current metric and pair if it has them."""
+    """Return the pinned result ``was`` with the metric and the pair of ``focus``.
+
+    If ``was`` lacks this metric or this pair, its first metric or its worst pair is used.
+    """
     names, label = list(map(str, was.metrics)), focus.result.label(focus.pair)
     name = str(focus.metric)
     x = names.index(name) if name in names else 0
@@ -285,9 +290,9 @@ def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
 
 
 def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.Follows:
-    """Return the frames for the slider of m: verdict, tile map, mark in the curve, and numbers.
+    """Return what the page shows at each step of the slider of m: verdict, pictures and numbers.
 
-    All frames show the current pairs, even if other pairs are the worst at another m.
+    All steps show the current pairs, even if other pairs are the worst at another m.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x
@@ -342,7 +347,7 @@ def _numbers(focus: Focus) -> list[tuple[str, str, str]]:
 
 
 def _why(focus: Focus) -> None:
-    """Draw Definition 1 of the paper with the numbers of the page, and a counterexample."""
+    """Draw Definition 1 of Krichene & Rendle with the page's numbers, and a counterexample."""
     question, metric = focus.result.question, focus.metric
     st.markdown(words.TEXTS["consistent"])
     instances = max(x.n_instances for x in question.sets)

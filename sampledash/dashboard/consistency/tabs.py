@@ -40,7 +40,7 @@ SURE = ("One run", "Over instances", "Plan")
 NUMBERS = ("Means", "Flips", "Distribution")
 RANKS = ("whole range", "the top")
 PROBABILITIES = {f"{p} %": p / 100 for p in (80, 90, 95, 99)}
-# Key of a setting of the tabs, which links hold too -> its default.
+# Key of a setting of the tabs, in the session and in links -> default of the setting.
 DEFAULTS: dict[str, Any] = {
     "answers": NAMES[0],
     "why": False,
@@ -56,7 +56,8 @@ REPEATS = {count(runs): runs for runs in (100, 200, 500, 1_000)}
 _RUNS = "_consistency_runs"
 _NAN = float("nan")
 
-Bounds = dict[int, tuple[float, float]]  # index of a pair -> lowest, highest chance of its order
+# Number of a pair -> lowest and highest possible chance that one run shows its true order.
+Bounds = dict[int, tuple[float, float]]
 
 
 def show(focus: Focus) -> None:
@@ -71,12 +72,15 @@ def _how_sure(focus: Focus) -> None:
         st.caption(some)
     try:
         {SURE[0]: _one_run, SURE[1]: _over_instances, SURE[2]: _plan}[view](focus)
-    except ValueError as error:  # for example if an analysis needs integer counts
+    except ValueError as error:  # for example if the counts of instances are not integers
         st.info(escaped(state.spelled(error)), icon=":material/info:")
 
 
 def _one_run(focus: Focus) -> None:
-    """Draw the chance that one run shows the true order, with own or shared negatives (Table 4)."""
+    """Draw the chance that one run shows the true order, with own or shared negatives.
+
+    Table 4 of Krichene & Rendle shows such chances.
+    """
     r, x = focus.result, focus.x
     pairs = focus.pairs[: page.MOST_ROWS]
     picture = st.container()
@@ -119,7 +123,7 @@ def _bounds_if_asked(focus: Focus, pairs: list[int]) -> tuple[Bounds, str]:
 
 
 def _over_instances(focus: Focus) -> None:
-    """Draw significance tests over instances, and the chance of the order with new instances."""
+    """Draw significance tests, and the chance of the true order in a run with new instances."""
     with page.progress("Resampling the instances") as report:
         table = focus.significance(progress=report)
     rows = focus.rows(table)
@@ -137,7 +141,10 @@ def _over_instances(focus: Focus) -> None:
 
 
 def _plan(focus: Focus) -> None:
-    """Draw how many negatives, or instances at this m, give the true order with a chosen chance."""
+    """Draw how many negatives, or instances at the current m, one run needs to show the true order.
+
+    The reader chooses the chance with which the run shows this order.
+    """
     label = "The true order in this share of runs"
     wanted = page.segments(label, PROBABILITIES, "wanted", default=DEFAULTS["wanted"])
     r, probability = focus.result, PROBABILITIES[wanted]
@@ -195,14 +202,15 @@ class Runs:
 
     def step(self) -> None:
         """Simulate a block of runs, in well below a second, for the system with the fewest runs."""
-        # The lock is needed because a click starts a new run of the page before the old run ends.
+        # After a click, the page's script starts anew before its earlier execution has ended. The
+        # lock prevents both from simulating the same block.
         with self.lock:
             behind = min(range(len(self.blocks)), key=self.done)
             block = next(self.work[behind], None)
             if block is not None:
                 self.blocks[behind].append(block)
             if block is None or self.runs >= self.repeats:
-                self.going = False  # never True here: the reader may have stopped the runs
+                self.going = False  # never set to True here: the reader may have stopped the runs
 
     def stop(self) -> None:
         self.going = False
@@ -213,7 +221,7 @@ class Runs:
 
 
 def _key(focus: Focus) -> Key:
-    """Return the key of the runs, without the metric in focus: the runs hold every metric."""
+    """Return the key of the runs, without the metric in focus, as the runs hold all metrics."""
     return focus.result.question.key, focus.result.m, *focus.systems
 
 
@@ -266,7 +274,7 @@ def _draw_on(runs: Runs) -> None:
         bar.progress(done / runs.repeats, f"{count(done)} of {count(runs.repeats)} runs")
         state.give_way()
     bar.empty()
-    st.rerun()  # the next run of the page has the start button in place of "Stop"
+    st.rerun()  # draws the page again, with the start button in place of "Stop"
 
 
 def _seen_runs(focus: Focus, values: Floats) -> None:
@@ -302,7 +310,7 @@ def _numbers(focus: Focus) -> None:
 
 
 def _means(focus: Focus) -> None:
-    """Draw a table of the means, like Tables 1-3 of the paper, with the metric in focus first."""
+    """Draw a table of means like Tables 1-3 of Krichene & Rendle, the metric in focus first."""
     r, size = focus.result, len(focus.result.systems)
     with st.spinner("The scatter of one run", show_time=True):
         table = r.means_table()
@@ -318,7 +326,10 @@ def _means(focus: Focus) -> None:
 
 
 def _flips(focus: Focus) -> None:
-    """Draw for each correction at which m pairs change order, and from which m they are right."""
+    """Draw at which m pairs change order, and from which m their order is right.
+
+    The table is for the chosen correction or, if the reader asks for this, for every correction.
+    """
     r, gamma = focus.result, state.current().gamma
     shown = st.container()
     about = "The same for rank estimate, CLS and BV; takes some seconds."
@@ -341,7 +352,7 @@ def _flips(focus: Focus) -> None:
 
 
 def _distribution(focus: Focus) -> None:
-    """Draw the distribution of the relevant items over the true ranks (Figure 5)."""
+    """Draw the distribution of the true ranks of relevant items (Krichene & Rendle, Figure 5)."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     sets, names = [r.question.sets[i] for i in systems], [r.systems[i] for i in systems]
     largest = max(int(ranks.n.max()) for ranks in sets)

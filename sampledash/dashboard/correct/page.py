@@ -38,20 +38,24 @@ LACKING = (
     "Give the weights of the true ranks below: paste them, or choose a file. A link carries only "
     "short ones."
 )
-# The reader's own prior, which consists of weights of the true ranks.
+# The reader can give an own prior, which consists of weights of the true ranks.
 WEIGHTS = "weights"  # key of the typed weights, in the session and in the address
 IN_LINK = 1_000  # largest number of characters of typed weights that a link carries
 PLACEHOLDER = "rank,weight\n1,40\n2,25\n10,5\n1000,1"
 _FILE, _USED = "_weights_file", "_weights_used"
 
-# Weights γ for which frames of the slider are drawn.
+# Values of the slider of γ for which pictures are computed ahead.
 GAMMAS = [round(f * 10**-e, 9) for e in range(6) for f in (1, 0.5, 0.2)] + [1e-6]
 
 Given = Callable[[int], Floats]  # n -> the reader's weights of the ranks 1..n
 
 
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw this part; ``row`` holds the choice of the part, and ``defaults`` the default choice."""
+    """Draw the page for a metric.
+
+    ``row`` is the container with the choice of what to correct, and ``defaults`` holds the default
+    of this choice.
+    """
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -184,7 +188,7 @@ def _warnings(q: Question) -> None:
 
 
 def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
-    """Draw the expected and the exact metric in a large picture; beside it, vector and errors."""
+    """Draw a large picture of the metric; beside it, pictures of corrected values and errors."""
     drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
     alts = {
         EXPECTED: words.say.picture(q.metric, q.sampling, q.drawn),
@@ -199,7 +203,7 @@ def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
 
 
 def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str, theme.Picture]:
-    """Return the pictures by key; curves of a pinned question are behind the current curves."""
+    """Return the pictures by key; curves of pinned settings are behind the current curves."""
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
     options: dict[str, Any] = {"focus": q.taken, "dark": dark}
@@ -215,14 +219,14 @@ def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str,
 
 
 def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Follows]:
-    """Frames for the sliders of m, n, k and γ: the pictures, the sentence and the numbers."""
+    """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and γ."""
     s, chip, k = q.sampling, state.value("metric", {"metric": choices.METRIC}), state.current().k
     most, weighted = min(LIVE, s.n - 1) if s.design.distinct else LIVE, q.taken.gamma is not None
     least = max(s.m + 1 if s.design.distinct else 2, k)
     stops: dict[str, Sequence[float]] = {"gamma": GAMMAS} if weighted else {}
     if s.m <= LIVE and not q.note:
         stops["m"] = choices.stops(1, most)
-        if not q.prior.custom:  # the reader's weights are those of n ranks
+        if not q.prior.custom:  # the reader gave weights for the current n only
             stops["n"] = choices.stops(least, choices.NUMBERS["n"].high, (1, 2, 5))
         if sliders.uses_cutoff("metric"):
             stops["k"] = choices.stops(1, s.n, (1, 2, 5))
@@ -243,7 +247,8 @@ def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Foll
     follows = []
     for key, numbers in stops.items():
         frames = {number: partial(frame, key, number) for number in numbers}
-        same = at(key, numbers[0])  # equal whatever the number of the slider is
+        # The frames do not depend on the current number of their slider: replace it by a fixed one.
+        same = at(key, numbers[0])
         depends = same, chip, (s.m, k) if key == "n" else (), before, dark
         follows.append(live.Follows(key, depends, frames, shared=not q.prior.custom))
     return follows

@@ -1,4 +1,4 @@
-"""The tabs of the Correct page for a metric: vector, bias and variance, what a sample can see."""
+"""Tabs of the Correct page for a metric: corrected values, bias and variance, spectrum."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COSTS = ("Bias and variance", "On real ranks")
 SPECTRA = ("over γ", "over m")
 OFFERED = {"sheet": (NAMES, NAMES[0]), "costs": (COSTS, COSTS[0]), "sees": (SPECTRA, SPECTRA[0])}
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
-_HEAD = 8  # number of values of the vector that the page shows
+_HEAD = 8  # number of corrected values that the page shows
 
 
 def show(q: Question) -> None:
@@ -39,7 +39,7 @@ def show(q: Question) -> None:
 
 
 def vector(q: Question) -> None:
-    """Draw the first values of the vector, a script that computes it, and all values to copy."""
+    """Draw the first corrected values, a script that computes them, and all values to copy."""
     fit, plain = q.fit(), q.fit(Correction())
     st.markdown(words.vector_note(fit))
     left, right = st.columns([2, 3])
@@ -67,7 +67,10 @@ def costs(q: Question) -> None:
 
 
 def tradeoffs(q: Question) -> None:
-    """Draw bias and standard deviation of the mean against γ, m, n and |D| (section 5.5)."""
+    """Draw bias and standard deviation of the mean against γ, m, n and |D|.
+
+    Section 5.5 of Krichene & Rendle discusses this trade-off.
+    """
     if q.sampling.m > LIVE:
         st.info(f"Many fits: drawn up to m = {count(LIVE)}.", icon=":material/hourglass_empty:")
         return
@@ -89,7 +92,10 @@ def tradeoffs(q: Question) -> None:
 
 
 def movielens(q: Question) -> None:
-    """Draw the metric of the recommenders X, Y, Z against m, and at this m (Figure 6, Table 3)."""
+    """Draw the metric of the recommenders X, Y, Z: a picture over m, a table at the chosen m.
+
+    Figure 6 and Table 3 of Krichene & Rendle show such results.
+    """
     metric, recipe, m = q.metric, q.taken, min(q.sampling.m, MOVIELENS_M)
     if not recipe.usable:
         st.info(
@@ -134,7 +140,10 @@ def movielens(q: Question) -> None:
 
 
 def spectrum(q: Question) -> None:
-    """Draw how much of each polynomial component of a metric samples keep; explain the cutoff k."""
+    """Draw how much of each polynomial of a metric samples keep; explain the effect of the cutoff.
+
+    A metric is a sum of polynomials of the rank (:mod:`sampledash.spectral`).
+    """
     s, weight, k = q.sampling, q.gamma or 1e-6, q.metric.k
     try:
         resolved = resolution(s, weight)

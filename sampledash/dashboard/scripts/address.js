@@ -1,7 +1,8 @@
-// One entry of the browser's history for each thing that the reader does, so that Back undoes it.
+// Gives the browser's history one entry for each action of the reader, so that Back undoes the action.
 // Streamlit replaces the address when a widget changes, and adds an entry when Python writes into
 // the address. Here the first change of the query after the reader's last action adds an entry, and
-// all further changes replace this entry. On Back and Forward Streamlit itself only replaces.
+// all further changes replace this entry. On Back and Forward, Streamlit itself only replaces the
+// address.
 if (!window.sampledashAddress) {
   window.sampledashAddress = true;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);

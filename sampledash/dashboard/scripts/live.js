@@ -1,7 +1,8 @@
 // Puts the frame of a slider's step into the pictures that Plotly drew; see live.py.
-// The window has one such object, however often this script is loaded. ``told`` holds the data of
-// the page's elements by name: "answer" and "below" have a run number, the name of a slider has a
-// version and, once asked for, frames. ``hand`` is name and number of the slider being dragged.
+// ``window`` holds each of these objects once, however often this script is loaded. ``told`` holds
+// data from Python by name: for "answer" and "below" the number of the result that they show, for a
+// slider the version of its frames. ``frames`` maps a version to the frames, once they have come.
+// ``live.hand`` holds name and number of the slider that the reader drags.
 const first = !window.sampledashLive;
 const told = window.sampledashTold ??= new Map(), frames = window.sampledashFrames ??= new Map();
 const live = window.sampledashLive ??= { hand: null, look() {} };
@@ -9,7 +10,8 @@ const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
 const REST = 120;  // milliseconds without an action of the reader before anything is requested
 const write = (node, pieces) => window.sampledashWrite(node, pieces);  // from picture.js
 const styled = new Map();  // elements whose style dragging has changed -> their style before
-// The frame for the number nearest to the dragged number; 0 has no place on a logarithmic scale.
+// Returns the frame for the number nearest to the dragged number on a logarithmic scale. A frame for
+// 0, which has no position on this scale, is returned only if the dragged number is 0.
 const nearest = (frames, number) => {
   let best = null, least = Infinity;
   for (const key of Object.keys(frames)) {

@@ -3,7 +3,7 @@
 // Plotly drew, which takes a tenth of the time. Plotly redraws such a figure when the pointer
 // enters the figure.
 const plotly = window.sampledashPlotly;  // app.py begins to load Plotly
-// The data behind the bytes that page.packed made.
+// Returns the data from which page.packed made these bytes.
 const unpack = window.sampledashUnpack ??= (bytes) =>
   new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 const CONFIG = { displayModeBar: false };
@@ -45,7 +45,7 @@ const moving = ({ data, layout }) => ({
   names: layout.annotations ?? [],
 });
 // Returns, as a text, the parts of a figure that this script cannot move. Two figures with the same
-// text differ only in parts that it can move.
+// text differ only in parts that the script can move.
 const rest = ({ data, layout, frames }, { traces }) => JSON.stringify([
   data.map(({ name, hovertemplate, customdata, ...trace }, i) => {
     const { x, y, text, ...kept } = trace, points = kept.mode === "lines" ? 0 : traces[i]?.[0].length;
@@ -117,7 +117,7 @@ class Picture {
     if (this.late) await this.plot(this.late);
   }
   // Moves the parts in ``frame`` within the picture that Plotly drew. Returns whether this worked:
-  // Plotly must have drawn it, and the texts of annotations must have as many pieces as before.
+  // Plotly must have drawn the picture, and the texts of annotations must have as many pieces as before.
   move(frame) {
     const { graph } = this;
     if (!this.drawn) return false;

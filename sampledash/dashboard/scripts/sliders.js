@@ -5,7 +5,7 @@
 const live = () => window.sampledashLive;
 const ECHO = 2000;  // milliseconds in which the server may still send the old number
 const EDGE = 8;  // pixels from the end of the rail to the middle of the thumb at this end
-const GRIP = 14;  // a press this near to the thumb holds the thumb where it is
+const GRIP = 14;  // pixels; a press nearer to the thumb does not move the thumb to the pointer
 const NOUGHT = 0.06;  // share of the rail that stands for 0, if the number can be 0
 const STEPS = [1, 2, 5];
 const fieldOf = (name) => document.querySelector(`.st-key-${name} input`);
@@ -22,14 +22,14 @@ const tidy = (value) => Number(value.toPrecision(12));
 // Small numbers are written as Python writes them (report.numbers.gamma).
 const small = (x) => x && Math.abs(x) < 1e-4 ? x.toExponential() : String(x);
 const written = { count: (x) => x.toLocaleString("en-US"), gamma: small };
-// The number with the fewest digits between two positive numbers.
+// Returns the number with the fewest digits between two positive numbers.
 const roundest = (low, high) => {
   for (let power = Math.floor(Math.log10(high)); ; power -= 1) {
     const unit = 10 ** power, number = tidy(Math.ceil(tidy(low / unit)) * unit);
     if (number <= high || power < -12) return number;
   }
 };
-// The round numbers (1, 2 and 5 times a power of ten) next to a positive number, in one direction.
+// Returns the next round number (1, 2 or 5 times a power of ten) above or below a positive number.
 const next = (number, up) => {
   const power = Math.floor(Math.log10(number)), round = [];
   for (let e = power - 1; e <= power + 1; e += 1) round.push(...STEPS.map((x) => tidy(x * 10 ** e)));
@@ -71,7 +71,7 @@ class Slider {
     this.sent = { before: this.number, at: performance.now() };
     this.put(number);
   }
-  // Share of the rail that is left of a number.
+  // Returns the share of the rail that lies to the left of a number.
   place(number) {
     const { low, high } = this;
     if (high <= low) return 0.5;
@@ -79,7 +79,7 @@ class Slider {
     if (number < least) return 0;
     return start + (1 - start) * Math.log(clamp(number, least, high) / least) / Math.log(high / least);
   }
-  // The roundest number within half a pixel of a place on the rail.
+  // Returns the roundest number within half a pixel of a position (0 to 1) on the rail.
   at(share) {
     const { low, high } = this, start = low > 0 ? 0 : NOUGHT, least = low > 0 ? low : this.least;
     if (share <= 0 || share < start / 2) return low;

@@ -1,4 +1,4 @@
-"""Lesson 3: a metric with a sharp cutoff becomes a smooth function of the rank if sampled."""
+"""Lesson 3: on sampled negatives, a metric with a sharp cutoff is a smooth function of the rank."""
 
 from __future__ import annotations
 

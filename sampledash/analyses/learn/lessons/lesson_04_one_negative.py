@@ -53,9 +53,10 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw AUC, NDCG and AP over the rank, each scaled to 0..100 %: exact or expected if sampled.
+    """Draw AUC, NDCG and AP over the rank, each scaled to 0..100 %.
 
-    If ``revealed``, a slider sets m. With one negative, all three are the same straight line.
+    The metrics are exact or, if ``revealed``, expected for m sampled negatives; a slider sets m.
+    With one negative, all three metrics are the same straight line.
     """
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])

@@ -80,9 +80,9 @@ def _tex(values: list[float]) -> str:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw the exact metric of the systems A, B and C or, if ``revealed``, the expected one over m.
+    """Draw the exact metric of A, B and C or, if ``revealed``, the expected sampled metric over m.
 
-    The latter is Figure 2 of Krichene & Rendle.
+    The picture over m is Figure 2 of Krichene & Rendle.
     """
     sets, (exact, _) = sd.example("paper-abc"), _means(variant)
     names, m_max = [rs.system for rs in sets], int(sets[0].n.max()) - 1

@@ -22,7 +22,7 @@ GAMMAS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0
 
 @lru_cache(maxsize=32)
 def fit(weight: float | None) -> sd.Fit:
-    """Return AP with the bias-variance correction for γ = ``weight``, or uncorrected if None."""
+    """Return AP with the bias-variance correction for γ = ``weight``; if None, uncorrected AP."""
     name = "uncorrected" if weight is None else "bias-variance"
     return sd.correction(name, gamma=weight).fit(sd.parse_metric("AP"), sd.Sampling(N, M, WITHOUT))
 

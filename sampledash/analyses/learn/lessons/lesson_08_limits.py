@@ -40,8 +40,8 @@ def ranges(m: int) -> tuple[list[Range], list[Range]]:
 def with_more_users() -> Range:
     """Return the range that the first system's metric would have with ``MANY`` times the users.
 
-    The additional users repeat the true ranks of the present users. Each sampled rank then occurs
-    as often as expected, instead of at random.
+    The additional users repeat the true ranks of the present users. The number of times that each
+    sampled rank occurs is not simulated, but set to its expected value.
     """
     rs, n = movielens().sets[0], run(M)[0].population
     sizes = np.unique(rs.n).tolist()

@@ -22,9 +22,9 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 @cache
 def needed() -> int:
-    """Return the m from which one run shows the right order with a chance of at least ``SURE``.
+    """Return the m from which one run shows the right order of a pair with chance ``SURE`` or more.
 
-    The order of the pair in ``Recommenders.settled`` is meant, which needs the largest m.
+    The pair is that in ``Recommenders.settled``, which needs the largest m.
     """
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])

@@ -61,7 +61,7 @@ def numbers(variant: str) -> Numbers:
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     """Draw one user's candidates as they are scored or, over m, the share of users still open.
 
-    A user is open until the user's metric is certain.
+    A user is open as long as the scored candidates do not determine the user's metric.
     """
     return (
         _all(dark)
