@@ -628,7 +628,6 @@ def arrow(**columns):
 
 def test_scores_of_parquet_keep_their_order_and_are_numbers(tmp_path, capsys):
     path = str(tmp_path / "scores.parquet")
-    # As floats, these scores would be equal.
     parquet.write_table(arrow(score=[2**60 + x for x in (1, 3, 2)]), path)
     assert main(["rank", path, "--csv"]) == 0
     assert capsys.readouterr().out == f"system,instance,rank,n_candidates\nA,{2**60},3,3\n"
@@ -766,7 +765,6 @@ def test_served_results_are_a_source_of_the_page(toy, monkeypatch, tmp_path):
     assert "ranks A > B; on all items B > A" in first.headline
     assert first.headline != second.headline
     assert results([str(tmp_path)]) == [str(other), toy]
-    # These names look like partitions, but they are files.
     rate, part = tmp_path / "lr=0.1.csv", tmp_path / "part-time.csv"
     for each in (rate, part):
         each.write_text(TOY)
@@ -824,7 +822,6 @@ def test_what_may_not_be_written_is_left_alone(toy, tmp_path, monkeypatch, capsy
     def refuse(*_, **__):  # as in a read-only folder
         raise PermissionError(13, "Permission denied")
 
-    # Functions are patched, since root may write everywhere.
     for name, other in {"access": lambda path, mode: Path(path) != out, "mkdir": refuse}.items():
         with monkeypatch.context() as patch:
             patch.setattr(os, name, other)
@@ -852,7 +849,6 @@ def test_what_a_url_keeps_secret_is_not_printed(url, secrets, toy, capsys):
         message = capsys.readouterr().err
         assert "***" in message or url not in message
         assert not any(secret in message for secret in secrets), message
-    # An engine may repeat the secret in other words.
     text = f"connection failed: password {secrets[-1]!r} is wrong"
     assert secrets[-1] not in masked(text, url)
 
@@ -867,7 +863,6 @@ def test_a_signal_while_importing_is_one_line(module, number, tmp_path):
     )
     how = {"cwd": ROOT, "capture_output": True, "text": True}
     path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    # ``program`` is what the installed command ``sampledash`` runs.
     program = "import sys; from sampledash.__main__ import main; sys.exit(main())"
     for start in (["-m", "sampledash"], ["-c", program]):
         call = [sys.executable, *start, "check", MOVIELENS, "--metric", "AP", "--m", "9"]

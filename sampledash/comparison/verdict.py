@@ -236,10 +236,11 @@ class Pairs:
     @cached_property
     def sampled(self) -> Floats:
         """Expected sampled means at m: (systems, metrics)."""
-        # If m is above all evaluated m, use the means at the largest evaluated m. Without
-        # replacement, they are also the means at m if all negatives are drawn at both m.
-        at = np.searchsorted(self.orders.m_values, self.m)
-        return np.asarray(self.orders.means[min(int(at), len(self.orders.means) - 1)])
+        at = int(np.searchsorted(self.orders.m_values, self.m))
+        if at < len(self.orders.means):
+            return np.asarray(self.orders.means[at])
+        # This m is above all evaluated m.
+        return expected_means(self.metrics, self.sets, [self.m], self.protocol)[0]
 
     @cached_property
     def std(self) -> Floats:

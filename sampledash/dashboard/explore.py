@@ -27,13 +27,13 @@ FAMILY = (10, 100, 1_000)
 MOST_DRAWS = 100_000
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
 # Key of a further setting that links can hold -> its default.
-MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 1, "draws_seed": 1}
+MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30, "draws_seed": 1}
 
 
 def show() -> None:
     """Draw the page."""
     state.stamp()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="above"):
         page.metric_chips()
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
         page.segments("Ranks", VIEWS, "view", help=about)
@@ -70,7 +70,8 @@ def _answer() -> None:
             words.say.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics
         )
         fig, alt = _drawn(result, page.is_dark(), before), " ".join(sentences)
-        page.panels(fig, len(q.metrics), key=PICTURE, alt=alt, dim=problem is not None)
+        dim, many = problem is not None, len(q.metrics)
+        page.panels(fig, many, key=PICTURE, alt=alt, dim=dim, drags="rank")
         for metric in q.metrics:
             for note in cutoff_holds_all(metric, q.sampling.n, q.sampling.m):
                 st.caption(note)
@@ -254,7 +255,7 @@ def _one_draw(result: Result) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button("Draw again", icon=":material/casino:", on_click=_more, args=(1,))
         st.button("Draw 100", on_click=_more, args=(100,))
-        st.button("Start over", on_click=_again, help="A new seed, and one draw.")
+        st.button("Start over", on_click=_again, help=f"A new seed, and {MORE['draws']} draws.")
         about = "The last one is shown; more keep the earlier."
         most, options = MOST_DRAWS, {"width": 130}
         done = page.whole_number("Draws", "draws", MORE["draws"], 1, most, help=about, **options)

@@ -224,14 +224,16 @@ def picture(
     alt: str,
     dim: bool = False,
     on_pick: Callable[[Any], None] | None = None,
+    drags: str = "",
 ) -> None:
     """Draw a figure; ``dim`` makes the figure pale if it belongs to an outdated answer.
 
     If ``key`` is the same in every run, the figure changes without blinking. ``alt`` is the text
     for screen readers. ``on_pick`` is called with the custom data of a point that is clicked.
+    ``drags`` is the key of the number that the reader sets by dragging the upright line.
     """
     sent = {"figure": fig.to_dict(), "alt": alt, "name": _file(key), "dim": dim}
-    sent["hears"] = on_pick is not None
+    sent |= {"hears": on_pick is not None, "drags": drags, "caption": state.caption()}
 
     def picked() -> None:
         if on_pick is not None:
@@ -268,10 +270,10 @@ def moving(fig: go.Figure, *, key: str, alt: str) -> None:
     st.html(f"<script>{scripts.load('sliding.js')}</script>", unsafe_allow_javascript=True)
 
 
-def panels(fig: go.Figure, count: int, *, key: str, alt: str, dim: bool) -> None:
+def panels(fig: go.Figure, count: int, *, key: str, alt: str, dim: bool, drags: str = "") -> None:
     """Draw a picture with ``count`` panels; on a phone the reader swipes from panel to panel."""
     with st.container(key=f"panels_{theme.across(count)}"):
-        picture(fig, key=key, alt=alt, dim=dim)
+        picture(fig, key=key, alt=alt, dim=dim, drags=drags)
 
 
 def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
@@ -385,6 +387,12 @@ def copy_link(page_defaults: Mapping[str, Any]) -> None:
     options: dict[str, Any] = {"on_click": state.reset, "args": (defaults,), "key": "reset"}
     if st.button("Reset", help=about, type="tertiary", **options):
         st.rerun()  # the whole page, because some settings are outside of this fragment
+
+
+def code(text: str, key: str, height: int | None = None) -> None:
+    """Draw a text to copy, such as a script, at most ``height`` pixels high."""
+    words: dict[str, Any] = {"label": "Copy", "copied": "Copied", "text": text, "height": height}
+    _COPY(key=key, data=words)
 
 
 def link(target: str, label: str, icon: str, query: Mapping[str, Any] | None = None) -> None:

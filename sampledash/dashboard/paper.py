@@ -108,7 +108,7 @@ def _item(item: str) -> None:
         title, text, code = words.MADE[item]
         with st.expander(title):
             st.markdown(text)
-            st.code(code, language="python")
+            page.code(code, "paper_code")
     target, query = words.OPENS[item]
     page.link(target, f"Open in {target.capitalize()}", ":material/open_in_new:", query)
 

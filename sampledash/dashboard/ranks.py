@@ -78,12 +78,11 @@ def choose() -> tuple[Source | None, Problem | None]:
     """
     # Store the ranks of a link in the session, because carry() may remove them from the address.
     st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))
-    chosen = page.segments(
-        "Ranks of",
-        OFFER,
-        "source",
-        help="True ranks of recommenders: the rank of each relevant item among all candidates.",
-    )
+    help_ = "True ranks of recommenders: the rank of each relevant item among all candidates."
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = page.segments("Ranks of", OFFER, "source", help=help_, hidden=True)
+        if chosen in SOURCES:
+            st.caption(EXAMPLES[SOURCES[chosen]].about)
     if chosen != PASTE:
         carry("ranks", "")
     draws = {UPLOAD: _uploaded, PASTE: _pasted, SERVED: _served}
@@ -106,7 +105,6 @@ def hand_over(name: str, data: bytes) -> None:
 
 def _bundled(title: str) -> Source:
     name = SOURCES[title]
-    st.caption(EXAMPLES[name].about)
     return Source(tuple(example(name)), title, True, expression("example", f'"{name}"', {}))
 
 

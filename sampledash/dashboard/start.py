@@ -19,23 +19,29 @@ from sampledash.types import Floats
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-# Links to other pages: file of the page, shown name, icon, and the questions it answers.
-DOORS = (
+# What a reader may have: the page, the query of its address, name, icon, and the page's question.
+HAVE: tuple[tuple[str, dict[str, str], str, str, str], ...] = (
     (
-        "explore", "Explore", ":material/show_chart:",
-        "What does sampling do to a metric? Move n, m, k and watch it change.",
+        "consistency", {"source": UPLOAD}, "Ranks", ":material/rule:",
+        "The rank of each relevant item among all candidates: is the order on a sample right?",
     ),
     (
-        "consistency", "Check my ranks", ":material/rule:",
-        "Is my comparison right? Upload ranks; get the verdict for every pair.",
+        "correct", {"what": "Sampled ranks", "sampled_source": UPLOAD}, "Sampled ranks",
+        ":material/build:", "Ranks among 100 or so negatives: what do they tell of all candidates?",
     ),
     (
-        "correct", "Correct", ":material/build:",
-        "Only sampled ranks left? See what can be repaired, and what cannot.",
+        "correct", {"what": "A printed table"}, "A printed table", ":material/table:",
+        "Numbers of a paper, computed on a sample: which exact values do they allow?",
+    ),
+    (
+        "lab", {"interactions": UPLOAD}, "Ratings or clicks", ":material/science:",
+        "Train recommenders on them, and see whether a sample misleads.",
+    ),
+    (
+        "explore", {}, "Nothing yet", ":material/show_chart:",
+        "What does sampling do to a metric? Move m, n and k, and watch.",
     ),
 )  # fmt: skip
-
-LAB = "Only ratings or clicks? Upload them, train recommenders, and see whether a sample misleads"
 
 
 def number(value: int) -> str:
@@ -84,10 +90,10 @@ def show() -> None:
         st.markdown(f"### {headline}")
     st.markdown(about)
     page.moving(fig, key="start_slopes", alt=alt)
-    for place, (door, name, icon, behind) in zip(st.columns(3), DOORS, strict=True):
-        with place.container(border=True, height="stretch", key=f"door_{door}"):
-            page.link(door, f"**{name}**", icon)
-            st.caption(behind)
-    page.link("lab", LAB, ":material/science:", {"interactions": UPLOAD})
+    st.markdown("**What do you have?**")
+    for place, (target, query, name, icon, about) in zip(st.columns(len(HAVE)), HAVE, strict=True):
+        with place.container(border=True, height="stretch"):
+            page.link(target, f"**{name}**", icon, query)
+            st.caption(about)
     short = f"Learn it in {number(len(names()))} short lessons, one question each"
     page.link("learn", short, ":material/school:")

@@ -137,6 +137,13 @@ def setting() -> dict[str, str]:
     return {key: text.count(x) if key in always else str(x) for key, x in changed.items()}
 
 
+def caption() -> str:
+    """Return the settings as a line of text, for a picture that leaves the page."""
+    parts = [f"{key} = {shown}" for key, shown in setting().items() if key != "scheme"]
+    words = schemes.SCHEMES[choices.SCHEMES[value("scheme")]].words
+    return f"sampledash: {', '.join(parts)}, negatives drawn {words}"
+
+
 def put_in_address(key: str, written: str) -> None:
     """Write a text that belongs to no widget into the address; an empty text removes the key.
 

@@ -135,7 +135,9 @@ def test_an_exact_number_reaches_every_panel_and_the_picture_that_is_taken_away(
         assert taken.startswith(begins)
         if kind == "SVG":
             assert b"<title>Recall@10 against the true rank" in taken
-            assert b"m = 37" in taken
+            assert (
+                b"n = 10,000, m = 37, k = 10, negatives drawn without replacement</text>" in taken
+            )
             assert written[1].encode() in taken
 
 
@@ -186,6 +188,28 @@ def test_the_tile_map_follows_m(page):
     m = int(field(page, "m").input_value())
     expect(page).to_have_url(re.compile(f"m={m}"))
     says(page, f"With {m:,} negative")
+
+
+def test_the_upright_line_of_a_picture_moves_its_slider(page):
+    for address, picture, key in (
+        ("explore", "explore_curves", "rank"), ("consistency", "consistency_curve", "m"),
+    ):  # fmt: skip
+        visit(page, address)
+        page.locator(f".st-key-{picture} .main-svg").first.wait_for()
+        box = page.locator(f".st-key-{picture} .shapelayer path").first.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 3
+        read = f"""(dx) => {{ const {{ xaxis }} = document.querySelector(
+            ".st-key-{picture} .js-plotly-plot")._fullLayout;
+            return Math.round(xaxis.p2d(xaxis.d2p(100) + dx)); }}"""
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 35, y, steps=4)
+        expect(rail(page, key)).to_have_attribute("aria-valuetext", f"{page.evaluate(read, 35):,}")
+        page.mouse.move(x + 20, y)
+        page.mouse.up()
+        expect(field(page, key)).to_have_value(str(page.evaluate(read, 20)))
+        expect(page).to_have_url(re.compile(f"{key}={page.evaluate(read, 20)}"))
+        rest(page)
 
 
 def test_what_stands_below_is_drawn_anew_once_it_is_looked_at(page):

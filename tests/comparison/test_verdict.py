@@ -198,3 +198,11 @@ def test_pairs_that_are_all_tied_and_scatter_that_is_not_known() -> None:
         other = [sets[0], sd.RankSet("Q", [3], n)]
         fitted = Pairs.of([sd.parse_metric("AP")], other, 3, Protocol.of({"correction": "BV 1"}))
         assert (fitted.m_max, fitted.capped) == (most, True)
+
+
+def test_means_beyond_the_largest_m_of_the_curves_are_those_of_m() -> None:
+    sets = [sd.RankSet(name, ranks, 200_000) for name, ranks in (("A", [9, 70]), ("B", [3, 900]))]
+    pairs = Pairs.of([sd.parse_metric("AP")], sets, 50_000, Protocol.of({"scheme": WITHOUT}))
+    assert pairs.m_max == 20_000
+    means = [sd.expected_mean("AP", x, 50_000, scheme=WITHOUT) for x in sets]
+    assert pairs.sampled[:, 0].tolist() == pytest.approx(means, rel=1e-12)

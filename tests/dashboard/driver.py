@@ -123,6 +123,11 @@ class Page(AppTest):
         return parse_qs(link[1:])
 
     @property
+    def codes(self):
+        """The texts that the page offers to copy."""
+        return [x["text"] for x in self.told if "text" in x]
+
+    @property
     def pictures(self):
         """The pictures of the page, decoded from what the browser receives."""
         return [unpacked(x.proto.bytes) for x in self.get("bidi_component") if x.proto.bytes]

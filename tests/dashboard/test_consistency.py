@@ -323,7 +323,6 @@ def test_plan_names_negatives_and_instances_and_its_curve_crosses_there():
     assert shown.loc["C > A", "Instances at m = 100"] == "not reachable"
     size = row_of(other, "C", "B")["instances"]
     assert shown.loc["C > B", "Instances at m = 100"] == f"{size:,}"
-    # The exact Recall@10 of A and of B is 0.
     assert shown.loc["A = B", "Negatives for 95 %"] == "not reachable"
     at.pick("wanted", "80 %")
     less = row_of(negatives_needed("Recall@10", sets, 0.8, **HOW), "C", "A")["m"]
@@ -404,7 +403,7 @@ def test_an_own_file_becomes_a_sentence_a_table_and_a_script_that_reads_it():
     ranks = pd.DataFrame({"A": [3, 40, 7, 800], "B": [5, 20, 300, 60], "n": 900})
     at = page(metrics=["AP"]).upload("mine.csv", ranks.to_csv(index=False).encode())
     at.press("paper")
-    paragraph, latex, bibtex, script = [code.value for code in at.code][-4:]
+    paragraph, latex, bibtex, script = at.codes[-4:]
     for name in "AB":  # AP of one relevant item is 1 / rank
         exact = (1 / ranks[name]).mean()
         assert percent(exact) in paragraph
@@ -443,6 +442,8 @@ def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decid
     lines = {x["name"]: array(x["y"]) for x in fig["data"]}
     full, stopped = lines["full ranking of fewer instances"], lines["stop when decided"]
     assert np.all(np.isnan(stopped) | (stopped < full))
+    dots = [array(x["y"])[0] for x in fig["data"] if x["mode"] == "markers"]
+    assert min(dots) > 10 ** fig["layout"]["yaxis"]["range"][0]  # all designs have an error here
     # In the best order the items above the relevant item are scored first: no proxy costs less.
     least = [np.where(x.ranks <= 10, x.n - 1, 10).mean() for x in sd.example("movielens-xyz")]
     reached = f"{round(6040 * 100 / np.mean(least)):,}"
@@ -462,7 +463,7 @@ SIZES = [("MovieLens 1M: X, Y, Z", 6_040, 3_687), ("Three toy recommenders", 5, 
 
 @pytest.mark.parametrize(("source", "users", "size"), SIZES)
 def test_the_snippet_runs_as_printed(source, users, size, capsys):
-    (code,) = (x.value for x in instead(source=source, m="20").code)
+    (code,) = instead(source=source, m="20").codes
     exec(code, {})
     run, mean = capsys.readouterr().out.splitlines()
     finished = rf"Evaluation\(\d+ of {users} users finished, k = 10, scored: 'mine' \d+\)"

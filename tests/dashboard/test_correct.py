@@ -91,9 +91,8 @@ def test_own_weights_are_the_prior_of_the_core_in_sentence_picture_and_files(mon
     assert ranks.tolist() == [1, 2, 3, 4, 5, 6]
     np.testing.assert_allclose(drawn, 100 * fit.values, atol=1e-9)
     assert "5 of them above 0; rank 1 has half of their sum" in at.captions
-    # The copied function and the files hold every digit.
     scope = {}
-    exec(next(c.value for c in at.code if c.value.startswith("values = [")), scope)
+    exec(next(code for code in at.codes if code.startswith("values = [")), scope)
     assert [scope["corrected"](t) for t in ranks] == fit.values.tolist()
     taken = at.exports(monkeypatch)
     assert taken["Vector as CSV"] == vector_csv(fit)
@@ -155,7 +154,7 @@ def test_what_it_costs_follows_section_5_5_and_figure_6():
     # uncorrected "needs more than m = 1000". With our ranks the values are 52 and 970.
     at = page(sheet="What it costs", costs="On real ranks")
     assert "BV 0.1 orders X and Y right from m = 52; uncorrected from m = 970." in at.said
-    table = at.dataframe[0].value.set_index("recommender")
+    table = at.table[0].value.set_index("recommender")
     # Table 3 of the paper, Recall@10 of Y in %: exact 8.84; BV 0.1 has 6.95 ± 0.21 over 100 runs.
     assert float(table.loc["Y", "exact"]) == 8.84
     y = next(rs for rs in sd.example("movielens-xyz") if rs.system == "Y")

@@ -191,7 +191,6 @@ def test_what_contradicts_the_assumption_or_is_unlike_is_not_estimated_side_by_s
     data = b"system,sampled_rank,count\nX,60,900\nX,70,900\nY,62,900\nY,75,900\n"
     at = ranks_page().upload("late.csv", data).give_n(10_000)
     assert at.numbers["If ranks fall off"] == "contradicted"
-    # No estimate may assume what the samples contradict.
     assert "contradict what side by side assumes: shown is the MLE." in at.captions
     assert "Estimated (MLE)" in at.headline
     assert "contradict that ranks fall off" in at.captions

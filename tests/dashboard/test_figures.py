@@ -151,7 +151,6 @@ def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
     assert list(dict(zip(zip(x, y, strict=True), told, strict=True))[1, 2]) == ["AUC", 2]
     marked = [s for s in fig.layout.shapes if s.line.width > 2]
     assert [(s.x0, s.y0) for s in marked] == [(0.52, 1.54)]
-    # Names beside the tiles are text; long names break.
     assert consistency.pair_name("X", "Y") == "X, Y"
     assert consistency.pair_name("<b>model-001", "model-002").startswith("&lt;b&gt;")
     assert "<br>" in consistency.pair_name("model-001", "model-002")
@@ -215,12 +214,13 @@ def test_vector_draws_at_most_400_points(m):
 
 def test_bars_of_risks_of_differences_and_chances_over_m():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 0.0009)}, instances=9)
-    ends, most = [line.x for line in fig.data], 800 + 400 / 9  # ends of bias² and variance by row
-    np.testing.assert_allclose(ends, np.array([[0, 800], [800, most], [0, 4], [4, 5]]) / most)
-    assert written(fig)[1] == "<b>BV 0.1</b>  2.00² + 1.00²"
-    # A huge variance is cut off at four times the largest bias².
+    ends, most = [line.x for line in fig.data], 800 + 400 / 9  # squares of bias and error by row
+    squares = np.array([[0, 800], [800, most], [0, 4], [4, 5]])
+    np.testing.assert_allclose(ends, np.sqrt(squares / most))
+    assert written(fig)[1] == "<b>BV 0.1</b>  √(2.00² + 1.00²)"
+    # A huge error is cut off at twice the largest bias.
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 1e12)}, instances=1)
-    np.testing.assert_allclose(fig.data[0].x, [0, 0.25])
+    np.testing.assert_allclose(fig.data[0].x, [0, 0.5], rtol=1e-6)
     assert fig.layout.xaxis.range[1] < 1.1
     pairs = ["Y > X", "Z > X"]
     fig = consistency.chances(pairs, [0.3, 0.9], [0.2, np.nan], [0.45, np.nan])

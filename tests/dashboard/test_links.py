@@ -123,7 +123,6 @@ TRAVELS = (
 @pytest.mark.parametrize("address", TRAVELS)
 def test_a_link_reproduces_the_page(address):
     at = opened(address)
-    # Default settings are not part of the link.
     assert at.link == {"v": ["1"], **parse_qs(address.partition("?")[2])}
     again = Page(address.partition("?")[0], **at.link)
     assert not again.error
@@ -173,7 +172,6 @@ DRAWN |= {f"consistency?{TOY}&answers=Numbers&numbers_view=Distribution": 3}
 
 @pytest.mark.parametrize(("address", "least"), DRAWN.items())
 def test_pictures_hold_only_what_plotly_knows(address, least):
-    # Streamlit does not validate the figures that it sends.
     pictures = opened(address).specs
     assert len(pictures) >= least
     for spec in pictures:

@@ -99,7 +99,7 @@ def test_frames_on_correct_hold_what_the_core_says(slider, number):
     both = bias2 + variance / 6_040
     plain = sd.correction("uncorrected").fit(metric, sampling).risk()
     longest = max(both, plain[0] + plain[1] / 6_040)
-    shares = np.array([0, bias2, bias2, both]) / longest
+    shares = np.sqrt(np.array([0, bias2, bias2, both]) / longest)
     assert [*ends, *more] == pytest.approx(shares, rel=1e-5)
     (sentence,), numbers = frame["texts"].values()
     assert size(bias2**0.5) in sentence.replace("\u00a0", " ")

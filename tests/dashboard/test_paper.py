@@ -65,8 +65,8 @@ def test_stecks_table_2_beside_ours_and_his_theorem_until_its_assumption_is_viol
     assert shown.loc["AllRank-Regression"].iloc[1] == f"0.933 → {ours:.3f} ✓"
     assert shown.loc["bestseller list 3"].iloc[1].startswith("0.880 → ")
     assert "9 of 9 cells match" in at.said
-    (code,) = at.code
-    assert 'EXPERIMENTS["steck"]' in code.value
+    (code,) = at.codes
+    assert 'EXPERIMENTS["steck"]' in code
     # Of ranks 1 + i + i², i = 0..19, 7 of 20 are in the top 5 % of 1,000; ATOP is 1 - 133/999.
     for times, says in ((1, "The theorem holds"), (9, "Unbiased only if")):
         at = page(item="Steck 2010", times=times)

@@ -128,14 +128,12 @@ def test_zero_based_can_be_said_and_taken_back():
     add, fits = "The ranks count from 0: add 1", A.replace(b"800,800", b"700,800")
     at = Chooser(a_csv=A.replace(b"u,1,", b"u,0,"))
     assert "count from 0" in at.trouble
-    # Rank 800, counted from 0, is beyond n = 800.
     assert "rank 800 counting from 0" in at.click(add).trouble
     at = Chooser(a_csv=fits.replace(b"u,1,", b"u,0,")).click(add)
     assert at.ranks == {"X": [4, 6], "Y": [1, 701]}
     assert "zero_based=True" in at.source.python
     assert "1 was added" in at.understood
     assert "count from 0" in at.choose("zero_based", "1").trouble
-    # Ranks may count from 0 even if no rank is 0.
     assert Chooser(a_csv=fits).choose("zero_based", "0").ranks == {"X": [4, 6], "Y": [2, 701]}
 
 
@@ -236,7 +234,6 @@ def test_pasted_ranks_have_a_script_too():
             at.say_n(900)
         assert at.trouble is None
         assert at.scripted(python)
-    # A page can fill in pasted ranks for the reader.
     at = Chooser().click("Load")
     assert at.segmented_control(key="source").value == "Paste ranks"
     assert at.ranks == {"P": [1], "Q": [2]}
@@ -251,7 +248,6 @@ def test_lost_files_are_asked_for(monkeypatch):
     again = Page("consistency", source="Upload a file", ranks_file_given="1")
     assert again.complaint == uploads.GONE
     assert not again.upload("a.csv", A).error
-    # If one of several files is lost, the others still count.
     assert not Chooser(a_csv=A, b_csv=B).warning
     monkeypatch.setattr(uploads, "lost", lambda widget: widget == "ranks_file")
     at = Chooser(a_csv=A, b_csv=B)

@@ -334,18 +334,11 @@ def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, refuse
 
 #: Folder names that engines write, and the system that each encodes; the last is Hive's blank cell.
 PARTITIONS = {
-    "system=iALS d=16": "iALS d=16",
-    "system=a%2Fb%20c%3Dd": "a/b c=d",
-    "system=%C3%9Cber": "Über",
-    "system=100%": "100%",
-    "system=007": "007",
-    "system=a+b": "a+b",
-    "system=it's": "it's",
-    "system=x=system=y": "x=system=y",
-    "system=NULL": "NULL",
-    "system=1e3": "1e3",
+    "system=iALS d=16": "iALS d=16", "system=a%2Fb%20c%3Dd": "a/b c=d", "system=%C3%9Cber": "Über",
+    "system=100%": "100%", "system=007": "007", "system=a+b": "a+b", "system=it's": "it's",
+    "system=x=system=y": "x=system=y", "system=NULL": "NULL", "system=1e3": "1e3",
     "system=__HIVE_DEFAULT_PARTITION__": None,
-}
+}  # fmt: skip
 
 
 def partitioned(folder, table, names=PARTITIONS):

@@ -99,7 +99,6 @@ def test_nothing_is_fetched_and_plotly_is_there_once():
     assert "url(" not in style
     assert "prefers-color-scheme: dark" in style
     assert "@media print" in style
-    # A long table is cut, and equal input gives an equal file.
     table = pd.DataFrame({"better": ["A"] * 1234, "m": range(1234)})
     first, second = (html_report(found, [("One", figure())], {"Long": table}) for _ in range(2))
     page = Reader(first)

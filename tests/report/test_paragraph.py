@@ -149,7 +149,6 @@ SAID = [
      "Recall@10, and from m = 12 on by AP"),
     (([[2, 2], [1, 1]], [[1, 1], [2, 2]], 0.01, [None, None]), {},
      "they are not in the order of the full ranking by Recall@10 or AP."),
-    # Metrics by which all pairs are tied are not named.
     ((TIED, [[3, 3, 3], [2, 2, 2]], 0.7, [1, 1, None]), {},
      "the order of the full ranking by Recall@10 and AP."),
     (([[2, 2], [1, 2]], [[1, 2], [2, 1]], 0.7, None), {},
@@ -302,5 +301,4 @@ def test_what_is_cited_and_nothing_else_and_what_its_sources_say():
         assert found_kind == kind
         assert fields.items() >= wanted.items()
         assert wanted.get("doi", "") in README.read_text(encoding="utf-8")
-    # sampledash has no named author.
     assert not {"author", "url", "year", "doi"} & set(made["sampledash"][1])

@@ -61,7 +61,6 @@ SHOWN = [
     # Table 3 of Krichene & Rendle is in percent; it prints 7.60 for X, which is 7.58 here.
     ({"printed": 7.60, "ours": 7.5828, "difference": -0.0172}, "Printed|Ours|Difference",
      "7.6|7.583|-0.0172"),
-    # Values that differ only by rounding errors are equal.
     ({"better": "A", "worse": "B", "exact": -3e-15}, ANY, "A|B|0.00"),
     # The ends of a range are not chances, so 0 is printed as 0.00 and not as <0.01.
     ({"first": "A", "second": "B", "low": -0.05, "high": 0.0},
@@ -76,7 +75,6 @@ SHOWN = [
      "Recall@10|A|B|0.00|>-0.01|tied|–|–"),
     ({name: [each[2]] for name, each in PAIRS.items()}, ANY,
      "Recall@10|Z|Y|0.58|<0.01|undecided|–|50.00"),
-    # A missing value is explained: not given, or no range exists.
     ({"system": "A", "m": None, "instances": pd.NA, "low_if_falling": np.nan, "low": np.nan},
      "System|m|Instances|At least, if ranks fall off (%)|At least (%)",
      "A|not given|not given|no range|–"),
@@ -179,7 +177,6 @@ def test_no_spreadsheet_runs_a_name(first):
     table = pd.DataFrame({"system": [name], name: [0.5]})
     head, row = csv.reader(io.StringIO(as_csv(table), newline=""))
     assert head[1] == row[0] == "'" + name
-    # A negative number is not a formula.
     assert as_csv(pd.DataFrame({"exact": [-0.5]})).splitlines()[1] == "-0.5"
 
 
@@ -194,7 +191,6 @@ def test_odd_tables_and_intervals_which_become_two_columns():
     curve = sd.curve("Recall@10", sd.example("paper-abc"), [1, 99])
     assert as_csv(curve).splitlines()[0] == "m,A,B,C"
     assert [row[0] for row in cells(as_markdown(curve))[2:]] == ["1", "99"]
-    # A system may have the same name as the index of the table, m.
     twice = pd.DataFrame({"m": [0.5]}, index=pd.Index([7], name="m"))
     assert as_csv(twice) == "m,m\n7,0.5\n"
     nameless = pd.DataFrame({"AP": np.array([1, 2.5], dtype=object)}, index=[7, 9])

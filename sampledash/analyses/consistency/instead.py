@@ -208,7 +208,7 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     for name, color in zip(names, colors, strict=True):
         # A logarithmic axis cannot show an error of 0. The dot of a design without error (or
         # without a result at this budget) is therefore put below the visible range.
-        off = 100 * now.get(name, 0.0) or low / 10
+        off = 100 * now.get(BEST if name == ORDER else name, 0.0) or low / 10
         marker = {"color": color, "size": 9}
         data.append(theme.dots([budget], [off], marker, name="", hoverinfo="skip"))
     up = np.log10([low, top]).tolist()

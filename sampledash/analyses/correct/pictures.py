@@ -109,7 +109,7 @@ def vector(
 def risks(
     errors: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
 ) -> theme.Picture:
-    """Draw squared bias and variance / |D| of each correction, as a stacked bar of thick lines.
+    """Draw the root mean squared error of each correction, as a bar: up to its bias, and beyond.
 
     ``errors`` maps a correction to its squared bias and its variance for one draw. |D| is the
     number of ``instances``; their mean has 1/|D| of the variance of one draw.
@@ -117,28 +117,27 @@ def risks(
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
     variance = variance / instances
-    # ``end`` is the length of the longest bar, but a huge variance is cut off so that other bars
+    bias, error = np.sqrt(bias2), np.sqrt(bias2 + variance)
+    # ``end`` is the length of the longest bar, but a huge error is cut off so that other bars
     # remain visible. All lengths are divided by ``end``, so that the range of the axis is constant.
-    end = max(min(float((bias2 + variance).max()), 4 * float(bias2.max()) + 1e-9), 1e-9)
+    end = max(min(float(error.max()), 2 * float(bias.max()) + 1e-5), 1e-5)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
     bars, marks = [], []
-    for i, (recipe, color, bias, scatter) in enumerate(
-        zip(rows, colors, bias2, variance, strict=True)
-    ):
-        parts = ((0.0, bias, color), (bias, bias + scatter, theme.faded(color, 0.35)))
+    for i, (recipe, color) in enumerate(zip(rows, colors, strict=True)):
+        parts = ((0.0, bias[i], color), (bias[i], error[i], theme.faded(color, 0.35)))
         bars += [
             theme.curve([start / end, stop / end], [i, i], {"width": 12, "color": hue}, "")
             for start, stop, hue in parts
         ]
-        text = f"<b>{recipe}</b>  {root(bias)}² + {root(scatter)}²"
+        text = f"<b>{recipe}</b>  √({root(bias2[i])}² + {root(variance[i])}²)"
         marks.append(theme.note(0, i, text, font={"size": 13, "color": color}, **beside))
     return theme.figure(
         bars,
         dark=dark,
         height=40 + 36 * len(rows),
         annotations=marks,
-        title=f"bias² + variance / {count(instances)}, in (%)²",
+        title=f"√(bias² + variance / {count(instances)}), in %",
         revision="risks",
         hovermode=False,
         margin={"l": 8, "r": 8, "t": 34, "b": 4},

@@ -37,7 +37,7 @@ def show(focus: Focus) -> None:
     st.caption(say.best_order())
     if focus.metric.k is not None:
         st.caption("For your own scorer: put it in place of the line that is returned")
-        st.code(designs.snippet(focus, budget), language="python")
+        page.code(designs.snippet(focus, budget), "designs_code")
 
 
 def _budget(m: int, most: int) -> int:

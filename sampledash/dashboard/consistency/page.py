@@ -40,12 +40,13 @@ def show() -> None:
     """Draw the page: the choice of ranks, then the result."""
     state.stamp(ranks.OFFERED)
     # The choice of ranks comes first, because it decides n.
-    source, problem = ranks.choose()
-    ends = None if source is None else source.largest_cutoff
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        page.metric_chips()
-        if ends is None:
-            _settings(source)
+    with st.container(key="above"):
+        source, problem = ranks.choose()
+        ends = None if source is None else source.largest_cutoff
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            page.metric_chips()
+            if ends is None:
+                _settings(source)
     lock = (state.DEFAULTS["n"], "") if source is None else judged.locked_n(source)
     if problem is not None:  # ``source`` is then the last valid data, if any
         lock = lock[0], ranks.NOT_KNOWN
@@ -284,7 +285,7 @@ def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
         names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
         st.html(pictures.legend(names, more=more, dark=page.is_dark()))
     fig, alt = _drawn(focus, before, view, page.is_dark()), words.marked_flips(focus, focus.x)
-    page.picture(fig, key=CURVE, dim=dim, alt=alt)
+    page.picture(fig, key=CURVE, dim=dim, alt=alt, drags="m")
     if not dim:
         st.caption(words.marked_flips(focus, focus.x, system_name))
 

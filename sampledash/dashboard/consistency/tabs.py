@@ -382,17 +382,17 @@ def _dialog(focus: Focus) -> None:
     facts = focus.result
     text, latex, cite, script = st.tabs(["Paragraph", "LaTeX", "BibTeX", "Python"])
     with text:
-        st.code(paragraph(facts), language=None, wrap_lines=True)
+        page.code(paragraph(facts), "paper_text")
         st.caption(
             "For the evaluation section, from the numbers of this page. The copy button is at the "
             "upper right of the text."
         )
     with latex:
-        st.code(paragraph(facts, latex=True), language="latex", wrap_lines=True)
+        page.code(paragraph(facts, latex=True), "paper_latex")
     with cite:
-        st.code(bibtex(facts), language=None, wrap_lines=True)
+        page.code(bibtex(facts), "paper_bibtex")
     with script:
-        st.code(python_script(facts), language="python", wrap_lines=True, height=360)
+        page.code(python_script(facts), "paper_script", 360)
         st.caption("Prints the same numbers from Python.")
     code, name = partial(python_script, facts), "sampledash_verdict.py"
     with st.container(horizontal=True):

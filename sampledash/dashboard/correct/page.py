@@ -58,7 +58,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="above"):
         sliders.metric()
         prior = _settings()
     given = None
@@ -116,8 +116,7 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
 
 def _below(q: Question) -> None:
     """Draw the details below the answer."""
-    with st.expander("Why?", icon=":material/lightbulb:", key="why", bind="query-params"):
-        _why(q)
+    page.why(lambda: _why(q))
     with st.container(horizontal=True):
         fit = q.fit()
         name = "-".join(f"sampledash {q.metric} {q.taken} m {q.sampling.m}".split())

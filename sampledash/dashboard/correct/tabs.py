@@ -50,14 +50,14 @@ def vector(q: Question) -> None:
         str(q.taken): [words.size(float(x)) for x in fit(top)],
     }
     with left:
-        st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch", key="correct_head")
+        st.table(pd.DataFrame(table), hide_index=True)
         if q.sampling.m + 1 > len(top):
             st.caption(f"{count(q.sampling.m + 1)} values in all.")
     with right:
         st.caption("The same from Python")
-        st.code(words.script(fit), language="python", wrap_lines=True)
+        page.code(words.script(fit), "vector_script")
         st.caption("All values as a function, to copy")
-        st.code(words.function(fit), language="python", height=140, wrap_lines=True)
+        page.code(words.function(fit), "vector_function", 140)
 
 
 def costs(q: Question) -> None:
@@ -134,7 +134,7 @@ def movielens(q: Question) -> None:
         beyond = {x.system: [value] for x, value in zip(sets, means.tolist(), strict=True)}
         notes += outside(beyond, str(correction))
     st.caption(f"{metric} in %, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")
-    st.dataframe(pd.DataFrame(table), hide_index=True, key="correct_real_table")
+    st.table(pd.DataFrame(table), hide_index=True)
     for note in notes:
         st.caption(note)
 

@@ -12,7 +12,7 @@ WHAT = {
     "A printed table": estimate_page.show_table,
 }
 state.stamp({"what": (WHAT, "A metric"), **metric_page.OFFERED, **estimate_page.OFFERED})
-row = st.container(horizontal=True, vertical_alignment="bottom")
+row = st.container(horizontal=True, vertical_alignment="bottom", key="above_parts")
 about = (
     "A metric: its corrected vector. Sampled ranks, or a table printed in a paper: what they tell "
     "of the metric on all items."

@@ -3,7 +3,7 @@ import "./address.js";
 // when the reader changes the theme; see page.outline in page.py.
 const scheme = () => getComputedStyle(document.querySelector(".stApp")).colorScheme;
 let due = null;
-const PLACES = ".katex-display, [data-testid=stCode] pre, [data-testid=stTable] div";
+const PLACES = ".katex-display, [data-testid=stTable] div";
 const reach = () => {
   due = null;
   for (const place of document.querySelectorAll(PLACES)) {
@@ -12,6 +12,9 @@ const reach = () => {
     else place.removeAttribute("tabindex");
   }
 };
+// Embedded, a page is its sentence, picture and sliders; see style.css.
+const embedded = new URLSearchParams(location.search).get("embed") === "true";
+document.body.classList.toggle("sampledash-embedded", embedded);
 const later = () => { due ??= requestIdleCallback(reach, { timeout: 1000 }); };
 export default function ({ data, parentElement, setTriggerValue }) {
   const titles = data.map((title, level) => {

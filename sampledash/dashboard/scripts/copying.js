@@ -1,23 +1,33 @@
-// A button that copies the link to the page, and says so; see page.copy_link.
-const SAID = 2500;  // milliseconds
+// A button that copies a text or the link to the page, and says so; see page.code and page.copy_link.
+const SAID = 2500;  // milliseconds for which the button says that it has copied
 const copy = async (text) => {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const field = document.createElement("textarea");  // over http a browser offers no clipboard
+  const field = document.createElement("textarea");  // browsers give no clipboard to http pages
   field.value = text;
   document.body.append(field);
   field.select();
   document.execCommand("copy");
   field.remove();
 };
-export default function ({ data, parentElement }) {
-  const button = parentElement.querySelector("button") ?? document.createElement("button");
-  const { label, copied, link } = data;
-  parentElement.classList.add("sampledash-copy");
-  parentElement.append(button);
-  button.textContent = label;
+const built = (parent) => {
+  const place = parent.appendChild(document.createElement("div"));
+  place.className = "sampledash-copy";
+  const shown = place.appendChild(document.createElement("pre"));
+  shown.tabIndex = 0;  // a long text scrolls
+  const button = place.appendChild(document.createElement("button"));
   button.setAttribute("aria-live", "polite");
+  return place;
+};
+export default function ({ data, parentElement }) {
+  const place = parentElement.querySelector(".sampledash-copy") ?? built(parentElement);
+  const { label, copied, link, text, height } = data;
+  const [shown, button] = place.children;
+  shown.hidden = text === undefined;
+  shown.textContent = text ?? "";
+  if (height) shown.style.maxHeight = `${height}px`;
+  button.textContent = label;
   button.onclick = async () => {
-    await copy(location.origin + location.pathname + link);
+    await copy(text ?? location.origin + location.pathname + link);
     button.textContent = copied;
     setTimeout(() => { button.textContent = label; }, SAID);
   };

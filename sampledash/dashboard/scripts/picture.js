@@ -7,6 +7,7 @@ const plotly = window.sampledashPlotly;  // app.py begins to load Plotly
 const unpack = window.sampledashUnpack ??= (bytes) =>
   new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 const CONFIG = { displayModeBar: false };
+const CAPTION = 24;  // pixels below a downloaded picture
 const leaves = (node) => {
   const found = [], walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) if (walk.currentNode.data) found.push(walk.currentNode);
@@ -184,21 +185,79 @@ class Picture {
     await this.settle();
     (await plotly).Plots.resize(this.graph);
   }
+  // Downloads the picture, with the settings below it as a caption.
   async take(format) {
-    const Plotly = await plotly;
+    const Plotly = await plotly, { graph, name, alt, caption } = this;
     await this.settle();
-    const { name, alt } = this;
-    const size = { width: this.graph.clientWidth, height: this.graph.clientHeight };
+    const { clientWidth: width, clientHeight: height } = graph;
+    const drawn = await Plotly.toImage(graph, { format: "svg", width, height });
+    const escaped = (text) => new Option(text).innerHTML, high = height + CAPTION;
+    const { color, fontFamily } = getComputedStyle(graph);
+    const below = `<text x="12" y="${height + 12}" fill="${color}" font-size="12" `
+      + `font-family="${escaped(fontFamily).replaceAll('"', "'")}">${escaped(caption)}</text></svg>`;
+    const svg = decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1))
+      .replace(/<svg[^>]*>/, (tag) => `${tag.replace(/ (width|height|viewBox)="[^"]*"/g, "").slice(0, -1)} `
+        + `width="${width}" height="${high}" viewBox="0 0 ${width} ${high}"><title>${escaped(alt)}</title>`)
+      .replace(/<\/svg>\s*$/, below);
     const link = document.createElement("a");
     link.download = `${name}.${format}`;
-    link.href = await Plotly.toImage(this.graph, { format, scale: 2, ...size });
-    if (format === "svg") {
-      const title = new Option(alt).innerHTML;
-      const svg = decodeURIComponent(link.href.split(",").slice(1).join(","));
-      const said = svg.replace(/<svg[^>]*>/, (tag) => `${tag}<title>${title}</title>`);
-      link.href = URL.createObjectURL(new Blob([said], { type: "image/svg+xml" }));
-    }
+    link.href = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    if (format === "png") link.href = await pixels(link.href, width, high);
     link.click();
+  }
+}
+// A picture as PNG, with two pixels for one.
+const pixels = async (url, width, height) => {
+  const image = Object.assign(new Image(), { src: url });
+  await image.decode();
+  const canvas = Object.assign(document.createElement("canvas"), { width: 2 * width, height: 2 * height });
+  canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
+  return canvas.toDataURL("image/png");
+};
+// Lets the reader drag the upright line of a picture, which is at the number of a slider.
+const NEAR = 9;  // pixels
+class Handle {
+  constructor(graph) {
+    this.graph = graph;
+    this.held = null;  // {axis, off}: the axis of the line, and its distance from the pointer
+    const on = (kind, does) => graph.addEventListener(kind, does, true);
+    on("pointerdown", (event) => this.grasp(event));
+    on("pointermove", (event) => this.drag(event));
+    for (const kind of ["pointerup", "pointercancel"]) on(kind, () => this.release());
+  }
+  get slider() {
+    const { drags } = this.graph.sampledash;
+    return drags && document.querySelector(`.sampledash-cell[data-name="${drags}"]`)?.slider;
+  }
+  // The line near the pointer: its axis, and its middle in pixels.
+  line({ clientX, clientY }) {
+    for (const path of this.graph.querySelectorAll(".shapelayer path")) {
+      const { x0, x1, xref = "x" } = this.graph.layout.shapes[path.dataset.index] ?? {};
+      const { left, right, top, bottom } = path.getBoundingClientRect(), middle = (left + right) / 2;
+      const near = Math.abs(clientX - middle) < NEAR && clientY >= top && clientY <= bottom;
+      if (x0 === x1 && near) return { axis: this.graph._fullLayout[`xaxis${xref.slice(1)}`], middle };
+    }
+    return null;
+  }
+  grasp(event) {
+    const line = this.slider && event.button === 0 && event.pointerType !== "touch" && this.line(event);
+    if (!line) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.graph.setPointerCapture(event.pointerId);
+    const { axis, middle } = line;
+    this.held = { axis, off: axis.d2p(this.slider.number) - middle };
+  }
+  drag(event) {
+    this.graph.classList.toggle("grip", Boolean(this.held ?? (this.slider && this.line(event))));
+    if (!this.held) return;
+    const { axis, off } = this.held, { low, high } = this.slider;
+    const number = Math.round(axis.p2d(event.clientX + off));
+    this.slider.move(Math.min(Math.max(number, low), high));
+  }
+  release() {
+    if (this.held) this.slider.commit();
+    this.held = null;
   }
 }
 const built = (parent) => {
@@ -209,6 +268,7 @@ const built = (parent) => {
   const row = document.createElement("div");
   row.className = "sampledash-take";
   graph.sampledash = new Picture(graph);
+  new Handle(graph);
   graph.onpointerenter = () => graph.sampledash.settle();
   for (const format of ["png", "svg"]) {
     const button = document.createElement("button");
@@ -225,7 +285,7 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   const graph = parentElement.querySelector(".sampledash-graph") ?? built(parentElement);
   const picture = graph.sampledash;
   picture.data = data;
-  const { figure, alt, name, dim, hears } = await unpack(data);
+  const { figure, alt, name, dim, hears, drags, caption } = await unpack(data);
   if (picture.data !== data) return;  // a newer picture has come
   // Screen readers skip the content of an "img", but a slider has to be announced.
   graph.setAttribute("role", figure.layout.sliders ? "group" : "img");
@@ -233,7 +293,7 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   graph.style.height = `${figure.layout.height}px`;
   graph.style.opacity = dim ? 0.3 : 1;
   graph.classList.toggle("hears", hears);
-  Object.assign(picture, { alt, name });
+  Object.assign(picture, { alt, name, drags, caption });
   picture.clicked = hears && ((what) => setTriggerValue("picked", what));
   picture.show(figure);
 }
