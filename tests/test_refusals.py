@@ -486,6 +486,5 @@ def test_a_wrong_argument_is_refused_in_a_sentence_of_ours() -> None:
 def test_whole_numbers_are_scores_and_a_tolerance_that_nothing_exceeds_costs_nothing() -> None:
     found = sd.ranks_from_scores([[3, 1, 2], [5, 5, 9]], [2, 0])
     assert (found.ranks.tolist(), found.ties.tolist()) == ([2, 2], [0, 1])
-    # RR is at most 1, so no candidate needs a score.
     assert sd.deciding_cutoff("RR@2", 3, tolerance=1) == 0
     assert sd.proxy_cost("RR@2", [1, 2, 3], [3, 1, 2], 0, tolerance=1) == 0

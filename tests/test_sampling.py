@@ -215,7 +215,6 @@ def test_complete_samples_do_not_vary_and_of_others_the_generator_decides() -> N
     for metric, rs in product(["AUC", "AP", "Recall@3"], [OWN_N, SEVERAL]):
         runs = sd.simulate(metric, rs, 500, 5, np.random.default_rng(0), scheme=WITHOUT)
         assert runs == pytest.approx(np.full(5, sd.mean(metric, rs)), rel=1e-14)
-    # One instance, m = 3: the sampled AP is 1, 1/2, 1/3 or 1/4.
     five, seeded = sd.RankSet("S", [5], 9), map(np.random.default_rng, (0, 0, 1))
     one, same, other = (sd.simulate("AP", five, 3, 500, rng) for rng in seeded)
     assert set(np.round(1 / one, 9)) == {1.0, 2.0, 3.0, 4.0}

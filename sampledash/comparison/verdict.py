@@ -240,7 +240,7 @@ class Pairs:
         if at < len(self.orders.means):
             return np.asarray(self.orders.means[at])
         # This m is above all evaluated m.
-        return expected_means(self.metrics, self.sets, [self.m], self.protocol)[0]
+        return np.asarray(expected_means(self.metrics, self.sets, [self.m], self.protocol)[0])
 
     @cached_property
     def std(self) -> Floats:

@@ -330,7 +330,7 @@ def _estimates(answer: result.Result[result.Question]) -> None:
     printed = {"Estimator": [*wanted, *known.values()]}
     for row, values in zip(answer.rows, table[[*wanted, *known]].to_numpy(float), strict=True):
         printed[system_name(row.name)] = list(map(percent, values))
-    st.table(pd.DataFrame(printed), hide_index=True)
+    page.cells(pd.DataFrame(printed))
     for note in outside({name: table[name].tolist() for name in wanted}):
         st.caption(escaped(note))
     page.take(table, "estimates")

@@ -75,11 +75,10 @@ def _answer() -> None:
         for metric in q.metrics:
             for note in cutoff_holds_all(metric, q.sampling.n, q.sampling.m):
                 st.caption(note)
-        if q.note:
-            st.caption(q.note)
         if pin:
             pin.note()
     if not shown:
+        st.caption("Dimmed above: the picture of the default settings.")
         live.follow()
         return
     dim = problem is not None
@@ -171,11 +170,8 @@ def _check() -> Question:
         )
     if not metrics:
         raise ValueError("no metric is chosen: pick at least one above the picture")
-    rank, note = int(state.value("rank", DEFAULTS)), ""
-    if rank > sampling.n:
-        note = f"Rank {count(rank)} is beyond n = {count(sampling.n)}: showing the last rank."
-        rank = sampling.n
-    metrics[0](rank, sampling.n)  # raises a ValueError for a rank below 1
+    rank = int(state.value("rank", DEFAULTS))
+    metrics[0](rank, sampling.n)  # raises a ValueError for a rank that is not in 1..n
     if m > LIVE:
         page.require_agreed(
             sampling,
@@ -183,14 +179,14 @@ def _check() -> Question:
             f"up to m = {count(LIVE)} the picture follows by itself.",
             f"Compute m = {count(m)}",
         )
-    return _question(settings, rank, note)
+    return _question(settings, rank)
 
 
-def _question(settings: state.Settings, rank: int, note: str = "") -> Question:
+def _question(settings: state.Settings, rank: int) -> Question:
     chip, metrics = st.session_state.get("focus"), settings.metrics
     focus = metrics[settings.chips.index(chip)] if chip in settings.chips else metrics[0]
     top = VIEWS[state.value("view", DEFAULTS)]
-    return Question(metrics, settings.sampling(), rank, top, focus, note)
+    return Question(metrics, settings.sampling(), rank, top, focus)
 
 
 def _sentence(result: Result) -> str:

@@ -23,6 +23,8 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, unbroken
 from sampledash.types import Progress
 
+# Cells that hold numbers, among them ranges, percentages and dashes for missing values.
+_NUMERIC = r"[\\*<>≥≤≈~]*\s*[-−–+±]?[\d–\\].*"
 Q = TypeVar("Q")
 R = TypeVar("R")
 T = TypeVar("T")
@@ -172,6 +174,8 @@ def pinned(now: Any, name: str = "") -> Pinned | None:
     settings begins with ``name``.
     """
     place = f"_pinned_{type(now).__module__}"
+    if state.went_back() and state.PIN not in st.query_params:
+        st.session_state.pop(place, None)
     pin: Pinned | None = st.session_state.get(place)
     state.put_in_address(state.PIN, "1" if pin is not None else "")
 
@@ -428,14 +432,28 @@ def take(table: Made, name: str) -> None:
             )
 
 
+def cells(printed: pd.DataFrame) -> None:
+    """Draw a table whose cells are Markdown; columns of numbers are aligned at the right.
+
+    Streamlit's own tables load a format library that is larger than the rest of most pages.
+    """
+
+    def line(texts: Iterable[Any]) -> str:
+        return f"| {' | '.join(str(x).replace('|', chr(92) + '|') for x in texts)} |"
+
+    columns = [printed[name].astype(str) for name in printed]
+    numbers = (x.str.fullmatch(_NUMERIC).all() for x in columns)
+    rules = ["---:" if right else "---" for right in numbers]
+    rows = printed.itertuples(index=False, name=None)
+    st.markdown("\n".join([line(printed.columns), line(rules), *map(line, rows)]))
+
+
 def table(printed: pd.DataFrame, whole: Made, name: str, *, rows: int | None = None) -> None:
     """Draw the first rows of ``printed``, whose cells are Markdown, and downloads of ``whole``.
 
     ``rows`` is the total number of rows. If None, ``printed`` holds all rows.
     """
-    # A > at the start of a cell is escaped, because Markdown would show the cell as a quotation.
-    cells = printed.head(MOST_ROWS).map(lambda cell: f"\\{cell}" if cell[:1] == ">" else cell)
-    st.table(cells, hide_index=True)
+    cells(printed.head(MOST_ROWS))
     total, shown = len(printed) if rows is None else rows, min(len(printed), MOST_ROWS)
     if total > shown:
         st.caption(f"{shown} of {count(total)} rows; all of them are in the downloads.")

@@ -165,7 +165,7 @@ def _table(number: int) -> None:
     chosen = chosen.assign(texts=texts, row=chosen["row"].map(", ".join))  # pair "XY" -> "X, Y"
     shown = chosen.pivot(index=down, columns=across, values="texts")
     shown = shown.loc[chosen[down].unique(), chosen[across].unique()].rename_axis(columns=None)
-    st.table(shown.reset_index(names="System" if down == "row" else "Column"), hide_index=True)
+    page.cells(shown.reset_index(names="System" if down == "row" else "Column"))
     st.caption(words.TEXTS[f"Table {number}"])
     for reason, cells in rows[~rows["matched"]].groupby("reason", sort=False):
         names = "; ".join(map(words.say.unmatched, cells["cell"], cells["text"], cells["ours"]))
@@ -184,7 +184,7 @@ def _trained() -> None:
         "Printed → ours, test half": [words.cell(x, 3) for x in printed.itertuples()],
         "Recommender": rows["recommender"],
     }
-    st.table(pd.DataFrame(lines), hide_index=True)
+    page.cells(pd.DataFrame(lines))
     st.caption(words.TEXTS["Steck, Table 2"])
     page.take(rows, "steck-table-2")
 
@@ -198,5 +198,5 @@ def _findings(rows: pd.DataFrame, name: str) -> None:
         "Ours": list(map(words.ours, rows["ours"], rows["what"])),
         "Verdict": list(map(words.say.verdict, rows["holds"], rows["note"])),
     }
-    st.table(pd.DataFrame(lines), hide_index=True)
+    page.cells(pd.DataFrame(lines))
     page.take(rows, name.lower().replace(" ", "-"))

@@ -83,17 +83,20 @@ def bar(
         keys = (*keys, *["odds"] * SCHEMES[choices.SCHEMES[chosen]].weighted)
     default = {**state.DEFAULTS, **(defaults or {})}
     with place:
-        _draw(keys, default, locked, late, lambda key: _bounds(key, keys, most))
+        _draw("bar", keys, default, locked, late, lambda key: _bounds(key, keys, most))
     return Bar(row, problem)
 
 
 def ladder(key: str, *, default: int, high: int) -> None:
     """Draw one slider outside the bar, for a number that only this part of a page uses."""
     with st.container(key=f"bar_{key}", gap=None):
-        _draw((key,), {key: default}, {}, (), lambda _: (None, (high, "the most that is drawn")))
+        _draw(
+            key, (key,), {key: default}, {}, (), lambda _: (None, (high, "the most that is drawn"))
+        )
 
 
 def _draw(
+    name: str,
     keys: Collection[str],
     defaults: Mapping[str, Any],
     locked: Mapping[str, str],
@@ -102,7 +105,8 @@ def _draw(
 ) -> None:
     """Draw a field for each number, and one component with the rails of all sliders."""
     rails = st.container(gap=None)
-    with st.container(key=f"fields_{'_'.join(keys)}", horizontal=True, gap=None):
+    # The keys do not depend on the numbers: a new element would end the drag of a slider.
+    with st.container(key=f"fields_{name}", horizontal=True, gap=None):
         # All fields are drawn before the rails: drawing a field puts the number in the address into
         # the session, and the ends of a rail can depend on the numbers of other fields.
         for key in keys:
@@ -118,7 +122,7 @@ def _draw(
         else:
             every.append(about | _rail(key, *bounds(key), late=key in late))
     with rails:
-        _SLIDERS(key=f"rails_{'_'.join(keys)}", data=every)
+        _SLIDERS(key=f"rails_{name}", data=every)
 
 
 def uses_cutoff(key: str = "metrics") -> bool:

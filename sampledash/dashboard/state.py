@@ -144,6 +144,12 @@ def caption() -> str:
     return f"sampledash: {', '.join(parts)}, negatives drawn {words}"
 
 
+def went_back() -> bool:
+    """Whether this run follows Back or Forward of the browser."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
 def put_in_address(key: str, written: str) -> None:
     """Write a text that belongs to no widget into the address; an empty text removes the key.
 
@@ -152,8 +158,7 @@ def put_in_address(key: str, written: str) -> None:
     or Forward: a write adds an entry to the browser's history, so that the next Back would only
     return to the page that wrote the entry.
     """
-    context = get_script_run_ctx()
-    if context is not None and context.is_history_navigation:
+    if went_back():
         return
     if written and st.query_params.get(key) != written:
         st.query_params[key] = written

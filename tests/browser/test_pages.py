@@ -60,6 +60,10 @@ def test_back_and_forward_show_each_change_again(page):
     rail(page, "rank").focus()
     page.keyboard.press("ArrowRight")
     seen("rank 10 scores")
+    go(page, "Correct")
+    says(page, "With 99 negatives")
+    page.go_back()  # to another page, with its values
+    says(page, "rank 10 scores")
     page.get_by_role("button", name="AUC").click()
     page.get_by_role("button", name="Reset").click()
     seen("With 100 of 9,999 negatives, rank 100")
@@ -211,7 +215,6 @@ def test_presenting_embedded_is_one_picture_without_menu(page):
         size = "e => parseFloat(getComputedStyle(e).fontSize)"
         assert headline(page).evaluate(size) > least
         assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-        # A presenter's remote control sends PageUp and PageDown.
         page.keyboard.press("PageDown")
         says(page, "6. ")
         guess = page.get_by_label("Your guess")

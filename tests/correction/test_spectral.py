@@ -41,7 +41,6 @@ def test_closed_form_in_exact_arithmetic() -> None:
 
     exact = [float(big(40, j) / big(299, j)) for j in range(41)]
     np.testing.assert_allclose(sd.eigenvalues(sd.Sampling(300, 40, WITHOUT)), exact, rtol=1e-12)
-    # For large n both schemes have the same eigenvalues.
     one, other = (sd.eigenvalues(sd.Sampling(10**9, 200, scheme)) for scheme in UNIFORM)
     np.testing.assert_allclose(one, other, atol=1e-6)
 

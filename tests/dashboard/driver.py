@@ -2,11 +2,14 @@
 
 import base64
 import json
+import re
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import numpy as np
+import pandas as pd
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.testing.v1 import AppTest
 
@@ -121,6 +124,16 @@ class Page(AppTest):
         """The query of the link to copy, as a dictionary of lists."""
         (link,) = (x["link"] for x in self.told if "link" in x)
         return parse_qs(link[1:])
+
+    @property
+    def table(self):
+        """The tables of the page, each with its cells as the DataFrame ``value``."""
+        every = []
+        for text in (m.value for m in self.markdown if m.value.startswith("| ")):
+            lines = (re.split(r"(?<!\\) \| ", line[2:-2]) for line in text.splitlines())
+            rows = [[cell.replace("\\|", "|") for cell in line] for line in lines]
+            every.append(SimpleNamespace(value=pd.DataFrame(rows[2:], columns=rows[0])))
+        return every
 
     @property
     def codes(self):

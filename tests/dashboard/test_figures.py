@@ -136,7 +136,6 @@ def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
     assert [t.line.dash for t in lines[2:]] == [lines[2].line.dash] * 2 != ["solid"] * 2
     assert [(a.text, a.x) for a in fig.layout.annotations] == [("10<br>▾", 1.0)]
     assert any(s.type == "rect" and s.x0 <= 1 and s.x1 >= 9 for s in fig.layout.shapes)
-    # The legend shows names as text, in the colours of their lines.
     html = consistency.legend(["X", "<i>Y"], dark=True)
     assert "&lt;i&gt;Y" in html
     assert "<i>" not in html
@@ -157,7 +156,6 @@ def test_curves_show_values_flips_and_the_wrong_stretch_and_tiles_every_pair():
 
 
 def test_a_histogram_holds_as_many_values_in_every_bar_beside_its_law():
-    # The number of hits of 400 with chance 0.3 is binomial.
     values, mass = np.arange(401) / 400, binom.pmf(np.arange(401), 400, 0.3)
     law = consistency.MeanLaw(0.3, float(np.sqrt(0.21 / 400)), values, mass)
     runs = binom.rvs(400, 0.3, size=500, random_state=1) / 400
@@ -205,7 +203,6 @@ def test_vector_draws_at_most_400_points(m):
     recipes = [*RECIPES, *([sd.correction("LS")] if m == 100 else [])]
     vectors = {x: x.fit("AP", sd.Sampling(N, m)).values for x in recipes}
     fig = drawable(correct.vector(sd.metric("ap"), vectors, focus=BV))
-    # A vector with huge entries must not flatten the chosen vector.
     assert abs(fig.layout.yaxis.range[1]) < 200
     shown = np.asarray(named(fig, "BV 0.1").x)
     assert (shown[0], shown[-1]) == (1, m + 1)
@@ -229,7 +226,6 @@ def test_bars_of_risks_of_differences_and_chances_over_m():
     assert np.allclose([bar.base[0], bar.base[0] + bar.x[0]], [20, 45])
     assert np.isnan(bar.x[1])
     assert list(fig.layout.yaxis.ticktext) == pairs
-    # Differences whose interval excludes zero have another colour.
     rows = {"better": ["a", "b"], "worse": ["c", "c"], "difference": [0.01, 0.02]}
     rows |= {"interval": [(-0.01, 0.03), (0.01, 0.03)]}
     fig = consistency.differences(pd.DataFrame(rows))

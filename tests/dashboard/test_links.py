@@ -22,7 +22,7 @@ explore?n=1000000&m=10001 | m = 10,001 is more than this page draws: take m ≤ 
 explore?k=20000&metrics=Recall@k
     | The cutoff holds all 10,000 candidates: Recall@20000 is 100.00 % at every rank.
 explore?m=9 | The cutoff holds all 10 items of a sample
-explore?n=200&rank=5000 | rank 200 scores … beyond n = 200
+explore?n=200&rank=5000 | Rank 5,000 is larger than n = 200: a rank is at most n.
 correct?n=8&m=5 | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
 correct?m=9 | The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is 100.00 %
 correct?what=Sampled ranks&sampled_source=Paste sampled ranks&sampled=m = 5, n = 8\nA: 1, 2

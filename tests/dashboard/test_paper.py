@@ -21,7 +21,6 @@ def table(at, index="Column"):
 
 def test_headline_and_tables_show_printed_cells_beside_ours_and_why_they_differ():
     at, matched = page(), [x for t in (1, 2, 3, 4) for x in match(t, sd.example)["matched"]]
-    # Tables 1-4 print 12 + 12 + 96 + 84 cells.
     assert len(matched) == 204
     assert f"{sum(matched)} of 204 printed cells match" in at.headline
     shown = table(page(item="Table 3"))

@@ -108,7 +108,6 @@ def test_a_run_and_its_qrels_are_told_apart_and_missing_items_asked_about():
     assert at.say_n(50).ranks == {"A": [2, 1], "B": [1, 1]}
     assert "as trec_eval and pytrec_eval order them" in at.understood.replace("\\", "")
     assert at.scripted("sd.read_rank_sets(['truth', 'my.run'], n=50)", my_run=RUN, truth=QRELS)
-    # A run without qrels, or qrels without a run, is refused.
     assert "is a TREC run, which does not say what is relevant" in at.give(r=RUN).trouble
     assert "holds qrels, which say what is relevant" in at.give(q=QRELS).trouble
     at = Chooser(my_run=RUN, truth=MISSING)

@@ -106,7 +106,6 @@ def test_a_correction_has_its_own_formula_with_its_numbers_and_its_script_gives_
     assert any(part in step for step in steps)
     assert r"\text{bias}^2 = 0.04" in steps[-1]
     assert all(step.count("{") == step.count("}") for step in steps)
-    # BV minimizes the squared bias plus γ times the variance.
     assert steps[-1].endswith("= 0.049") == (name == "BV 0.1")
     exec(correct.script(made), space)
     assert space["fit"].values.tobytes() == made.values.tobytes()
@@ -482,7 +481,6 @@ def test_every_branch_of_every_sentence_is_rendered_below(monkeypatch):
 def test_what_is_said_of_what():
     for sentence, wanted in said():
         like(sentence, wanted)
-    # A line never begins with a percent sign.
     assert text.unbroken("m = 1 to 5.00 %") == "m\u00a0=\u00a01 to 5.00\u00a0%"
 
 

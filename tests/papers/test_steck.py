@@ -64,7 +64,6 @@ def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
     by = {(f.where, f.quote[:12]): f.ours for f in findings}
     # The oracle of Table 1 ties the item with three of seven others, so its ATOP is 1 - 1.5 / 7.
     assert f"{1 - 1.5 / 7:.2f}" in findings[0].note
-    # These ratios are of values printed in Table 3 of the paper.
     more = {"39% more rel": 9.3 / 6.7, "48% more rel": 23.3 / 15.7, "and 50% more": 64.8 / 43}
     for quote, ratio in more.items():
         assert by["section 6.2", quote] == pytest.approx(100 * (ratio - 1))

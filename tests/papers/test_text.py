@@ -133,7 +133,6 @@ def by_pair(found: list[sd.Flip]) -> dict[str, list[int]]:
 def test_movielens(metric: str, xyz: list[sd.RankSet]) -> None:
     wanted = dict(zip(("XY", "XZ", "YZ"), FLIPS[metric], strict=True))
     assert by_pair(sd.flips(metric, xyz, scheme=WITHOUT)) == wanted
-    # A pair is in the right order from its last flip on.
     table = sd.right_from(metric, xyz, scheme=WITHOUT)
     ours = {"".join(sorted((row.better, row.worse))): row.m for row in table.itertuples()}
     assert ours == {pair: (flips or [1])[-1] for pair, flips in wanted.items()}

@@ -204,7 +204,6 @@ SPARK = {
     "master": "local-cluster[2,1,1024]", "executor.memory": "512m",
     "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1",
     "ui.enabled": "false", "ui.showConsoleProgress": "false",
-    # The following settings make Spark faster with so few data.
     "sql.shuffle.partitions": "2", "sql.adaptive.enabled": "false",
     "sql.codegen.wholeStage": "false", "sql.codegen.factoryMode": "NO_CODEGEN",
     "driver.extraJavaOptions": JAVA, "executor.extraJavaOptions": JAVA,

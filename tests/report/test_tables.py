@@ -172,7 +172,6 @@ def test_names_are_plain_text_everywhere(name):
 
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
 def test_no_spreadsheet_runs_a_name(first):
-    # OWASP, CSV Injection: these characters begin a formula.
     name = first + "1+1"
     table = pd.DataFrame({"system": [name], name: [0.5]})
     head, row = csv.reader(io.StringIO(as_csv(table), newline=""))

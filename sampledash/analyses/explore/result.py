@@ -32,7 +32,6 @@ class Question:
     rank: int
     top: int | None
     focus: Metric
-    note: str = ""
 
     @property
     def seen(self) -> float:

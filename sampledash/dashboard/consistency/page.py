@@ -379,7 +379,7 @@ def _why(focus: Focus) -> None:
         "On all items": map(percent, exact_means([metric], sets, plain)[:, 0]),
         f"Expected, m = {count(m)}": map(percent, expected),
     }
-    st.table(pd.DataFrame(table), hide_index=True)
+    page.cells(pd.DataFrame(table))
     ranked = zip(names, every_rank, strict=True)
     lines = [f"{name}: {', '.join(map(str, some))}" for name, some in ranked]
     st.button(

@@ -107,6 +107,7 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     if q.prior.custom:
         _prior_note(np.frombuffer(q.prior.custom))
     if not shown:
+        st.caption("Dimmed above: the pictures of the default settings.")
         live.follow()
         return
     dim = problem is not None

@@ -50,7 +50,7 @@ def vector(q: Question) -> None:
         str(q.taken): [words.size(float(x)) for x in fit(top)],
     }
     with left:
-        st.table(pd.DataFrame(table), hide_index=True)
+        page.cells(pd.DataFrame(table))
         if q.sampling.m + 1 > len(top):
             st.caption(f"{count(q.sampling.m + 1)} values in all.")
     with right:
@@ -134,7 +134,7 @@ def movielens(q: Question) -> None:
         beyond = {x.system: [value] for x, value in zip(sets, means.tolist(), strict=True)}
         notes += outside(beyond, str(correction))
     st.caption(f"{metric} in %, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")
-    st.table(pd.DataFrame(table), hide_index=True)
+    page.cells(pd.DataFrame(table))
     for note in notes:
         st.caption(note)
 

@@ -3,7 +3,7 @@ import "./address.js";
 // when the reader changes the theme; see page.outline in page.py.
 const scheme = () => getComputedStyle(document.querySelector(".stApp")).colorScheme;
 let due = null;
-const PLACES = ".katex-display, [data-testid=stTable] div";
+const PLACES = ".katex-display, [data-testid=stMarkdownContainer]:has(> table)";
 const reach = () => {
   due = null;
   for (const place of document.querySelectorAll(PLACES)) {

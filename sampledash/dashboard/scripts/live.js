@@ -9,6 +9,8 @@ const live = window.sampledashLive ??= { hand: null, look() {} };
 const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
 const REST = 120;  // milliseconds without an action of the reader before anything is requested
 const write = (node, pieces) => window.sampledashWrite(node, pieces);  // from picture.js
+const said = new Map();  // elements whose texts dragging has changed -> their texts before
+const moved = new Set();  // pictures that dragging has changed
 const styled = new Map();  // elements whose style dragging has changed -> their style before
 // Returns the frame for the number nearest to the dragged number on a logarithmic scale. A frame for
 // 0, which has no position on this scale, is returned only if the dragged number is 0.
@@ -28,10 +30,15 @@ const draw = ({ name, number }) => {
     const at = key.replace(/[^\w-]/g, "-");  // Streamlit writes the key like this in a class name
     const graph = document.querySelector(`.st-key-${at} .js-plotly-plot`);
     const traces = moving.traces.map((both) => both && both.map(list));
-    graph?.sampledash.move({ ...moving, traces });
+    if (!graph) continue;
+    moved.add(graph.sampledash);
+    graph.sampledash.move({ ...moving, traces });
   }
   for (const [where, texts] of Object.entries(frame.texts))
-    document.querySelectorAll(where).forEach((node, i) => write(node, [texts[i]].flat()));
+    document.querySelectorAll(where).forEach((node, i) => {
+      if (!said.has(node)) said.set(node, window.sampledashRead(node));
+      write(node, [texts[i]].flat());
+    });
   for (const [where, style] of Object.entries(frame.styles))
     document.querySelectorAll(where).forEach((node) => {
       if (!styled.has(node)) styled.set(node, node.style.cssText);
@@ -79,14 +86,23 @@ if (first) {
   };
   // When the reader releases the slider, draws the last step and then restores all styles. Does
   // nothing if the reader has begun to drag again in the meantime.
+  const forget = () => {
+    live.hand = null;
+    for (const [node, was] of styled) node.style.cssText = was;
+    for (const all of [styled, said, moved]) all.clear();
+  };
+  // If nothing is changed in the end, all is shown as before.
+  live.drop = () => {
+    for (const [node, texts] of said) write(node, texts);
+    for (const picture of moved) picture.back();
+    forget();
+  };
   live.lift = () => {
     const last = live.hand;
     requestAnimationFrame(() => requestAnimationFrame(() => {
       if (live.hand !== last) return;
       live.resume();
-      live.hand = null;
-      for (const [node, was] of styled) node.style.cssText = was;
-      styled.clear();
+      forget();
     }));
   };
   live.near = wish(lacking, () => {
@@ -124,6 +140,7 @@ const compare = () => {
   }
 };
 live.hear ??= () => {
+  said.clear();  // the page has a new answer
   compare();
   live.near();  // the pointer may already be on a slider
 };

@@ -13,6 +13,7 @@ const leaves = (node) => {
   while (walk.nextNode()) if (walk.currentNode.data) found.push(walk.currentNode);
   return found;
 };
+window.sampledashRead ??= (node) => leaves(node).map(({ data }) => data);
 // Writes texts into the text nodes of an element, if there are as many nodes as texts. Does not
 // replace the nodes, because other code of the page refers to them.
 const write = window.sampledashWrite ??= (node, pieces) => {
@@ -98,6 +99,7 @@ class Picture {
     await plotly;
     if (!next || next !== this.next || !graph.isConnected) return;
     this.next = null;
+    this.last = next;
     const frame = moving(next), kept = ranged(next) && rest(next, frame);
     const still = kept && kept === this.kept && !graph.matches(":hover");
     this.kept = kept;
@@ -112,6 +114,10 @@ class Picture {
     this.drawn = true;
     this.graph.on("plotly_click", ({ points }) => this.clicked?.(points[0].customdata));
     this.graph.on("plotly_afterplot", () => window.sampledashLive?.resume());
+  }
+  // Shows the last figure again after other frames were shown.
+  back() {
+    if (this.last) this.plot(this.last);
   }
   // Lets Plotly redraw a figure that this script has moved: hover labels and downloads need this.
   async settle() {
@@ -294,6 +300,6 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   graph.style.opacity = dim ? 0.3 : 1;
   graph.classList.toggle("hears", hears);
   Object.assign(picture, { alt, name, drags, caption });
-  picture.clicked = hears && ((what) => setTriggerValue("picked", what));
+  picture.clicked = hears ? (what) => setTriggerValue("picked", what) : undefined;
   picture.show(figure);
 }

@@ -5,6 +5,7 @@
 const live = () => window.sampledashLive;
 const ECHO = 2000;  // milliseconds in which the server may still send the old number
 const EDGE = 8;  // pixels from the end of the rail to the middle of the thumb at this end
+const SCROLL = 6;  // pixels that a finger moves along the rail before the thumb follows
 const GRIP = 14;  // pixels; a press nearer to the thumb does not move the thumb to the pointer
 const NOUGHT = 0.06;  // share of the rail that stands for 0, if the number can be 0
 const STEPS = [1, 2, 5];
@@ -58,7 +59,7 @@ class Slider {
     const on = (kind, does) => this.rail.addEventListener(kind, does);
     on("pointerdown", (event) => this.grasp(event));
     on("pointermove", (event) => this.drag(event));
-    on("pointerup", () => this.commit());
+    on("pointerup", (event) => this.release(event));
     on("pointercancel", () => this.drop());  // the finger scrolls the page
     on("keydown", (event) => this.pressed(event));
     on("keyup", () => this.commit());
@@ -66,7 +67,7 @@ class Slider {
   }
   // Moves the thumb to what the reader types into the field.
   typed(text) {
-    const number = Number(text);
+    const number = this.kind === "count" ? Math.trunc(Number(text)) : Number(text);
     if (this.held || text === "" || number === this.number || !(number >= this.low && number <= this.high)) return;
     this.sent = { before: this.number, at: performance.now() };
     this.put(number);
@@ -128,11 +129,20 @@ class Slider {
     this.off = Math.abs(off * wide) < GRIP ? off : 0;
     this.rail.setPointerCapture(event.pointerId);
     this.hold();
-    if (!this.off) this.move(this.at(this.share(event)));
+    this.from = event.pointerType === "touch" ? event : null;  // a finger may scroll instead
+    if (!this.off && this.from === null) this.move(this.at(this.share(event)));
   }
   drag(event) {
-    if (this.held && this.rail.hasPointerCapture(event.pointerId))
-      this.move(this.at(this.share(event) + this.off));
+    if (!this.held || !this.rail.hasPointerCapture(event.pointerId)) return;
+    if (this.from && Math.abs(event.clientX - this.from.clientX) < SCROLL) return;
+    this.from = null;
+    this.move(this.at(this.share(event) + this.off));
+  }
+  release(event) {
+    const tap = this.from && Math.abs(event.clientY - this.from.clientY) < SCROLL;
+    if (this.held && tap && !this.off) this.move(this.at(this.share(event)));
+    this.from = null;
+    this.commit();
   }
   hold() {
     if (!this.held) this.before = this.number;
@@ -163,18 +173,17 @@ class Slider {
   }
   drop() {
     if (!this.held) return;
-    this.put(this.before);
-    live()?.move(this.name, this.before);
     this.held = false;
-    live()?.lift();
+    this.put(this.before);
+    live()?.drop();
   }
   commit() {
+    const field = fieldOf(this.name);
+    if (!field || this.number === this.before) return this.drop();
     if (!this.held) return;
     this.held = false;
     live()?.lift();
-    if (this.number === this.before) return;
     this.sent = { before: this.before, at: performance.now() };
-    const field = fieldOf(this.name);
     enter(field, String(this.number));
     press(field);
   }
@@ -190,19 +199,26 @@ for (const kind of ["keydown", "focusout"])
   window.addEventListener(kind, (event) => {
     const { target, key = "Enter" } = event;
     if (key === "Enter" && /\de/i.test(target.value) && sliderOf(event))
-      enter(target, String(Number(target.value)));
+      enter(target, String(Math.min(Number(target.value), Number.MAX_SAFE_INTEGER)));
+  }, true);
+for (const kind of ["focusin", "focusout"])
+  window.addEventListener(kind, (event) => {
+    sliderOf(event)?.shown.classList.toggle("typed", kind === "focusin");
   }, true);
 export default function ({ data, parentElement }) {
   const bar = parentElement.querySelector(".sampledash-bar")
     ?? parentElement.appendChild(made("div", { className: "sampledash-bar" }));
-  const cells = bar.children;
-  while (cells.length > data.length) cells[data.length].remove();
+  const names = data.map(({ name }) => name);
+  for (const cell of [...bar.children]) if (!names.includes(cell.dataset.name)) cell.remove();
   data.forEach((shown, i) => {
-    const cell = cells[i] ?? bar.appendChild(made("div", { className: "sampledash-cell" }));
-    if (cell.dataset.name !== shown.name) {
+    let cell = bar.querySelector(`:scope > [data-name="${shown.name}"]`);
+    if (!cell) {
+      cell = made("div", { className: "sampledash-cell" });
       cell.dataset.name = shown.name;
       cell.slider = new Slider(cell);
     }
+    // A cell that is moved would lose the pointer that drags its slider.
+    if (bar.children[i] !== cell) bar.insertBefore(cell, bar.children[i] ?? null);
     cell.slider.show(shown);
     // The rail takes the focus, and leads to the field when the reader types a digit.
     fieldOf(shown.name)?.setAttribute("tabindex", "-1");
