@@ -144,7 +144,7 @@ def test_a_correction_on_the_command_line_and_every_page(tmp_path, capsys) -> No
     assert "and the ridge correction (Krichene" in paragraph(findings)
     at = page("consistency", source="Paste ranks", ranks=TYPED, correction="ridge")
     assert "ridge" in words(at)
-    at = page("correct", take="ridge")
+    at = page("correct", take="ridge", why="true")
     assert "ridge" in words(at)
     formulas = " ".join(each.value for each in at.latex)
     assert r"\lambda I" in formulas
