@@ -27,10 +27,9 @@ NUMERAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 class Remedy(NamedTuple):
-    """A way to avoid an error: an argument and its value, or a function to call.
+    """An argument that avoids an error or, if ``value`` is None, a function that does.
 
-    If ``value`` is None, ``name`` is the function. The value ``...`` represents a value that the
-    user has to fill in.
+    The value ``...`` represents a value that the user has to fill in.
     """
 
     name: str
@@ -45,10 +44,9 @@ class Remedy(NamedTuple):
 
 
 class Refusal(ValueError):
-    """An error whose message consists of text and remedies.
+    """An error made of text and remedies, which Python, command line and pages word differently.
 
-    Python, the command line and the pages word remedies differently; ``str`` gives the wording for
-    Python. The keyword arguments ``facts`` become attributes of the error.
+    ``str`` gives the wording for Python. ``facts`` become attributes of the error.
     """
 
     def __init__(self, *parts: str | Remedy, **facts: Any) -> None:
@@ -299,10 +297,7 @@ def ranks(name: str, values: ArrayLike, n: NDArray[Any]) -> Ints:
 
 
 def real(name: str, value: Any, *, low: float, high: float = _MOST, above: bool = False) -> float:
-    """Return ``value`` as a float; raise ValueError if it is not in low..high.
-
-    If ``above`` is true, the value must be larger than ``low``.
-    """
+    """Return a float in low..high (above ``low`` if ``above``), or raise ValueError."""
     try:
         given = np.asarray(value)
         if given.ndim or given.dtype.kind not in "iufO":

@@ -69,8 +69,7 @@ class Correction:
     gamma
         Weight γ of the variance in eq. 24; bias-variance only.
     rounding
-        Value at a fractional rank estimate: ``"floor"`` rounds the rank down, ``"linear"``
-        interpolates the metric between neighbouring ranks.
+        Value at a fractional rank estimate: ``"floor"``, or ``"linear"`` interpolation.
     nonnegative
         Monotone only: whether values must be at least 0, as in the paper's tables.
     prior
@@ -78,8 +77,7 @@ class Correction:
 
     Notes
     -----
-    If an instance has several relevant items, or instances differ in n, some candidate lists are
-    longer or shorter than the prior. The prior is then resized: the weight of rank r of n is spread
+    A prior is resized to candidate lists of another length: the weight of rank r of n is spread
     evenly over the part (r-1)/n..r/n of the list (:func:`~sampledash.expectation.resize_prior`).
     """
 
@@ -190,12 +188,10 @@ class Fit:
     def risk(self, prior: ArrayLike | None = None) -> tuple[float, float]:
         """Return squared bias and variance of one instance's corrected metric: terms of eq. 24.
 
-        Both are averages over the true ranks 1..n with the weights ``prior``. If ``prior`` is None,
-        the correction's own prior is used, which is uniform by default.
-
-        The mean corrected metric of |D| instances has the bias of one instance, and the variance of
-        one instance divided by |D|. A good system usually has a larger bias than this average over
-        *all* ranks, because its ranks are at the top, where the bias is largest.
+        Both are averages over the true ranks 1..n, with the weights ``prior`` or, if None, the
+        prior of the correction. The mean over |D| instances has the same bias, and variance / |D|.
+        A good system usually has a larger bias, because its ranks are at the top, where the bias is
+        largest.
         """
         chosen = self.correction.prior if prior is None else prior
         weights = None if chosen is None else prior_weights(chosen, self.sampling.n)
@@ -271,8 +267,7 @@ def _nodes(
 
 
 def _monotone(recipe: Correction, metric: Metric, sampling: Sampling, position: int) -> Solution:
-    # Small γ would need more true ranks in the sums. A monotone fit has no γ, and needs no more
-    # than γ = 1 does.
+    # A monotone fit has no γ, and needs as few nodes as γ = 1.
     at = _nodes(recipe, metric, sampling, position, 1.0)
     if at is not None:
         return least_squares.monotone(at, recipe.nonnegative), None
@@ -391,10 +386,9 @@ def correction(
 
     Notes
     -----
-    Lower γ means less bias and more variance. γ = 1/|D| gives bias and variance the weights that
-    they have in the squared error of the mean over |D| instances. γ = 0 is least squares, whose
-    values become huge if m is more than about 20. γ below 1e-16 is replaced by 0. If the values are
-    then unreliable, the attribute ``note`` of the fit contains a warning.
+    Lower γ means less bias and more variance. γ = 1/|D| weighs them as they enter the squared error
+    of the mean over |D| instances. γ = 0 is least squares, whose values become huge beyond m of
+    about 20. γ below 1e-16 counts as 0, and ``note`` of the fit warns if values are unreliable.
 
     References
     ----------

@@ -1,9 +1,8 @@
 """Rank the relevant items of an evaluation exactly, scoring no more candidates than needed.
 
-For each user, the relevant items are scored first. Then the other candidates are scored in chunks,
-until k other candidates, where k is the cutoff of the metric, have a higher score than the best
-relevant item, or until all candidates are scored. :mod:`sampledash.stopping` explains why a metric
-with cutoff k is still exact, and how many candidates are scored on average.
+For each user, the relevant items are scored first, then the other candidates in chunks, until k of
+them (k is the cutoff) have a higher score than the best relevant item or none is left.
+:mod:`sampledash.stopping` explains why metrics stay exact, and how many candidates are scored.
 """
 
 from __future__ import annotations
@@ -56,17 +55,14 @@ def rank_until_decided(
     order: np.random.Generator | ArrayLike | None = None,
     chunk: int = 256,
 ) -> Decided:
-    """Return the exact ranks, up to k, of one instance's relevant items.
-
-    Candidates are scored only as needed: scoring stops as soon as all relevant items are known to
-    rank beyond k.
+    """Return exact ranks, up to k, of one instance's relevant items; stop when they are decided.
 
     Parameters
     ----------
     score
-        Function of an array of items that returns one score per item; higher is better. Or an
-        iterable of arrays of scores: the first array is for the relevant items, and all further
-        arrays are for the other candidates.
+        Function of an array of items that returns one score per item, higher is better; or an
+        iterable of arrays of scores: first those of the relevant items, then those of all other
+        candidates.
     relevant
         The relevant item, or several relevant items.
     candidates
@@ -75,10 +71,8 @@ def rank_until_decided(
     k
         Cutoff: metrics with a cutoff of at most k are exact.
     order
-        Order in which candidates are scored. With a generator, the order is random. With a number
-        for each candidate, such as the score of a cheap proxy, the highest number is first. If
-        None, candidates are scored in the order given. Every order gives the same ranks, but the
-        number of scored candidates differs.
+        A generator: random order. A number for each candidate, such as the score of a cheap proxy:
+        highest first. None: the order given. All orders give the same ranks, at a different cost.
     chunk
         Number of candidates scored at a time. Scoring can stop only at the end of a chunk.
 
@@ -150,14 +144,9 @@ def _looked(
     k: int,
     others: Labels | None = None,
 ) -> _Found:
-    """Count the scored candidates above, and tied with, each relevant item.
-
-    Scoring stops early when k candidates are above the best relevant item. ``relevant_scores`` must
-    be in decreasing order; ``others`` are the candidates' labels, for the error message.
-    """
+    """Count the candidates above and tied with each item (best first), until k exceed the best."""
     best, least = relevant_scores.item(0), relevant_scores.item(-1)
-    # If there is one relevant item, scores are compared with a number, because a comparison with an
-    # array of length 1 takes twice as long.
+    # Comparing with a number takes half the time of comparing with an array of length 1.
     several = len(relevant_scores) > 1
     compared, axis = (relevant_scores[:, None], 1) if several else (best, None)
     above: Any = np.zeros(len(relevant_scores), dtype=np.int64) if several else 0
@@ -182,11 +171,7 @@ def _looked(
 
 
 def _decided(counts: _Found, order: Ints, k: int) -> Decided:
-    """Return the ranks and ties of one instance's relevant items, in the order they were given in.
-
-    ``counts`` has the relevant items from the best to the worst. ``order`` holds, for each of these
-    items, its index in the given order.
-    """
+    """Return ranks and ties as given; ``order`` has each item's given index, best item first."""
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
     ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
     within = (ranks <= k).tolist()
@@ -198,10 +183,7 @@ def _decided(counts: _Found, order: Ints, k: int) -> Decided:
 
 
 def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
-    """Return the item labels as an array, and a map from each label to its index.
-
-    Raise ValueError if there are no labels, or if a label is given twice.
-    """
+    """Return the item labels, each given once, as an array, and a map from label to index."""
     items = np.atleast_1d(checks.array_of(name, given))
     if not items.size:
         raise ValueError(f"{name} is empty: give at least one item")
@@ -223,10 +205,7 @@ def _items(name: str, given: ArrayLike) -> tuple[Labels, dict[Any, int]]:
 
 
 def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
-    """Return the index of each relevant item among the candidates; ``pool`` maps label to index.
-
-    Raise ValueError if a relevant item is not a candidate, or if all candidates are relevant.
-    """
+    """Return the indices of the relevant items; ``pool`` maps each candidate to its index."""
     wanted = items.tolist()
     for item in wanted:
         if item not in pool:
@@ -240,21 +219,14 @@ def _places(items: Labels, pool: dict[Any, int]) -> list[int]:
 
 
 def _by_proxy(name: str, items: Labels, proxy: ArrayLike) -> Labels:
-    """Return the items from the highest proxy score to the lowest.
-
-    Items with equal proxy scores stay in the order of ``items``.
-    """
+    """Return the items from the highest proxy score to the lowest; the sort is stable."""
     scores = checks.numbers(name, proxy)
     checks.length(name, scores, len(items), f"one number for each of {len(items)} candidates")
     return items[np.argsort(-scores, kind="stable")]
 
 
 def _numbers(scores: ArrayLike, size: int | None, what: str, of: str) -> NDArray[Any]:
-    """Return the scores as an array; raise ValueError if they are not numbers in one dimension.
-
-    If ``size`` is not None, there must be ``size`` scores. ``what`` and ``of`` are words of the
-    error messages.
-    """
+    """Return scores as an array, checked; ``what`` and ``of`` are words of error messages."""
     array = scores if type(scores) is np.ndarray else np.asarray(scores)
     if array.ndim != 1 or (size is not None and len(array) != size):
         shape = "one dimension" if size is None else f"one number for each of {size} {of}"
@@ -280,11 +252,7 @@ def _scored(items: Labels, scores: ArrayLike) -> tuple[NDArray[Any], Ints]:
 def _chunks(
     score: Callable[[Labels], ArrayLike], others: Labels, chunk: int, room: float
 ) -> Iterator[NDArray[Any]]:
-    """Yield the scores of the irrelevant candidates ``others``, ``chunk`` candidates at a time.
-
-    ``room`` is the number of scores that the budget still allows. The iterator ends before the
-    chunk that would exceed this number.
-    """
+    """Yield scores of ``others`` in chunks, while the budget left, ``room``, covers a chunk."""
     end = len(others) if room >= len(others) else int(room // chunk) * chunk
     for start in range(0, end, chunk):
         items = others[start : start + chunk]
@@ -325,8 +293,7 @@ class Evaluation:
     #: For each system and finished user, how many candidates are above each relevant item, and how
     #: many are tied with this item.
     _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
-    #: Digest of the users' labels, relevant items and numbers of candidates, and of whether there
-    #: is a proxy. An evaluation can be continued only if the digest is the same.
+    #: Digest from :func:`_digest`: an evaluation can be continued only if it is the same.
     _asked: str = ""
 
     def __repr__(self) -> str:
@@ -375,12 +342,9 @@ class Evaluation:
         return text.getvalue()
 
     def _draw_shared(self, user: Ints, ranks: Ints, above: Ints, ties: Ints) -> None:
-        """Draw random ranks for relevant items tied with each other and with irrelevant items.
+        """Draw ranks, in place, for relevant items tied with each other and with irrelevant items.
 
-        A rank set stores a rank and a number of tied irrelevant items per relevant item. These
-        numbers cannot describe relevant items that are tied with each other as well as with
-        irrelevant items. So the order of such items is drawn at random; ``ranks`` and ``ties``
-        change in place.
+        Ranks and numbers of ties of single items cannot describe such a block of ties.
         """
         shared = (np.diff(user) == 0) & (np.diff(above) == 0) & (ties[:-1] > 0)
         for first in np.flatnonzero(shared & ~np.r_[False, shared[:-1]]).tolist():
@@ -408,32 +372,30 @@ def evaluate(
     Parameters
     ----------
     users
-        Tuples (label, one or several relevant items, all candidates), one for each user. Candidates
-        include the relevant items.
+        Tuples (label, relevant item or items, all candidates including the relevant ones), one per
+        user.
     systems
-        Map from the name of each recommender to its function ``score(label, items)``, which returns
-        one number for each item.
+        Map from each recommender's name to ``score(label, items)``, which returns a number per
+        item.
     k
         Cutoff: metrics with a cutoff of at most k are exact for the finished users.
     budget
-        Largest number of scores of irrelevant candidates, added over all users and systems,
-        including the scores in ``resume``. If None, there is no limit. The budget must cover the
-        largest possible cost of any user: all irrelevant candidates, scored by every system. Scores
-        of relevant items are not counted.
+        Largest number of scores of irrelevant candidates over all users and systems, including
+        those in ``resume``; None: no limit. It must cover the largest possible cost of any user:
+        all irrelevant candidates, scored by every system.
     seed
         Seed of the random order of the users and of their candidates, the same for all systems.
     chunk
         Number of candidates scored at a time.
     proxy
-        A cheap function ``score(label, items)``. The recommenders score the candidates from the
-        highest proxy score to the lowest.
+        A cheap ``score(label, items)``: candidates are scored from its highest score to its lowest.
     progress
         Called with the share of users finished or of the budget spent, whichever is larger.
     resume
-        An evaluation to continue, or an empty one, ``Evaluation()``. Finished users are added to
-        this object one by one, so that they are not lost if a score function fails. Labels,
-        relevant items, numbers of candidates, names of systems, k, seed and whether there is a
-        proxy must be the same as before. A change of a score function is not detected.
+        An evaluation to continue, or an empty one, ``Evaluation()``. Finished users are added to it
+        one by one, so that they are not lost if a score function fails. Labels, relevant items,
+        numbers of candidates, names of systems, k, seed and whether there is a proxy must be the
+        same as before; a changed score function is not detected.
 
     Returns
     -------
@@ -542,10 +504,7 @@ def evaluate(
 
 
 def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
-    """Return the number of scores that the budget allows, infinity if ``budget`` is None.
-
-    Raise ValueError if, for any user, the budget is too small to score all irrelevant candidates.
-    """
+    """Return how many scores are allowed; refuse a budget below the cost of any one user."""
     if budget is None:
         return np.inf
     budget = checks.integer("budget", budget, low=1)
@@ -563,10 +522,7 @@ def _room(budget: int | None, users: Sequence[Any], systems: int) -> float:
 
 
 def _digest(users: Sequence[Any], proxied: bool) -> str:
-    """Return a digest of the users' labels, relevant items and numbers of candidates.
-
-    The digest also depends on ``proxied``, which is whether there is a proxy.
-    """
+    """Return a digest of users, relevant items, numbers of candidates, and ``proxied``."""
     state = sha256(repr(proxied).encode())
     for label, items, candidates in users:
         state.update(repr((label, np.asarray(items).tolist(), len(candidates))).encode())
@@ -585,9 +541,8 @@ class _Lists:
     def of(self, candidates: ArrayLike, relevant: ArrayLike) -> tuple[Labels, Labels]:
         """Return all candidates except the relevant items, in random order, and the relevant items.
 
-        A candidate list that consecutive users share is shuffled only once. Each user's order
-        starts in the shuffled list after the user's first relevant item, and goes on at the
-        beginning of the list when the end of the list is reached.
+        A list that consecutive users share is shuffled once. Each user's order starts after the
+        user's first relevant item and wraps around at the end of the list.
         """
         if candidates is not self.given:
             pool = np.atleast_1d(checks.array_of("candidates", candidates))

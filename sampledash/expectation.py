@@ -61,12 +61,11 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 def variance(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Floats:
     """Return the variance of the sampled metric over the draw of negatives, at each true rank.
 
-    The parameters, the shape of the result and the errors are those of :func:`expected`.
+    Same parameters, shape and errors as :func:`expected`.
 
     Notes
     -----
-    A small variance means that repeated runs have similar results, not that these results are close
-    to the exact metric.
+    A small variance means that repeated runs agree, not that they are close to the exact metric.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -118,8 +117,8 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
         above, below = sampling.weights(np.arange(1, n + 1))
         total = above + below
         log_p = xlogy(s, above / total) + xlogy(m - s, below / total)
-        # If no true rank can produce this sampled rank, all log_p are -inf. Their maximum is then
-        # replaced by a finite number, because -inf minus -inf is NaN.
+        # If no true rank can produce this sampled rank, subtract a finite number (-inf - -inf is
+        # NaN).
         likelihood = np.exp(log_p - max(log_p.max(), np.finfo(float).min))
     weighted = likelihood if prior is None else likelihood * prior_weights(prior, n)
     mass = weighted.sum()
@@ -132,10 +131,7 @@ def posterior(sampled_rank: int, sampling: Sampling, prior: ArrayLike | None = N
 
 
 def prior_weights(prior: ArrayLike, n: int | None = None) -> Floats:
-    """Return a validated prior over the ranks 1..n, normalised to sum 1.
-
-    If ``n`` is None, the prior may have any length.
-    """
+    """Return a validated prior over the ranks 1..n (None: any n), normalised to sum 1."""
     try:
         array = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -171,9 +167,8 @@ def resize_prior(prior: Floats, n: int) -> Floats:
     after one of the other N - 1 candidates is dropped at random.
     """
     size = len(prior)
-    # The edges are the ends of the parts of the ``size`` old ranks and of the n new ranks, in units
-    # of 1/(size n) of the list. So an interval between two neighbouring edges belongs to a single
-    # old rank and to a single new rank.
+    # Edges of the old and the new ranks, in units of 1/(size n) of the list. An interval between
+    # two edges belongs to a single old rank and a single new rank.
     edges = np.union1d(np.arange(size + 1) * n, np.arange(n + 1) * size)
     share = prior[edges[:-1] // n] * (np.diff(edges) / n)
     return np.asarray(np.bincount(edges[:-1] // size, share, n), dtype=np.float64)

@@ -39,11 +39,9 @@ def rank_grid(n: int, *, top: int | None = None, keep: Iterable[int] = ()) -> In
 
 
 def jumps(sampling: Sampling, metric: Metric) -> list[int]:
-    """Return the ranks where a metric with a cutoff k changes most, for :func:`rank_grid`.
+    """Return the ranks where a metric with a cutoff k changes most; none without a cutoff.
 
-    The exact metric jumps between ranks k and k + 1. The expected sampled metric falls gradually,
-    over the true ranks whose sampled rank is within the cutoff neither rarely nor almost always.
-    The list is empty if the metric has no cutoff.
+    The exact metric jumps after rank k; the expected sampled metric falls gradually.
     """
     n, m = sampling.n, sampling.m
     last, k = metric.cut(n - 1), metric.cut(m)

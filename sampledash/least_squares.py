@@ -1,8 +1,8 @@
 """Corrected values by least squares (eq. 22, 25 and section 5.2 of Krichene & Rendle, KDD 2020).
 
-A corrected value is reported for each sampled rank. The values minimise a sum over all true ranks.
-This sum is replaced by a weighted sum over a few true ranks, the nodes of
-:mod:`sampledash.quadrature`, so that the cost does not depend on n.
+The values minimise a sum over all true ranks. It is computed over few true ranks, the nodes of
+:mod:`sampledash.quadrature`, at a cost that does not depend on n. The matrix A has a row per node:
+P(sampled rank | true rank).
 """
 
 from __future__ import annotations
@@ -21,18 +21,16 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest γ for which corrected values are accurate to 1e-5 of the largest corrected value.
-#: Callers replace a smaller γ by 0.
+#: Smallest γ for which values are accurate to 1e-5 of the largest. Callers replace smaller γ by 0.
 SMALLEST_GAMMA = 1e-16
 
 _ROOM = 1 << 22  # a matrix of P(sampled rank | true rank) is cached if it has no more entries
 _TINY = np.finfo(float).tiny
-#: Corrected values are refined iteratively if the probability of the rarest sampled rank is less
-#: than this factor times the probability of the most likely sampled rank.
+#: Values are refined if the least likely sampled rank has at most this factor times the
+#: probability of the most likely one.
 _RARE = 1e-6
-#: For γ below this, the matrix A of P(sampled rank | true rank) is factorised, because the product
-#: AᵀA would lose too many digits. Sums over true ranks then use more nodes: as many as a sample
-#: _FINER times as large would need.
+#: For γ below this, A is factorised, because AᵀA would lose too many digits. Sums over true ranks
+#: then use as many nodes as a sample _FINER times as large would need.
 _SMALL = 1e-6
 _FINER = 4
 _REFINABLE = 1e-10  # for γ below this, iterative refinement may not converge and is left out
@@ -42,8 +40,7 @@ _EXTENDED = 4_000_000
 #: Singular values of A that are smaller than this factor times the largest one are not used.
 SINGULAR_CUTOFF = 1e-10
 #: With up to this many sampled ranks, the values of a monotone fit may fall after every sampled
-#: rank. With more, the values may first fall after a few sampled ranks only; further sampled ranks
-#: are added while the fit improves.
+#: rank; with more, after a few ranks at first, to which others are added while the fit improves.
 _ALL = 400
 #: A fall of the values in a monotone fit is made larger only if the squared error then decreases by
 #: more than twice this number per unit of the fall.
@@ -52,20 +49,14 @@ _FLAT = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Some true ranks (nodes) that represent all true ranks in sums, and sums over these nodes.
-
-    The cached sums do not depend on the metric, so that several metrics can share a grid.
-    """
+    """Nodes that represent all true ranks in sums, and sums that do not depend on the metric."""
 
     sampling: Sampling
     above: Floats  # number of irrelevant items above the relevant item, at each node
     weights: Floats  # prior probability of the ranks that each node represents
 
     def laws(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of the matrix A of eq. 23-25, whose entries are P(sampled rank | true rank).
-
-        A has a row per node. A block is (slice of the nodes, rows of A for these nodes).
-        """
+        """Yield blocks of A (eq. 23-25): (slice of the nodes, rows of A for these nodes)."""
         whole = self._kept
         return self.sampling.laws(self.above) if whole is None else iter([(slice(None), whole)])
 
@@ -81,10 +72,7 @@ class Grid:
         return self.mean_with(np.ones(len(self.weights)))
 
     def mean_with(self, target: Floats) -> Floats:
-        """Return Aᵀb of eq. 23-25, where b is ``target``, a value for each node: shape (m+1,).
-
-        Sums over nodes are weighted by the prior probabilities of the nodes.
-        """
+        """Return Aᵀb of eq. 23-25 for values b at the nodes, weighted by the prior: (m+1,)."""
         share = self.weights * target
         return np.asarray(np.sum([share[rows] @ p for rows, p in self.laws()], axis=0))
 
@@ -104,10 +92,7 @@ class Grid:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats, Floats]:
-        """The matrices S and SSᵀ, and the probabilities c of the sampled ranks.
-
-        S, shape (nodes, m+1), is A with rows multiplied by √weights and columns divided by √c.
-        """
+        """S (nodes, m+1), SSᵀ and c = P(sampled rank). S is A, rows · √weights, columns / √c."""
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
         marginal = root @ rows
@@ -117,10 +102,10 @@ class Grid:
 
 
 def uniform(sampling: Sampling, cut: int | None = None, finer: int = 1) -> Grid:
-    """Return true ranks (nodes) to sum over under the uniform prior, cached if m is below 5,000.
+    """Return the nodes for the uniform prior, cached for the next metric if m is below 5,000.
 
-    The summed metric may jump between ``cut - 1`` and ``cut`` irrelevant items above. There are as
-    many nodes as a sample of ``finer`` times m negatives would need.
+    The metric may jump between ``cut - 1`` and ``cut`` irrelevant items above. There are as many
+    nodes as a sample of ``finer`` times m negatives would need.
     """
     return (_shared if sampling.m < 5_000 else _shared.__wrapped__)(sampling, cut, finer)
 
@@ -153,18 +138,16 @@ def nodes(
     prior: Floats | None = None,
     gamma: float = 1.0,
 ) -> Nodes:
-    """Return the true ranks to sum over: few for the uniform prior, else all with prior weight > 0.
+    """Return the nodes: few for the uniform prior, else all ranks with positive prior weight.
 
-    A small γ needs more true ranks, because small singular values of P(sampled rank | true rank)
-    then amplify the error of the sums.
+    A small γ needs more nodes, because small singular values of A amplify the error of the sums.
     """
     if prior is not None:
         above = np.flatnonzero(prior).astype(np.float64)
         return Nodes(Grid(sampling, above, prior[prior > 0]), metric, position)
     cut = metric.cut(sampling.n - 1)
     if cut is not None:
-        # A jump of the metric among the first ranks needs no care, because each of these ranks is a
-        # node.
+        # A jump of the metric among the first ranks needs no care: each of these ranks is a node.
         cut = cut - position + 1 if cut - position + 1 > quadrature.HEAD else None
     return Nodes(uniform(sampling, cut, 1 if gamma >= _SMALL else _FINER), metric, position)
 
@@ -172,11 +155,10 @@ def nodes(
 def bias_variance(at: Nodes, gamma: float) -> Floats:
     """Return the values that minimise bias² + γ variance over the prior (eq. 25): (m+1,).
 
-    The unknowns are the corrected values. Each unknown is scaled by the square root of the
-    probability of its sampled rank, so that the matrix of the linear system has eigenvalues in γ..1
-    (1e-16 <= γ <= 1). If there are fewer nodes than unknowns, the dual system with one unknown per
-    node is solved. For small γ, a triangular factor of A is used in place of AᵀA, because it loses
-    half as many digits.
+    Each value is scaled by the square root of the probability of its sampled rank, so that the
+    matrix of the linear system has eigenvalues in γ..1 (1e-16 <= γ <= 1). With fewer nodes than
+    values, the dual system with one unknown per node is solved. For small γ, a triangular factor of
+    A is used, which loses half as many digits as AᵀA.
     """
     if gamma < _SMALL:
         return _by_triangle(at, gamma)
@@ -208,9 +190,8 @@ def bias_variance(at: Nodes, gamma: float) -> Floats:
 def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
     """Return the corrected values of eq. 25 by iterative refinement in extended precision.
 
-    Under a concentrated prior, some sampled ranks are so rare that their corrected values are large
-    and lose digits to rounding errors. Each round of refinement adds about eight correct digits.
-    ``inverse`` is the inverse of the scaled matrix of the linear system.
+    Under a concentrated prior, some sampled ranks are so rare that rounding errors spoil their
+    large values. Each round adds about eight digits. ``inverse`` is that of the scaled matrix.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling
@@ -234,11 +215,9 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
 
 
 def _by_triangle(at: Nodes, gamma: float) -> Floats:
-    """Return the corrected values of eq. 25, computed by solving a least-squares problem.
+    """Return the values of eq. 25 by least squares: rows √(1-γ) S, and √γ I with target 0.
 
-    The rows of the problem are √(1-γ) S, with the metric as target, and √γ I, with target 0. I is
-    the identity. S is the matrix of :attr:`Grid.scaled`; a triangular factor with fewer rows is
-    used in place of S.
+    S is the matrix of :attr:`Grid.scaled`, replaced by a triangular factor with fewer rows.
     """
     r, rhs = _triangular(at)
     seen, marginal = at.grid.seen, at.grid.marginal[at.grid.seen]
@@ -253,11 +232,7 @@ def _by_triangle(at: Nodes, gamma: float) -> Floats:
 
 
 def _filled(values: Floats, seen: NDArray[np.bool_]) -> Floats:
-    """Return a value for every sampled rank: shape (m+1,).
-
-    ``values`` belong to the sampled ranks that can occur, which ``seen`` marks. Values of other
-    sampled ranks are interpolated.
-    """
+    """Return a value per sampled rank (m+1,): ``values`` where ``seen``, else interpolated."""
     places = np.arange(len(seen))
     return np.asarray(np.interp(places, places[seen], values), dtype=np.float64)
 
@@ -272,10 +247,7 @@ def require_reachable(grid: Grid) -> None:
 
 
 def minimum_norm(at: Nodes) -> tuple[Floats, int]:
-    """Return the least-norm corrected values of eq. 22, and the number of singular values used.
-
-    Singular values below SINGULAR_CUTOFF times the largest are left out.
-    """
+    """Return the minimum-norm values of eq. 22, and the number of singular values used."""
     r, rhs = _triangular(at)
     left, values, right = np.linalg.svd(r, full_matrices=False)
     size = int(np.sum(values > SINGULAR_CUTOFF * values[0]))
@@ -285,16 +257,14 @@ def minimum_norm(at: Nodes) -> tuple[Floats, int]:
 def non_increasing(columns: Floats, rhs: Floats, nonnegative: bool) -> Floats:
     """Return the non-increasing vector x, shape (m+1,), with the least squared error of A x - rhs.
 
-    Row i of ``columns`` is the sum of the columns 0..i of A. The vector x may step down after each
-    sampled rank, and the heights of the steps solve a non-negative least-squares problem. (Isotonic
-    regression of the unconstrained solution would give a different, much worse vector.) If m is
-    large, x may first step down after a few sampled ranks only; then steps that improve the fit are
-    added. If ``nonnegative``, all entries of x are at least 0.
+    Row i of ``columns`` is the sum of the columns 0..i of A, so that the heights of the steps of x
+    solve a non-negative least-squares problem. (Isotonic regression of the unconstrained solution
+    would give a different, much worse vector.) Long vectors start from few steps, and steps that
+    improve the fit are added. If ``nonnegative``, x is at least 0.
     """
     size, seen = columns.shape
     if not nonnegative:
-        # The last entry of x is the height of the last step, from this entry to 0. So that it may
-        # be negative, it is represented by the difference of two non-negative heights.
+        # So that the last entry of x may be negative, it is a difference of two heights.
         columns = np.vstack([columns, -columns[-1:]])
     tried = np.arange(len(columns))
     dense = False
@@ -361,9 +331,8 @@ def monotone(at: Nodes, nonnegative: bool) -> Floats:
 def _triangular(at: Nodes, *, cumulative: bool = False) -> tuple[Floats, Floats]:
     """Return R and r with RᵀR = AᵀA and Rᵀr = Aᵀb (eq. 23); R has few rows even if A has many.
 
-    A is P(sampled rank | true rank) and b the exact metric, with one row per node, weighted by the
-    prior. If ``cumulative``, column i of A is replaced by the sum of the columns 0..i. R comes from
-    a QR factorisation, which keeps digits that forming AᵀA would lose.
+    b is the exact metric; rows are weighted by the prior. If ``cumulative``, column i of A is the
+    sum of the columns 0..i. R is computed by QR, which keeps digits that AᵀA would lose.
     """
     size = at.grid.sampling.m + 1
     blocks: list[Floats] = []

@@ -7,11 +7,7 @@ from weakref import WeakSet, finalize
 
 
 class Scratch:
-    """A new temporary folder.
-
-    It is removed at the end of the ``with`` block, when this object is deleted, when the process
-    ends, or by :func:`remove_all`.
-    """
+    """A new temporary folder, removed with this object, at exit, or by :func:`remove_all`."""
 
     def __init__(self, parent: Path | None = None) -> None:
         self.name = mkdtemp(prefix=".sampledash-", dir=parent)

@@ -114,8 +114,7 @@ KINDS: dict[str, Kind] = {
 def places_within(share: float, others: ArrayLike) -> Ints:
     """Return the cutoff k for which TOPK@share equals Recall@k.
 
-    ``share`` lies in 0..1. ``others``, of any shape, is the number of items besides the relevant
-    item: n - 1 in the full list and m in a sample.
+    ``share`` lies in 0..1; ``others``, of any shape, is n - 1 in the full list and m in a sample.
 
     Examples
     --------
@@ -125,8 +124,7 @@ def places_within(share: float, others: ArrayLike) -> Ints:
     share = checks.real("share", share, low=0, high=1)
     total = checks.integers("others", others, low=1)
     above = np.floor(share * total).astype(np.int64)
-    # Correct rounding errors of the product, so that ``above`` is the largest a with
-    # a / total <= share.
+    # Correct rounding errors, so that ``above`` is the largest a with a / total <= share.
     above = np.where((above + 1) / total <= share, above + 1, above)
     return np.asarray(np.where(above / total > share, above - 1, above) + 1)
 
@@ -167,14 +165,12 @@ class Metric:
     Notes
     -----
     Precision, Recall and HitRate need a cutoff, AUC takes none. RR and HitRate depend on the first
-    relevant item only: they equal AP and Recall if there is one relevant item, but not if there are
-    several. A metric computed on a sample has the name of the exact metric, but in general another
-    expected value.
+    relevant item only: they equal AP and Recall for one relevant item, not for several. A metric on
+    a sample has the name of the exact metric, but in general another expected value.
 
-    TOPK's cutoff is a share x, so the number of counted ranks depends on the length of the list: on
-    a sample of m negatives, TOPK@x is Recall at ``places_within(x, m)``. For one relevant item ATOP
-    is AUC. For TOPK and ATOP, each of several relevant items is ranked among all other items, and
-    its negatives are drawn from all other items (Steck).
+    TOPK's cutoff is a share x: on a sample of m negatives, TOPK@x is Recall at
+    ``places_within(x, m)``. For one relevant item ATOP is AUC. TOPK and ATOP rank each of several
+    relevant items among all other items, from which its negatives are drawn (Steck).
 
     References
     ----------
@@ -258,9 +254,8 @@ class Metric:
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
         """Return the contribution of one relevant item, before it is multiplied by :meth:`scale`.
 
-        ``position`` is 1 for the first relevant item of the list, 2 for the second, and so on.
-        ``above`` of the ``negatives`` irrelevant items are ranked above the item; both are arrays
-        of any shape, which may hold fractions.
+        ``position`` is 1 for the first relevant item of the list. ``above`` of the ``negatives``
+        irrelevant items are ranked above the item: arrays of any shape, which may hold fractions.
         """
         a, total = np.broadcast_arrays(np.asarray(above), np.asarray(negatives))
         precision = np.result_type(a, np.float64)  # longdouble if ``above`` is, else float64
@@ -404,8 +399,7 @@ def parse_metric(text: str) -> Metric:
     Raises
     ------
     ValueError
-        If the name is unknown, or if the cutoff is missing or not a whole number (for TOPK: not a
-        share in 0..1).
+        If the name is unknown, or the cutoff is missing, no whole number or, for TOPK, no share.
 
     Examples
     --------

@@ -1,10 +1,8 @@
 """The protocol of a sampled evaluation: the options that all comparison functions share.
 
-The options determine the sampling weights, the corrected values and the distribution of the number
-of sampled items above each relevant item. If ``above`` items are strictly above a relevant item and
-``tied`` items are tied with it, ties are broken at random: the number of items above is ``above``,
-``above + 1``, ... or ``above + tied``, with equal probability. Means over these numbers are
-computed by quadrature or in closed form.
+The options determine the sampling weights, the corrected values and, for each relevant item, the
+distribution of the number of sampled items above. Of the items tied with it, 0, 1, ... or all are
+above, with equal probability; means over these cases use quadrature or a closed form.
 """
 
 from __future__ import annotations
@@ -38,14 +36,13 @@ _CANCELS = 1e3
 class Options(TypedDict, total=False):
     """Keyword options of the comparison functions.
 
-    ``scheme``: how negatives are drawn, ``"without-replacement"`` by default. ``odds``: with the
-    scheme ``"popularity"``, the sampling weight of an item above the relevant item, if an item
-    below has weight 1; for rank sets without ``mass_above``. ``correction``: what is reported at
-    each sampled rank; if None, metrics are uncorrected. ``fit_scheme``: the scheme whose
-    distribution the correction is fitted to; if None, it is ``scheme``. ``ties``: the order of tied
-    items, ``"expected"`` (random, drawn anew in each run), ``"optimistic"`` (relevant item first)
-    or ``"pessimistic"`` (relevant item last). ``weighting``: the weight of an instance in the mean,
-    which is 1 (``"instances"``, eq. 1) or its number of relevant items (``"relevant-items"``).
+    ``scheme``: how negatives are drawn, ``"without-replacement"`` by default. ``odds``: for
+    ``"popularity"`` without ``mass_above``, the sampling weight of an item above the relevant item,
+    if an item below has weight 1. ``correction``: the correction of sampled ranks, or None.
+    ``fit_scheme``: the scheme that the correction is fitted to; None is ``scheme``. ``ties``: the
+    order of tied items, ``"expected"`` (random, drawn anew in each run), ``"optimistic"`` (relevant
+    item first) or ``"pessimistic"``. ``weighting``: the weight of an instance, 1 (``"instances"``,
+    eq. 1) or its number of relevant items (``"relevant-items"``).
     """
 
     scheme: Scheme
@@ -94,11 +91,7 @@ class Protocol:
 
     @property
     def anew(self) -> bool:
-        """Whether results for one m cannot be computed from those for another m.
-
-        This is so if the correction is fitted to m, or if the number of different drawn items
-        varies.
-        """
+        """Whether each m needs its own computation: a fit, or a varying number of drawn items."""
         return self.correction.kind.fitted or self.design.varies
 
     def check(self, ranks: RankSet, m: int) -> None:
@@ -147,9 +140,8 @@ class Protocol:
     def require_fixed(self, system: str) -> None:
         """Raise ValueError if the number of different drawn items varies.
 
-        Computations for which several relevant items of an instance share one sample call this
-        method. ``system`` is the name of a system with such an instance. If no system has such an
-        instance, ``system`` is empty, and no error is raised.
+        ``system`` names a system with several relevant items in an instance. It is empty if there
+        is none; then no error is raised.
         """
         if self.design.varies and system:
             raise ValueError(
@@ -159,10 +151,7 @@ class Protocol:
             )
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Return the total sampling weights of the items above and below each relevant item.
-
-        If ``above`` is given, it replaces the numbers of items above in ``counts``.
-        """
+        """Return the sampling weights above and below each item; ``above`` overrides ``counts``."""
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
@@ -184,10 +173,9 @@ class Protocol:
         return np.asarray(weights / (weights[first] @ counts.count[first]))
 
     def laws(self, counts: RankCounts, m: int) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-        """Yield blocks of distributions of the number of sampled items above a relevant item, 0..m.
+        """Yield (indices of items, distributions of the number of sampled items above, over 0..m).
 
-        A block is (indices of relevant items, probabilities of shape (items, m + 1)). Without
-        replacement, all items must have at least m negatives.
+        Without replacement, all items must have at least m negatives.
         """
         plain = np.flatnonzero(counts.tied == 0)
         above, below = self.weights(counts[plain])
@@ -200,8 +188,7 @@ class Protocol:
         step = max(1, _CHUNK // (m + 2))
         for at in _blocks(tied[closed], step):
             yield at, _tied_hypergeometric(m, counts[at])
-        # These blocks have fewer items, because a mean over the ties of an item needs about 10 to
-        # 100 quadrature nodes, each with a distribution.
+        # Fewer items per block, because each needs about 10 to 100 nodes, each with a distribution.
         for at in _blocks(tied[~closed], max(1, step // 64)):
             owner, above, below, weights = self.tied_nodes(counts[at], m)
             share = csc_array((weights, (owner, np.arange(len(owner)))))
@@ -211,11 +198,7 @@ class Protocol:
     def tied_nodes(
         self, counts: RankCounts, m: int
     ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-        """Return quadrature nodes for the mean over the ranks that each tied item may have.
-
-        The arrays hold, for each node, the index of its item, the sampling weights above and below,
-        and the weight of the node in the mean.
-        """
+        """Return nodes for means over ties: item index, weights above and below, node weight."""
         whole = np.column_stack([counts.above, counts.tied, counts.negatives]).astype(np.int64)
         nodes = [self._nodes(m, *block) for block in whole.tolist()]
         above, weights = (np.concatenate(column) for column in zip(*nodes, strict=True))
@@ -223,21 +206,15 @@ class Protocol:
         return owner, *self.weights(counts[owner], above), weights
 
     def _nodes(self, m: int, above: int, tied: int, total: int) -> tuple[Floats, Floats]:
-        """Return nodes, and weights that sum to 1, for a mean over the numbers of items above.
-
-        These numbers are ``above``, ..., ``above + tied``; ``total`` is the number of irrelevant
-        items.
-        """
+        """Return nodes and weights for a mean over the counts ``above``, ..., ``above + tied``."""
         last = above + tied
 
         def end_of(first: int) -> int:
             end = min(last, max(first + SIZE - 1, reach(first, total, 1 / np.sqrt(m), self.odds)))
             if self.design.once and (first < m or end > total - m):
-                # Near the ends of the list the distribution of the sampled rank is not smooth. A
-                # panel then has at most SIZE ranks, which are summed one by one.
+                # Near the ends of the list, the distribution is not smooth: sum ranks one by one.
                 end = min(last, first + SIZE - 1)
-            # Round the length of the panel down to one of a few lengths, because each length needs
-            # a Gauss rule of its own.
+            # Round the length down to one of a few, because each needs a Gauss rule of its own.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 
@@ -253,10 +230,9 @@ class Protocol:
         return self._vector(metric, counts, m, position)[0]
 
     def law_key(self, counts: RankCounts, m: int) -> object:
-        """Return a key; rank sets with equal keys can share computations.
+        """Return a key: rank sets with equal keys can share computations.
 
-        Equal relevant items (with the same rank, ties, position, n and mass_above) of rank sets
-        with equal keys have the same distribution of the sampled rank and the same corrected
+        Their equal relevant items have equal distributions of the sampled rank and corrected
         values.
         """
         if not self.correction.by_rank:
@@ -273,10 +249,7 @@ class Protocol:
         return vector(self.correction, metric, self._fitted(counts, m, position), position)
 
     def _fitted(self, counts: RankCounts, m: int, position: int) -> Sampling:
-        """Return the sampling that the correction is fitted to; its n is the rounded mean n.
-
-        The mean is over the relevant items at this position within their instance.
-        """
+        """Return the sampling for the fit at a position; n is the mean n of its items, rounded."""
         n = counts.populations[position]
         fitted = SCHEMES[self.fit_scheme]
         n = max(n, m + 1) if fitted.distinct else n
@@ -288,12 +261,11 @@ def _blocks(items: NDArray[np.intp], step: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _tied_hypergeometric(m: int, counts: RankCounts) -> Floats:
-    """Return each relevant item's distribution of the number of drawn items above, (items, m + 1).
+    """Return P(number of drawn items above), (items, m + 1), averaged over the ties of each item.
 
-    It is the mean over the ranks that the item may have among its ties. With K of N negatives above
-    the item, s of the m drawn negatives are above in C(K, s) C(N-K, m-s) of C(N, m) samples. The
-    sum over K <= x of this product is the number of (m+1)-subsets of 0..N whose (s+1)-th smallest
-    element is at most x: a tail of another hypergeometric distribution.
+    With K of N negatives above, s of m drawn ones are above in C(K, s) C(N-K, m-s) of C(N, m)
+    samples. The sum of this product over K <= x is the number of (m+1)-subsets of 0..N whose
+    (s+1)-th smallest element is at most x: a tail of another hypergeometric distribution.
     """
     places = counts.negatives + 1
 
@@ -312,10 +284,7 @@ def as_ranked_by(metric: Metric, counts: RankCounts) -> RankCounts:
 
 
 def group_by_candidate_set(metrics: Sequence[Metric]) -> list[list[int]]:
-    """Return the indices of the metrics, grouped by the items that compete with a relevant item.
-
-    For TOPK and ATOP these are all other items, for other metrics the irrelevant items.
-    """
+    """Group metric indices by what competes with a relevant item: irrelevant or all other items."""
     groups: dict[bool, list[int]] = {}
     for i, metric in enumerate(metrics):
         groups.setdefault(metric.of_others, []).append(i)

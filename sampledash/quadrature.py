@@ -2,14 +2,12 @@
 
 The ranks are divided into panels on which the summed function is smooth. On each panel, a Gauss
 rule for *sums over integers* (from the discrete Chebyshev polynomials) with k nodes is exact for
-polynomials up to degree 2k - 1. A Gauss-Legendre rule, which is made for integrals, would give a
-wrong third digit.
+polynomials up to degree 2k - 1. A Gauss-Legendre rule, made for integrals, errs in the third digit.
 
-The length of a panel depends on the summed function. Let p be the share of the items that are above
-the relevant item. For the distribution of the sampled rank given the true rank, or a product of two
-such distributions, long panels need at least six nodes per interval of length 1/sqrt(m) in
-arcsin(sqrt(p)). A prior learned from sampled ranks is steeper: means over it have errors up to 1e-7
-with these nodes, and below 1e-14 with four times as many nodes.
+Let p be the share of the items that are above the relevant item. For the distribution of the
+sampled rank given the true rank, or a product of two, long panels need at least six nodes per
+1/sqrt(m) of arcsin(sqrt(p)). A prior learned from sampled ranks is steeper: its means have errors
+up to 1e-7 with these nodes, and below 1e-14 with four times as many.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for the estimation of a distribut
 def off_diagonal(length: int, size: int) -> Floats:
     """Return the off-diagonal of the Jacobi matrix of discrete Chebyshev polynomials.
 
-    The polynomials are orthogonal on ``length`` integers; the matrix has ``size`` rows.
+    These are orthogonal on ``length`` integers; the matrix has ``size`` rows.
     """
     k = np.arange(1.0, size)
     return k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
@@ -67,8 +65,7 @@ def _gauss(length: int, size: int) -> tuple[Floats, Floats]:
 def panels(first: ArrayLike, end: ArrayLike, size: int = SIZE) -> tuple[Floats, Floats, Ints]:
     """Return nodes and weights for sums of a smooth function over the panels first..end - 1.
 
-    Each panel has at most ``size`` nodes. The third array holds, for each panel, the index of its
-    first node.
+    A panel has at most ``size`` nodes. The third array holds the index of each panel's first node.
     """
     first, length = np.asarray(first, dtype=np.int64), np.subtract(end, first)
     count = np.minimum(length, size)
@@ -95,14 +92,11 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return the last element of a panel of numbers of items above the relevant item.
+    """Return the largest count above whose arcsin(sqrt(p)) is within ``width`` of ``first``'s.
 
-    The first element is ``first``. Over the panel, arcsin(sqrt(p)) grows by at most ``width``; p is
-    the share of the sampling weight that the items above have. Each of the ``total`` irrelevant
-    items has weight 1, or ``odds`` if it is above.
+    p is the share of the sampling weight above: each item above has weight ``odds``, others 1.
     """
-    # The angle is arcsin(sqrt(p)) + width. It is computed by arctan2, because a rounding error may
-    # make p larger than 1.
+    # arctan2 gives arcsin(sqrt(p)), because a rounding error may make p larger than 1.
     angle = np.arctan2(np.sqrt(odds * first), np.sqrt(total - first)) + width
     if angle >= np.pi / 2:
         return total
@@ -111,19 +105,17 @@ def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
 
 
 def panel_ends(sampling: Sampling, rule: Rule, stops: Iterable[int] = ()) -> list[int]:
-    """Return the last rank of each panel, for sums over the true ranks 1..n.
+    """Return the last rank of each panel, for sums of distributions over the true ranks 1..n.
 
-    Distributions of the sampled rank given the true rank are summed. A panel also ends at each rank
-    in ``stops``, because the summed function may jump after this rank.
+    A panel also ends at each rank in ``stops``, because the summed function may jump there.
     """
     n, m = sampling.n, sampling.m
     head = whole = HEAD
     width = rule.width / np.sqrt(m)
     if sampling.design.once:
         # The distribution is not smooth near the ends of the list, where a sample may contain all
-        # items above, or all items below. With ``share`` = m / (n - 1), a sample contains all of h
-        # items with probability share^h, which is 1e-18 for h = ``whole``. The ``whole`` ranks at
-        # each end are therefore summed one by one.
+        # items above, or all items below. It contains all of h items with probability share^h. This
+        # is 1e-18 for h = ``whole``: so many ranks at each end are summed one by one.
         share = min(m / (n - 1), 1.0)
         whole = n if share >= 1 else min(n, int(np.ceil(np.log(1e-18) / np.log(share))))
         head = max(HEAD, whole)
@@ -154,8 +146,7 @@ def law_nodes(sampling: Sampling, cut: int | None = None) -> tuple[Floats, Float
     """Return nodes and weights for sums over the number of irrelevant items above, 0..n - 1.
 
     The summed function is a product of distributions of the sampled rank and of a metric, which may
-    jump between ``cut - 1`` and ``cut`` items above. If n is at most 1,000, each of the numbers
-    0..n - 1 is a node.
+    jump between ``cut - 1`` and ``cut`` items above. Up to n = 1,000, all numbers are nodes.
     """
     n = sampling.n
     if n <= _DIRECT:

@@ -1,7 +1,6 @@
-"""True ranks of one recommender, as a :class:`RankSet` or as :class:`RankCounts`.
+"""True ranks of one recommender: a :class:`RankSet` has one row per relevant item.
 
-A rank set has one row per relevant item. Computations in which equal rows give equal results use
-rank counts, which hold each distinct row once, with the number of its repetitions.
+:class:`RankCounts` hold each distinct row once, with its number of repetitions.
 """
 
 from __future__ import annotations
@@ -72,10 +71,9 @@ def digest_of(
 class RankCounts:
     """Relevant items as arrays: one entry for each item, or for each group of equal items.
 
-    An entry describes the ``position``-th best of the ``relevant`` relevant items of an instance.
-    Of the instance's ``negatives`` irrelevant items, ``above`` are strictly above the relevant item
-    and ``tied`` are tied with it. ``mass`` is the share of the sampling weight above the relevant
-    item, or None if it is unknown. ``count`` is the number of instances with such an item.
+    An entry is the ``position``-th best of ``relevant`` items of an instance; ``above`` of its
+    ``negatives`` irrelevant items are strictly above it, and ``tied`` are tied with it. ``mass`` is
+    the share of sampling weight above it, or None; ``count`` the number of such instances.
     """
 
     above: Ints
@@ -135,10 +133,7 @@ class RankCounts:
 
 
 def codes_of(labels: NDArray[Any]) -> tuple[Ints, int]:
-    """Number the labels 0, 1, 2, ... in the order of first appearance.
-
-    Return the number of each label, and how many different labels there are.
-    """
+    """Return a number per label, 0, 1, 2, ... by first appearance, and how many labels differ."""
     if labels.dtype.kind in "iu" and np.all(labels[1:] > labels[:-1]):
         # Increasing labels are all different, so the i-th label gets the number i.
         return np.arange(len(labels)), len(labels)
@@ -156,10 +151,7 @@ def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int
 
 
 def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
-    """Return a code of each value, and the largest code plus 1, which is below 2^31.
-
-    Codes are whole numbers from 0. They are equal for equal values, and larger for larger values.
-    """
+    """Return whole numbers from 0 in the order of the values, and the largest plus 1 (< 2^31)."""
     if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
         values = np.unique(values, return_inverse=True)[1]
     low = int(values.min())
@@ -167,11 +159,7 @@ def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
 
 
 def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Return the index of the first row of each group of equal rows, and each row's group number.
-
-    Groups are numbered in the sorted order of their rows. ``columns`` are the columns of the rows,
-    arrays of equal length.
-    """
+    """Return the first index of each group of equal rows, sorted by row, and each row's group."""
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
         if np.any(column != column[:1]):  # constant columns, usually most, have no effect
@@ -181,9 +169,8 @@ def unique_rows(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints]:
             key, size = key * among + code, size * among
     if size > 4 * len(key):
         return np.unique(key, return_index=True, return_inverse=True)[1:]
-    # Equal rows have equal keys, whole numbers below ``size``. As ``size`` is small here, a table
-    # of all keys is faster than sorting. It is filled from the last row to the first, so that the
-    # first row of each key overwrites the others.
+    # Equal rows have equal keys below ``size``, which is small, so a table is faster than sorting.
+    # It is filled backwards, so that the first row of each key overwrites the others.
     first = np.full(size, -1)
     first[key[::-1]] = np.arange(len(key))[::-1]
     occurs = first >= 0
@@ -198,12 +185,10 @@ def all_of(parts: Sequence[RankCounts]) -> RankCounts:
 
 
 def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list[Ints]]:
-    """Return the distinct items of several systems, and for each system's items their indices.
+    """Return the distinct items of all systems, and the index of each system's items among them.
 
-    The indices refer to the distinct items.
-    Items that differ only in ``relevant`` have the same distribution of the sampled rank, so they
-    are merged too, and ``relevant`` of the result has no meaning. ``count`` is the sum over merged
-    items.
+    Counts of equal items are added. ``relevant`` is ignored, and has no meaning in the result,
+    because the distribution of the sampled rank does not depend on it.
     """
     whole = all_of(parts)
     first, inverse = unique_rows([x for x in whole.columns if x is not whole.relevant])
@@ -213,11 +198,7 @@ def distinct_over_systems(parts: Sequence[RankCounts]) -> tuple[RankCounts, list
 
 
 def one_item_per_instance(counts: RankCounts) -> RankCounts:
-    """Make each relevant item an instance of its own.
-
-    All other items of the original instance, also relevant ones, are its negatives. The metrics
-    TOPK and ATOP rank a relevant item in this way.
-    """
+    """Make each relevant item an instance, the others its negatives, as TOPK and ATOP do."""
     alone = np.ones_like(counts.position)
     return replace(
         counts,
@@ -342,10 +323,7 @@ class RankSet(ByDigest):
             self._check_mass(where, mass)
 
     def _check_mass(self, where: str, mass: Floats) -> None:
-        """Raise ValueError if ``mass`` contradicts the rank of a relevant item.
-
-        ``mass`` must be 0 if no irrelevant item is ranked above the item, and 1 if all are.
-        """
+        """Raise ValueError unless ``mass`` is 0 if no irrelevant item is above, 1 if all are."""
         order, position, relevant = self._order
         above, known = self.ranks[order] - position, ~self.beyond[order]
         for end, share, who in ((0 * relevant, 0, "no"), (self.n[order] - relevant, 1, "every")):
@@ -358,11 +336,10 @@ class RankSet(ByDigest):
                 )
 
     def _sorted_rows(self) -> tuple[Ints | slice, Ints, Ints]:
-        """Return the order of the rows by instance and rank, and two columns in this order.
+        """Return the order by instance and rank and, in this order, each row's position and |R|.
 
-        The columns are the position of each relevant item among those of its instance, and the
-        number of relevant items of the instance. In ``self.ranks``, unknown ranks are replaced by
-        the best ranks that these items can have.
+        |R| is the number of relevant items of the instance. In ``self.ranks``, each unknown rank
+        becomes the best that is possible.
         """
         rows = len(self.ranks)
         codes, distinct = codes_of(self.instances)
@@ -376,8 +353,7 @@ class RankSet(ByDigest):
         position = np.arange(rows) - np.repeat(starts, sizes) + 1
         relevant = np.repeat(sizes, sizes)
         if self.beyond.any():
-            # In an instance, an item of unknown rank is below all items of known rank, and below
-            # the irrelevant items tied with them.
+            # An item of unknown rank is below all items of known rank and the items tied with them.
             least = self.ranks[order] - position + self.ties[order]
             above, at = np.unique(least, return_inverse=True)
             most = np.maximum.accumulate(code * len(above) + at) % len(above)
@@ -486,8 +462,7 @@ class RankSet(ByDigest):
     def require_known(self, metric: Metric | None = None, what: str = "sampling") -> None:
         """Raise ValueError if ranks are unknown, unless they are all beyond the metric's cutoff.
 
-        If ``metric`` is None, every rank must be known; ``what`` names the computation that needs
-        the ranks.
+        If ``metric`` is None, ``what`` names the computation that needs every rank.
         """
         if (largest := self.largest_cutoff) is None:
             return
@@ -513,10 +488,8 @@ class RankSet(ByDigest):
     def counted(self, ties: Ties = "expected") -> RankCounts:
         """Return the distinct relevant items and the number of instances with each of them.
 
-        Items are equal if they agree in n, rank, ties, ``mass_above``, the number of relevant items
-        of the instance, and the position among these. If ``ties`` is ``"expected"``, tied items
-        stay tied; ``"optimistic"`` ranks the relevant item before the irrelevant items tied with
-        it, and ``"pessimistic"`` after them.
+        ``"expected"`` keeps items tied, ``"optimistic"`` ranks the relevant item before the
+        irrelevant items tied with it, ``"pessimistic"`` after them.
         """
         checks.choice("ties", ties, get_args(Ties))
         tie_rule = ties if self.has_ties else "expected"
@@ -549,10 +522,8 @@ _SEED = 0  # seed for drawing the order of tied items, so that repeated calls gi
 def draw_shared_ties(lists: Ints, ranks: Ints, ties: Ints) -> tuple[Ints, Ints]:
     """Return ranks and ties after drawing an order for relevant items tied with each other.
 
-    For each relevant item, ``lists`` is the number of its ranked list, and ``ties`` is the number
-    of other items, relevant or not, that are tied with it. Relevant items of a list that are tied
-    with each other get different random ranks, and their ties become 0. All other items keep their
-    rank and their ties.
+    ``lists`` numbers the ranked list of each relevant item, and ``ties`` counts all other items
+    tied with it. Only relevant items tied with each other change; their ties become 0.
     """
     order = np.lexsort((ranks, lists))
     fresh = (np.diff(lists[order]) != 0) | (np.diff(ranks[order]) != 0)
@@ -599,8 +570,7 @@ def require_several(value: object) -> None:
 def rank_distribution_at(ranks: RankSet, places: ArrayLike, *, ties: Ties = "expected") -> Floats:
     """Return, for each rank r in ``places``, the share of relevant items with true rank up to r.
 
-    A tied item contributes the probability that its rank in a random order of the ties is at most
-    r.
+    A tied item contributes the probability that a random order of the ties ranks it up to r.
     """
     at = np.floor(np.asarray(places, dtype=np.float64))
     atoms = ranks.counted(ties)

@@ -16,20 +16,18 @@ from sampledash.sampling import Sampling, weighted_pmf_sums
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Flags, Floats, Ints
 
-#: Significance level of the test (:func:`chance_if_set`) of whether m, an instance's number of
-#: negatives, correlates with the rank of its relevant item.
+#: Significance level of the test of whether m correlates with the rank (:func:`chance_if_set`).
 LEVEL = 1e-3
 #: The two possible explanations of a correlation between m and the rank.
 READINGS = ("m was set beforehand", "what was drawn decided m")
-#: If the p-value of :func:`chance_if_set` is below this level, confidence intervals hold under both
-#: explanations. Under the first one, the rank distribution of the instances may depend on m.
+#: Below this p-value of :func:`chance_if_set`, intervals hold under both explanations of m.
 DOUBTFUL = 0.05
 _STRATUM = 50.0  # the test of m compares only instances of similar n, in groups of about this size
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
 _NEAR = 1.5  # largest ratio of n (or of m) within a stratum that has enough instances
-#: Largest ratio of two n in any stratum. The ratio of two m may be larger, because all instances of
-#: a stratum are reduced to its smallest m.
+#: Largest ratio of two n in a stratum; that of two m may be larger (all are reduced to the
+#: smallest).
 _FAR = 4.0
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
@@ -42,11 +40,11 @@ class Outcomes:
     n: int
     scheme: Scheme
     m: tuple[int, ...]  # the different numbers of sampled negatives, in increasing order
-    #: For each m, the number of instances with 0, ..., m sampled negatives above the relevant item:
-    #: shape (m + 1,), or (runs, m + 1) if each of several simulated runs has its own sample.
+    #: Per m, the number of instances with 0, ..., m sampled negatives above: shape (m + 1,), or
+    #: (runs, m + 1) for several simulated runs.
     counts: tuple[Floats, ...]
-    #: Whether m depended on which negatives were drawn. If so, the number of instances with each m
-    #: is random.
+    #: Whether m depended on the drawn negatives, so that the number of instances with each m is
+    #: random.
     adaptive: bool = False
     #: In the worst case, this many instances carry as much information as one independent instance.
     design_effect: float = 1.0
@@ -78,10 +76,7 @@ class Outcomes:
         return np.split(values, np.cumsum([m + 1 for m in self.m])[:-1], axis=-1)
 
     def require_possible(self, chance: Floats) -> None:
-        """Raise ValueError if a sampled rank occurred that is impossible at every true rank.
-
-        ``chance``, shape (outcomes,), is 0 for an impossible pair of m and sampled rank.
-        """
+        """Raise ValueError if an outcome has ``chance`` 0 at every true rank: (outcomes,)."""
         for m, counts, chances in zip(self.m, self.counts, self.by_m(chance), strict=True):
             bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chances <= 0)
             if np.any(bad):
@@ -102,8 +97,8 @@ class SampledRankSet(ByDigest):
     sampled_ranks
         Rank of the relevant item among itself and its m sampled negatives: integers in 1..m+1.
     n
-        Number of candidates: the items that negatives were drawn from, plus the relevant item. It
-        is at most 10^12: one number, or one number per entry.
+        Number of candidates: the items that negatives were drawn from, plus the relevant item; at
+        most 10^12: one number, or one per entry.
     m
         Number of sampled negatives: one number, or one number per entry. The sum of m + 1 over the
         different values is at most 10^7.
@@ -112,15 +107,15 @@ class SampledRankSet(ByDigest):
     instances
         Label of the user or query of each entry. Without labels, every entry is an instance.
     counts
-        Weight of each entry: the number of instances that it represents, at least 0. It may be
+        Weight of each entry, at least 0: the number of instances that it represents; may be
         fractional.
     adaptive
-        Whether the m of an instance depended on the negatives that were drawn for it, for example
-        because they were drawn until one ranked above the relevant item. If False, m was set before
-        any negative was drawn; it may still differ between instances and correlate with the rank.
-        If None, it is unknown which is true, and m is tested for correlation with the rank
-        (:func:`chance_if_set`, at most 1 false positive in 1,000 samples). If they correlate,
-        estimates are made for True and for False (:attr:`readings`), and ranges hold for both.
+        Whether the m of an instance depended on its drawn negatives, for example because they were
+        drawn until one ranked above the relevant item. If False, m was set beforehand; it may still
+        differ between instances and correlate with the rank. If None, this is unknown: if m
+        correlates with the rank, by a test with at most 1 false positive in 1,000 samples
+        (:func:`chance_if_set`), estimates are made for both cases (:attr:`readings`), and ranges
+        hold for both.
 
     Raises
     ------
@@ -242,12 +237,11 @@ class SampledRankSet(ByDigest):
 
     @property
     def readings(self) -> tuple[SampledRankSet, ...]:
-        """Copies of this rank set with each possible value of ``adaptive``.
+        """Copies of this rank set with each possible value of ``adaptive``; usually the set itself.
 
-        If ``adaptive`` is None and m correlates with the rank, there are two copies. In the first,
-        ``adaptive`` is False: m was set beforehand by something that correlates with the rank. In
-        the second, it is True: m depended on the drawn negatives. No sample can show which is true.
-        Otherwise the result is this rank set only.
+        There are two if ``adaptive`` is None and m correlates with the rank: m was set beforehand
+        by something that correlates with the rank (False, first), or m depended on the drawn
+        negatives (True, second). No sample can show which is true.
         """
         return self.read_at(LEVEL)
 
@@ -258,10 +252,7 @@ class SampledRankSet(ByDigest):
         return replace(self, adaptive=False), replace(self, adaptive=True)
 
     def require_set(self, what: str, instead: str) -> None:
-        """Raise ValueError if m may have depended on the drawn negatives.
-
-        ``what`` names the computation that is then invalid, and ``instead`` is advice to the user.
-        """
+        """Refuse ``what`` if m may depend on the draw; the error advises ``instead``."""
         if self.readings[-1].adaptive:
             reason = "what was drawn decided its m (as adaptive says)"
             if self.adaptive is None:
@@ -286,9 +277,8 @@ class SampledRankSet(ByDigest):
     def design_effect(self) -> float:
         """How many instances, at worst, carry as much information as one independent instance.
 
-        Entries with the same label may be alike. In the worst case they are copies of each other,
-        and the sample has the information of (sum of weights)² / (sum of squared weights of the
-        labels) independent instances.
+        Entries with one label may be alike. If they are copies of each other, the sample is worth
+        (sum of weights)² / (sum of squared weights of the labels) independent instances.
         """
         if self.instances is None:
             return 1.0
@@ -312,12 +302,7 @@ class SampledRankSet(ByDigest):
         return self._outcomes(self.counts > 0)
 
     def _outcomes(self, instances: Flags | Ints, most: int | None = None) -> Outcomes:
-        """Return how often each sampled rank occurred among the given ``instances``.
-
-        An instance with more than ``most`` negatives is reduced to ``most`` negatives: the others
-        are dropped at random, and the weight of the instance is divided among the sampled ranks
-        that this can give.
-        """
+        """Return outcomes of ``instances``, with negatives beyond ``most`` dropped at random."""
         n, m, weight = self.n[instances], self.m[instances], self.counts[instances]
         above, counts = self.sampled_ranks[instances] - 1, []
         drawn = m if most is None else np.minimum(m, most)
@@ -326,8 +311,8 @@ class SampledRankSet(ByDigest):
             whole, part = m == size, (drawn == size) & (m > size)
             seen = np.bincount(above[whole], weight[whole], size + 1).astype(np.float64)
             if np.any(part):
-                # Add the instances with more negatives than ``most``, averaged over all ways to
-                # drop the excess negatives.
+                # Average the instances with more negatives than ``most`` over all ways to drop the
+                # excess.
                 every = [(above[part], (m - above)[part], weight[part])]
                 seen += weighted_pmf_sums("without-replacement", size, every)[0]
             seen.setflags(write=False)
@@ -359,8 +344,8 @@ class SampledRankSet(ByDigest):
         apart = not self.adaptive and self.chance_if_set < level
         strata = []
         for group in _groups(used, self.n, self.counts, _FAR):
-            # Form groups from the largest m down, so that a few instances with small m do not
-            # reduce the m of many others.
+            # From the largest m down, so that few instances with small m do not reduce the m of
+            # many others.
             parts = _groups(group, 1 / self.m, self.counts, np.inf) if apart else [group]
             for part in parts:
                 most = int(self.m[part].min()) if apart else None
@@ -371,11 +356,10 @@ class SampledRankSet(ByDigest):
 
 
 def _groups(instances: Ints, sizes: ArrayLike, weights: Floats, far: float) -> list[Ints]:
-    """Return the ``instances`` in groups of similar size, in increasing order of size.
+    """Return the ``instances`` in groups of similar size (n or 1/m), in increasing order of size.
 
-    The size of an instance is n or 1/m. A group contains instances up to _NEAR times its smallest
-    size. If these are fewer than _ENOUGH instances, larger instances are added until there are
-    enough, but none above ``far`` times the smallest size.
+    A group contains sizes up to _NEAR times its smallest, or, to reach _ENOUGH instances, larger
+    ones, but none above ``far`` times the smallest.
     """
     logs, place = np.unique(np.log(np.asarray(sizes)[instances]), return_inverse=True)
     totals = np.bincount(place, weights[instances])
@@ -395,37 +379,32 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return one n to stand for several instances with m negatives and the mean n ``mean``.
-
-    The result is ``mean``, but at least m + 1 if the m negatives must be distinct.
-    """
+    """Return ``mean``, one n for several instances, or m + 1 if m distinct negatives need more."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 
 def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     """Return the p-value of the test that m is independent of the rank; 1 if the test has no power.
 
-    Each array has one entry per row. A row has n candidates and m negatives, of which ``above`` are
-    above its relevant item, and represents ``weight`` instances.
+    Each row has n candidates and m negatives, of which ``above`` are above its relevant item, and
+    represents ``weight`` instances.
 
-    Suppose that negatives are dropped at random until all instances of similar n have the smallest
-    m among these instances. If m is independent of the rank, the number of remaining negatives
-    above the relevant item is independent of m. If an evaluation draws more negatives while none
-    ranks above the item, this number is smaller for instances with large m. If m was set beforehand
-    by something that correlates with the rank, this number is smaller or larger for instances with
-    large m.
+    Drop negatives at random until all instances of similar n have the smallest m among them. If m
+    is independent of the rank, the number of negatives left above the relevant item is independent
+    of m. If an evaluation draws more negatives while none ranks above the item, this number is
+    smaller where m is large. If m was set beforehand by something that correlates with the rank, it
+    is smaller or larger where m is large.
 
     The test is that of Cochran, Mantel & Haenszel: two scores of this number (its mean, and whether
-    it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n.
-    The correlations are compared with those under all permutations of m. Each score is the mean
-    over all ways to drop negatives, so that the result is reproducible. The variance is that of a
-    single random way, which is larger, so that the error rate is not above the stated level. If n
-    determines m (all candidates, or a share of them), the p-value is 1.
+    it is 0) are correlated with the midrank of m, among instances of the same or neighbouring n,
+    and compared with all permutations of m. Each score is the mean over all ways to drop negatives,
+    so that the result is reproducible. The variance is that of a single random way, which is
+    larger, so that the error rate is not above the stated level. If n determines m (all candidates,
+    or a share of them), the p-value is 1.
 
-    If nearly all instances have the same m, the sum of the scores of the others is not normally
-    distributed. The tail of the sum is therefore bounded by Bernstein's inequality with the largest
-    contribution of an instance. If all contributions are small, the bound is close to the normal
-    tail.
+    If nearly all instances have the same m, the sum of the scores of the others is not normal. Its
+    tail is therefore bounded by Bernstein's inequality with the largest contribution of an
+    instance; if all contributions are small, this is close to the normal tail.
 
     References
     ----------
@@ -447,10 +426,9 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     def mean(values: Floats) -> Floats:
         return np.asarray(np.bincount(stratum, w * values) / size)
 
-    # In each instance, ``fewest`` negatives (the smallest m of its stratum) remain after dropping.
-    # Compute the mean share of them that is above the item, the second moment of this share
-    # (``square``), and the probability ``none`` that none of them is above. It is 0 if fewer than
-    # ``fewest`` negatives are below the item, because ``left`` is then -inf.
+    # Mean share of the ``fewest`` negatives left (the smallest m of the stratum) that is above, its
+    # second moment ``square``, and the probability ``none`` that none is above: 0 if fewer than
+    # ``fewest`` are below, because ``left`` is then -inf.
     share = s / m
     square = share / fewest
     square += (1 - 1 / fewest) * share * (s - 1) / np.maximum(m - 1, 1)
@@ -462,17 +440,17 @@ def chance_if_set(n: Ints, m: Ints, above: Ints, weight: Floats) -> float:
     apart = mean(place**2) * size**2 / np.where(several, size - 1, 1)
     covariance = [[mean(square) - a**2, -a * b], [-a * b, b - b**2]]
     spread = np.array([[np.sum((apart * c)[several]) for c in row] for row in covariance])
-    # If ``fewest`` is 1, then ``none`` is 1 - ``share``, so the covariance matrix of these two
-    # scores has an eigenvalue 0. Such eigenvalues are left out.
+    # If ``fewest`` is 1, ``none`` is 1 - ``share``, so an eigenvalue is 0. Leave such eigenvalues
+    # out.
     values, vectors = np.linalg.eigh(spread)
     matters = values > 1e-9 * values.max()
     if not np.any(matters):
         return 1.0
     vectors = vectors[:, matters]
     direction = vectors @ (vectors.T @ total / values[matters])
-    # No instance contributes more to the test's sum than the largest midrank times the most extreme
-    # score, both minus their means. A score is extreme if the share of remaining negatives above
-    # the item is as large as possible, is 1 / ``fewest``, or is 0.
+    # No contribution exceeds the largest midrank times the most extreme score, both minus their
+    # means. A score is extreme at the largest possible share above the item, at 1 / ``fewest``, or
+    # at 0.
     scores = [np.minimum(s, fewest) / fewest, 1 / fewest]
     ends = np.stack([*(direction[0] * x for x in scores), np.full(len(s), direction[1])])
     off = np.abs(ends - (direction @ np.stack([a, b]))[stratum]).max(axis=0)
@@ -490,11 +468,7 @@ def _follows(n: Ints, m: Ints) -> bool:
 
 
 def _strata(n: Ints, weight: Floats) -> Ints:
-    """Return the number of the group (stratum) that each instance belongs to in the test of m.
-
-    A group contains about 50 instances of similar n. Instances of equal n are in the same group.
-    Groups are numbered in increasing order of n.
-    """
+    """Return the stratum of each instance: equal n, and neighbouring n up to about 50 instances."""
     _, place = np.unique(n, return_inverse=True)
     sizes = np.bincount(place, weight)
     before = np.cumsum(sizes) - sizes
@@ -503,11 +477,9 @@ def _strata(n: Ints, weight: Floats) -> Ints:
 
 
 def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
-    """Return the midrank of each instance's m within its stratum, as a share of the stratum.
+    """Return the share of the stratum with a smaller m plus half of that with an equal m.
 
-    The midrank is the share of the stratum's instances with a smaller m, plus half the share with
-    an equal m. The result also has a constant of the stratum added, which the caller subtracts.
-    Instances must be sorted by stratum and m.
+    A constant of the stratum is added. Instances must be sorted by stratum and m.
     """
     group = np.r_[0, np.cumsum((np.diff(stratum) > 0) | (np.diff(m) > 0))]
     sizes = np.bincount(group, weight)

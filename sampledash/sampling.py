@@ -31,26 +31,21 @@ from sampledash.metrics import Metric
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Design, Scheme, check_odds
 from sampledash.types import Flags, Floats, Ints
 
-#: For several relevant items: the sampling weights above the items and below them, and the factors
-#: with which the items enter a sum.
+#: Sampling weights above and below relevant items, and the items' factors in a sum.
 Weighted = tuple[Floats, Floats, Floats]
 
 _CHUNK = 1 << 20  # number of probabilities computed at a time: a few MiB, which fit the CPU cache
-#: Half width, in standard deviations, of the range of numbers of sampled items above for which
-#: probabilities are computed. Together, all other numbers have a probability below 1e-30.
+#: Half width, in standard deviations, of the computed range of counts; P(outside) is below 1e-30.
 _SIGMAS = 12
-# Constants of ``merge_laws``, which interpolates rows (distributions of the number of sampled items
-# above) over the share of items above and, without replacement, over the number N of items.
+# Constants of ``merge_laws``, which interpolates rows over their share above and their number N.
 _POINTS = 24  # number of interpolation points in an interval of the share of items above
 _SIZES = 12  # largest number of interpolation points over N
 #: Without replacement, rows are grouped into bands by N. A band has this width in log(1 - m/N).
 _BAND = 0.25
-#: Without replacement, a row (see ``merge_laws``) is not interpolated if the number of items above
-#: the relevant item, or of items below it, is smaller than this.
+#: Rows with fewer items above, or below, are not interpolated (without replacement).
 _END = 64
 _NUMPY_URN = 10**9  # numpy's hypergeometric generator requires fewer items than this
-#: With at least this many rows (relevant items) and one m, ``pmf`` computes one column (a number of
-#: sampled items above) of all rows at a time.
+#: ``pmf`` works column by column (one count, all rows) from this many rows on, if m is the same.
 _MANY = 400
 _NO_WEIGHT = 1e-18  # numbers of different drawn items with at most this probability are ignored
 _TINY = 1e-290  # smaller probabilities are skipped: subnormal numbers are a hundred times slower
@@ -125,11 +120,7 @@ class Sampling:
         return item_weights(self.scheme, above, self.n - 1 - np.asarray(above), self.odds)
 
     def laws(self, above: Floats) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of rows of :func:`pmf`, one row for each entry of ``above``.
-
-        ``above`` holds numbers of irrelevant items above the relevant item, which may be fractions.
-        A block is (slice of the rows, probabilities).
-        """
+        """Yield blocks of :func:`pmf` for numbers of items above, which may be fractions."""
         return pmf_chunks(self.scheme, self.m, *self._weights(above))
 
     def share_above(self, rank: ArrayLike) -> Floats:
@@ -138,21 +129,16 @@ class Sampling:
         return np.asarray(above / (above + below))
 
     def pmf(self, rank: ArrayLike) -> Floats:
-        """Return the distribution of the sampled rank given each true rank.
+        """Return the distribution of the sampled rank at true ranks, integers in 1..n, any shape.
 
-        ``rank`` holds integers in 1..n, in any shape. The result has shape (..., m + 1): column t
-        holds P(sampled rank = t + 1 | rank).
+        Shape (..., m + 1): column t holds P(sampled rank = t + 1 | rank).
         """
         above, below = self.weights(rank)
         rows = pmf(self.scheme, self.m, above.ravel(), below.ravel())
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different sampled items, if it varies; otherwise return m.
-
-        The number is drawn from its distribution given that ``above`` of these items are above the
-        relevant item, whose true rank is ``rank``.
-        """
+        """Draw the number of different items, given how many are above; m if it is fixed."""
         sizes, chances = zip(*_sizes(self.scheme, self.m, self.n - 1), strict=True)
         if len(sizes) == 1:
             return int(sizes[0])
@@ -198,9 +184,8 @@ def parse_sampling(text: str) -> Sampling:
 def pmf(scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike) -> Floats:
     """Return the probabilities of 0..max(m) sampled items above, a row per (m, above, below).
 
-    Without replacement, ``above`` and ``below`` are the numbers of items above and below the
-    relevant item; otherwise they are any non-negative weights. Both may be fractional. The shape is
-    (rows, max(m) + 1), and rows sum to 1.
+    Without replacement, ``above`` and ``below`` are numbers of items, else any non-negative
+    weights; both may be fractional. Shape (rows, max(m) + 1); rows sum to 1.
     """
     a, b, draws = _columns(m, above, below)
     if SCHEMES[scheme].varies:
@@ -225,20 +210,14 @@ def _mixed(scheme: str, draws: Floats, a: Floats, b: Floats) -> Floats:
 
 
 def _sizes(scheme: str, m: int, total: int) -> list[tuple[int, float]]:
-    """Return the possible numbers of different drawn items, each with its probability.
-
-    Numbers with a negligible probability are left out.
-    """
+    """Return the numbers of different drawn items with their probabilities, if not negligible."""
     sizes = SCHEMES[scheme].sizes
     chances = np.eye(m + 1)[m] if sizes is None else sizes(m, total)
     return [(int(d), float(chances[d])) for d in np.flatnonzero(chances > _NO_WEIGHT)]
 
 
 def draw_sizes(scheme: str, m: int, negatives: Ints, rng: np.random.Generator) -> Ints:
-    """Return the number of sampled items of each instance; draw it at random where it varies.
-
-    ``negatives`` are the numbers of negatives of the instances.
-    """
+    """Draw the number of different items that each instance gets from its negatives."""
     result = SCHEMES[scheme].drawn(m, negatives)
     for total in np.unique(negatives).tolist() if SCHEMES[scheme].varies else ():
         at, (sizes, chances) = negatives == total, zip(*_sizes(scheme, m, total), strict=True)
@@ -259,11 +238,9 @@ def check_metric(metric: Metric, scheme: str) -> None:
 def pmf_window(
     scheme: str, m: int, above: ArrayLike, below: ArrayLike, width: int
 ) -> tuple[Ints, Floats]:
-    """Return the :func:`pmf` in a window of ``width`` columns around the mode of each row.
+    """Return the start of each row's window and the :func:`pmf` in it: (rows,) and (rows, width).
 
-    Return the number of the first column of each window, (rows,), and the probabilities in the
-    windows, (rows, width).
-    The window must be wide enough to omit only negligible probabilities.
+    The window lies around the mode; it must be wide enough to omit only negligible probabilities.
     """
     a, b, draws = _columns(m, above, below)
     mode = modes(scheme, draws, a, b)
@@ -275,21 +252,20 @@ def pmf_window(
 def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]:
     """Replace the many rows of each part by few rows whose :func:`pmf` has the same weighted sum.
 
-    A row is (above, below, weight). Let p be its share above and t = arcsin(sqrt(p)). As a function
-    of t, a Binomial(m, p) probability is a bump of width 1/(2 sqrt(m)). On intervals (panels) of t
-    twice as wide, 24 Chebyshev points interpolate the probability to the last digit. Lagrange's
-    formula distributes the weight of each row over the points of its panel; the new weights may be
-    negative. Without replacement from N items, the bump is narrower by the factor sqrt(1 - m/N) and
-    smooth in 1/N. Rows with similar factors are interpolated over 1/N as well, with up to 12
-    points. Rows stay as they are if there are few, or if they are near the ends, where all items
-    above (or below) may be drawn.
+    Let p be the share above of a row, and t = arcsin(sqrt(p)). As a function of t, a Binomial(m, p)
+    probability is a bump of width 1/(2 sqrt(m)). On panels (intervals) of t twice as wide, 24
+    Chebyshev points interpolate it to the last digit. Lagrange's formula distributes each row's
+    weight over the points of its panel; new weights may be negative. Without replacement from N
+    items, the bump is narrower by sqrt(1 - m/N) and smooth in 1/N: rows with similar factors are
+    interpolated over 1/N too, with up to 12 points. Few rows stay as they are, and so do rows near
+    the ends, where all items above (or below) may be drawn.
     """
     if SCHEMES[scheme].varies:
         return list(parts)
     if not SCHEMES[scheme].distinct:
         return [_merge(part, np.sqrt(m), 0.0, 0.0, 0.0, 1) for part in parts]
-    # ``drawn`` is the share of the items that is drawn. Shares above 1 - 1e-4, at which
-    # probabilities are not smooth, are all in the last band.
+    # ``drawn`` is the share of items drawn. Probabilities are not smooth in shares above 1 - 1e-4,
+    # which are all in the last band.
     drawn = [np.minimum(m / (above + below), 1.0) for above, below, _ in parts]
     bands = [(-np.log(np.maximum(1 - x, 1e-4)) / _BAND).astype(np.int64) for x in drawn]
     merged: list[list[Weighted]] = [[(np.empty(0), np.empty(0), np.empty(0))] for _ in parts]
@@ -297,13 +273,12 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
         members = [numbers == band for numbers in bands]
         shares = np.concatenate([x[at] for x, at in zip(drawn, members, strict=True)])
         low, high = float(shares.min()), float(shares.max())
-        # If the share ``high`` of the N items is drawn, all of h items are drawn with probability
-        # high^h. ``end`` is h / N for the h at which this probability is 1e-18, or for h = _END if
-        # that is larger. Rows whose share of items above is outside end..1 - end stay as they are.
+        # If the share ``high`` of N is drawn, all of h items are with probability high^h. ``end``
+        # is h / N where this is 1e-18, or h = _END if larger. Only shares in end..1 - end are
+        # merged.
         end = max(_END, np.log(1e-18) / np.log(min(high, 0.9999))) * high / m
-        # ``sizes`` is the number of interpolation points over N. Within the band, the logarithm of
-        # a non-negligible probability changes by up to 4 times ``x``, so that interpolation with k
-        # points has an error of about x^k / k!.
+        # In the band, the logarithm of a non-negligible probability changes by up to 4 times ``x``,
+        # so k points over N (``sizes``) have an error of about x^k / k!.
         x = 4.5 * (high - low) / (1 - high) if high < 1 else 1.0
         powers = np.cumprod(x / np.arange(1, _SIZES + 1))
         sizes = int(np.argmax(np.append(powers < 1e-16, True)))
@@ -320,11 +295,10 @@ def merge_laws(scheme: str, m: int, parts: Sequence[Weighted]) -> list[Weighted]
 def _merge(
     part: Weighted, width: float, end: float, low: float, high: float, sizes: int
 ) -> Weighted:
-    """Return the part with fewer rows: merge those whose share of items above is in end..1 - end.
+    """Merge the rows of one part whose share above lies within end..1 - end.
 
-    The numbers of items N = above + below lie in 1/high..1/low. If ``high`` is 0, rows are merged
-    by their shares, whatever their N. ``width`` is the number of panels (intervals) per radian of
-    arcsin(sqrt(share)), and ``sizes`` the number of interpolation points over N.
+    N lies in 1/high..1/low (0: only shares matter). ``width``: panels per radian of
+    arcsin(sqrt(share)); ``sizes``: points over N.
     """
     above, below, weight = part
     first = np.arcsin(np.sqrt(min(end, 0.5)))
@@ -368,10 +342,7 @@ def _chebyshev(count: int) -> Floats:
 
 
 def _lagrange(x: Floats, count: int) -> Floats:
-    """Return the Lagrange weights of ``count`` Chebyshev points at each x in -1..1.
-
-    The shape is (len(x), count).
-    """
+    """Return the Lagrange weights of ``count`` Chebyshev points at each x in -1..1: (x, count)."""
     k = np.arange(count)
     gap = x[:, None] - _chebyshev(count)
     gap[gap == 0] = 1e-300
@@ -413,11 +384,7 @@ def _columns(m: ArrayLike, above: ArrayLike, below: ArrayLike) -> tuple[Floats, 
 
 
 def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
-    """Return the most likely number of sampled items above the relevant item, for each row.
-
-    ``a`` and ``b`` hold each row's numbers of items, or weights, above and below. :func:`pmf` is
-    fastest if its rows are sorted by the most likely number.
-    """
+    """Return the most likely count of each row; :func:`pmf` is fastest if rows are sorted by it."""
     if SCHEMES[scheme].distinct:
         return np.minimum(np.floor((draws + 1) * (a + 1) / (a + b + 2)), np.floor(a))
     return np.minimum(np.floor((draws + 1) * (a / (a + b))), draws)
@@ -426,8 +393,7 @@ def modes(scheme: str, draws: Floats | int, a: Floats, b: Floats) -> Floats:
 def _outward(scheme: str, draws: Floats, a: Floats, b: Floats, s: Floats, mode: Floats) -> Floats:
     """Return the probabilities of ``s`` and of s[-1] + 1 sampled items above; rows sum to 1."""
     if SCHEMES[scheme].distinct:
-        # If a or b is fractional, the factors of impossible numbers s can be negative. Replace
-        # negative factors by 0.
+        # If a or b is fractional, factors of impossible s can be negative; replace them by 0.
         up = (draws - s) * np.maximum(a - s, 0)
         down = (s + 1) * np.maximum(b - draws + s + 1, 0)
     else:
@@ -452,12 +418,7 @@ def outward(up: Floats, down: Floats, rising: Flags) -> Floats:
 
 
 def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
-    """Return the :func:`pmf` of many rows, computed column by column.
-
-    A column contains, for all rows, the probability of one number of sampled items above.
-
-    The transpose of the result is contiguous in memory.
-    """
+    """Return :func:`pmf` of many rows, computed count by count; ``result.T`` is contiguous."""
     # Sort the rows by their modes, so that each step below changes a contiguous range of rows.
     if np.any(mode[1:] < mode[:-1]):
         order = np.argsort(mode, kind="stable")
@@ -466,8 +427,7 @@ def _by_count(scheme: str, m: int, a: Floats, b: Floats, mode: Ints) -> Floats:
     p = np.zeros((m + 1, len(a)))
     p[mode, np.arange(len(a))] = 1.0
     taken = 1 if SCHEMES[scheme].distinct else 0
-    # First compute the probabilities of numbers of sampled items above that are larger than the
-    # mode. Then compute those of smaller numbers in the same way, after exchanging above and below.
+    # First the counts above the mode; then those below it, in the same way with a and b exchanged.
     for q, x, y, start in ((p, a, b, mode), (p[::-1, ::-1], b[::-1], a[::-1], m - mode[::-1])):
         # ``ends[s]`` is the number of rows with a mode up to s.
         ends = np.searchsorted(start, np.arange(1, m + 1)).tolist()
@@ -496,11 +456,7 @@ def pmf_chunks(scheme: str, m: int, above: Floats, below: Floats) -> Iterator[tu
 def item_weights(
     scheme: str, above: ArrayLike, below: ArrayLike, odds: float
 ) -> tuple[Floats, Floats]:
-    """Return the sampling weights of the items above and of those below a relevant item.
-
-    ``above`` and ``below`` are the numbers of these items. Each item has weight 1, except that with
-    a weighted scheme each item above has weight ``odds``.
-    """
+    """Return the sampling weights above and below: 1 per item, or ``odds`` per item above."""
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return a * SCHEMES[scheme].odds(odds), b
 
@@ -508,10 +464,7 @@ def item_weights(
 def draw_above(
     scheme: str, m: ArrayLike, above: ArrayLike, below: ArrayLike, rng: np.random.Generator
 ) -> Ints:
-    """Draw the number of sampled items above the relevant item, for each entry of the arrays.
-
-    The arrays ``m``, ``above`` and ``below`` are broadcast to a common shape.
-    """
+    """Draw the number of sampled items above; ``m``, ``above`` and ``below`` are broadcast."""
     draws, a, b = np.broadcast_arrays(m, above, below)
     if SCHEMES[scheme].varies:
         every, total = np.unique(draws), np.rint(a + b).astype(np.int64)
@@ -562,8 +515,8 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
     last = 1 + int(np.max(np.flatnonzero(vector), initial=-1))
     head, values = p[:, :last], vector[:last]
     mean = head @ values
-    # Subtract the mean first, because E[v^2] - E[v]^2 would lose digits. ``empty_like`` gives the
-    # array the memory layout of ``head``, so that the loops below read both in the same order.
+    # Subtract the mean first: E[v^2] - E[v]^2 would lose digits. ``empty_like`` keeps the memory
+    # order.
     square = np.subtract(values, mean[:, None], out=np.empty_like(head))
     square *= square
     variance = np.einsum("rs,rs->r", head, square)
@@ -573,10 +526,7 @@ def moments(p: Floats, vector: Floats) -> tuple[Floats, Floats]:
 def mean_and_variance(
     vector: Floats, sampling: Sampling, above: Floats, below: Floats
 ) -> tuple[Floats, Floats]:
-    """Return mean and variance of ``vector[sampled rank - 1]``, in the shape of ``above``.
-
-    ``above`` and ``below`` are the sampling weights above and below the relevant item.
-    """
+    """Return mean and variance of ``vector[sampled rank - 1]``, in the shape of ``above``."""
     both = np.empty((2, above.size))
     for rows, p in pmf_chunks(sampling.scheme, sampling.m, above.ravel(), below.ravel()):
         both[:, rows] = moments(p, vector)

@@ -17,9 +17,8 @@ from sampledash.sampling import draw_above, draw_sizes
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Floats
 
-#: A metric; its values for 0..m sampled items above a relevant item, one array for each position
-#: (1 for the best relevant item of an instance); and the factor with which the value of each
-#: relevant item enters the mean.
+#: A metric; its values for 0..m sampled items above, one array per position of a relevant item; and
+#: the factor of each relevant item in the mean.
 Contributions = tuple[Metric, list[Floats], Floats]
 
 _BLOCK = 1 << 17  # number of random draws in a block of runs, which takes some ten milliseconds
@@ -71,10 +70,10 @@ def batches(
 ) -> Iterator[Floats]:
     """Yield blocks of simulated runs: the mean of each metric in each run, (runs, metrics).
 
-    The metrics of a run share the sampled negatives, except TOPK and ATOP. These two rank each
-    relevant item among other relevant items too, so their negatives are drawn separately. A block
-    takes well below a second, so that a page can show progress or stop between blocks. Block sizes
-    depend on the rank set only, so a generator in the same state gives the same runs.
+    The metrics of a run share the sampled negatives, except TOPK and ATOP, which rank each relevant
+    item among other relevant items too. A block takes well below a second, so that a page can show
+    progress or stop in between. Block sizes depend on the rank set only, so a generator in the same
+    state gives the same runs.
     """
     protocol.check(ranks, m)
     checks.generator(rng)
@@ -106,11 +105,7 @@ def _repeated(ranks: RankSet, ties: Ties) -> RankCounts:
 def contributions(
     metric: Metric, rows: RankCounts, counts: RankCounts, m: int, protocol: Protocol
 ) -> Contributions:
-    """Return the values and factors with which the relevant items ``rows`` enter the mean metric.
-
-    Corrections are fitted to ``counts``, the relevant items of the whole rank set. The result is
-    described at :data:`Contributions`.
-    """
+    """Return what each of ``rows`` adds to the mean; corrections are fitted to ``counts``."""
     last = 1 if metric.first_only or metric.of_others else int(rows.position.max())
     ranked = as_ranked_by(metric, counts)
     vectors = [protocol.vector(metric, ranked, m, j) for j in range(1, last + 1)]
@@ -125,17 +120,11 @@ def run_sums(
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return, for each simulated run, the sum of the items' contributions to each mean metric.
-
-    The shape is (runs, metrics). ``values`` has the result of :func:`contributions` for each
-    metric. The relevant items ``rows`` must be sorted by instance, and within an instance by
-    position, the best item first.
-    """
+    """Return sums of contributions, (runs, metrics); ``rows`` by instance, best item first."""
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))
-    # If the number of different sampled items of an instance is random, ``draw_sizes`` draws it
-    # below, and this number of items is then drawn without replacement.
+    # ``draw_sizes`` draws a varying number of different items; these are drawn without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else protocol.scheme
     first = np.flatnonzero(rows.position == 1)
     repeats = runs if protocol.design.varies else 1
@@ -143,9 +132,8 @@ def run_sums(
     drawn = draw_sizes(protocol.scheme, m, pools, rng)[:, np.cumsum(rows.position == 1) - 1]
     total = np.zeros((len(values), runs))
     sampled = np.zeros((runs, len(rows)), dtype=np.int64)
-    # Go from the worst relevant item of an instance to the best. The number of drawn items above
-    # the next worse relevant item is then known, and a random part of these drawn items is also
-    # above the current relevant item.
+    # From the worst relevant item to the best: a random part of the drawn items above the next
+    # worse item is also above the current one.
     for j in range(int(rows.position.max()), 0, -1):
         at = np.flatnonzero(rows.position == j)
         items, size = rows[at], (runs, len(at))
@@ -187,8 +175,8 @@ def sample_ranks(
     ranks
         True ranks, one relevant item per instance; counts must be whole numbers.
     m
-        Number of sampled negatives per instance. Without replacement, an instance that has fewer
-        negatives uses all of them.
+        Sampled negatives per instance; without replacement, an instance with fewer uses all of
+        them.
     rng
         Random generator. Tied items are put in random order.
     scheme
@@ -217,8 +205,7 @@ def sample_ranks(
     rows = _repeated(ranks, "expected")
     m = checks.integer("m", m, low=1)
     drawn = draw_sizes(scheme, m, rows.negatives, rng)
-    # If the number of different sampled items of an instance is random, ``draw_sizes`` has drawn
-    # it, and this number of items is now drawn without replacement.
+    # ``draw_sizes`` has drawn a varying number of different items; draw them without replacement.
     law = DEFAULT_SCHEME if protocol.design.varies else scheme
     above = rows.above + rng.integers(0, rows.tied + 1)
     count = draw_above(law, drawn, *protocol.weights(rows, above), rng)

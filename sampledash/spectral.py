@@ -17,8 +17,7 @@ entries :math:`c_s`. So the part of M along the j-th eigenvector of K is multipl
 *Without replacement* the eigenvectors are the discrete Chebyshev (Hahn) polynomials. Given the
 sampled rank, a polynomial of degree j in the true rank has a mean that is a polynomial of degree j
 in the sampled rank, and vice versa. So K maps polynomials of degree j to polynomials of degree j;
-since K is symmetric, its eigenvectors are the orthogonal polynomials. A comparison of the leading
-coefficients gives
+since K is symmetric, its eigenvectors are the orthogonal polynomials. Leading coefficients give
 
 .. math:: \lambda_j = \prod_{i<j} \frac{(m - i)(n + 1 + i)}{(m + 2 + i)(n - 1 - i)}.
 
@@ -29,31 +28,28 @@ ranks are the singular vectors of A, with singular values proportional to
 .. math:: \hat M = \sqrt{(m+1)/n} \; \sum_j
           \frac{\sqrt{\lambda_j}}{(1 - \gamma) \lambda_j + \gamma} \langle u_j, M \rangle v_j .
 
-As functions of the number of items above, x = 0..N - 1, these polynomials obey the equation
+As functions of the number of items above, x = 0..N - 1, these polynomials obey
 
 .. math:: B_x (u_{x+1} - u_x) = B_{x-1} (u_x - u_{x-1}) - j (j + 1) u_x, \quad
           B_x = (x + 1)(N - 1 - x).
 
-Polynomials of high degree are tiny at the ends of the list; from an end to the middle, the values
-grow or oscillate. So a recursion in x that starts at an end is accurate at any degree, whereas a
-recursion in j fails for degrees beyond 2 √N.
+From the end of the list, where polynomials of high degree are tiny, to the middle, values grow or
+oscillate. So a recursion in x is accurate at any degree; a recursion in j fails beyond 2 √N.
 
 *With replacement* these results hold in the limit of large n. At finite n the eigenvectors are
 close to the polynomials, and the eigenvalues are computed numerically.
 
-Let d be the largest degree of a component of which the correction keeps at least half. The detail
-at the top of the list is described by
+For the top of the list, let d be the largest degree of which the correction keeps at least half.
 
 * ``width``: the rank of the first zero of the polynomial of degree d, at about
   :math:`\sin^2(2.405 / (2 d + 1)) \, n` ranks, as for a Legendre polynomial. This is the finest
-  detail at the top among the components that are mostly kept. It is about 4 ranks for m = 1,000,
+  detail at the top among the components that are mostly kept: about 4 ranks for m = 1,000,
   n = 10,000 and γ = 0.01.
-* ``blind``: the number of top ranks to which a distribution of the true rank can give no mass
-  while it agrees with the uniform distribution in *every* component up to degree d. Such a
-  distribution is the Gauss rule for sums over 1..n with ⌊d/2⌋ + 1 nodes, which is exact to degree
-  d; ``blind`` is its first node. No method that uses only components up to degree d can distinguish
-  the two distributions. (A node is a real number; it stands for a distribution over the
-  neighbouring ranks.)
+* ``blind``: a distribution of the true rank can have no mass in this number of top ranks and agree
+  with the uniform distribution in *every* component up to degree d. It is the Gauss rule for sums
+  over 1..n with ⌊d/2⌋ + 1 nodes, exact to degree d; ``blind`` is its first node. No method that
+  uses only components up to degree d can distinguish the two. (Nodes are real numbers, which stand
+  for distributions over the neighbouring ranks.)
 
 References
 ----------
@@ -91,7 +87,7 @@ class Resolution:
     Attributes
     ----------
     degree
-        Largest degree of a polynomial component of the metric of which at least half is kept.
+        Largest degree of a component of which at least half is kept.
     width
         Rank of the first zero of the polynomial of this degree: the finest detail at the top.
     blind
@@ -105,9 +101,7 @@ class Resolution:
 
 
 def eigenvalues(sampling: Sampling) -> Floats:
-    """Return the eigenvalues of the matrix K of the module's docstring, by polynomial degree.
-
-    Entry j is the factor by which K multiplies the component of degree j.
+    """Return the eigenvalues of K (module docstring): the share that K keeps of each component.
 
     Parameters
     ----------
@@ -116,8 +110,8 @@ def eigenvalues(sampling: Sampling) -> Floats:
 
     Returns
     -------
-    Shape (m + 1,), read-only, decreasing from 1. Entries from degree n on are 0, because functions
-    of n ranks have no components of these degrees.
+    Shape (m + 1,), read-only, decreasing from 1: entry j is for degree j. Entries from degree n on
+    are 0, because functions of n ranks have no such components.
 
     Raises
     ------
@@ -169,9 +163,8 @@ def retained(sampling: Sampling, gamma: float) -> Floats:
 
     Returns
     -------
-    Shape (m + 1,): entry j is λ_j / ((1 - γ) λ_j + γ), for degree j; λ_j are the
-    :func:`eigenvalues`. Nothing is kept of degrees above m. Entries from degree n on are 0, because
-    functions of n ranks have no components of these degrees.
+    Shape (m + 1,): entry j is λ_j / ((1 - γ) λ_j + γ), for degree j. Degrees above m are lost.
+    Entries from degree n on are 0, because such components do not exist.
 
     Raises
     ------
@@ -206,10 +199,7 @@ def resolution(sampling: Sampling, gamma: float) -> Resolution:
 
 
 def first_zero(n: int, degree: int) -> float:
-    """Return the first zero of the discrete Chebyshev polynomial of this degree over ranks 1..n.
-
-    The degree is in 1..n-1. The zero is a real number.
-    """
+    """Return the first zero, a real number, of a discrete Chebyshev polynomial on ranks 1..n."""
     lowest = eigh_tridiagonal(
         np.zeros(degree),
         off_diagonal(n, degree),
@@ -223,9 +213,8 @@ def first_zero(n: int, degree: int) -> float:
 def rows(size: int, degrees: int, *, summed: bool = False) -> Iterator[tuple[slice, Floats]]:
     """Yield blocks of the orthonormal polynomials on the first half of the points 0..size - 1.
 
-    A block is (slice of the points, values of shape (points, degrees)). On the second half of the
-    points, values are the mirror image, with sign (-1)^degree. If ``summed``, the values are
-    cumulative sums over the points, and the column of degree 0 is invalid.
+    A block is (slice of the points, values of shape (points, degrees)). The second half mirrors the
+    first, with sign (-1)^degree. If ``summed``, values are cumulative sums, invalid for degree 0.
     """
     j = np.arange(degrees)
     # ``first`` holds the base-2 logarithms of the values of the polynomials at the first point. The
@@ -259,10 +248,7 @@ def _kept(size: int, degrees: int) -> list[tuple[slice, Floats]]:
 
 
 def _both_ends(values: Floats) -> tuple[Floats, Floats]:
-    """Return the first halves of the even part and of the odd part of ``values``.
-
-    The even part is symmetric about the middle of the array, and the odd part is antisymmetric.
-    """
+    """Return the first halves of the even and the odd part of ``values`` about their middle."""
     half = (len(values) + 1) // 2
     other = values[::-1][:half]
     return (values[:half] + other) / 2, (values[:half] - other) / 2
@@ -284,8 +270,7 @@ def components(metric: Metric, n: int, position: int, degrees: int) -> Floats:
 def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
     """Return QR factorisations of the even and of the odd Legendre polynomials over n ranks.
 
-    A factorised matrix has a column per polynomial. Each row represents a rank of the first half of
-    the list together with its mirror image.
+    Each row stands for a rank of the first half and for its mirror image.
     """
     at = 1 - 2 * np.arange((n + 1) // 2) / (n - 1)
     weights = np.full(len(at), 2 / n)
@@ -302,12 +287,11 @@ def _legendre(n: int, degrees: int) -> list[tuple[Floats, Floats]]:
 
 @lru_cache(maxsize=2)
 def _seen(sampling: Sampling, least: float) -> list[Floats]:
-    """Return the matrix A V in an orthonormal basis of polynomials over the true ranks.
+    """Return A V for even and for odd degrees, in an orthonormal basis over the true ranks.
 
-    A holds P(sampled rank | true rank). The columns of V are polynomials over the sampled ranks, of
-    all degrees whose singular value (for large n) exceeds ``least`` times the largest. Even and odd
-    degrees give two matrices. Both are triangular. Without replacement both are diagonal; then only
-    the diagonals are returned.
+    A holds P(sampled rank | true rank), V the polynomials over the sampled ranks whose singular
+    value (for large n) exceeds ``least`` times the largest. Both parts are triangular; without
+    replacement they are diagonal, and given as vectors.
     """
     n, m = sampling.n, sampling.m
     if sampling.design.distinct:
@@ -331,10 +315,7 @@ def _rounded(degrees: int) -> int:
 def _targets(
     metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
 ) -> list[Floats]:
-    """Return the coefficients of the exact metric in the basis of :func:`_seen`.
-
-    The first array is for even degrees, the second for odd degrees.
-    """
+    """Return the coefficients of the metric in the basis of :func:`_seen`: even and odd degrees."""
     n, size = sampling.n, sum(part.shape[-1] for part in parts)
     if sampling.design.distinct:
         target = components(metric, n, position, min(n, _rounded(size)))[:size] / np.sqrt(n)
@@ -345,10 +326,7 @@ def _targets(
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
-    """Return the values (m + 1,) of a sum of polynomials with these coefficients.
-
-    ``even`` holds the coefficients of the even degrees, and ``odd`` those of the odd degrees.
-    """
+    """Return the values (m + 1,) of the sum of polynomials with these coefficients."""
     values, factors = np.empty(m + 1), np.zeros((len(even) + len(odd), 2))
     factors[::2, 0], factors[1::2, 1] = even, odd
     blocks = _kept if (m + 1) * len(factors) <= _ROOM else rows
@@ -383,10 +361,7 @@ def filtered(
 def minimum_norm(
     metric: Metric, sampling: Sampling, position: int, cutoff: float
 ) -> tuple[Floats, int]:
-    """Return the corrected values of eq. 22, and the number of singular values of A that are used.
-
-    Singular values up to ``cutoff`` times the largest are left out.
-    """
+    """Return the values of eq. 22, and the number of singular values > ``cutoff`` * largest."""
     parts, triples = _directions(sampling, cutoff)
     targets = _targets(metric, sampling, position, parts)
     even, odd = (
@@ -400,10 +375,7 @@ def minimum_norm(
 def _directions(
     sampling: Sampling, cutoff: float
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
-    """Return both matrices A V of :func:`_seen`, and their singular value decompositions.
-
-    Singular values up to ``cutoff`` times the largest are left out, with their vectors.
-    """
+    """Return both parts of :func:`_seen`, and their singular triples > ``cutoff`` * largest."""
     parts = _seen(sampling, 1e-7 * cutoff)
     decompositions = [np.linalg.svd(part, full_matrices=False) for part in parts]
     least = cutoff * max(x.S[0] for x in decompositions)
@@ -415,8 +387,8 @@ def _directions(
 def cumulative(metric: Metric, sampling: Sampling, position: int) -> tuple[Floats, Floats]:
     """Return P(sampled rank <= t | true rank), one row for each t = 1..m + 1, and the exact metric.
 
-    Each row, and the metric, is a function of the true rank. It is given by its coefficients in the
-    orthonormal basis of :func:`_seen`, for singular values above 1e-17 times the largest.
+    Rows and metric are coefficients in the basis of :func:`_seen`, for singular values above 1e-17
+    times the largest.
     """
     parts = _seen(sampling, 1e-17)
     entries = (sampling.m + 1) * sum(part.shape[-1] for part in parts)

@@ -1,16 +1,14 @@
 r"""Number of candidates to score for an exact metric with a cutoff, if scoring stops early.
 
 A metric cut at k depends only on relevant items within the first k ranks. As soon as k irrelevant
-candidates are strictly above the best relevant item of an instance, all relevant items of the
-instance are beyond k, and the metric is decided: its value is 0. If the metric stays undecided, all
-candidates are scored, and the ranks are known. So the metric is exact, not estimated.
+candidates are strictly above the best relevant item of an instance, its relevant items are all
+beyond k, and the metric is decided: 0. Otherwise all candidates are scored, and the ranks known.
 
-**The cost.** Let K of the N irrelevant candidates be strictly above the best relevant item. If
-candidates are scored in random order, the number T scored until the k-th of these K is found has
-the distribution of inverse sampling without replacement (negative hypergeometric). The other N - K
-candidates lie in the K + 1 gaps before, between and behind the K candidates. These gaps are
-exchangeable, so each contains (N - K)/(K + 1) on average. T counts k of the K candidates and the
-candidates in k gaps:
+**The cost.** Let K of the N irrelevant candidates be strictly above the best relevant item. In
+random order, the number T scored until the k-th of these K is found has the distribution of inverse
+sampling without replacement (negative hypergeometric). The K + 1 gaps before, between and behind
+the K candidates are exchangeable, so each contains (N - K)/(K + 1) of the others on average. T
+counts k of the K candidates and the candidates in k gaps:
 
 .. math::
 
@@ -19,10 +17,9 @@ candidates in k gaps:
     \qquad (K \ge k),
 
 and T = N where K < k. For one relevant item at rank r among n, E[T] is k n / r if r > k, else
-n - 1. Candidates tied with a relevant item do not count as above it. So the metric is decided for
-every order of the ties, and if all candidates are scored, the ties are known. The metric is exact
-whatever order the candidates are scored in; in the order of a cheap proxy's scores, k candidates
-above the best relevant item are found earlier.
+n - 1. Candidates tied with a relevant item are not above it, so the metric is decided for every
+order of the ties, and the ties of undecided instances are known. The metric is exact in any order
+of the candidates; in the order of a cheap proxy's scores, k candidates above are found earlier.
 
 A metric without a cutoff is never decided, but its value is known up to a tolerance as soon as it
 cannot exceed the tolerance. If A candidates are above the best relevant item, AP, RR and NDCG are
@@ -63,8 +60,7 @@ def deciding_cutoff(
 ) -> int | None:
     """Return how many candidates must be above the best relevant item to decide the metric.
 
-    An instance is decided if its metric cannot exceed the tolerance, whatever the other candidates'
-    scores are.
+    An instance is decided if its metric cannot exceed the tolerance.
 
     Parameters
     ----------
@@ -79,15 +75,13 @@ def deciding_cutoff(
 
     Returns
     -------
-    The number of irrelevant candidates, which is the cutoff k if the tolerance is 0. The result is
-    None if the metric is undecided even with all irrelevant candidates above the best relevant
-    item.
+    The number of irrelevant candidates, which is the cutoff k if the tolerance is 0; None if even
+    all irrelevant candidates above the best relevant item do not decide the metric.
 
     Raises
     ------
     ValueError
-        If all candidates must be scored: for AUC and ATOP, or if the metric has no cutoff and the
-        tolerance is 0.
+        If all candidates must be scored: AUC and ATOP, or no cutoff and tolerance 0.
 
     Examples
     --------
@@ -101,10 +95,7 @@ def deciding_cutoff(
 
 
 def _tolerance(metric: Metric, tolerance: float) -> float:
-    """Return the validated tolerance.
-
-    Raise ValueError if, with this tolerance, the metric always needs the scores of all candidates.
-    """
+    """Return the validated tolerance; refuse one with which the metric is never decided."""
     if metric.linear:
         raise ValueError(
             f"{metric} is never decided: every candidate counts the same in it; a few random "
@@ -180,15 +171,9 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance and minimum of the number of candidates scored for each instance.
-
-    Mean, variance and minimum are over all orders of the candidates. For each instance, ``above``
-    is the number of irrelevant candidates above the best relevant item, ``negatives`` the number of
-    all irrelevant candidates, and ``relevant`` the number of relevant items.
-    """
+    """Return mean, variance, minimum of the cost over all orders, given the number above."""
     allowed = _tolerance(metric, tolerance)
-    # The cutoff of TOPK is a share of the list, so it is computed for each number of negatives. Any
-    # other cutoff is the same for all lists, so it is computed for the longest list only.
+    # The cutoff of TOPK depends on the number of negatives; any other is the same for all lists.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))
     first, at = unique_rows([relevant, lists])
     pairs = zip(relevant[first].tolist(), lists[first].tolist(), strict=True)
@@ -213,15 +198,13 @@ def mean_stopping_cost(
     ranks
         True ranks.
     order
-        Order in which candidates are scored: ``"random"``, or ``"best"``, with candidates above the
-        best relevant item first, which gives the smallest cost that a proxy can reach. For the cost
-        with a given proxy, see :func:`proxy_cost`.
+        ``"random"``, or ``"best"``: candidates above the best relevant item first, the smallest
+        cost that a proxy can reach (for a given proxy, see :func:`proxy_cost`).
 
     Returns
     -------
-    The expected value of the mean cost of an instance, and the standard deviation of this mean cost
-    over independent random orders. For comparison, full ranking costs the mean of n - |R|, where
-    |R| is the number of relevant items.
+    The expected mean cost per instance, and its standard deviation over independent random orders.
+    For comparison, full ranking costs the mean of n - |R|, |R| the number of relevant items.
 
     Examples
     --------

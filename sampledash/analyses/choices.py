@@ -21,7 +21,6 @@ def _chips() -> dict[str, tuple[str, bool]]:
 
 
 #: Menu label of a metric ("chip") -> metric name, and whether the metric uses the pages' cutoff k.
-#: Labels that end in "@k" come first.
 CHIPS = Live(_chips)
 METRIC = "Recall@k"  # default metric of pages that show a single metric
 # Label of a sampling scheme on the pages and in links -> name of the scheme in the package.
@@ -30,11 +29,7 @@ SCHEMES = Live(lambda: {schemes.SCHEMES[name].label: name for name in schemes.us
 
 @dataclass(frozen=True)
 class Number:
-    """A number that a slider sets, on a logarithmic scale from ``low`` to ``high``.
-
-    A logarithmic scale cannot contain 0. If ``low`` is 0, the scale begins at ``least``, and the
-    left end of the slider stands for 0.
-    """
+    """A number on a logarithmic slider; if ``low`` is 0, the left end, ``least``, stands for 0."""
 
     label: str
     low: float
@@ -60,10 +55,7 @@ NUMBERS: dict[str, Number] = {
 
 
 def stops(low: float, high: float, steps: Sequence[float] = (1, 1.5, 2, 3, 5, 7)) -> list[int]:
-    """Return the values of a slider from ``low`` to ``high`` for which pictures are drawn ahead.
-
-    The values are both ends and, between them, all whole numbers that are one of ``steps`` times a
-    power of ten.
+    """Return the ends of a slider and, in between, whole products of ``steps`` and powers of 10.
 
     Examples
     --------

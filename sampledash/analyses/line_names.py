@@ -15,11 +15,7 @@ from sampledash.types import Flags, Floats
 def name_at(
     x: float, y: float, text: str, color: str, *, log: bool, side: str = "right", shift: int = 6
 ) -> dict[str, Any]:
-    """Return an annotation beside the point (x, y): ``text``, the name of a line, in ``color``.
-
-    The annotation is on this ``side`` of the point, ``shift`` pixels away. If ``log``, the x axis
-    is logarithmic.
-    """
+    """Return the name of a line, ``text``, as an annotation ``shift`` pixels beside (x, y)."""
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
     anchor, by = away[side]
     style = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
@@ -38,19 +34,16 @@ def names_at(
     log: bool = False,
     clear: Sequence[float] = (),
 ) -> list[dict[str, Any]]:
-    """Return an annotation with the name of each line, placed where it covers no line or name.
-
-    The x axis is logarithmic. If there is no free position, a name covers as little as possible.
+    """Return the name of each line as an annotation, placed to cover as little as possible.
 
     Parameters
     ----------
     names, colors
         Names and colours of the lines.
     x, curves
-        The x values that all lines have in common, and the y values of each line, in data units.
-        Points where y is NaN are skipped.
+        The x values of all lines, and the y values of each line (data units; NaN is skipped).
     across, up
-        Ranges of the x axis (exponents of 10, left end first) and of the y axis (data units).
+        Ranges of the logarithmic x axis (exponents of 10, left first) and the y axis (data units).
     height
         Height of the plotting area, in pixels.
     log
@@ -58,8 +51,7 @@ def names_at(
     clear
         Values of x with vertical lines, which the names should not cover.
     """
-    # Both lists hold the points (x, y) of each line: ``shares`` as shares of the plot's width and
-    # height, ``points`` in units of the axes, which are exponents of 10 if an axis is logarithmic.
+    # Points (x, y) of each line: as shares of the plot's width and height, and in axis units.
     shares, points = [], []
     low, top = np.log10(up) if log else up
     uprights = [(np.log10(at) - across[0]) / (across[1] - across[0]) for at in clear]
@@ -101,13 +93,11 @@ def length(x: Floats, y: Floats) -> Floats:
     return np.insert(np.cumsum(np.hypot(np.diff(x), np.diff(y))), 0, 0.0)
 
 
-# Width of the plot in pixels, on a phone and on a desktop -> weight of this width. A name is placed
-# where the weighted sum of its costs (``_Plot.costs``) at both widths is smallest.
+# Width of the plot in pixels, on a phone and on a desktop -> weight of costs at this width.
 WIDTHS = {250.0: 1.0, 480.0: 2.0}
 _LETTER, _LINE, _GAP = 7.6, 18.0, 5.0
 _SPOTS = 24  # number of positions along a line at which its name is tried
-# Each line is replaced by points that are this many pixels apart. The cost of a position for a name
-# grows with the number of these points that the name would cover.
+# Each line is replaced by points that are this many pixels apart; names should cover few points.
 _STEP = 6.0
 
 
@@ -132,11 +122,7 @@ class _Plot:
         self.taken: list[Floats] = []
 
     def boxes(self, x: Floats, y: Floats, name: str, right: Flags, above: Flags) -> Floats:
-        """Return the text box of a name beside each point, in pixels: shape (points, 4).
-
-        The columns are the left, low, right and high edges. ``right`` and ``above`` say on which
-        side of each point the box is.
-        """
+        """Return text boxes beside points, in pixels: (points, 4) left, low, right, high edges."""
         wide = _LETTER * len(name)
         left = x * self.width + np.where(right, _GAP, -_GAP - wide)
         low = y * self.height + np.where(above, _GAP / 2, -_GAP / 2 - _LINE)
@@ -145,10 +131,8 @@ class _Plot:
     def costs(self, line: int, x: Floats, y: Floats, boxes: Floats) -> Floats:
         """Return the cost of writing the name of line number ``line`` into each text box.
 
-        The cost is high if the box covers lines or names or leaves the plot, or if the labelled
-        point is near another line. The points (``x``, ``y``) lie on the line to be named.
-        ``boxes`` lists the boxes beside the first point, then those beside the second, and so on,
-        with the same number of boxes per point.
+        A box should cover no line or name, and its point (x, y) should be far from other lines. All
+        points have the same number of ``boxes``, which are listed point by point.
         """
         left, low, right, high = boxes.T
         pixels = np.stack([x * self.width, y * self.height], axis=1)

@@ -1,7 +1,6 @@
 """A cache of results, each stored under a key that holds everything the result depends on.
 
-All users of the dashboard share results that depend only on settings and bundled ranks. Results
-from uploaded ranks stay in the session of the user who uploaded the ranks.
+Results from uploaded ranks stay in the session of their user; all users share other results.
 """
 
 from __future__ import annotations
@@ -52,11 +51,7 @@ class Turns:
 
     @contextmanager
     def one(self, wait: Callable[[], object]) -> Iterator[None]:
-        """Hold the lock during a ``with`` block; wait first if another thread holds the lock.
-
-        A waiting thread calls ``wait`` whenever the thread wakes; an error that ``wait`` raises
-        ends the waiting.
-        """
+        """Hold the lock in a ``with`` block; while waiting, call ``wait``, which may raise."""
         me = get_ident()
         with self._changed:
             within = self._holder == me
@@ -93,8 +88,7 @@ _TURNS, _USUAL = Turns(), sys.getswitchinterval()
 def turn() -> Iterator[None]:
     """Hold the lock for one step of a long computation, after letting other threads go first.
 
-    During the step, Python switches between threads five times as often as usual, so that threads
-    that draw or send a page wait less.
+    Meanwhile, Python switches threads five times as often, so that other threads wait less.
     """
     _TURNS.give_way()
     sys.setswitchinterval(_USUAL / 5)
@@ -119,8 +113,7 @@ class LruStore:
     def get(self, key: Key, make: Callable[[], Any], wait: Callable[[], object]) -> Any:
         """Return the result of this key; if it is not stored, compute it by ``make`` and store it.
 
-        If ``make`` raises an error, nothing is stored. While another thread computes the result,
-        this thread calls ``wait`` every 0.1 seconds; an error raised by ``wait`` stops this thread.
+        While another thread computes the result, call ``wait``, which may raise to end the waiting.
         """
         with self._lock:
             ours = key not in self._found
@@ -133,8 +126,7 @@ class LruStore:
                 with _TURNS.one(wait):
                     future.set_result(make())
             finally:
-                # If ``make`` failed or was stopped, one of the threads that wait for the result
-                # must compute it: cancelling the future wakes them.
+                # If ``make`` failed, a waiting thread must compute: cancelling wakes the threads.
                 if not future.done():
                     with self._lock:
                         self._found.pop(key, None)
@@ -148,10 +140,8 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# Large results, such as values for every m, take tens of MB if there are many systems, and are in
-# stores of their own. In both dictionaries, True stands for large and False for small results.
-# _SHARED holds the stores that all sessions share; _OWN holds the largest number of results in the
-# stores of one session.
+# Stores that all sessions share, and largest number of results in the stores of one session. True
+# stands for large results, such as values for every m, which take tens of MB with many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
 _OWN = {True: 6, False: 256}  # comparing 8 systems by one metric stores 160 small results
 _ALONE: dict[Any, Any] = {}  # holds the stores in scripts and tests, which have no session
@@ -159,10 +149,7 @@ _sessions: list[Callable[[], MutableMapping[Any, Any]]] = [lambda: _ALONE]
 
 
 def keep_in(session: Callable[[], MutableMapping[Any, Any]]) -> None:
-    """Set the function that returns the user's session, in which results of the user are stored.
-
-    Threads that wait also call this function; an error that it raises ends the waiting.
-    """
+    """Set the function that returns the user's session, which stores the user's results."""
     _sessions[0] = session
 
 
@@ -175,9 +162,8 @@ def cached(key: Key, make: Callable[[], T], *, shared: bool, large: bool = False
     """Return the cached result of a key, or compute it by ``make`` and store it.
 
     The key must hold everything that the result depends on. Unlike in Streamlit's caches, ``make``
-    may write to the page, for example a progress bar, and users may stop ``make``. If ``shared``,
-    all sessions may use the result, because it does not depend on uploaded data. If ``large``, the
-    result takes much memory, and its store holds only a few results.
+    may write to the page, and users may stop it. If ``shared``, all sessions may use the result. If
+    ``large``, the result takes much memory, and its store holds only a few results.
     """
     if shared:
         store = _SHARED[large]
@@ -193,11 +179,7 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
 
 
 def remembered(method: Callable[..., T]) -> Callable[..., T]:
-    """Decorate a method: its results are cached by method name, arguments and ``self.key``.
-
-    The argument ``progress`` is not part of the cache key. ``self.shared`` says whether all
-    sessions may use the results.
-    """
+    """Decorate a method: cache results by name, ``self.key`` and arguments but ``progress``."""
 
     @wraps(method)
     def found(self: Any, *asked: Hashable, progress: Progress | None = None) -> T:

@@ -1,8 +1,7 @@
 """Plotly figures with a slider and one animation frame for each step of the slider.
 
-The browser holds all frames, so it needs no server while the slider is dragged. The axes are fixed,
-so that only the data move. The title replaces the legend: it shows the names and the current values
-of the lines in their colours.
+The browser holds all frames, so it needs no server while the slider is dragged. The axes are fixed.
+The title, not a legend, shows the names and the current values of the lines in their colours.
 """
 
 from __future__ import annotations
@@ -69,9 +68,8 @@ def sliding(
     """Return a figure whose traces change with a slider; with a single step it has no slider.
 
     The ``fixed`` traces do not change. All ``steps`` must have the same traces in the same order;
-    the slider starts at step number ``active``. The label of the current step is shown above the
-    slider, after ``prefix``. ``gap`` is the distance in pixels from the plot to the slider, which
-    leaves room for the labels of the x axis.
+    the slider starts at number ``active``. The label of the current step is shown after ``prefix``.
+    ``gap`` is the room in pixels for the labels of the x axis, above the slider.
     """
     c, begun = theme.look(dark), steps[active]
     moving = list(range(len(fixed), len(fixed) + len(begun.data)))
@@ -101,8 +99,7 @@ def sliding(
         "activebgcolor": c.vermillion,
         "bordercolor": c.grid,
     }
-    # Let Plotly fit the margins to the labels, because titles and labels change with the step, and
-    # are larger on a projector.
+    # Plotly fits the margins, because labels change with the step and are larger on a projector.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True}
     return fig.update_layout(
         sliders=[slider] * (len(steps) > 1), title=heading(begun.title, height), **fit
@@ -117,11 +114,8 @@ def still(data: list[Trace], title: str, *, height: int, dark: bool, **layout: A
 
 
 def heading(text: str, height: int, size: int = 16) -> dict[str, Any]:
-    """Return a Plotly title of one or two lines.
-
-    A title of two lines is moved down, because Plotly places a title by its last line. The
-    ``height`` of the figure and the ``size`` of the letters are in pixels.
-    """
+    """Return a Plotly title of one or two lines; ``height`` and ``size`` are in pixels."""
+    # A title of two lines is moved down, because Plotly places a title by its last line.
     down = 5 * size / 16 + 1.1 * size * ("<br>" in text)
     across = {"x": 0.0, "xref": "container", "xanchor": "left", "pad": {"t": 0, "l": 6}}
     up = {"y": 1 - down / height, "yref": "container", "yanchor": "top"}
@@ -253,8 +247,7 @@ def truths(
 # ------------------------------------------------------------------------------- slope charts
 
 ALL = "all candidates"
-# Smallest vertical distance between two labels of a slope chart, where the worst system is at
-# height 0 and the best system at height 1.
+# Smallest vertical distance of labels in a slope chart, from 0 (worst system) to 1 (best system).
 GAP = 0.17
 
 
@@ -265,10 +258,7 @@ def heights(values: Floats) -> Floats:
 
 
 def spread(places: Floats, gap: float) -> Floats:
-    """Return the heights ``places`` of labels, moved until neighbours are at least ``gap`` apart.
-
-    The labels keep their order.
-    """
+    """Return heights of labels, moved apart to at least ``gap`` without changing their order."""
     moved, order = places.astype(np.float64), np.argsort(places, kind="stable")
     for _ in range(20):
         for low, high in pairwise(order.tolist()):
@@ -293,19 +283,15 @@ def slopes(
     """Return a slope chart: exact metrics at the left, expected sampled metrics at the right.
 
     If the lines of two systems cross, their sampled order is wrong. ``sampled`` maps each m of the
-    slider to the expected sampled metrics of the systems. The slider starts at m = ``at``. The
-    names have font size ``size``; the room for names on each side is ``reach`` times the width of
-    the lines.
+    slider, which starts at m = ``at``, to the sampled metrics. Names have font size ``size``; the
+    room for names on each side is ``reach`` times the width of the lines.
     """
     lines = [theme.system_line(place, dark) | {"width": 5} for place in range(len(systems))]
     colors = [line["color"] for line in lines]
     pad = "\u2002\u2002"
 
     def side(x: float, values: Floats, head: str) -> list[Trace]:
-        """Return traces that write ``head`` and, below it, the names and values of all systems.
-
-        ``x`` is 0 for texts at the left ends of the lines, 1 for texts at the right ends.
-        """
+        """Return traces of ``head``, names and values, at the left (x = 0) or right (x = 1)."""
         texts = [f"<b>{plain(s)}</b>  {percent(v)}" for s, v in zip(systems, values, strict=True)]
         names = scatter(
             "text",

@@ -12,8 +12,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.assemble import Opened
 from sampledash.schemes import SCHEMES, Scheme
 
-# Option of ``Opened.read``, which reads ranks -> default of the option. Generated scripts give the
-# options in this order.
+# Option of ``Opened.read`` -> its default, in the order in which generated scripts give options.
 OPTIONS = {x.name: x.default for x in list(signature(Opened.read).parameters.values())[1:]}
 
 
@@ -25,8 +24,7 @@ class Source:
     name: str
     bundled: bool  # whether the ranks are part of the package, so that all users share results
     python: str = ""  # expression such as sd.read_rank_sets("ranks.csv", n=3706)
-    # Whether instances were repeated (runs with other seeds). Significance tests then count each
-    # repetition as an instance of its own.
+    # Whether instances were repeated with other seeds; tests then count repetitions as instances.
     averaged: bool = False
     uniform: bool = False  # whether the ranks' sampling weights (``mass_above``) were removed
 
@@ -51,10 +49,7 @@ class Source:
 
 
 def expression(call: str, argument: str, options: Mapping[str, Any]) -> str:
-    """Return a Python expression such as ``sd.read_rank_sets("ranks.csv", n=3706)``.
-
-    Options that are None or have their default are left out.
-    """
+    """Return an expression such as ``sd.read_rank_sets("ranks.csv", n=3706)``, without defaults."""
     given = {
         key: options[key]
         for key, unsaid in OPTIONS.items()

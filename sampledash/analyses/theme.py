@@ -2,10 +2,9 @@
 
 A kind of metric or of correction has the same colour on every page; the colour of a system depends
 on its position in the legend. The hues are those of Okabe and Ito, which people with any colour
-vision can distinguish. Each hue is made darker for white pages and lighter for dark pages, so that
-coloured names are readable. Lines also differ in their dash patterns. The exact metric is always a
-dashed line in "ink", the colour of text. Pictures have a transparent background, so that the
-background of the page is visible.
+vision can distinguish, made darker for white pages and lighter for dark pages, so that coloured
+names are readable. Lines also differ in their dash patterns. The exact metric is always a dashed
+line in "ink", the colour of text. The background of pictures is transparent.
 """
 
 from __future__ import annotations
@@ -44,8 +43,7 @@ class Look:
     green: str
     purple: str
     orange: str
-    # In a picture with a curve for each of several numbers of negatives m: colours of the curves
-    # with the smallest and the largest m.
+    # Colours of the curves with the smallest and the largest m, in a picture of curves by m.
     family: tuple[str, str]
 
 
@@ -80,8 +78,7 @@ def exact_line(dark: bool, width: float = 2) -> dict[str, Any]:
 def metric_line(metric: Metric, dark: bool) -> dict[str, Any]:
     """Return the line style of a sampled metric, whose colour depends on the kind of metric.
 
-    Metrics of the same colour differ in dash pattern: NDCG@k is dash-dotted, NDCG is solid; ATOP is
-    dash-dotted, AUC is solid.
+    Metrics of the same colour differ in dash pattern: NDCG@k is dash-dotted, NDCG is solid.
     """
     truncated = metric.of_others or (metric.k is not None and not metric.on_lattice)
     return {
@@ -107,10 +104,7 @@ def correction_line(name: str, dark: bool) -> dict[str, Any]:
 
 
 def family_lines(size: int, dark: bool) -> list[dict[str, Any]]:
-    """Return the line styles of ``size`` curves, in order of increasing number of negatives m.
-
-    The larger m is, the more the colour stands out from the background.
-    """
+    """Return styles of ``size`` curves by increasing m; curves of larger m stand out more."""
     start, end = (_rgb(c) for c in look(dark).family)
     return [
         {
@@ -174,9 +168,8 @@ def figure(
 ) -> Picture:
     """Return a figure of the traces ``data`` in the common look.
 
-    A trace should be of a type that Plotly draws as SVG, and have at most 400 points. Changes that
-    the user makes, such as a zoom, last until ``revision`` changes. ``layout`` holds more
-    entries of Plotly's layout.
+    Plotly should draw each trace as SVG, with at most 400 points. The user's changes, such as a
+    zoom, last until ``revision`` changes. ``layout`` holds more entries of Plotly's layout.
     """
     at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
     font = {"size": 16, "color": title_color or look(dark).ink}
@@ -201,11 +194,7 @@ def figure(
 
 
 def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
-    """Return the margins, in pixels, that the labels and titles of both axes need.
-
-    The margins are estimated from the length of the longest label. Plotly could measure the labels,
-    but would then draw each figure twice.
-    """
+    """Return margins in pixels for labels; Plotly would draw figures twice to measure labels."""
     labels = up.get("ticktext", ["100.0 %"])
     longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
     letter = 0.55 * up.get("tickfont", {}).get("size", 13)
@@ -220,22 +209,17 @@ def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
 
 
 class Picture(go.Figure):
-    """A figure that is stored as plain dictionaries until Plotly's own objects are needed.
+    """A figure stored as dictionaries; Plotly's objects are created when first needed.
 
-    Creating Plotly's objects takes ten times as long as all other work on a figure, and only code
-    that changes the figure, and tests, need these objects. They are created when an attribute of
-    the figure is first read.
+    Creating these objects takes ten times as long as all other work on a figure, and only tests and
+    code that changes the figure need the objects.
     """
 
     def __init__(self, data: list[dict[str, Any]], layout: dict[str, Any]) -> None:
         object.__setattr__(self, "_written", {"data": data, "layout": layout})
 
     def __getattr__(self, name: str) -> Any:
-        """Create Plotly's objects from the stored dictionaries, then return the attribute ``name``.
-
-        Python calls this method only if the attribute is missing, as all attributes of Plotly's
-        figures are until these objects exist. If the objects exist already, raise AttributeError.
-        """
+        """Create Plotly's objects and return ``name``; if they exist, raise AttributeError."""
         written = self.__dict__.pop("_written", None)
         if written is None:
             raise AttributeError(name)
@@ -260,10 +244,7 @@ class Picture(go.Figure):
 
 
 def _packed(part: Any) -> Any:
-    """Convert an array to the form that Plotly reads fastest: base64 for float64, else a list.
-
-    Values that are no arrays are returned unchanged.
-    """
+    """Convert an array to the form that Plotly reads fastest: base64 for float64, else a list."""
     if not isinstance(part, np.ndarray):
         return part
     if part.dtype != np.float64:
@@ -274,18 +255,13 @@ def _packed(part: Any) -> Any:
 def behind(fig: Picture, pinned: Picture) -> Picture:
     """Return ``fig`` with the lines of ``pinned`` added as dotted lines.
 
-    ``pinned`` shows earlier settings that the user pinned for comparison. A line of ``pinned`` that
-    looks the same as some line of ``fig`` is left out.
+    ``pinned`` shows earlier settings; its lines that look like a line of ``fig`` are left out.
     """
     written, other = fig.as_written(), pinned.as_written()
     layout, dotted = dict(written["layout"]), []
 
     def differ(pin: dict[str, Any], as_shown: dict[str, Any]) -> bool:
-        """Return whether the pinned line ``pin`` visibly differs from the line ``as_shown``.
-
-        In the same panel, lines differ visibly if, at some x, their y values differ by more than
-        0.5 % of the y range of ``pin``. Lines in different panels always differ.
-        """
+        """Return whether the y of two lines differ by over 0.5 % of the y range of ``pin``."""
         if pin.get("xaxis") != as_shown.get("xaxis") or len(as_shown["x"]) < 2:
             return True
         away = np.interp(pin["x"], as_shown["x"], as_shown["y"]) - pin["y"]
@@ -319,10 +295,7 @@ def across(panels: int) -> int:
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join figures of equal height into one figure with a panel for each.
-
-    Browsers draw one figure with several panels faster than several figures.
-    """
+    """Join figures of equal height into one with panels, which browsers draw faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -365,11 +338,7 @@ _BETWEEN = 0.075  # gap between two panels, as a share of the width of the figur
 
 
 def _within(part: dict[str, Any], end: str) -> dict[str, str]:
-    """Return the references to axes that put a shape or an annotation into one panel of a figure.
-
-    ``end`` is the end of the names of the panel's axes: "" for the first panel, whose axes Plotly
-    names "x" and "y", "2" for the second panel with the axes "x2" and "y2", and so on.
-    """
+    """Return axis references that put ``part`` into the panel with the axes x``end``, y``end``."""
     return {
         f"{name}ref": f"{name}{end}" + " domain" * (part.get(f"{name}ref") == "paper")
         for name in "xy"
@@ -403,10 +372,7 @@ def rank_axis(
 def log_axis(
     ends: Sequence[float], ticks: Sequence[float], write: Callable[[Any], str], **more: Any
 ) -> dict[str, Any]:
-    """Return a logarithmic axis with a label at each of ``ticks``.
-
-    ``ends`` holds the exponents of 10 at both ends of the axis. ``write`` formats a label.
-    """
+    """Return a logarithmic axis; ``ends`` are exponents of 10, ``write`` formats a tick label."""
     texts = {"tickvals": list(ticks), "ticktext": list(map(write, ticks))}
     return {"type": "log", "range": list(map(float, ends)), **texts, **more}
 
@@ -453,10 +419,7 @@ def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
 def spans(
     ends: Sequence[tuple[float, float]], rows: Sequence[int], width: float, color: Any, **more: Any
 ) -> dict[str, Any]:
-    """Return a trace with one horizontal bar in each of ``rows``.
-
-    ``ends`` holds the left and right end of each bar as shares (0 to 1), drawn in percent.
-    """
+    """Return a trace of horizontal bars; ``ends`` are shares (0 to 1), drawn in percent."""
     at = {"base": [100 * low for low, _ in ends], "x": [100 * (high - low) for low, high in ends]}
     fill = {"color": color, "line": {"width": 0}}
     flat = {"type": "bar", "orientation": "h", "y": list(rows), "width": width, "marker": fill}
@@ -497,10 +460,7 @@ def margin(top: int) -> dict[str, int]:
 
 
 def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
-    """Return the points (x, y) of a line, with a vertical jump wherever y changes.
-
-    Only a line whose points have exactly two different y values, such as Recall@k over the rank,
-    gets jumps; the points of other lines are returned unchanged.
+    """Return the points of a line, with vertical jumps if y has exactly two different values.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """The command line, such as ``sampledash check ranks.csv --metric Recall@10 --m 100``.
 
-A command is a function that takes the parsed arguments and returns an ``Answer``, which is defined
-in :mod:`~sampledash.command_line.streams`. :mod:`~sampledash.command_line.options` lists the
-commands and their modules. Numbers, tables and sentences are the same as in the dashboard; both
-draw negatives without replacement by default.
+A command takes the parsed arguments and returns an ``Answer``;
+:mod:`~sampledash.command_line.options` lists the commands and their modules. Numbers, tables and
+sentences are those of the dashboard, which draws negatives without replacement by default.
 """
 
 from __future__ import annotations
@@ -22,11 +21,7 @@ from sampledash.command_line.options import COMMANDS, FILES, masked, parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code.
-
-    The code is 0 after success, 1 if ``check`` finds that the order of a pair of systems is wrong
-    or undecided, 2 for bad input, and 130 after Ctrl-C.
-    """
+    """Run a command; return 0, 1 (wrong or undecided order), 2 (bad input) or 130 (Ctrl-C)."""
     try:
         args = parser().parse_args(argv)
     except SystemExit as end:

@@ -87,10 +87,9 @@ def _part(progress: Progress, x: int, parts: int) -> Progress:
 
 
 def _ends(row: asked.Row) -> tuple[float, ...]:
-    """Return the ends of two ranges of a metric: (low, high) without and with an assumption.
+    """Return the ends of a metric's range, without and with an assumption (NaN if contradicted).
 
-    The assumption is that no rank is more frequent than a better rank. The ends of the range with
-    the assumption are NaN if the data contradict the assumption.
+    The assumption is that no rank is more frequent than a better rank.
     """
     return (*row.free, *(row.falling or (np.nan, np.nan)))
 

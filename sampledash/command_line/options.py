@@ -133,10 +133,7 @@ _SECRETS = re.compile(
 
 
 def masked(text: str, *words: str) -> str:
-    """Return a text with *** in place of the secrets in ``words``, such as a password in a URL.
-
-    If a secret is percent-encoded in ``words``, its decoded form is replaced in ``text`` too.
-    """
+    """Return ``text`` with *** for the secrets of URLs in ``words``, percent-encoded or not."""
     secrets = {match[1] or match[2] for word in words for match in _SECRETS.finditer(word)}
     for secret in secrets.union(map(unquote, secrets), map(unquote_plus, secrets)):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)

@@ -1,7 +1,6 @@
 """The commands ``rank`` (true ranks from scores) and ``count`` (a histogram from ranks).
 
-Files are read into memory. A database engine processes folders and URLs; with the option
-``--engine``, it processes files too.
+Files are read into memory; folders, URLs, and files with ``--engine`` go to a database engine.
 """
 
 from __future__ import annotations
@@ -51,8 +50,7 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
 def count(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return a histogram of ranks: one row for each combination of system, n, rank and ties.
 
-    The column ``count`` is the number of instances with this combination. Rows of instances with
-    several relevant items are not combined with other rows.
+    Rows of instances with several relevant items are not combined.
     """
     if url := _engine(args):
         engine = warehouse.connect(url)
@@ -75,10 +73,7 @@ def count(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
-    """Return ``--engine`` or, without this option, DuckDB's URL if a path is a folder or a URL.
-
-    Otherwise return None: the files are read without an engine.
-    """
+    """Return ``--engine``; without it, DuckDB's URL if a path is a folder or a URL, else None."""
     given = [path for path in (*args.files, *others) if path]
     folders = [path for path in given if Path(path).is_dir() or "://" in path]
     return args.engine or (warehouse.DUCKDB if folders else None)

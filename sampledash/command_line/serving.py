@@ -40,10 +40,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def results(given: list[str]) -> list[str]:
-    """Return the paths of the given files and of the files in given folders.
-
-    If a folder is empty or its files are parts of one table, the path of the folder is returned.
-    """
+    """Return the files, and the files in folders; a folder with parts of one table is one path."""
     paths: list[str] = []
     for given_path in given:
         path = Path(given_path).absolute()

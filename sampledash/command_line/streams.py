@@ -86,10 +86,7 @@ def options_of(args: argparse.Namespace) -> Options:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a command: sentences, tables by name (the main table first), an exit code.
-
-    ``save`` writes it, unless ``saved`` is true.
-    """
+    """The result of a command: sentences, tables by name (the main table first), an exit code."""
 
     sentences: Sequence[str] = ()
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -137,15 +134,13 @@ def _aligned(table: pd.DataFrame) -> str:
 def aside(path: str) -> Iterator[Path]:
     """Yield the path of a temporary file, which replaces the file ``path`` once it is complete.
 
-    This way, ``path`` is never half-written. If ``path`` is a symbolic link, the file that the link
-    points to is replaced, not the link. Raises a ValueError if ``path`` cannot be written.
+    If ``path`` is a link, its target is replaced. Raises ValueError if it cannot be written.
     """
     target = Path(os.path.realpath(path))
     try:
         if (os.path.exists(path) or target.is_symlink()) and not target.is_file():
             raise OSError(0, "it is a folder or a device, a pipe or a loop of links")
-        # Check the file, because os.replace checks only its folder: it would replace a file that is
-        # write-protected.
+        # os.replace checks only the folder, and would replace a file that is write-protected.
         if target.is_file() and not os.access(target, os.W_OK):
             raise PermissionError(0, "permission denied")
         with Scratch(target.parent) as folder:

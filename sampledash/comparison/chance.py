@@ -1,19 +1,16 @@
 r"""The chance that one sampled run shows the true order of two systems.
 
-The mean metric of each system is a sum over instances, and the means of two systems are
-independent. The chance is the probability that the mean of the better system exceeds the other
-mean. Let D be the difference of the two means (better minus worse), :math:`\varphi` its
-characteristic function, and L a period that covers all values of D with a non-negligible
-probability. The Fourier series of a square wave gives
+The mean of each system is a sum over instances. Let D be the difference of two independent means
+(better minus worse system), :math:`\varphi` its characteristic function, and L a period that covers
+all values of D with a non-negligible probability. The Fourier series of a square wave gives
 
 .. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
           \frac{\operatorname{Im} \varphi(2 \pi k / L)}{k} - \frac12 P(D = 0).
 
-The series is exact at any skewness of D, except for the tails of D beyond the period. The sum ends
-where :math:`\varphi` has become negligible. With few or rare hits, :math:`\varphi` does not become
-negligible: then P(D = 0) is estimated from the higher frequencies, and the series is tapered (its
-terms at high frequencies are reduced). The tapered result usually differs by 2e-6, and at most by
-2e-4 (100 random cases), from that with 16 times as many frequencies.
+It is exact at any skewness, except for tails beyond the period, and ends where :math:`\varphi` is
+negligible. If few or rare hits prevent this, the higher frequencies give P(D = 0), and the series
+is tapered (its terms at high frequencies are reduced). Compared with 16 times as many frequencies,
+the result is then usually off by 2e-6, at most by 2e-4 (100 random cases).
 """
 
 from __future__ import annotations
@@ -38,26 +35,23 @@ from sampledash.rank_sets import RankCounts, RankSet, distinct_over_systems
 from sampledash.types import Floats, Ints
 
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
-# The Fourier series is extended to 48, then to 512, ... frequencies, until the characteristic
-# functions are negligible at the highest frequencies.
+# Numbers of frequencies: the series is extended until the characteristic functions are negligible.
 _STAGES = (0, 48, 512, 2048, 8192)
-# Up to _ALWAYS frequencies are always allowed. More are allowed only if their number times the
-# number of distributions that are evaluated at each frequency is at most _ROOM.
+# More than _ALWAYS frequencies are used only if their number times that of distributions is <=
+# _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
 _ENOUGH = 512  # smallest number of frequencies after which the Fourier series may be cut off
-# ``by_lumps`` computes how often a rare large value occurs by a discrete Fourier transform of at
-# most this length. If a longer transform is necessary, ``by_lumps`` returns None.
+# Largest length of the discrete Fourier transform in ``by_lumps``; it returns None if more are
+# needed.
 _TURNS = 128
 _ROUNDED = 1e-6  # a standard deviation times a frequency below this is 0 up to rounding errors
 _FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# The chances of several pairs of systems are computed with the same frequencies if the standard
-# deviations of the pairs' differences of means are within this factor of the largest of them.
+# Pairs share frequencies if their standard deviations are within this factor of the largest one.
 _ALIKE = 8.0
-# The normal distribution is used if no term of a mean (such as one instance) can change the
-# difference of the means by more than this many standard deviations. The error of the chance is
-# then at most about 0.005.
+# The normal distribution is used if no term of a mean can change the difference by more than this
+# many standard deviations; the error of the chance is then at most about 0.005.
 _ROUGH = 0.08
 
 
@@ -86,15 +80,14 @@ def probability_of_order(
 
     Notes
     -----
-    If items can only hit or miss, the distribution of the number of hits is computed exactly, up to
-    20,000 instances. Otherwise, with one relevant item per instance, or a metric of the best item
-    only, the distribution of the mean is exact if the mean takes few values. If it takes many,
-    its characteristic function is inverted, which is accurate at any skewness (occurrences of a
-    rare value much larger than all others are counted separately), or, if there are so many
-    instances that the skewness is negligible, the normal distribution is used. With several
-    relevant items per instance, 20,000 runs (fewer if a run takes long) are simulated if there are
-    fewer than 30 instances, or at most 200 relevant items in total; else the normal distribution
-    with the exact mean and variance is used.
+    If items can only hit or miss, the distribution of the number of hits is exact, up to 20,000
+    instances. Otherwise, with one relevant item per instance, or a metric of the best item only,
+    the distribution of the mean is exact if the mean takes few values; else its characteristic
+    function is inverted, which is accurate at any skewness (a rare value much larger than all
+    others is counted separately), or, without noticeable skewness, the normal distribution is used.
+    With several relevant items, 20,000 runs (fewer if a run takes long) are simulated below 30
+    instances or up to 200 relevant items; else the mean is taken as normal, with the exact mean and
+    variance.
     """
     check_sets(sets)
     metric, m, protocol = as_metric(metric), checks.integer("m", m, low=1), Protocol.of(options)
@@ -115,15 +108,13 @@ def pair_chances(
 ) -> list[list[float]]:
     """Return the chance that a run shows the true order of each pair, one list per metric.
 
-    ``pairs`` has one sequence per metric. A pair is a tuple (index of the better system, index of
-    the worse system, truth). Truth is 1, or 0 if the exact metric ties the pair; the chance of a
-    tied pair is NaN. ``moments`` is the result of :func:`moments_of_means`, if it is known.
+    ``pairs``: per metric, tuples (better system, worse system, truth); NaN where truth is 0 (a
+    tie). ``moments`` is the result of :func:`moments_of_means`, if it is known.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
     if any(run.counts_items for row in runs for run in row):
-        # Compute mean and variance of each relevant item's contribution for all metrics together,
-        # and store the means in the runs, which compute hit probabilities from the means.
+        # Compute mean and variance of each item for all metrics together; runs reuse the means.
         everyone = [ranks.counted(protocol.ties) for ranks in sets]
         known = moments_of_systems(metrics, everyone, m, protocol)
         runs = [
@@ -155,17 +146,13 @@ def pair_chances(
 def _chances_of_sums(
     runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
 ) -> Floats:
-    """Return P(mean of ``first`` run > mean of ``second`` run) for each pair of indices of runs.
-
-    The normal distribution is used where it is accurate, and Fourier inversion elsewhere.
-    """
+    """Return P(mean of first > mean of second), normal if accurate, else by Fourier inversion."""
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
     units = np.array([run.half_unit for run in runs])
     step = common_step(units[first], units[second])
     chances = normal_chances(difference, deviation, step)
-    # The skewness of a difference is at most its largest term divided by its standard deviation, so
-    # the normal distribution is accurate where this quotient is small.
+    # The skewness is at most the largest term divided by the standard deviation.
     terms = np.array([run.largest_term() for run in runs])
     rough = np.maximum(terms[first], terms[second]) > _ROUGH * deviation
     at = np.flatnonzero(rough & (deviation > 0) & ~np.isnan(terms[first] + terms[second]))
@@ -185,10 +172,10 @@ def _chances_above(
 ) -> Floats:
     """Return P(mean of ``first`` run > mean of ``second`` run + shift) for each pair of indices.
 
-    The mean of each run must be a sum of independent items or of hits, and instance counts must be
-    whole numbers. ``difference`` is the expected difference of the means minus ``shift``, and
-    ``deviation`` is the standard deviation of the difference, which is not 0. ``shift`` is half the
-    distance of neighbouring values if both means lie on one lattice (evenly spaced values), else 0.
+    Runs are sums of independent items, or of hits, with whole instance counts. ``difference`` is
+    the expected difference minus ``shift``, ``deviation`` its standard deviation, not 0. ``shift``
+    is half the distance of neighbouring values if both means are on one lattice (evenly spaced),
+    else 0.
     """
     chances = np.empty(len(first))
     left = np.arange(len(first))
@@ -200,8 +187,7 @@ def _chances_above(
         chances[now[~near]] = difference[now[~near]] > 0
         now = now[near]
         whole = [_runs_by_lumps(runs[first[at]], runs[second[at]], shift[at]) for at in now]
-        # Where ``_runs_by_lumps`` returned None, the array has NaN. These pairs are left for
-        # ``inverted``.
+        # Pairs that ``_runs_by_lumps`` cannot compute have NaN and are left for ``inverted``.
         chances[now] = np.array(whole, dtype=np.float64)
         now = now[np.isnan(chances[now])]
         if len(now):
@@ -214,10 +200,7 @@ def _chances_above(
 
 
 def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
-    """Return P(mean of ``first`` > mean of ``second`` + shift) by :func:`by_lumps`.
-
-    The result is None if ``by_lumps`` returns None, or if it cannot be used for these runs.
-    """
+    """Return P(mean of ``first`` > mean of ``second`` + shift) by :func:`by_lumps`, or None."""
     if not (first.is_sum and second.is_sum and first.has_lump):
         return None
     sums = [first.terms(), second.terms()]
@@ -235,14 +218,11 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
 
 
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
-    """Return the characteristic function of the mean of each run: shape (runs, frequencies).
-
-    The frequencies must be evenly spaced.
-    """
+    """Return the means' characteristic functions, (runs, evenly spaced frequencies)."""
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
-    # Equal relevant items of different runs have equal distributions if the runs have the same
-    # fitted correction and the items have the same weight in the mean. So the items of all runs are
-    # grouped by correction and weight, and in a group, equal items are computed only once.
+    # Equal items have equal distributions if their runs have the same fitted correction and they
+    # have the same weight, so each is computed once per group of runs with the same correction and
+    # weight.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -268,33 +248,19 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
 def normal_chances(
     difference: Floats | float, deviation: Floats | float, step: Floats | float = 0.0
 ) -> Floats:
-    """Return P(X > ``step``) for a normally distributed difference X of two means.
-
-    ``difference`` and ``deviation`` are the mean and the standard deviation of X. ``step`` is a
-    continuity correction: half the distance of neighbouring values of X if they are evenly spaced,
-    else 0.
-    """
+    """Return P(normal difference of means > ``step``), the continuity correction or 0."""
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
 
 
 def common_step(first: Floats | float, second: Floats | float) -> Floats:
-    """Return the continuity correction for the difference of two means.
-
-    ``first`` and ``second`` are half the distance of neighbouring values of the first and of the
-    second mean, 0 if these values are not evenly spaced. The result is ``first`` if both are equal.
-    Otherwise it is 0, because the two means then hardly ever have the same value.
-    """
+    """Return the continuity correction for a difference of means: theirs if equal, else 0."""
     return np.where(np.abs(np.subtract(first, second)) <= 1e-9 * np.asarray(first), first, 0.0)
 
 
 def _chances_among(laws: Sequence[Law | None]) -> Floats:
-    """Return the matrix of P(mean of system i > mean of system j) for all i and j.
-
-    ``laws`` are the distributions of the means, which are independent. Where a distribution is
-    None, the entries of its row and column are NaN.
-    """
+    """Return P(mean of i > independent mean of j), (i, j); NaN if a distribution is None."""
     chances = np.full((len(laws), len(laws)), np.nan)
     known = {i: law for i, law in enumerate(laws) if law is not None}
     if not known:
@@ -315,23 +281,20 @@ def by_lumps(
 ) -> float | None:
     """Return P(first sum - second sum > shift) if a rare value is much larger than all others.
 
-    Otherwise return None. The sum that contains the large value more often is larger. If both sums
-    contain the large value equally often, their small values (all other values) determine which sum
-    is larger. The Fourier series for the small values needs higher frequencies than that for the
-    large value. So the characteristic function of the difference of the sums of small values is
-    inverted separately.
+    Otherwise return None. The sum that contains the large value more often is larger. If both
+    contain it equally often, the other, small values decide; their difference is inverted
+    separately, because it needs higher frequencies.
 
     Parameters
     ----------
     terms, times
         Distributions of the terms of both sums, and how often each term is added (on average).
     transform
-        Function that returns the characteristic function of the difference of the sums, for each
-        of several phase factors: (phase factors, frequencies). The first two arguments, each
-        (terms, frequencies), are the parts of the characteristic functions of the terms that come
-        from the small values and from the large value. The third argument holds the phase factors,
-        (phase factors, 1). The result contains the phase factor once for each large value in the
-        first sum, and its inverse once for each large value in the second sum.
+        Function that returns the difference's characteristic function, (phase factors,
+        frequencies), from the parts of the terms' characteristic functions that come from the small
+        values and from the large value, each (terms, frequencies), and phase factors (phase
+        factors, 1). A large value multiplies by the phase factor in the first sum, and divides by
+        it in the second.
     shift
         Half the distance of neighbouring values of the sums, or 0 if they are not evenly spaced.
     """
@@ -361,8 +324,8 @@ def by_lumps(
         return np.vstack([wave, np.ones(len(wave))])
 
     ahead = float(oftener[1 : size // 2].sum())
-    # The difference of two sums with equally many large values is small. The standard deviation of
-    # this difference follows from its characteristic function at a frequency near 0.
+    # The characteristic function near 0 gives the standard deviation of the small values'
+    # difference.
     near = 1 / ((np.ptp(values[wide:]) + np.ptp(values[:wide])) or 1.0) / np.sqrt(times.sum())
     turned_by = np.sqrt(-2 * np.log(min(float(np.abs(equally(np.array([near]))[0, 0])), 1.0)))
     if turned_by < _ROUNDED:
@@ -419,20 +382,15 @@ def inverted(
 def _square_wave(
     phi: Complex, first: Ints, second: Ints, shift: Floats, base: float, *, tapered: bool
 ) -> Floats:
-    """Return P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring.
-
-    ``phi`` holds the characteristic functions of the sums at odd multiples of ``base``. If these
-    functions are not negligible at the last frequency, the series must be ``tapered``.
-    """
+    """Return P(sum ``first`` > sum ``second`` + shift) by the series in the module docstring."""
     k = np.arange(phi.shape[1])
     step, hump = (2 / np.pi) / (2 * k + 1.0), np.zeros(len(k))
     if tapered:
         part = k / len(k)
         step *= np.exp(-0.5 * (4 * part) ** 2)
-        # Let D be the difference of the sums. The real part of its characteristic function,
-        # averaged with the weights ``hump`` over the last three quarters of the frequencies,
-        # estimates P(D = 0): the average is 1 if D is always 0, and about 0 if D has a smooth
-        # density.
+        # Weights ``hump`` average the real part of the characteristic function of the difference D
+        # over the last three quarters of the frequencies. The average estimates P(D = 0): it is 1
+        # if D is always 0, and about 0 if D has a smooth density.
         hump = np.where(part < 0.25, 0.0, np.sin(np.pi * (part - 0.25) / 0.75) ** 2)
         hump /= hump.sum()
     chances = np.empty(len(first))
@@ -447,10 +405,7 @@ def _square_wave(
 
 
 def power_product(values: Complex, counts: Ints) -> Complex:
-    """Return the product of the rows of ``values``, each row raised to the power of its count.
-
-    Powers are computed by repeated squaring.
-    """
+    """Return the product of the rows of ``values``, each to the power of its count."""
     result = np.ones(values.shape[1], dtype=np.complex128)
     while np.any(counts > 0):
         if not np.all(counts > 0):

@@ -17,11 +17,10 @@ above it in every draw.
   Rational counts come arbitrarily close to such a point; multiplied by their common denominator,
   they are whole numbers of instances.
 
-The search pairs each instance of A with an instance of B. The two ranks of a pair form a gap: a gap
-of A if A has the better rank, else a gap of B. The length of a gap in f (or g) is the difference of
-f (or g) between the two ranks. If the gaps of A are longer in f, but shorter in g, than those of B
-(all lengths added), the sampled order is the opposite of the exact order. Two instances suffice if
-a single gap of A is longer in f and shorter in g than a gap of B.
+The search pairs each instance of A with an instance of B. The two ranks of a pair form a gap, of A
+if A has the better rank, else of B. Its length in f (or g) is the difference of f (or g) between
+the ranks. The orders are opposite if the gaps of A are together longer in f and shorter in g than
+those of B; two instances suffice if one gap of A is longer in f and shorter in g than one of B.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.sampling import Sampling, require_sampling
 from sampledash.types import Floats, Ints
 
-# Indices of gaps (pairs of a rank of A and a rank of B, see the module docstring), and the number
-# of copies of each of these gaps in the result.
+# Indices of gaps, and the number of copies of each of these gaps in the result.
 _Copies = tuple[Ints, int]
 
 _ALL = 128  # number of candidates up to which every rank is tried
@@ -49,19 +47,13 @@ _VISIBLE = 1e-11  # smallest difference of two means that is not a tie
 _MIXED = 5  # number of instances up to which every combination of gaps is tried
 _PRODUCTS = 1 << 21  # largest number of sums that ``_Gaps.plus`` returns
 _PAIRED = 1_000  # ``_multiples`` combines copies of at most this many gaps of A, and of B
-# With more instances than this, a rank set has one row per distinct rank, with its count, instead
-# of one row per instance.
+# With more instances than this, a rank set has one row per distinct rank, with its count.
 _ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """L sums of p gaps each, where a gap consists of a rank of A and a rank of B.
-
-    The length of a gap is the difference of a metric between its two ranks. ``exact`` and
-    ``sampled`` are the lengths of the sums in f, the exact metric, and in g, the expected sampled
-    metric, (L,). ``members`` are the indices of the gaps in each sum, (L, p).
-    """
+    """L sums of p gaps each: their lengths in f and in g, (L,), and the gaps' indices, (L, p)."""
 
     exact: Floats
     sampled: Floats
@@ -71,12 +63,7 @@ class _Gaps:
         return _Gaps(self.exact[keep], self.sampled[keep], self.members[keep])
 
     def front(self, ahead: bool) -> _Gaps:
-        """Return the Pareto front of these sums of gaps.
-
-        For A (``ahead`` is True), a sum is better if it is longer in f (the exact metric) and
-        shorter in g (the sampled metric). For B, a sum is better if it is shorter in f and longer
-        in g.
-        """
+        """Return the Pareto front: long in f, short in g for A (``ahead``), the opposite for B."""
         side = 1 if ahead else -1
         order = np.lexsort((side * self.sampled, -side * self.exact))
         value = side * self.sampled[order]
@@ -84,11 +71,7 @@ class _Gaps:
         return self[order[value < best]]
 
     def plus(self, other: _Gaps) -> _Gaps:
-        """Return all sums of an entry of ``self`` and an entry of ``other``.
-
-        If there are more than ``_PRODUCTS`` such sums, only evenly spaced entries of ``self`` are
-        used.
-        """
+        """Return all sums of a gap here and a gap of ``other``; of too many, only some."""
         limit = max(1, _PRODUCTS // len(other.exact))
         mine = self[np.unique(np.linspace(0, len(self.exact) - 1, limit).astype(np.int64))]
         i, j = (x.ravel() for x in np.mgrid[: len(mine.exact), : len(other.exact)])
@@ -112,19 +95,16 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
     Returns
     -------
     Two rank sets named ``"A"`` and ``"B"`` with equally many instances of one relevant item. They
-    have the smallest number of instances found. Among pairs of this size they are the clearest: the
-    exact and the sampled difference are divided by their largest possible values, and the smaller
-    quotient is maximal. Both differences exceed 1e-11; smaller ones count as ties. The result is
-    None if there is no such pair: for AUC, if all negatives are drawn, or for a cutoff beyond the
-    sampled list.
+    have the smallest number of instances found and are the clearest such pair: the smaller of the
+    two differences, each as a share of its largest possible value, is maximal. Both exceed 1e-11;
+    smaller differences are ties. None if there is no such pair: for AUC, if all negatives are
+    drawn, or for a cutoff beyond the sampled list.
 
     Notes
     -----
     One instance never suffices, and two nearly always do. Up to 128 candidates every rank is tried;
-    with more candidates, the first 64 ranks, ranks around the cutoff, and logarithmically spaced
-    ranks up to n are tried. Up to 5 instances, all combinations of these ranks are searched. Larger
-    rank sets consist of copies of two pairs of ranks: A has the better rank in one pair, and B has
-    the better rank in the other.
+    for more, the first 64, ranks around the cutoff, and logarithmically spaced ranks up to n. Up to
+    5 instances, all combinations are searched; beyond, copies of one gap of A and one of B.
 
     Examples
     --------
@@ -141,12 +121,11 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         return None
     slope = ranges[1] / ranges[0]
     if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
-        # g is affine in f, up to _VISIBLE, so no sampled order is the opposite of the exact order.
+        # If g is affine in f, up to _VISIBLE, no sampled order is the opposite.
         return None
     high, low = np.triu_indices(len(ranks), 1)
-    # Sort the gaps by width: the number of entries of ``ranks`` between their two ranks. So among
-    # gaps whose lengths in f and in g are equal up to rounding, the narrowest is taken for A and
-    # the widest for B.
+    # Sort the gaps by width, so that among gaps of equal lengths in f and in g, up to rounding, the
+    # narrowest is taken for A and the widest for B.
     width = np.argsort(low - high, kind="stable")
     high, low = high[width], low[width]
     g = np.round(g, 14)
@@ -187,23 +166,17 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
 ) -> tuple[float, _Copies, _Copies] | None:
-    """Return the sum of gaps of A and the sum of gaps of B with the clearest opposite orders.
+    """Return the gaps of A and B that maximise the smaller of their differences in f and in g.
 
-    The sum of A must be longer in f (exact metric), and shorter in g (sampled metric), than the sum
-    of B; the result is None if this holds for no two sums. Of several, those are returned for which
-    the smaller of two quotients is largest: the differences of length in f and in g, divided by the
-    two ``ranges``. The first element of the result is a number slightly below this quotient.
-    ``size`` is the number of instances.
+    None if no gaps of A are longer in f and shorter in g than gaps of B. Differences are shares of
+    ``ranges``. The first result is slightly below the maximum; ``size`` counts the instances.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return, for each sum of gaps of A, whether a sum of B is shorter in f and longer in g.
-
-        The two differences of length must be at least ``share`` times the ``ranges`` of f and g.
-        """
+        """Return whether each gap of A has one of B shorter in f, longer in g by ``share``."""
         least = [max(share * whole, _VISIBLE * size) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])
@@ -214,8 +187,7 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # Among pairs of sums with about the same quotient, take the pair whose sum of A is shortest in
-    # g.
+    # Among pairs with about the same quotient, take the one whose sum of A is shortest in g.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])
@@ -228,13 +200,12 @@ def _clearest(
 
 
 def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
-    """Return p copies of a gap of A and q copies of a gap of B that give opposite orders, or None.
+    """Return the fewest copies of a gap of A and of a gap of B that give opposite orders, or None.
 
-    The number of copies p + q is as small as possible. Let the gap of A have length F in f and G in
-    g, and the gap of B length F' in f and G' in g. The exact and the sampled means differ by at
-    least v = 1e-11, in opposite directions, if p F - q F' and q G' - p G are at least (p + q) v,
-    that is, if q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). Of the fractions
-    between these bounds, the simplest has the smallest numerator and the smallest denominator.
+    Let the gap of A, p times, have length F in f and G in g, and that of B, q times, F' and G'.
+    Both means differ by at least v = 1e-11 if p F - q F' and q G' - p G are at least (p + q) v,
+    that is, if q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction
+    in between has the smallest p and q.
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]
@@ -253,15 +224,12 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
 
 
 def _simplest(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Return the simplest fraction strictly between each two positive numbers.
+    """Return the simplest fraction strictly between two positive numbers, by continued fractions.
 
-    The numerators and the denominators, one for each entry of ``low`` and ``high``, are computed by
-    continued fractions. Both are infinite where no fraction lies between the two numbers, or where
-    double precision is not sufficient to find one.
+    Numerator and denominator are infinite if there is none, or none in double precision.
     """
     numerator, denominator = np.full((2, len(low)), np.inf)
-    # The fraction is (a x + c) / (b x + d), where x is the simplest fraction between the current
-    # ``low`` and ``high``, and is still to be found.
+    # The fraction is (a x + c) / (b x + d), x the simplest fraction between ``low`` and ``high``.
     a, b, c, d = np.multiply.outer([1.0, 0.0, 0.0, 1.0], np.ones(len(low)))
     at = np.arange(len(low))
     while len(at := at[low < high]):

@@ -10,25 +10,24 @@ Three designs spend this budget on D instances with n candidates each:
   computed from fewer scores (:mod:`sampledash.stopping`), so the budget suffices for more
   instances.
 
-The last two designs have no bias. The mean of the exact metric M_u over N instances u, drawn from
-the D instances without replacement, has variance
+The last two have no bias. The mean of the exact metric M_u over N instances u, drawn from D without
+replacement, has variance
 
 .. math:: \operatorname{var} = \frac{S^2}{N} \Bigl(1 - \frac{N}{D}\Bigr),
    \qquad S^2 = \frac{1}{D - 1} \sum_u (M_u - \bar M)^2,
 
-which is 0 if the budget suffices for all instances. All systems are evaluated on the same
-instances, so for the difference of two systems, M_u is their difference on instance u.
+which is 0 if the budget suffices for all instances. Systems are evaluated on the same instances:
+for the difference of two systems, M_u is their difference on instance u.
 
 Notes
 -----
 All results are about the mean over the given instances. If the cost of an instance is random, N is
-the expected number of instances; the variance then differs from the formula only by terms of order
-1/N.
+the expected number of instances; the variance then differs only by terms of order 1/N.
 
-The difference of two means over N drawn instances has the sign of the sum X of the differences
-:math:`d_u` of the two systems on the drawn instances u. With the power sums
-:math:`p_k(t) = \sum_u e^{i k t d_u}` over all D instances, Newton's identities for the elementary
-symmetric polynomials give the characteristic function of X by recursion over the draws,
+The difference of two means over N drawn instances has the sign of the sum X of their differences
+:math:`d_u`. With the power sums :math:`p_k(t) = \sum_u e^{i k t d_u}` over all D instances,
+Newton's identities for the elementary symmetric polynomials give the characteristic function of X
+by recursion,
 
 .. math:: \varphi_N = \sum_{k=1}^{N} (-1)^{k-1} p_k \varphi_{N-k}\,
    \frac{(N-1) \cdots (N-k+1)}{(D-N+1) \cdots (D-N+k)}, \qquad \varphi_0 = 1.
@@ -62,22 +61,17 @@ from sampledash.types import Floats, Progress
 
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "BV 0.01")
 FULL, STOPPED = "full ranking of fewer instances", "stop when decided"
-# ``_surplus_chance`` is a sum over the number of drawn instances on which two systems differ. It
-# leaves out numbers with a smaller probability than this.
+# Terms of smaller probability are left out of ``_surplus_chance``.
 _NOTHING = 1e-13
 _REACH = 8.0  # the sign of a difference of more than this many standard errors is certain
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
-# The normal distribution is used if more than this many instances are drawn, and also more than
-# this many instances are left out.
+# The normal distribution is used if more instances than this are drawn, and more left out.
 _MOST = 2_500
-# The differences of two systems on single instances are tested for a common unit, of which all of
-# them are multiples, if they have at most this many different absolute values.
+# Largest number of absolute differences per instance that are tested for a common unit.
 _SIZES = 30
-# In the recursion of the module docstring, a power sum p_k is left out if the last factor (the
-# fraction) times the number of instances is at most this.
+# A power sum p_k is left out if its factor (the fraction) times the instances is at most this.
 _WEIGHTLESS = 1e-17
-# Frequencies are processed in blocks of this length, because exp(i value frequency) is a product of
-# a factor per block and a factor per step within the block, so fewer exponentials are computed.
+# Frequencies per block: an exponential is a factor of its block times a factor of its step.
 _STEPS = 64
 
 
@@ -107,14 +101,13 @@ def designs(
     sets
         True ranks, one rank set per system.
     budget
-        Number of scored candidates per instance and system: the number of sampled negatives, or,
-        if fewer instances are evaluated, the average over all instances.
+        Number of scored candidates per instance and system: of sampled negatives, or, if fewer
+        instances are evaluated, the average over all instances.
     corrections
         Corrections of the sampled ranks; each is a separate design.
     proxies
-        Map from the name of a proxy (a cheap score: candidates with a high proxy score are scored
-        first) to its mean cost: the mean of :func:`~sampledash.proxy_cost` over the instances, one
-        number or one per system.
+        Map from the name of a proxy, a cheap score by which candidates are ordered for scoring, to
+        the mean of :func:`~sampledash.proxy_cost` over the instances, one number or one per system.
     progress
         Called with the share of the work that is done.
     **options
@@ -123,11 +116,11 @@ def designs(
     Returns
     -------
     ``errors``: one row per design and system with ``design``, ``system``, ``instances`` (expected
-    number of evaluated instances, rounded), ``scores`` (number of scored candidates, averaged over
-    all instances), ``bias``, ``standard_error`` and ``rmse`` (root of the mean squared error).
-    ``orders``: one row per design and pair with ``design``, ``better``, ``worse`` and
-    ``probability`` that one evaluation shows the true order, NaN where the exact metric ties the
-    pair. Results are NaN if the budget does not suffice for one instance.
+    number evaluated, rounded), ``scores`` (per instance of all), ``bias``, ``standard_error`` and
+    ``rmse`` (root of the mean squared error). ``orders``: one row per design and pair with
+    ``design``, ``better``, ``worse`` and ``probability`` that one evaluation shows the true order,
+    NaN where the exact metric ties the pair. Results are NaN if the budget does not suffice for one
+    instance.
 
     Raises
     ------
@@ -137,17 +130,16 @@ def designs(
     Notes
     -----
     Negatives are drawn for each system separately. If fewer instances are evaluated, all systems
-    share the same instances, as many as the budgets of all systems together pay for. An evaluation
-    that ties a pair does not show its order. For designs that sample instances, the chance of an
-    order is exact if the differences of two systems on single instances have only one size besides
-    0 (one relevant item that hits or misses), or if the instances can be drawn in at most 20,000
-    ways. Else the characteristic function of the exact distribution is inverted, with an error of
-    at most 0.001 in 300 random cases of 3 to 14 instances, and on MovieLens. If more than 2,500
-    instances are drawn and more than 2,500 are left out, the normal distribution with a continuity
-    correction is used; its error is at most 0.003 at this size, and smaller for more instances. For
+    share the same instances, as many as the budgets of all systems together pay for. A tie does not
+    show the order. The chance of an order is exact if the differences per instance have only one
+    size besides 0 (one relevant item that hits or misses), or if there are at most 20,000 possible
+    samples of instances. Else the characteristic function of the exact distribution is inverted,
+    with an error of at most 0.001 in 300 random cases of 3 to 14 instances, and on MovieLens. If
+    more than 2,500 instances are drawn and more than 2,500 left out, the normal distribution with a
+    continuity correction is used; its error is at most 0.003, and smaller for more instances. For
     systems that rank different instances of unequal weights, the means are approximated linearly.
-    For sampled negatives, the chance is that of :func:`~sampledash.probability_of_order`. Metrics
-    without a cutoff cannot stop early, so they have no rows for that design.
+    For sampled negatives, see :func:`~sampledash.probability_of_order`. Metrics without a cutoff
+    cannot stop early, so they have no rows for that design.
 
     Examples
     --------
@@ -213,8 +205,7 @@ def designs(
                 )
             prices[f"{STOPPED}, {name}"] = np.broadcast_to(costs, len(sets))
     for design, price in prices.items():
-        # All systems are evaluated on the same instances, so the cost of an instance is averaged
-        # over the systems.
+        # Systems share instances, so the cost of an instance is averaged over the systems.
         share = min(budget / float(price.mean()), 1.0)
         error = np.array([sample.error(i, share) for i in range(len(sets))])
         chances = [sample.chance(i, j, share) if truth else np.nan for i, j, truth in pairs]
@@ -227,10 +218,7 @@ def designs(
 
 
 class _Sample:
-    """Exact metric of each instance under each system, from which samples of instances are drawn.
-
-    For systems that rank the same instances, the arrays have the instances in the same order.
-    """
+    """Exact metrics of all instances; systems that rank the same ones share their order."""
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
         self.group, self.values, self.counts, self.off, self.weights = {}, {}, {}, {}, {}
@@ -242,8 +230,8 @@ class _Sample:
                 self.group[i], self.counts[i] = number, first.count
                 self.values[i] = instance_values(metric, sets[i], protocol.ties)[at]
                 self.weights[i] = weight / np.average(weight, weights=first.count)
-                # The weighted mean over drawn instances is a ratio of two sums. To first order, its
-                # error is the mean of ``off`` over the drawn instances.
+                # To first order, the error of this ratio of two sums is the mean of ``off`` over
+                # the drawn instances.
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
@@ -255,18 +243,11 @@ class _Sample:
         return float(np.sqrt((counts @ off**2) / (total - 1) * (1 / share - 1) / total))
 
     def error(self, i: int, share: float) -> float:
-        """Return the standard error of system i's mean over a random ``share`` of the instances.
-
-        The result is NaN if the share amounts to less than one instance.
-        """
+        """Return the standard error of a mean over a share of the instances; NaN below one."""
         return self._error(self.off[i], self.counts[i], share)
 
     def chance(self, i: int, j: int, share: float) -> float:
-        """Return P(mean of system i > mean of system j) over a random ``share`` of the instances.
-
-        If both systems rank the same instances, both are evaluated on the same drawn instances.
-        Otherwise, instances are drawn separately for each system.
-        """
+        """Return P(mean of i > mean of j) over shared instances, or separate if not matched."""
         difference = float(self.mean[i] - self.mean[j])
         if self.group[i] == self.group[j]:
             error = self._error(self.off[i] - self.off[j], self.counts[i], share)
@@ -275,8 +256,8 @@ class _Sample:
             error = float(np.hypot(self.error(i, share), self.error(j, share)))
             gains = [(difference + self.off[i], self.counts[i]), (-self.off[j], self.counts[j])]
         whole = not any(np.any(counts % 1) for _, counts in gains)
-        # The normal distribution is used for fractional counts, and beyond _REACH standard errors,
-        # where the sign of the difference is certain.
+        # Beyond _REACH standard errors, the sign is certain; fractional counts need the normal
+        # distribution.
         if whole and abs(difference) < _REACH * error:
             return _chance_of_subsets(gains, share, difference, error)
         return float(normal_chances(difference, error))
@@ -285,13 +266,10 @@ class _Sample:
 def _chance_of_subsets(
     gains: Sequence[tuple[Floats, Floats]], share: float, difference: float, error: float
 ) -> float:
-    """Return P(sum of one or two means over random subsets of instances > 0).
+    """Return P(sum of the means of random subsets > 0); its expected value is ``difference``.
 
-    The sum is the difference of the mean metrics of two systems. If both systems are evaluated on
-    the same instances, it is one mean of differences; else it is a mean for the first system plus a
-    mean of negative values for the second. ``gains`` has, for each mean, the values and the number
-    of instances with each value. A ``share`` of the instances is drawn. ``difference`` and
-    ``error`` are the expected value and the standard error of the sum.
+    ``gains``: for each mean (one of paired differences, or one per system, the second negated), its
+    values and their numbers of instances; a ``share`` of the instances is drawn.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -305,15 +283,13 @@ def _chance_of_subsets(
         if len(gains) == 1 and comb(total, drawn) <= _SUBSETS:
             chosen = np.array(list(combinations(np.repeat(values, counts.astype(int)), drawn)))
             return float(np.mean(chosen.mean(axis=1) > TIED))
-        # If all values are multiples of one unit, the means of the two systems are often tied, and
-        # the normal distribution needs a continuity correction of half a unit. Means over
-        # separately drawn instances are rarely tied, so their values are not tested for a unit.
+        # If all values are multiples of one unit, ties are frequent, and the normal distribution
+        # needs a continuity correction. Means over separately drawn instances are rarely tied.
         if len(gains) == 1 and len(sizes) <= _SIZES and (unit := lattice(sizes[:, None])):
             step = unit[0] / 2 / drawn
         values = values / drawn
         if 2 * drawn > total:
-            # More than half of the instances are drawn. It is faster to compute the sum over the
-            # instances that are left out, which is a constant minus the sum over the drawn ones.
+            # If more than half are drawn, the sum over the instances left out is faster to compute.
             values, drawn, shift = -values, total - drawn, shift - float(counts @ values)
         means.append((values, counts, drawn))
     if max(drawn for _, _, drawn in means) > _MOST:
@@ -330,24 +306,16 @@ def _chance_of_subsets(
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
-    """Return the characteristic function of the sum of ``drawn`` values: (frequencies,).
-
-    The values are drawn without replacement from a population in which each entry of ``values``
-    occurs as often as its entry of ``counts`` says.
-    """
+    """Characteristic function of the sum of ``drawn`` values without replacement: (f,)."""
 
     def weights(n: int) -> Floats:
-        """Return the factor (fraction) of each power sum p_k in the recursion for n draws.
-
-        The recursion is in the module docstring. Negligible factors, which come last, are left out.
-        """
+        """Return the factors of the power sums for n draws, without negligible ones."""
         places = np.arange(1, n + 1)
         factors = np.cumprod(np.r_[1.0, n - places[:-1]] / (total - n + places))
         return factors[factors * total > _WEIGHTLESS]
 
     total = float(counts.sum())
-    # Compute exp(i value frequency) as a factor for the block of frequencies times a factor for the
-    # position of the frequency in its block, which needs fewer exponentials.
+    # Compute exp(i value frequency) as a factor for the block times a factor for the place in it.
     first = np.exp(1j * np.multiply.outer(frequencies[::_STEPS], values))
     step = np.exp(1j * np.multiply.outer(values, frequencies[:_STEPS] - frequencies[0]))
     starts, steps, sums = -counts, np.ones(1), []
@@ -364,11 +332,7 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
 
 
 def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
-    """Return P(more drawn instances favour the first system than the second).
-
-    Of ``total`` instances, ``drawn`` are drawn without replacement. ``up`` of the ``total``
-    instances favour the first system, ``down`` favour the second, and the rest favour neither.
-    """
+    """P(more ``up`` than ``down`` items) among ``drawn`` of ``total``, without replacement."""
 
     def law(m: int, above: float, below: float) -> Floats:
         return np.asarray(pmf("without-replacement", m, np.array([above]), np.array([below]))[0])
@@ -408,11 +372,9 @@ def mean_of_sample(
         True ranks of instances drawn at random, for example those that
         :func:`~sampledash.evaluate` returns with a budget.
     instances
-        Total number of instances, or infinity to estimate the mean of the population from which
-        the instances come.
+        Total number of instances; infinity for the mean of the population from which they come.
     versus
-        Another system on the same instances. If given, the result is about the difference of the
-        means, ``ranks`` minus ``versus``.
+        Another system on the same instances: the result is about ``ranks`` minus ``versus``.
     confidence
         Level of the interval, strictly between 0 and 1.
     ties, weighting
@@ -420,14 +382,13 @@ def mean_of_sample(
 
     Notes
     -----
-    For the interval, z^2 artificial instances, where z is the normal quantile (z^2 = 3.84 at 95 %),
-    are added to the drawn instances, half with the smallest and half with the largest possible
-    value. So the interval keeps its level if few or no drawn instances are hits (Agresti & Coull,
-    The American Statistician 1998; for a difference, Agresti & Min, Statistics in Medicine 2005).
-    For a difference, the added values have the size of the observed differences (their sum of
-    squares divided by the sum of their absolute values), with both signs, or the largest possible
-    size if all observed differences are 0. ``standard_error`` is computed without the added
-    instances; it is 0 if all drawn values are equal.
+    The interval adds z^2 artificial instances (z: the normal quantile; 3.84 at 95 %) to the drawn
+    ones, half with the smallest and half with the largest possible value, so that it keeps its
+    level if few or none are hits (Agresti & Coull, The American Statistician 1998; for a
+    difference, Agresti & Min, Statistics in Medicine 2005). The added differences have the size of
+    the observed ones (sum of squares divided by sum of absolute values), with both signs, or the
+    largest possible size if all are 0. ``standard_error`` is that of the drawn instances alone, 0
+    if their values are equal.
 
     Examples
     --------

@@ -1,14 +1,13 @@
 r"""Mean of a metric over a rank set: the exact mean, and the expected mean at m sampled negatives.
 
-Let the histogram H[m](s) be the expected total weight of the relevant items that have s of m
-sampled negatives above them. If one of m negatives is dropped at random, the rest are like m - 1
-negatives drawn by the same scheme. So the histogram is computed from m down to m - 1 ("thinned") by
+The histogram H[m](s) is the expected total weight of the relevant items that have s of m sampled
+negatives above them. Dropping one of m negatives at random leaves m - 1 negatives drawn by the same
+scheme, so the histogram is "thinned" from m to m - 1 by
 
     H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
 
-a sum of positive terms, so that no precision is lost. Without replacement, an item with only N
-negatives is added to the histogram at m = N. All N negatives are then drawn, so the number of them
-above the item is known.
+a sum of positive terms, which loses no precision. Without replacement, an item with only N
+negatives enters at m = N, where its count is known.
 """
 
 from __future__ import annotations
@@ -30,22 +29,16 @@ from sampledash.sampling import check_metric, merge_laws, weighted_pmf_sums
 from sampledash.schemes import SCHEMES, Scheme
 from sampledash.types import Floats, Ints, Progress
 
-# Smaller histogram entries are set to 0, because arithmetic with subnormal numbers is a hundred
-# times slower.
+# Smaller entries become 0, because subnormal numbers are a hundred times slower.
 _TINY = 1e-290
 _ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
-# If the largest number of items above a relevant item is below this limit, a metric is averaged
-# over ties with a table of its values; otherwise by quadrature.
+# Ties are averaged with a table of values if fewer items are above; otherwise by quadrature.
 _TABLE = 10_000_000
 _KEPT = 16  # number of values of m for which the results of ``merged`` are cached per system
 
 
 def step_of(progress: Progress | None, number: int, steps: int) -> Progress:
-    """Return a callback that takes the share of step ``number`` (0, 1, ...) that is done.
-
-    It calls ``progress`` with the share of the whole work (``steps`` equal steps) that is then
-    done.
-    """
+    """Return the progress callback for step ``number`` (from 0) of ``steps`` equal steps."""
     checks.function("progress", progress)
     report = progress or (lambda share: None)
     return lambda part: report((number + part) / steps)
@@ -87,8 +80,8 @@ def mean_range(
     metric
         A metric or its text.
     ranks
-        True ranks, some of which are known only to lie beyond the end of a list. The values are
-        averaged over all orders of tied items.
+        True ranks, some known only to lie beyond the end of a list; ties are averaged over all
+        orders.
     weighting
         As in :func:`mean`.
 
@@ -112,10 +105,7 @@ def mean_range(
 
 
 def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Protocol) -> Floats:
-    """Return the exact mean of every metric over the instances of every system.
-
-    The shape is (systems, metrics).
-    """
+    """Return the exact mean of every metric: shape (systems, metrics)."""
     means = np.empty((len(sets), len(metrics)))
     for i, ranks in enumerate(sets):
         atoms = ranks.counted(protocol.ties)
@@ -128,11 +118,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
 
 
 def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return each relevant item's exact contribution to the metric, averaged over the tie orders.
-
-    The contributions are not yet multiplied by ``metric.scales``, which turns sums over the
-    relevant items of an instance into the metric.
-    """
+    """Return each item's exact contribution, averaged over ties, before ``metric.scales``."""
     atoms = as_ranked_by(metric, atoms)
     values = np.empty(len(atoms))
     for j in atoms.positions:
@@ -152,11 +138,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
-    """Return each relevant item's value, averaged over the orders of the tied items.
-
-    The possible numbers of items above the relevant item, ``above``, ..., ``above`` + ``tied``, are
-    equally likely.
-    """
+    """Return each item's value, averaged over the counts ``above``..``above`` + ``tied``."""
     top = int((above + tied).max())
     if top < _TABLE:
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
@@ -209,10 +191,9 @@ def expected_means(
     protocol: Protocol,
     progress: Progress | None = None,
 ) -> Floats:
-    """Return the expected sampled mean of every system and metric at every m.
+    """Return the expected sampled mean at every m, shape (len(m_values), systems, metrics).
 
-    The shape is (len(m_values), systems, metrics). ``m_values`` may be in any order and may contain
-    repeated values.
+    ``m_values`` may be in any order and may repeat.
     """
     return MeansOverM(metrics, sets, max(m_values), protocol).at(m_values, progress)
 
@@ -229,9 +210,8 @@ class MeansOverM:
             protocol.check(ranks, m_max)
         atoms = [merged(ranks.counted(protocol.ties), m_max, protocol.scheme) for ranks in sets]
         sizes = np.unique(np.concatenate([np.flatnonzero(np.bincount(x.relevant)) for x in atoms]))
-        # Metrics have equal histograms if they rank a relevant item among the same items and have
-        # the same ``scale`` for every number of relevant items. One :class:`_Pass` computes all
-        # metrics that have equal histograms.
+        # Metrics share histograms, and a :class:`_Pass`, if they rank a relevant item among the
+        # same items and have the same ``scale`` for every number of relevant items.
         groups: dict[tuple[object, ...], list[int]] = {}
         for i, metric in enumerate(metrics):
             key = metric.of_others, *metric.scales(sizes).tolist()
@@ -254,11 +234,7 @@ class MeansOverM:
 
 @dataclass(frozen=True)
 class _Lane:
-    """All relevant items of one system that have the same ``position`` in their instances.
-
-    The position is 1 for the best relevant item of an instance. ``weight`` is the weight of each
-    relevant item's value in the mean metric.
-    """
+    """Items of one system and position, weighted by their share in the mean."""
 
     system: int
     position: int
@@ -267,11 +243,7 @@ class _Lane:
 
 
 class _Pass:
-    """Histograms of the number of sampled negatives above the relevant items, one row per lane.
-
-    A lane is a system and a position (:class:`_Lane`). All rows are thinned together: they are
-    computed from m down to m - 1, see the module docstring.
-    """
+    """Histograms, one row per lane (:class:`_Lane`), thinned together from the largest m down."""
 
     def __init__(
         self, metrics: Sequence[Metric], atoms: Sequence[RankCounts], m_max: int, protocol: Protocol
@@ -279,12 +251,11 @@ class _Pass:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
-        #: Map from m to tuples: a row of the histograms, and the indices of the row's items that
-        #: have exactly m negatives. ``_arrive`` adds these items when the row is thinned to m.
+        #: Map from m to tuples: a row, and the indices of its items with exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: Map from a row to two arrays about its items with at most m_max negatives: their numbers
-        #: of negatives, in increasing order, and the cumulative sums of their exact values. The
-        #: items with fewer than m negatives contribute one of these sums to the mean at m.
+        #: Map from a row to its items' numbers of negatives up to m_max, increasing, and the
+        #: cumulative sums of their exact values, which give the contribution of items with fewer
+        #: than m negatives.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -298,17 +269,16 @@ class _Pass:
                 self.lanes.append(lane)
         top = m_max
         if protocol.design.distinct:
-            # For m above the largest number of negatives, all values are exact, so no histogram is
+            # For m above the largest number of negatives, all values are exact: no histogram is
             # needed.
             top = min(top, max(int(lane.atoms.negatives.max()) for lane in self.lanes))
         first = _histograms(self.parts, m_max, protocol)[:, : top + 1]
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # ``static`` has, for each position of a relevant item, the rows of the histograms with this
-        # position, and the uncorrected values of the metrics for 0, 1, ... sampled negatives above.
-        # The values of AUC, ATOP and TOPK also depend on m, so the metrics listed in ``moving`` are
-        # recomputed at each m. Corrected values depend on m too, so ``static`` is then empty.
+        # Rows of each position, and its uncorrected values for 0, 1, ... sampled negatives above.
+        # Values that depend on m are recomputed at each m: those of metrics in ``moving`` (AUC,
+        # ATOP, TOPK), and all corrected values (``static`` is then empty).
         self.static = list[tuple[Ints | slice, Floats]]()
         positions = np.array([lane.position for lane in self.lanes])
         for j in np.unique(positions[:0] if protocol.correction.by_rank else positions).tolist():
@@ -318,8 +288,7 @@ class _Pass:
             every = len(rows) == len(positions)
             self.static.append((slice(None) if every else rows, np.column_stack(table)))
         self.moving = [(i, x) for i, x in enumerate(metrics) if x.linear or x.share is not None]
-        #: ``owned`` has a 1 where a lane (row of the histograms) belongs to a system, and 0
-        #: elsewhere: (systems, lanes).
+        #: Whether a lane belongs to a system, as 1 or 0: (systems, lanes).
         owners = np.array([lane.system for lane in self.lanes])
         self.owned = (np.arange(len(atoms))[:, None] == owners).astype(np.float64)
         self.counts = np.arange(1.0, top + 2.0)
@@ -335,13 +304,9 @@ class _Pass:
         self.exact[row] = sizes, np.concatenate([np.zeros((1, len(self.metrics))), sums])
 
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
-        """Add items to a row of the histograms at the m at which all their negatives are sampled.
-
-        The number of sampled negatives above such an item is its true number of negatives above.
-        """
+        """Add items whose negatives are all sampled: their sampled count is the true count."""
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        # The numbers of negatives above these items are whole numbers, but they are stored as
-        # floats if ``merged`` has joined other items of the system into fractional ones.
+        # Whole numbers here, though floats if ``merged`` has joined other items of the system.
         above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))
@@ -351,16 +316,13 @@ class _Pass:
             histogram += np.bincount(count, np.repeat(weight / size, size), len(histogram))
 
     def at(self, wanted: Ints, report: Progress) -> Floats:
-        """Return the expected means at the m in ``wanted``: (len(wanted), systems, metrics).
-
-        ``wanted`` must be in increasing order.
-        """
+        """Return the means at increasing m in ``wanted``: (len(wanted), systems, metrics)."""
         result = np.zeros((len(wanted), len(self.ranked), len(self.metrics)))
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
         if self.protocol.design.varies:
-            # Histograms cannot be thinned from m to m - 1, because dropping one of m draws may
-            # leave the set of distinct negatives unchanged. So they are computed for each m anew.
+            # Without one of m draws, the distinct negatives may be the same, so thinning is
+            # impossible.
             for index, m in enumerate(wanted.tolist()):
                 result[index] = self.owned @ self._values(
                     _histograms(self.parts, m, self.protocol), m
@@ -378,9 +340,9 @@ class _Pass:
                 for below in range(m - 1, target - 1, -1):
                     self._thin(thinned, below)
                 m, thinned = target, thinned[:, : target + 1]
-                # If this call skips some m below ``target``, a later call may ask for a skipped m,
-                # and can then start from ``target``. So cache the histograms at ``target``, unless
-                # the cache would become too large.
+                # A later call may ask for an m that this call skips, and can then start from
+                # ``target``. So cache the histograms at ``target``, unless the cache would become
+                # too large.
                 gap = index and target - wanted[index - 1] > 1
                 if gap and sum(map(np.size, self.kept.values())) + thinned.size <= _ROOM:
                     self.kept[m] = thinned.copy()
@@ -422,11 +384,7 @@ class _Pass:
 
 
 def _histograms(parts: Sequence[tuple[RankCounts, Floats]], m: int, protocol: Protocol) -> Floats:
-    """Return the histogram of the number of sampled negatives above for each part: (parts, m + 1).
-
-    A part consists of relevant items and their weights in the mean. Entry s of its histogram is the
-    expected total weight of the items that have s sampled negatives above them.
-    """
+    """Return the histogram per part (items and their weights): (parts, m + 1)."""
     total = np.zeros((len(parts), m + 1))
     smooth = []
     for row, (atoms, weight) in enumerate(parts):
@@ -481,11 +439,7 @@ def curve(
 
 
 def merged(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
-    """Return fewer items, with fractional numbers of negatives above, for a computation at m.
-
-    The fewer items have the same histogram of the number of sampled negatives above
-    (:func:`_histograms`) as ``atoms``. If no items can be joined, ``atoms`` are returned unchanged.
-    """
+    """Return fewer items, with fractional counts above, whose histogram at m is the same."""
     if not SCHEMES[scheme].by_degree or atoms.relevant.max() > 1:
         return atoms
     if (m, scheme) not in atoms.known:
@@ -504,8 +458,8 @@ def _merge(atoms: RankCounts, m: int, scheme: Scheme) -> RankCounts:
     if len(count) == len(some):
         return atoms
     if not SCHEMES[scheme].distinct:
-        # With replacement, only the share of the negatives that is above an item matters. So all
-        # items get the mean number of negatives, divided into above and below by their share.
+        # Only the share of the negatives above matters, so all items get the mean number of
+        # negatives.
         size = rank_sets.rounded_mean(some.negatives, some.count) / (above + below)
         above, below = size * above, size * below
     ones = np.ones(len(count), dtype=np.int64)

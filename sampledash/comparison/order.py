@@ -1,7 +1,7 @@
 """Order of systems by the exact metric, and by the expected sampled metric at many m.
 
 m is the number of sampled negatives. A flip is an m at which the expected order of two systems is
-the opposite of their order at the largest smaller m at which the two are not tied.
+the opposite of their last strict order before it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from sampledash.types import Floats, Ints, Progress
 TIED = 1e-12  # differences of means up to this are ties
 M_CAP = 20_000  # largest m that is evaluated by default
 EVERY = 400  # corrections that need a fit are evaluated at every m up to this value
-# Above EVERY, a correction that needs a fit is evaluated at this number of values of m, and between
-# them by bisection where the order of two systems changes.
+# Number of m above EVERY at which a fitted correction is evaluated, before bisection.
 BEYOND = 64
 QUICK_MOST, QUICK_TOP = 40, 1_000  # largest number of values of m in quick_ladder, and largest m
 _BLOCK = 1 << 22  # number of differences of means in memory at a time
@@ -46,8 +45,8 @@ def check_sets(sets: Sequence[RankSet]) -> None:
 def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) -> int:
     """Return the largest m to evaluate: ``m_max``, or by default the largest n - 1, up to 20,000.
 
-    Without replacement, the result is at most the largest number of negatives of any instance, and
-    at most the number of negatives of any system whose instances have equally many negatives.
+    Without replacement, it is limited to the largest number of negatives of any instance, and to
+    that of any system whose instances all have the same number.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.design.distinct:
@@ -77,20 +76,14 @@ class Orders:
         return sign(self.means[:, first, metric] - self.means[:, second, metric])
 
     def flips(self, first: int, second: int, metric: int) -> list[int]:
-        """Return each m at which the order of two systems is the opposite of their previous order.
-
-        The previous order is that at the largest smaller m at which the two are not tied.
-        """
+        """Return each m at which the strict order is the opposite of the last one before it."""
         signs = self.signs(first, second, metric)
         strict = np.flatnonzero(signs)
         changed = np.flatnonzero(np.diff(signs[strict])) + 1
         return [int(m) for m in self.m_values[strict[changed]]]
 
     def right_from(self, better: int, worse: int, metric: int) -> int | None:
-        """Return the smallest m from which on the better system stays ahead.
-
-        Return None if this system is not ahead at the largest m.
-        """
+        """Return the smallest m from which on the better system stays ahead, or None."""
         return int(self.all_right_from(np.array([better]), np.array([worse]), metric)[0]) or None
 
     def all_right_from(self, better: Ints, worse: Ints, metric: int) -> Ints:
@@ -101,8 +94,7 @@ class Orders:
         for start in range(0, len(better), step):
             rows = slice(start, start + step)
             wrong = column[:, better[rows]] - column[:, worse[rows]] <= TIED
-            # ``last`` is, for each pair, the index of the m after the last m with a wrong order or
-            # a tie, or 0 if there is no such m.
+            # Index of the m after the last wrong order or tie of each pair; 0 if there is none.
             last = len(wrong) - np.argmax(wrong[::-1], axis=0)
             last[~wrong.any(axis=0)] = 0
             first[rows] = np.r_[self.m_values, 0][last]
@@ -120,8 +112,7 @@ def quick_ladder(m_max: int) -> list[int]:
     top = min(m_max, QUICK_TOP)
     if top <= QUICK_MOST:
         return list(range(1, top + 1))
-    # Small values of a logarithmic grid round to the same m, so the grid is refined until it has 40
-    # different m.
+    # Small values of a logarithmic grid round to the same m, so refine the grid to 40 different m.
     size = QUICK_MOST
     while len(ladder := np.unique(np.geomspace(1, top, size).round().astype(np.int64))) < 40:
         size += 1
@@ -140,9 +131,8 @@ def orders(
 
     Uncorrected values and rank estimates are evaluated at every m. Where each m needs its own
     computation (a fitted correction, or a varying number of distinct negatives), every m up to 400
-    is evaluated, and larger m on a logarithmic grid, refined by bisection where a pair changes its
-    order. If ``m_values`` are given, they are evaluated instead of these m, also with bisection.
-    ``m_values`` are ignored for uncorrected values, unless the number of distinct negatives varies.
+    is evaluated, and larger m on a logarithmic grid. For corrections, and if the number of distinct
+    negatives varies, ``m_values`` replaces these m. Bisection follows where an order changes.
     """
     if m_values is not None and (protocol.correction.by_rank or protocol.anew):
         values = np.unique(np.asarray(m_values, dtype=np.int64))
@@ -151,8 +141,7 @@ def orders(
     else:
         ladder = np.geomspace(EVERY, m_max, BEYOND + 1).round().astype(np.int64)
         values = np.unique(np.r_[np.arange(1, EVERY + 1), ladder])
-    # Bisection takes about as many rounds as the widest gap between two m has binary digits. The
-    # number of rounds is used to report progress.
+    # Bisection takes about as many rounds as the widest gap between two m has binary digits.
     rounds = int(np.max(np.diff(values), initial=1)).bit_length() - 1
     first = 0.5 if rounds else 1.0
     report = step_of(progress, 0, 1)
@@ -190,10 +179,7 @@ def _between_changes(evaluated: Orders, systems: int) -> Ints:
 def true_order(
     metric: Metric, sets: Sequence[RankSet], protocol: Protocol
 ) -> list[tuple[int, int, int]]:
-    """Return all pairs of systems as (index of the better, index of the worse, truth).
-
-    The better system has the larger exact mean. The truth is 1, or 0 if the exact means are tied.
-    """
+    """Return all pairs (better, worse, truth): truth is 1, or 0 if the exact means are tied."""
     return true_pairs(exact_means([metric], sets, protocol)[:, 0])
 
 
@@ -208,10 +194,7 @@ def true_pairs(exact: Floats) -> list[tuple[int, int, int]]:
 def pair_table(
     sets: Sequence[RankSet], pairs: Sequence[tuple[int, int, int]], **columns: Sequence[Any]
 ) -> pd.DataFrame:
-    """Return a table of pairs: names of the better and the worse system, then the given columns.
-
-    Missing values of integer columns become <NA>.
-    """
+    """Return a table of pairs: ``better``, ``worse`` and the columns; integers may be <NA>."""
     names = np.array([ranks.system for ranks in sets], dtype=object)
     better, worse, _ = np.array(pairs).T
     table = pd.DataFrame({"better": names[better], "worse": names[worse]}, dtype=object)
@@ -222,10 +205,7 @@ def pair_table(
 
 
 class Flip(NamedTuple):
-    """An m at which the expected order of two systems is the opposite of their previous order.
-
-    The previous order is that at the largest smaller m at which the two are not tied.
-    """
+    """An m at which the expected order of two systems is the opposite of the last one before it."""
 
     first: str
     second: str

@@ -25,19 +25,16 @@ from sampledash.types import Floats, Progress
 
 Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
-# Ratio of neighbouring m at which a search evaluates means and variances. _UNEVEN is for corrected
-# metrics and TOPK, which do not change smoothly with m.
+# Ratio of neighbouring m in a search; corrected metrics and TOPK are not smooth in m (_UNEVEN).
 _SMOOTH, _UNEVEN = 2.0, 1.2
-# The m that a pair needs for its true order is guessed, and the guess is improved at most this many
-# times: means and variances are evaluated at the guess, and m is guessed again.
+# Largest number of new guesses of m, from means and variances evaluated at the last guess.
 _REFINED = 6
 _NEAR = 0.02  # the normal approximation of a chance is assumed to have a smaller error than this
-# With few instances, the chance of the true order may be too low again at some m above the answer.
-# So the chance is also computed at the m that follow the answer, until the sum of these m reaches
-# _CHECKED, or _SIMULATED if chances are simulated. The time is proportional to this sum.
+# With few instances, the chance may drop again above the answer. So it is also computed at the next
+# m, until their sum (the time is proportional to it) reaches _CHECKED, or _SIMULATED if runs are
+# simulated.
 _CHECKED, _SIMULATED = 6_000, 600
-# With fewer than _MANY instances, a mean takes few values, so a chance may drop again as m grows.
-# All m above the answer are then checked if m_max times the number of pairs is at most _SHORT.
+# Below _MANY instances, all m above the answer are checked if m_max times pairs is at most _SHORT.
 _SHORT = 400
 _MANY = 300
 _CLOSE = 200  # guessing m ends when two successive guesses differ by at most about 1 / _CLOSE of m
@@ -78,16 +75,15 @@ def negatives_needed(
 
     Notes
     -----
-    The chance at the returned m reaches the probability, and the chance at m - 1 does not; both are
-    computed in full. Larger m are checked by the normal approximation, which uses the expected
-    difference at every m, or, for corrections that need a fit, interpolated between values of m
-    that are 20 % apart. The variance is interpolated between values of m a factor of 2 apart, or
-    20 % apart with a correction. The chance need not grow with m: with a correction, a run may show
-    an order at m = 50, hide it at 300 and show it again. Below 300 instances, the chance is
-    computed at every larger m if m_max times the number of pairs is at most 400. Below 30
-    instances, where the normal approximation fails, the chance is always computed at some larger m:
-    at about 100 values if the answer is small, and at fewer values if the answer is large, if there
-    are several pairs, or if runs are simulated.
+    The returned m reaches the probability, and m - 1 does not: both chances are computed in full.
+    Larger m are checked by the normal approximation, with the expected difference at every m
+    (corrections that need a fit: interpolated between m 20 % apart) and the variance interpolated
+    between m a factor of 2 apart (with a correction 20 %). The chance need not grow with m: with a
+    correction, a run may show an order at m = 50, hide it at 300 and show it again. Below 300
+    instances, the chance is computed at every larger m if m_max times the number of pairs is at
+    most 400. Below 30 instances, where the normal approximation fails, the chance is always
+    computed at some larger m: about 100 after a small answer, and fewer after a large answer, for
+    several pairs, or by simulation.
 
     The chance is about the draw of the negatives only. For the choice of the instances, see
     :func:`~sampledash.probability_if_redrawn`.
@@ -115,11 +111,10 @@ def instances_needed(
 ) -> pd.DataFrame:
     """Return how many instances a run needs to show the true order of each pair with some chance.
 
-    The parameters are those of :func:`negatives_needed`, except for ``m``, the number of sampled
-    negatives per instance, and ``redraw``. With ``redraw="negatives"``, each given instance keeps
-    its share of all instances, so that only the negatives are random, as in
-    :func:`~sampledash.probability_of_order`. With ``redraw="both"``, instances are drawn from the
-    given ones too, as in :func:`~sampledash.probability_if_redrawn`.
+    Same parameters as :func:`negatives_needed`, and ``m``, the sampled negatives per instance. With
+    ``redraw="negatives"``, each given instance keeps its share of all instances, so that only the
+    negatives are random, as in :func:`~sampledash.probability_of_order`; with ``"both"``, instances
+    are drawn from the given ones too, as in :func:`~sampledash.probability_if_redrawn`.
 
     Returns
     -------
@@ -130,8 +125,8 @@ def instances_needed(
 
     Notes
     -----
-    The chance is computed from the normal distribution, with a continuity correction for means of
-    hits. This is inaccurate for few instances, so a result below 30 is only a rough guide.
+    The chance is that of a normal distribution, with a continuity correction for means of hits: a
+    result below 30 is a rough guide.
     """
     check_sets(sets)
     checks.choice("redraw", redraw, get_args(Redraw))
@@ -160,11 +155,7 @@ def instances_needed(
 
 
 def _instances(difference: float, variance: float, step: float, probability: float) -> int | None:
-    """Return the smallest N with P(Normal(difference - step/N, variance/N) > 0) >= probability.
-
-    N is the number of instances, and the normal distribution has this mean and this variance.
-    Return None if there is no such N, or if N would exceed 10^15.
-    """
+    """Return the smallest N with P(Normal(difference - step/N, variance/N) > 0) >= probability."""
     if difference <= TIED:
         return None
 
@@ -187,11 +178,7 @@ def _instances(difference: float, variance: float, step: float, probability: flo
 
 @dataclass(eq=False)
 class _Search:
-    """Search for the m that each pair of systems needs to show its true order.
-
-    The expected means and variances of a system at an m are evaluated once, and only if some pair
-    needs them.
-    """
+    """Expected means and variances over m, shared by all pairs and evaluated only if needed."""
 
     metric: Metric
     sets: Sequence[RankSet]
@@ -204,10 +191,7 @@ class _Search:
 
     @cached_property
     def every(self) -> Floats | None:
-        """Expected means at m = 1, 2, ..., ``top``: shape (top, systems).
-
-        The value is None if each m needs its own computation, because all m would take too long.
-        """
+        """Means at m = 1, 2, ..., (top, systems); None if each m needs its own computation."""
         if self.protocol.anew:
             return None
         report = step_of(self.report, 0, 5)
@@ -240,10 +224,7 @@ class _Search:
         return normal_chances(difference, np.sqrt(variance), step)
 
     def _few(self, i: int, j: int, size: int = FEW) -> bool:
-        """Return whether system i or j has fewer than ``size`` instances.
-
-        The default, FEW, is the smallest number for which the normal distribution is used.
-        """
+        """Whether a system has fewer than ``size`` instances (default: too few for normality)."""
         return min(self.sets[x].n_instances for x in (i, j)) < size
 
     def shown(self, i: int, j: int, m: int) -> bool:
@@ -253,12 +234,10 @@ class _Search:
         return chance >= self.probability
 
     def surely_from(self, i: int, j: int) -> int:
-        """Return an m from which on a run shows i above j with the required probability.
+        """Return an m from which on no variance can hide the order of i above j, or ``top`` + 1.
 
-        Upper bounds replace the variances: a value in 0..1 with expected value e has a variance of
-        at most e (1 - e). This bound is concave in e, so its mean over the instances is at most its
-        value at the mean of e. The result is ``top`` + 1 if the bounds give no such m, or if they
-        cannot be used.
+        A value in 0..1 with mean e has a variance of at most e (1 - e). This bound is concave, so
+        its mean over the instances is at most its value at the mean of e.
         """
         if self.every is None or self._few(i, j):
             return self.top + 1
@@ -285,8 +264,7 @@ class _Search:
 
     def descend(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Evaluate ever smaller m for each pair, until the chance of its true order is too low."""
-        # The value of TOPK jumps as m grows, because its cutoff in the sampled list is a whole
-        # number.
+        # TOPK jumps as m grows, because its cutoff in the sampled list is a whole number.
         smooth = not self.protocol.correction.by_rank and self.metric.share is None
         ratio = _SMOOTH if smooth else _UNEVEN
         waiting = {pair: min(self.top, self.surely_from(*pair)) for pair in pairs}
@@ -302,10 +280,7 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return, for each pair, the m from which on its true order has the required probability.
-
-        Pairs whose true order does not have this probability at the largest m are left out.
-        """
+        """Return the m from which on each pair shows its order, if it does at the largest m."""
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
@@ -317,17 +292,13 @@ class _Search:
         return least
 
     def _settled(self, i: int, j: int, start: int, share: float) -> int:
-        """Check m above ``start``; return the m from which on all checked m show the true order.
-
-        The result is ``start`` if all checked m show the true order, else 1 + the largest checked m
-        that does not. ``share`` is the share of this pair in the time allowed for all pairs.
-        """
+        """Check some m above ``start``; return ``start``, or the m after the last failure."""
         exact = self.metric.on_lattice or (self.runs[i].is_sum and self.runs[j].is_sum)
         budget = share * (_CHECKED if exact else _SIMULATED)
         checked = start
-        # Check all m of a window that begins at ``start``. If some do not show the order, move the
-        # start after the last of them, and check the rest of the new window. The time for a check
-        # is proportional to m, so a window ends where the sum of its m reaches the budget.
+        # Check a window of m from ``start``. If some fail, restart after the last of them. The time
+        # for a check is proportional to m, so a window ends where the sum of its m reaches the
+        # budget.
         while True:
             window = max(1.0, np.hypot(start, np.sqrt(2 * budget)) - start)
             end = int(min(start + window, self.top))
@@ -338,10 +309,7 @@ class _Search:
             start, checked = last + 1, end
 
     def _crossing(self, i: int, j: int) -> int:
-        """Return the m from which on P(true order) reaches the required probability.
-
-        The search starts at a guess from the normal distribution and uses exact chances.
-        """
+        """Return the m from which on P(true order) suffices: normal guess, then exact search."""
         guess = self._guess(i, j)
         # Evaluate means and variances exactly at the guess, and guess again from them.
         for _ in range(_REFINED):
@@ -354,10 +322,7 @@ class _Search:
         return first_shown(lambda m: self.shown(i, j, m), guess, self.top)
 
     def _guess(self, i: int, j: int) -> int:
-        """Return a guess of the m from which on the true order has the required probability.
-
-        The chances are those of the normal distribution, with variances interpolated over m.
-        """
+        """Guess this m by the normal distribution, with variances interpolated over m."""
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)
@@ -372,10 +337,7 @@ class _Search:
 
 
 def first_shown(shown: Callable[[int], bool], guess: int, top: int) -> int:
-    """Return an m near ``guess``, in 1..``top``, with ``shown(m)`` true and ``shown(m - 1)`` false.
-
-    The function assumes that ``shown`` is false at 0 and true at ``top``.
-    """
+    """Return an m in 1..``top`` near ``guess`` with ``shown(m)`` true, ``shown(m - 1)`` false."""
     if guess >= top or shown(guess):
         low, high, step = guess - 1, guess, 1
         while low >= 1 and shown(low):

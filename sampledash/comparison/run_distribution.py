@@ -1,13 +1,9 @@
-r"""Distribution of the mean metric of one sampled run.
+r"""Distribution of the mean metric of one sampled run: exact for hits, by transforms for sums.
 
-The distribution is computed exactly for metrics that count hits (relevant items within the cutoff).
-For other metrics, the distributions of single instances are convolved, or the characteristic
-function of the mean is computed, or runs are simulated.
-
-**Hits.** Sampling does not change the order of the relevant items of a list. So an instance has at
-least j hits if and only if its j-th best relevant item hits, and the hit probabilities of the
-single items determine the distribution of the number of hits, whatever the dependence between
-items.
+**Hits.** Sampling keeps the order of the relevant items of a list. So an instance has at least j
+hits (relevant items within the cutoff) if and only if its j-th best relevant item hits, and the hit
+probabilities of the items determine the distribution of the number of hits, whatever the dependence
+between items.
 
 **Sums.** The mean is a sum over independent instances with known distributions. Its characteristic
 function is a product, which :mod:`~sampledash.comparison.chance` turns into probabilities.
@@ -38,32 +34,25 @@ Law = tuple[Floats, Floats]  # increasing values, and the probability of each va
 Complex = NDArray[np.complex128]
 FEW = 30  # with fewer instances, the normal approximation is not used
 _MOST = 20_000  # largest number of instances whose hits are convolved exactly
-# The distribution of a mean of hits is computed if the mean has at most this many evenly spaced
-# possible values.
+# Largest number of values of a mean of hits whose distribution is computed.
 _LATTICE = 1 << 20
 _TOGETHER = 64  # distributions up to this length are convolved two by two, all pairs at once
 _WEIGHTLESS = 1e-25  # smaller probabilities at the ends of a distribution are dropped
-# ``_convolved`` returns None if the sum takes more than _SUPPORT distinct values, or more than
-# _JOINED values before equal values are joined.
+# Largest number of distinct values in ``_convolved``, and of values before equal ones are joined.
 _SUPPORT = 5_000
 _JOINED = 500_000
 _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
-# The distribution of a sum with too many values for ``_convolved`` is approximated on a grid with
-# this number of points.
+# Number of grid points if a sum has too many values for ``_convolved``.
 _CELLS = 1 << 15
 RUNS = 20_000  # number of runs that are simulated if no other method applies
-# Number of random draws that takes about half a second. Fewer runs are simulated if RUNS runs would
-# need more than twice this number.
+# Random draws in about half a second; fewer runs are simulated if RUNS runs need over twice this.
 DRAWS = 4_000_000
-# ``largest_term`` returns NaN, to save time, if there are more than _LAWS distinct relevant items,
-# and the number of these items times the number of their distinct values exceeds _WORK.
+# ``largest_term`` gives up above _LAWS distinct items if items times values also exceed _WORK.
 _LAWS, _WORK = 500, 300_000
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Frequencies are processed in blocks of this length, because exp(i value frequency) is a product of
-# a factor per block and a factor per step within the block, so fewer exponentials are computed.
+# Frequencies per block: an exponential is a factor of its block times a factor of its step.
 _STEPS = 64
-# ``by_lumps`` splits the values of an item into a group of small values and a group of large
-# values, if the range of each group is at most this share of the gap between the groups.
+# ``by_lumps`` needs two groups of values, each no wider than this share of the gap between them.
 TOP = 0.05
 
 
@@ -95,10 +84,7 @@ class Run:
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """Distinct relevant items of the rank set, with their counts.
-
-        For TOPK and ATOP, the negatives include the other relevant items of the same instance.
-        """
+        """Distinct relevant items, with counts; for TOPK and ATOP, each an instance of its own."""
         return as_ranked_by(self.metric, self.ranks.counted(self.protocol.ties))
 
     @cached_property
@@ -114,10 +100,7 @@ class Run:
 
     @cached_property
     def complete(self) -> NDArray[np.bool_]:
-        """For each relevant item, whether it has fewer than m negatives, which are then all drawn.
-
-        The value of such an item is exact. With replacement, there are no such items.
-        """
+        """For each item, whether it has fewer than m negatives, which are then all drawn."""
         return self.protocol.design.distinct & (self.atoms.negatives < self.m)
 
     @cached_property
@@ -132,10 +115,7 @@ class Run:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the mean is a sum of independent terms.
-
-        A term belongs to an instance or, for TOPK and ATOP, to a relevant item.
-        """
+        """Whether the mean is a sum of independent terms, one per item of position 1."""
         return self.one_each or (self.whole and self.metric.of_others)
 
     @property
@@ -145,11 +125,7 @@ class Run:
 
     @cached_property
     def hit_unit(self) -> float:
-        """Half the distance of neighbouring values of the mean, if the metric counts hits.
-
-        This distance does not depend on m. The value is 0 if the metric does not count hits, or if
-        the values of the mean are not evenly spaced.
-        """
+        """Half the distance of neighbouring values of a mean of hits at any m; 0 if uneven."""
         if not (self.whole and self._counts_hits):
             return 0.0
         first, _ = unique_rows([self.ranks.counted(self.protocol.ties).relevant])
@@ -174,9 +150,8 @@ class Run:
         steps = np.diff(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
         )
-        # Means of AUC are evenly spaced if every sampled negative above an item changes the item's
-        # value by the same amount. Corrected values are excluded if instances have several relevant
-        # items, because a correction would shift the sums of their values.
+        # Values of AUC are evenly spaced if every sampled negative above changes them equally. A
+        # correction would shift the sums of several relevant items, so these are excluded.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         )
@@ -184,20 +159,16 @@ class Run:
 
     @cached_property
     def has_lump(self) -> bool:
-        """Whether the values of an item have one gap that is nearly the whole range of the values.
-
-        Values above this gap can then be counted separately from values below (:func:`by_lumps`).
-        """
+        """Whether one gap between an item's values is nearly the whole range of the values."""
         jumps = np.diff(np.unique(self.vector))
         return bool(len(jumps)) and bool(jumps.sum() <= (1 + 2 * TOP) * jumps.max())
 
     def largest_term(self, *, by_draw: bool = True) -> float:
         """Return the largest change of the mean by one of its independent terms, or NaN.
 
-        A term is the contribution of an instance. With ``by_draw``, a term is the contribution of a
-        single drawn negative if all drawn negatives add the same amount, because a hypergeometric
-        count, like a binomial count, is distributed as a sum of independent hits. The result is NaN
-        if the terms are unknown, or if there are too many distinct items for the computation.
+        A term is the contribution of an instance or, with ``by_draw``, of one drawn negative if all
+        add the same amount: like a binomial count, a hypergeometric count is a sum of independent
+        hits. NaN if the terms are unknown, or there are too many distinct items.
         """
         if not self.is_sum:
             hits = self.hits
@@ -220,19 +191,15 @@ class Run:
 
     @property
     def counts_items(self) -> bool:
-        """Whether each instance has one item, which hits or misses, and there are few instances.
-
-        :attr:`hits` then uses ``means``, the expected contributions of the distinct items.
-        """
+        """Whether there are few instances, each with a single item, which hits or misses."""
         single = self.few and self.whole and self.ranks.max_relevant == 1
         return single and self._levels(1) is not None
 
     @cached_property
     def hits(self) -> list[Hits] | None:
-        """Distribution of each instance's number of hits, one entry per number of relevant items.
+        """Hits of the instances, one entry per number of relevant items.
 
-        The value is None if an item can take more than two values, if it can hit while a better
-        item of its instance misses, or if instance counts are fractions.
+        None if :meth:`_levels` is None, or if instance counts are fractions.
         """
         last = 1 if self.metric.first_only or self.metric.of_others else self.ranks.max_relevant
         levels = self._levels(last) if self.whole else None
@@ -266,8 +233,7 @@ class Run:
     def _levels(self, last: int) -> tuple[Floats, Floats] | None:
         """Return the value of a miss and the gain of a hit, for each position of a relevant item.
 
-        Return None if items take more than two values, or if an item can hit while a better item of
-        the same instance misses.
+        None if an item takes a third value, or can hit while a better item of its instance misses.
         """
         vectors = np.array(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in range(1, last + 1)]
@@ -275,8 +241,8 @@ class Run:
         if self.metric.on_lattice and np.all((vectors == 0) | (vectors == 1)):
             low, gap = np.zeros(last), np.ones(last)
         elif np.any(self.complete):
-            # Relevant items whose negatives are all drawn have exact values, which can differ from
-            # the corrected values of a hit and of a miss.
+            # Items whose negatives are all drawn have exact values, which may differ from corrected
+            # ones.
             return None
         else:
             low, gap = vectors[:, -1], vectors[:, 0] - vectors[:, -1]
@@ -288,11 +254,9 @@ class Run:
         return (low, gap) if falling and np.all(vectors == two) else None
 
     def law_of_hits(self) -> Law | None:
-        """Return the distribution of the mean if each relevant item either hits or misses.
+        """Return the distribution of the mean, if each relevant item adds one of two values to it.
 
-        A hit and a miss each add a fixed value to the mean. Return None if an item may add a third
-        value, if there are too many instances, if the mean can take too many values, or if the
-        gains of the hits are not multiples of a common unit.
+        None if an item may add others, for too many instances or values, or without a common unit.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
@@ -310,11 +274,7 @@ class Run:
         return values[total.mass > 0], total.mass[total.mass > 0]
 
     def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-        """Yield blocks of best relevant items (position 1) and the distributions of their values.
-
-        A block is a tuple of the indices of the items (some,), the possible values (v,), and the
-        probabilities of these values for each item (some, v).
-        """
+        """Yield blocks of items of position 1: indices, values (v,), probabilities (some, v)."""
         full = self.protocol.design.distinct & (atoms.negatives < self.m)
         for i in np.flatnonzero(full):
             above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
@@ -325,10 +285,7 @@ class Run:
             yield at[picked], self.vector, p
 
     def terms(self) -> list[tuple[Floats, Floats, int]]:
-        """Return (values, probabilities, count) of each term of the mean.
-
-        There is one term for each distinct best relevant item. This term is added count times.
-        """
+        """Return values, probabilities, count of the mean's terms, one per item of position 1."""
         first = self.atoms.position == 1
         atoms = self.atoms[first]
         laws = self._terms_of(atoms, self.weights[first])
@@ -354,10 +311,7 @@ class Run:
         ]
 
     def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-        """Yield indices of items, and the characteristic functions of the values of these items.
-
-        The shapes are (some,) and (some, frequencies).
-        """
+        """Yield items' indices, characteristic functions: (some,), (some, frequencies)."""
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
@@ -373,10 +327,10 @@ class Run:
                 yield some[rows], (shares[rows] @ waves).view(np.complex128)
 
     def instance_waves(self, order: Ints, frequencies: Floats) -> Complex:
-        """Return the characteristic function of the metric of each instance in ``order``.
+        """Return the characteristic function of each instance's value, (instances, frequencies).
 
-        ``order`` holds indices of instances. The shape is (instances, frequencies). With several
-        relevant items, each item must hit or miss, and all instances must have equal weights.
+        With several relevant items, items must hit or miss, and all instances must have equal
+        weights.
         """
         if not self.is_sum:
             waves = np.empty((len(order), len(frequencies)), dtype=np.complex128)
@@ -392,10 +346,7 @@ class Run:
         return waves[at]
 
     def _instances(self, order: Ints) -> tuple[RankCounts, Ints]:
-        """Return the distinct best relevant items of the instances in ``order``.
-
-        Also return, for each of these instances, the index of its item among the distinct items.
-        """
+        """Return the distinct items of position 1, and the index of each instance's item."""
         rows = as_ranked_by(self.metric, self.ranks.rows(self.protocol.ties))
         atoms, (at,) = distinct_over_systems([rows[np.flatnonzero(rows.position == 1)[order]]])
         return atoms, at
@@ -404,8 +355,7 @@ class Run:
 def law_of_mean(run: Run, stream: int = 0) -> Law | None:
     """Return the distribution of the mean of one run, or None if this would take too long.
 
-    ``stream`` is the number of the random stream for simulated runs, which should be different for
-    each system.
+    ``stream`` numbers the random stream of simulated runs, a different one for each system.
     """
     (law,) = exact_laws([run], stream)
     if law is None and run.ranks.n_instances < FEW and run.is_sum:
@@ -414,11 +364,7 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
 
 
 def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
-    """Return the distribution of the mean of each run, exact or simulated.
-
-    The entry of a run is None if these computations would take too long. The runs are of one
-    system, evaluated by different metrics. ``stream`` is as in :func:`law_of_mean`.
-    """
+    """Return one system's distributions of the mean, one per run, as :func:`law_of_mean`."""
     ranks, protocol = runs[0].ranks, runs[0].protocol
     laws = [run.law_of_hits() for run in runs]
     if not runs[0].whole:
@@ -442,12 +388,8 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
 
 
 def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
-    """Return the distribution of a sum of independent terms, or None if it takes too many values.
-
-    ``parts``: (values, probabilities, number of terms with this distribution).
-    """
-    # Different sums of evenly spaced values are often equal. Sums of other values rarely are, so
-    # the number of distinct sums is then about a binomial coefficient.
+    """Return the distribution of a sum of terms, or None if it takes too many values."""
+    # If steps differ, sums are rarely equal, and their number is a binomial coefficient.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()
@@ -477,10 +419,7 @@ def _merged(values: Floats, mass: Floats) -> Law:
 
 
 def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
-    """Return the distribution of a sum of independent terms, approximated on a grid.
-
-    The probability of each value of a term is split between the two nearest grid points.
-    """
+    """Return the distribution of a sum on a grid; each value is split between two grid points."""
     low = sum(times * float(support.min()) for support, _, times in parts)
     high = sum(times * float(support.max()) for support, _, times in parts)
     step = (high - low) / (_CELLS - 1)
@@ -498,11 +437,7 @@ def _on_grid(parts: Sequence[tuple[Floats, Floats, int]]) -> Law:
 
 
 def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None:
-    """Return the largest unit of which all ``worths`` are multiples, and these multiples.
-
-    Each array in ``worths`` must repeat a single value, for example the gain of each hit in an
-    instance. The result is None if the entries of an array differ, or if there is no common unit.
-    """
+    """Return the largest unit of which all ``worths`` are multiples, and the multiples, or None."""
     ends = np.array([[worth.min(), worth.max()] for worth in worths])
     if np.any(np.ptp(ends, axis=1) > 1e-12 * ends.max()) or (ends.min() <= 0 < ends.max()):
         return None
@@ -518,11 +453,9 @@ def lattice(worths: Sequence[Floats] | Floats) -> tuple[float, list[int]] | None
 
 
 def _sum_of(laws: Floats) -> _Counts:
-    """Return the distribution of a sum of independent counts, by pairwise convolution.
+    """Return the distribution of a sum of independent counts (rows), by pairwise convolution.
 
-    Each row of ``laws`` is the distribution of a count. Only positive numbers are added, so that
-    small probabilities are accurate. With a Fourier transform, every probability would have an
-    error of 1e-16.
+    Only positive terms are added; a Fourier transform would have errors of 1e-16 everywhere.
     """
     laws = laws.T.copy()
     # While there are many short distributions, convolve all pairs of them at once.
@@ -567,8 +500,7 @@ def _joined(total: _Counts, law: _Counts, step: int) -> _Counts:
 def waves_of(values: Floats, frequencies: Floats) -> Complex:
     """Return exp(i value frequency) for evenly spaced frequencies: (values, frequencies).
 
-    Each entry is computed as a factor for the frequency's block times a factor for the frequency's
-    position in the block, so that fewer exponentials are needed.
+    Each entry is a factor for the frequency's block times a factor for its place in the block.
     """
     within = frequencies[:_STEPS] - frequencies[0]
     starts = np.exp(1j * np.multiply.outer(values, frequencies[::_STEPS]))

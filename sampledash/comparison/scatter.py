@@ -1,18 +1,15 @@
 r"""Variance of the mean metric of one sampled run, over the draw of the negatives.
 
-This variance is the sum of the variances of the relevant items' contributions and, for several
-relevant items of one instance, of their covariances. The covariances follow from the order of these
-items: all negatives above a relevant item are also above the next worse relevant item. Given the
-number W of drawn negatives above the j-th best relevant item, the contribution v_j of this item and
-the sum S of the contributions of the better relevant items are independent, so
+This variance is the sum of the variances of the relevant items' contributions and of the
+covariances within an instance. All negatives above a relevant item are also above the next worse
+one. Given the number W of drawn negatives above the j-th best relevant item, its contribution v_j
+and the sum S of the contributions of the better ones are independent, so
 
 .. math:: \operatorname{cov}(S, v_j) = \operatorname{cov}_W\bigl(E[S \mid W],\, E[v_j \mid W]\bigr),
 
-and E[S | W] is computed from one relevant item to the next worse one. The contribution of an untied
-item is a function of W. The contribution of a tied item also depends on the draws from its block of
-tied items, so E[v_j | W] is an average over these draws. The distribution of the number of draws
-above the item, given t draws, is computed from that given t + 1 draws, by dropping one draw at
-random.
+and E[S | W] is computed from item to item. The contribution of an untied item is a function of W;
+that of a tied item also depends on the draws from its block of tied items, so E[v_j | W] averages
+over these. The distribution for t draws is that for t + 1 with one draw dropped at random.
 """
 
 from __future__ import annotations
@@ -60,8 +57,7 @@ def moments_of_means(
 ) -> tuple[Floats, Floats]:
     """Return expected value and variance of each sampled mean metric: (systems, metrics) each.
 
-    ``moments`` is the result of :func:`moments_of_systems` for the items of all systems, if it is
-    known.
+    ``moments`` is the result of :func:`moments_of_systems` for all items, if it is known.
     """
     for ranks in sets:
         protocol.check(ranks, m)
@@ -89,11 +85,7 @@ def moments_of_means(
 
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return the variance of each relevant item's exact contribution over the order of its ties.
-
-    The contributions are not yet multiplied by ``metric.scales``, which turns sums over the
-    relevant items of an instance into the metric.
-    """
+    """Return the exact contributions' variances over tie orders, before ``metric.scales``."""
     atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
     for i in np.flatnonzero(atoms.tied):
@@ -105,10 +97,9 @@ def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
 def moments_of_systems(
     metrics: Sequence[Metric], everyone: Sequence[RankCounts], m: int, protocol: Protocol
 ) -> list[Floats]:
-    """Return mean and variance of the relevant items' contributions, an array for each system.
+    """Return :func:`atom_moments` of each system's items: (2, metrics, items) each.
 
-    An array has shape (2, metrics, items), see :func:`atom_moments`. Equal relevant items of
-    systems with the same fitted correction are evaluated only once.
+    Equal items of systems with the same fitted correction are evaluated only once.
     """
     result = [np.empty((2, len(metrics), len(atoms))) for atoms in everyone]
     for x in group_by_candidate_set(metrics):
@@ -127,11 +118,7 @@ def moments_of_systems(
 def atom_moments(
     metrics: Sequence[Metric], atoms: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return mean and variance of each relevant item's sampled contribution: (metrics, items) each.
-
-    The contributions are not yet multiplied by ``metric.scales``, which turns sums over the
-    relevant items of an instance into the metric.
-    """
+    """Return mean, variance of items' values before ``metric.scales``: (metrics, items) each."""
     means, variances = np.zeros((2, len(metrics), len(atoms)))
     full = protocol.design.distinct & (atoms.negatives < m)
     for i, metric in enumerate(metrics):
@@ -154,11 +141,9 @@ def atom_moments(
 def pair_covariances(
     metrics: Sequence[Metric], ranks: RankSet, m: int, protocol: Protocol
 ) -> Floats:
-    """Return, per instance, the sum of the covariances of the contributions of its relevant items.
+    """Return, per instance, the summed covariances of its relevant items: (instances, metrics).
 
-    The sum is over all pairs of relevant items, and 0 if all negatives of the instance are drawn.
-    The contributions are not yet multiplied by ``metric.scales``, which turns their sum into the
-    metric. The shape is (instances, metrics).
+    Contributions are before ``metric.scales``. The sum is 0 if all negatives are drawn.
     """
     rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
@@ -182,8 +167,7 @@ def pair_covariances(
     for start in range(0, len(longest), step):
         chosen = longest[start : start + step]
         first, size = starts[chosen], rows.relevant[starts[chosen]]
-        # Expected sum of the contributions of the better relevant items, given each possible number
-        # of drawn negatives above the current item.
+        # Expected sum of the better items' contributions, given the draws above the current item.
         sums = np.zeros((len(chosen), *vectors.shape[1:]))
         for j in range(1, int(size[0])):
             # Rows of the next worse relevant items, of the instances that have more than j of them.
@@ -192,8 +176,8 @@ def pair_covariances(
             tied = rows.tied[at - 1] > 0
             sums[~tied] += vectors[j - 1]
             if np.any(tied):
-                # For tied items, first take means given the number of drawn negatives that are
-                # above the item or tied with it.
+                # For tied items, first take means given the number of draws above or tied with
+                # them.
                 upper = rows[at[tied] - 1]
                 block = replace(upper, negatives=upper.above + upper.tied)
                 sums[tied] = conditional_means(scheme, upper.above, block.negatives, sums[tied])
@@ -215,11 +199,10 @@ def pair_covariances(
 def _tied_means(
     protocol: Protocol, m: int, atoms: RankCounts, vector: Floats, *, beyond: bool = False
 ) -> Floats:
-    """Return the expected ``vector[s]`` of each item, where s drawn negatives are above the item.
+    """Return the expected ``vector[s]`` of each item with s draws above: (items, m + 1, metrics).
 
-    The shape is (items, m + 1, metrics). Entry t is for t draws from the negatives in ``atoms``.
-    With ``beyond``, entry t is for m - t draws from these negatives; the other t of the m draws are
-    above all of them, and s includes these t draws.
+    Entry t is for t draws from the negatives in ``atoms``. With ``beyond``, entry t is for m - t
+    draws from these; the other t draws are above all of them and count in s.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))
@@ -245,11 +228,10 @@ def conditional_means(
 ) -> Floats:
     """Return the mean of ``values[s]``, where s of t items drawn from a set are in a subset of it.
 
-    There are several pairs of a subset and a set. ``inner`` and ``outer`` are the numbers of items
-    (or sampling weights) in the subset and in the set. ``values`` has the values for
-    s = 0..width - 1, (pairs, width, c). The result is for t = 0..top - 1, (pairs, top, c); ``top``
-    is width by default. The distribution of s is updated draw by draw: the chance that the next
-    drawn item is in the subset is the share of the subset among the items that are left.
+    ``inner`` and ``outer`` are the numbers of items (or weights) in each subset and set.
+    ``values``: (pairs, width, c), for s = 0..width - 1. The result is for t = 0..top - 1, (pairs,
+    top, c); ``top`` is width by default. The distribution of s is updated draw by draw: the chance
+    that the next drawn item is in the subset is the subset's share of the items left.
     """
     width = values.shape[1]
     top = top or width

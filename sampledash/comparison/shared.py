@@ -1,21 +1,17 @@
 r"""Chance of the true order when both systems see the same sampled negatives.
 
 The ranks of a relevant item under two systems do not determine which negatives are above it under
-both systems. Let a of N negatives be above the item under the first system, b under the second, and
-o under both. This overlap o lies between max(0, a + b - N) and min(a, b). If both sampled values
-decrease with the number of drawn negatives above, their covariance increases with o. Proof: let f
-and g be the sampled values under the two systems, as functions of the numbers s and t of drawn
-negatives above. Let x be a negative that is above under the first system only, and y one that is
-above under the second only. Change the second system so that x is above and y is not, which
-increases o by 1. Samples with both or neither of x and y keep their numbers s and t. Samples with x
-only and samples with y only, which are equally likely, had the numbers (s + 1, t) and (s, t + 1)
-and now have (s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows in proportion to
-(f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this holds draw by draw.)
-The largest covariance belongs to the largest overlap, where one of the two sets of negatives above
-the item contains the other. The smallest covariance belongs to the smallest overlap, where one set
-is inside the complement of the other or contains this complement. Of t items drawn from a set of b
-items, the number in a subset of a items is Hypergeometric(b, a, t) without replacement. Otherwise,
-it is Binomial(t, p), where p is the share of the subset in the sampling weight of the set.
+both. If a and b of N negatives are above it, their overlap o lies between max(0, a + b - N) and
+min(a, b). If both sampled values, f(s) and g(t), decrease with the numbers s and t of drawn
+negatives above, their covariance increases with o. Proof: let negative x be above under the first
+system only, and y under the second only; now change the second system so that x is above and y is
+not. Samples with both or neither of x and y keep s and t. Samples with x only and with y only,
+which are equally likely, had (s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So
+E[f(s) g(t)] grows in proportion to (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this
+holds draw by draw.) The extremes are the largest overlap, one set inside the other, and the
+smallest, one set inside the complement of the other or containing it. Of t items drawn from a set
+of b, the number in a subset of a is Hypergeometric(b, a, t) without replacement, else Binomial(t,
+share of the sampling weight).
 """
 
 from __future__ import annotations
@@ -41,16 +37,15 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-# Half the normal density at 0. If neighbouring values of the difference of two means are a step
-# apart, half of P(tie) is about _WIDER * step / standard deviation. The bounds on the chance are
-# widened by this amount.
+# Half the normal density at 0. The bounds are widened by half of P(tie): about this times the step
+# between neighbouring differences of two means / their standard deviation.
 _WIDER = 0.2
 # A sampled count is the number of sampled negatives above a relevant item.
 _NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance
 _STRAIGHT = 1e-14  # values are linear in the sampled count if their steps differ by at most this
 _CACHE = 1 << 15  # number of probabilities that are processed together, so that they stay in cache
-# To save time, the smallest of the instances' covariances are only bounded (Cauchy-Schwarz), as
-# long as the sum of these bounds is at most this share of the sum of the variances of both means.
+# The smallest covariances are only bounded (Cauchy-Schwarz), to save time, as long as the sum of
+# the bounds is at most this share of the sum of the variances of both means.
 _NEGLIGIBLE = 1e-3
 
 
@@ -59,7 +54,7 @@ def probability_if_shared(
 ) -> pd.DataFrame:
     """Return bounds on the chance of the true order if both systems rank the same negatives.
 
-    The parameters are those of :func:`~sampledash.probability_of_order`.
+    Same parameters as :func:`~sampledash.probability_of_order`.
 
     Returns
     -------
@@ -74,21 +69,19 @@ def probability_if_shared(
 
     Notes
     -----
-    Ranks determine the distribution of each system, but not the dependence between two systems,
-    for which the ranked lists would be needed. Shared negatives usually help, because a draw tends
-    to affect both systems alike. ``high`` is the chance if, for each relevant item, the negatives
-    above it under one system include those above it under the other; ``low`` is the chance if these
-    two sets overlap as little as possible (the reverse if the sampled order is wrong). From 30
-    instances on, the difference is assumed to be normal, with the variance that it has in these two
-    cases. The variance is exact if there are no ties and values decrease with the sampled rank
-    (uncorrected, rank estimate, CLS); else it is a bound. The normal distribution ignores skewness,
-    and that means with few values can tie. Therefore both bounds are widened by 0.2 times the
-    effect of one sampled value on a mean, in standard deviations of the difference. (This needs
-    at most 2,000 rows, and either one relevant item per instance, a metric of the best item only,
-    or items that only hit or miss.) In 300 random pairs of 30 to 200 instances, no
-    simulated chance was outside the bounds. The order of tied items is random, and independent
-    between the systems. Below 30 instances, the bounds of Makarov and Cantelli are used, which hold
-    for any dependence.
+    Ranks determine the distribution of each system, but not the dependence between two systems, for
+    which the ranked lists would be needed. Shared negatives usually help, because a draw tends to
+    affect both systems alike. ``high`` is the chance if, for each relevant item, the negatives
+    above under one system include those above under the other; ``low`` if these sets overlap as
+    little as possible (vice versa if the sampled order is wrong). From 30 instances on, the
+    difference is taken as normal, with its variance in both cases. This variance is exact if there
+    are no ties and values decrease with the sampled rank (uncorrected, rank estimate, CLS); else it
+    is a bound. The normal distribution ignores skewness, and ties of means: therefore both bounds
+    are widened by 0.2 times the effect of one sampled value on a mean, in standard deviations of
+    the difference (up to 2,000 rows; one relevant item per instance, a metric of the best item, or
+    items that only hit or miss). In 300 random pairs of 30 to 200 instances, no simulated chance
+    was outside. Tied items have independent random orders in the systems. Below 30 instances, the
+    bounds of Makarov and Cantelli are used, which hold for any dependence.
 
     References
     ----------
@@ -141,11 +134,7 @@ def _bounds(first: Sampled, second: Sampled, truth: int) -> tuple[float, float]:
 def _any_coupling(
     first: Law, second: Law, difference: float, variance: float
 ) -> tuple[float, float]:
-    """Return bounds on P(X > Y) that hold for any dependence between X and Y.
-
-    Makarov's bounds use the distributions ``first`` of X and ``second`` of Y. Cantelli's bounds use
-    the mean ``difference`` of X - Y and its ``variance``.
-    """
+    """Return bounds on P(X > Y): from both distributions (Makarov) and moments (Cantelli)."""
     x, y = first[0], second[0] + TIED  # X > Y means that X exceeds Y by more than TIED
     points = np.concatenate([x, y])
 
@@ -154,8 +143,7 @@ def _any_coupling(
         place = np.searchsorted(values, points, side="right" if side == "<=" else "left")
         return np.asarray(total[place])
 
-    # For any z, X > z >= Y implies X > Y, so P(X > Y) is at least P(Y <= z) - P(X <= z). Likewise,
-    # X <= z <= Y implies that X > Y is false, so P(X > Y) is at most 1 - P(X <= z) + P(Y < z).
+    # X > z >= Y implies X > Y, so P(X > Y) >= P(Y <= z) - P(X <= z); likewise for X <= z <= Y.
     low = float(np.max(up_to(second, y, "<=") - up_to(first, x, "<=")))
     high = 1 - float(np.max(up_to(first, x, "<=") - up_to(second, y, "<")))
     slack = difference**2 + variance
@@ -171,11 +159,10 @@ def _any_coupling(
 def covariance_bounds(
     first: Run, second: Run, wanted: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
-    """Return bounds on the covariance of the two systems' sampled values, for each instance.
+    """Return bounds on the covariance of both systems' values, (instances,) each, as in ``first``.
 
-    The results, the lower and the upper bounds, have shape (instances,), in the order of ``first``;
-    both are 0 for instances that are not ``wanted``. A corrected value is the sum of a rising and a
-    falling function of the sampled rank. The covariances of these functions are bounded separately.
+    Instances that are not ``wanted`` get 0. A corrected value is the sum of a rising and a falling
+    function of the sampled rank, whose covariances are bounded separately.
     """
     metric, m, protocol = first.metric, first.m, first.protocol
     protocol.require_fixed(first.ranks.system)
@@ -204,10 +191,7 @@ def covariance_bounds(
 
 
 def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
-    """Return the relevant items of both systems, in the order of the first system.
-
-    Raise ValueError if the systems do not rank the same instances among equally many negatives.
-    """
+    """Return both systems' items in the order of the first; ValueError if unmatched."""
     at = match_instances(first.ranks, second.ranks, first.protocol)
     items, there = (x.ranks.rows(x.protocol.ties) for x in (first, second))
     if at is not None:
@@ -231,12 +215,7 @@ def _nothing_shared(first: Run, second: Run) -> ValueError:
 def _item_bounds(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return lower and upper bounds on the covariance of sampled values under two systems.
-
-    Entry i of each result belongs to row i of ``left`` (a relevant item under the first system) and
-    row i of ``right`` (a relevant item of the same instance under the second system). ``vectors``
-    has, for each system, the sampled values for 0..m sampled negatives above.
-    """
+    """Return bounds on the covariance of an item's values under two systems: (rows,) each."""
     above, below = protocol.weights(left)
     other, rest = protocol.weights(right)
     distinct, inverse = unique_rows([above, below, other, rest, left.tied, right.tied])
@@ -256,9 +235,8 @@ def _item_bounds(
 
     for result, inside, sets, h in (
         (largest, a[free] <= b[free], (b, below_b), g),
-        # At the smallest overlap, the items above under the first system and the items *below*
-        # under the second are nested sets. If s of m sampled items are above, m - s are below, so
-        # g as a function of the number below is g reversed.
+        # At the smallest overlap, the items above under the first and *below* under the second
+        # system are nested sets. As a function of the number below, m - t, g is reversed.
         (smallest, a[free] <= below_b[free], (below_b, b), g[::-1]),
     ):
         yes, no = np.flatnonzero(inside), np.flatnonzero(~inside)
@@ -279,13 +257,11 @@ def nested_covariances(
     first: Floats,
     second: Floats,
 ) -> Floats:
-    """Return covariances of functions of the numbers of sampled items in two nested sets.
+    """Return covariances of functions of the counts in two nested sets of items: (pairs, c, d).
 
-    There are several pairs of a smaller set inside a larger set. ``inner``, ``outer`` and
-    ``outside`` are the numbers of items (or the sampling weights) in the smaller set, in the larger
-    set, and outside the larger set. ``first`` (m + 1, c) has the values of c functions at 0..m
-    sampled items in the smaller set, and ``second`` (m + 1, d) those of d functions for the larger
-    set. The shape of the result is (pairs, c, d).
+    ``inner``, ``outer`` and ``outside``: numbers of items (or weights) in the smaller set, in the
+    larger set, and outside it, per pair. ``first`` (m + 1, c) and ``second`` (m + 1, d): the
+    functions' values at the counts 0..m in the smaller and in the larger set.
     """
     if max(float(np.ptp(np.diff(v, axis=0), axis=0).max()) for v in (first, second)) <= _STRAIGHT:
         # The functions are linear, as for AUC, so the covariance has a closed form.
@@ -327,10 +303,7 @@ def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
 
 
 def _parts(vector: Floats) -> Floats:
-    """Return a falling and a rising column, whose sum is ``vector`` minus its first entry.
-
-    The shape is (m + 1, 2).
-    """
+    """Return a falling and a rising part, sum ``vector`` minus its first entry: (m + 1, 2)."""
     steps = np.diff(vector, prepend=vector[0])
     return np.column_stack([np.cumsum(np.minimum(steps, 0)), np.cumsum(np.maximum(steps, 0))])
 
@@ -338,11 +311,7 @@ def _parts(vector: Floats) -> Floats:
 def _coupled(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return the Frechet-Hoeffding bounds on the covariance of each item's values in two systems.
-
-    The lower bound is the covariance if large values in one system always occur with small values
-    in the other; the upper bound, if large values occur with large values.
-    """
+    """Return the Frechet-Hoeffding bounds on the covariance: values in opposite and same order."""
     size = m + 1
     laws = []
     for atoms in (left, right):
@@ -358,9 +327,8 @@ def _coupled(
         edges = np.concatenate([np.cumsum(p, axis=1), np.cumsum(q, axis=1)], axis=1)
         order = np.argsort(edges, axis=1, kind="stable")
         width = np.diff(np.take_along_axis(edges, order, axis=1), axis=1, prepend=0.0)
-        # The cumulative probabilities of p and q divide 0..1 into intervals, in which f and g are
-        # constant. ``first`` and ``place`` are the indices of the values of f and g in each
-        # interval: the numbers of cumulative probabilities of p and of q before the interval.
+        # The cumulative probabilities of p and q divide 0..1 into intervals; ``first`` and
+        # ``place`` are the indices of the values of f and g in each.
         first: Ints = np.cumsum(order < size, axis=1) - (order < size)
         place = np.arange(2 * size) - first
         mean_f, mean_g = (p @ f)[:, None], (q @ g)[:, None]

@@ -24,12 +24,11 @@ from sampledash.protocol import Protocol, Weighting
 from sampledash.rank_sets import RankSet, Ties, first_items, unique_rows
 from sampledash.types import Floats, Ints, Progress
 
-# ``flip_test`` tries all possible swaps of two systems if they differ on at most this many
-# instances.
+# ``flip_test`` tries all possible swaps if at most this many instances have a difference.
 _ENUMERATED = 20
 _BLOCK = 1 << 21  # number of random signs or weights drawn at a time, in some ten milliseconds
-# Drawing at random how often a group of equal instances occurs takes about as long as drawing this
-# many single instances.
+# Drawing the count of a group of equal instances takes about as long as drawing this many
+# instances.
 _GROUPED = 12
 # ``swap_test`` uses a normal distribution instead of random permutations if there are at least
 # _MANY instances, with more than _DISTINCT different pairs of value and weight.
@@ -53,13 +52,12 @@ def interval_of_mean(
 ) -> Interval:
     """Return a confidence interval for the mean over ``total`` instances, from a random sample.
 
-    ``off`` holds the deviations of the sampled values from their ``mean``, and ``counts`` how many
-    sampled instances have each deviation. z^2 artificial instances (z: the normal quantile) are
-    added to the sample, half at each of the two values ``ends``, so that the interval has a
-    positive length even if all sampled values are equal (Agresti & Coull, Approximate is better
-    than "exact", The American Statistician 1998; for differences of pairs, Agresti & Min,
-    Statistics in Medicine 2005). The result combines the estimate for the instances that are not in
-    the sample with the known mean of the sample.
+    ``off`` holds the sampled values' deviations from their ``mean``, with ``counts``. To these, z^2
+    artificial instances (z: the normal quantile) are added, half at each of the ``ends``, so that
+    equal values still give an interval: Agresti & Coull, Approximate is better than "exact", The
+    American Statistician 1998; for differences of pairs Agresti & Min, Statistics in Medicine 2005.
+    The result combines the estimate for the instances not sampled with the known mean of the
+    sample.
     """
     z2, size = float(ndtri((1 + confidence) / 2)) ** 2, float(counts.sum())
     more, rest, far = size + z2, 1 - size / total, np.array(ends) - mean
@@ -115,13 +113,12 @@ def significance(
     -----
     For paired systems, which rank the same instances, the randomisation test swaps the two systems
     in random instances. If at most 20 instances have a difference, all swaps are enumerated. If all
-    differences have the same size, as with Recall of one item, the test is the exact binomial
-    (sign) test. Else p = (1 + number of random swaps with at least the observed difference) /
-    (1 + resamples), which is never 0. The interval comes from resampled instances, the same for
-    both systems. For systems that cannot be paired, instances are permuted between the two systems,
-    and resampled for each system separately; from 5,000 instances and 65 distinct values on, the
-    permutation distribution is taken as normal. If all instances have equal differences, all
-    resamples are equal too; the interval is then that of :func:`~sampledash.mean_of_sample`.
+    differences have the same size, as with Recall of one item, this is the exact binomial (sign)
+    test. Else p = (1 + random swaps with at least the observed difference) / (1 + resamples), never
+    0. The interval resamples the same instances for both systems. For other systems, instances are
+    permuted between the two, and resampled separately; from 5,000 instances and 65 distinct values
+    on, the permutation distribution is taken as normal. If all differences are equal, so are all
+    resamples: the interval is then that of :func:`~sampledash.mean_of_sample`.
 
     A small p means that other users of the same kind would probably show this order too. It does
     not mean that a sampled metric shows this order.
@@ -153,8 +150,7 @@ def significance(
     rows = []
     for done, (i, j, truth) in enumerate(pairs):
         (g, first), (h, second) = home[i], home[j]
-        # Systems of the same group have the same resamples. Systems of different groups rank
-        # different instances, so their resamples are independent.
+        # Systems of a group have the same resamples; those of different groups are independent.
         draws = resampled[g][:, first] - resampled[h][:, second]
         if g == h:
             p = flipped[g][min(first, second), max(first, second)]
@@ -181,19 +177,14 @@ def interval_of_sample(
     confidence: float,
     total: float = np.inf,
 ) -> Interval:
-    """Return a confidence interval for the mean of values in 0..``best``, from a random sample.
-
-    ``value`` is the mean of the sample; the other parameters are those of :func:`interval_of_mean`.
-    With ``paired``, the values are differences of two systems, in -``best``..``best``.
-    """
+    """Return the interval of a mean of values in 0..``best``, or of a mean paired difference."""
     least, seen = -best if paired else 0.0, best
     sizes = np.abs(off + value)
     if paired and np.any(sizes > TIED):
         seen = float(counts @ sizes**2 / (counts @ sizes))
     ends = -seen if paired else 0.0, seen
     interval = interval_of_mean(value, off, counts, ends, confidence, total)
-    # The values of the sampled instances are known, and those of the other instances lie between
-    # ``least`` and ``best``. This limits the mean.
+    # Values of the other instances lie between ``least`` and ``best``, which limits the mean.
     rest = 1 - float(counts.sum()) / total
     bounds = value + rest * (np.array([least, best]) - value)
     return Interval(*np.clip(interval, *bounds).tolist())
@@ -234,11 +225,7 @@ def holm(p: Floats) -> Floats:
 def _group(
     metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, Ints]], protocol: Protocol
 ) -> Group:
-    """Return the exact metric of each instance under systems that rank the same instances.
-
-    ``members`` has, for each system, its index in ``sets`` and the indices of its instances in an
-    order that is common to all systems.
-    """
+    """Return exact metrics of systems with the same instances, in a common order of these."""
     first = first_items(sets[members[0][0]])
     for i, _ in members:
         bad = sets[i].counts[sets[i].counts != np.floor(sets[i].counts)]
@@ -254,10 +241,7 @@ def _group(
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Exact metrics of systems that rank the same instances.
-
-    There are D entries. An entry stands for one instance, or for several equal instances.
-    """
+    """Exact metrics of systems on the same instances; equal ones may share one of the D entries."""
 
     members: Sequence[int]  # indices of the systems
     values: Floats  # exact metric of an instance of the entry, shape (systems, D)
@@ -270,10 +254,7 @@ class Group:
         return self.values * self.weights
 
     def reduced(self) -> Group:
-        """Return the group with one entry for all equal instances, if this makes draws faster.
-
-        Otherwise, return the group with a separate entry of count 1 for each instance.
-        """
+        """Join equal instances if this makes drawing cheaper, else repeat them by their counts."""
         first, inverse = unique_rows([*self.values, self.weights])
         counts = np.bincount(inverse, self.counts, len(first)).astype(np.int64)
         if _GROUPED * len(first) > counts.sum():
@@ -283,10 +264,7 @@ class Group:
 
 
 def flip_test(group: Group, first: int, second: int) -> float | None:
-    """Return the two-sided p-value of the paired randomisation test, see :func:`significance`.
-
-    The result is None if there are too many possible swaps to compute it exactly.
-    """
+    """Return the two-sided p-value of the paired randomisation test if it is exact, else None."""
     magnitudes = np.abs((group.values[first] - group.values[second]) * group.weights)
     signs = np.sign(group.values[first] - group.values[second])
     differs = magnitudes > TIED
@@ -296,15 +274,13 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
         return 1.0
     total = int(counts.sum())
     if np.ptp(sizes) <= TIED:
-        # All differences have the same size, so under random swaps the number of instances that
-        # favour one system is binomial.
+        # All differences have one size: the number of instances that favour a system is binomial.
         fewer = round((total - observed / sizes[0]) / 2)
         return float(min(1.0, 2 * bdtr(fewer, total, 0.5)))
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    # The sign of the first difference is fixed, because the other half of the sums are the
-    # negatives of these sums.
+    # The sign of the first difference is fixed: the other half of the sums are the negatives.
     for size in np.repeat(sizes, counts)[1:]:
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]
@@ -322,8 +298,8 @@ def flip_tests(
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
-    # Subtract each instance's mean over all systems, which makes the sums below more accurate. It
-    # does not change the difference of two systems.
+    # Without each instance's mean over the systems, differences are the same and sums more
+    # accurate.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
 
@@ -351,10 +327,7 @@ def flip_tests(
 def _in_blocks(
     draw: Callable[[int], Floats], resamples: int, size: int, report: Progress
 ) -> Floats:
-    """Return ``resamples`` rows from several calls of ``draw``, which limits the memory needed.
-
-    ``size`` is the number of random numbers that a row needs.
-    """
+    """Return ``resamples`` rows of ``draw``, each of which takes ``size`` random numbers."""
     step = max(1, _BLOCK // size)
     blocks = []
     for start in range(0, resamples, step):
@@ -369,8 +342,7 @@ def resampled_means(
 ) -> Floats:
     """Return the weighted mean of each system over resampled instances: (resamples, systems).
 
-    A resample draws as many instances as the group has, with replacement. All systems get the same
-    resamples.
+    A resample draws as many instances as there are, with replacement, for all systems together.
     """
     small = group.reduced()
     columns = np.column_stack([*small.weighted, small.weights])
@@ -407,11 +379,7 @@ def swap_test(
     excess = weight * (value - centre)  # its sum over all instances of both systems is 0
 
     def statistic(sums: ArrayLike, share: ArrayLike) -> Floats:
-        """Return the difference of the two systems' means after a permutation.
-
-        ``sums`` and ``share`` are the sums of ``excess`` and of the weights over the instances that
-        the permutation assigns to the left system.
-        """
+        """Return the difference of means, given sums of ``excess`` and weights on the left side."""
         x, part = np.asarray(sums, dtype=np.float64), np.asarray(share, dtype=np.float64)
         return np.asarray(x / part + x / (mass - part))
 
@@ -420,9 +388,8 @@ def swap_test(
     if observed <= TIED:
         return 1.0
     if total >= _MANY and len(distinct) > _DISTINCT:
-        # ``spread`` is the variance of the sum of ``excess`` over the instances that a permutation
-        # assigns to the left system (sampling from a finite population). The total weight of these
-        # instances varies too, but its mean is used.
+        # Variance of the sum of ``excess`` over the instances that a permutation assigns to the
+        # left system (finite population). The total weight varies too, but its mean is used.
         spread = float(pooled @ excess**2) * n_left * (total - n_left) / (total * (total - 1))
         scale = statistic(1.0, mass * n_left / total)
         return float(2 * ndtr(-observed / (scale * np.sqrt(spread))))

@@ -22,8 +22,8 @@ from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.rank_sets import RankSet, Ties, codes_of, distinct_over_systems, first_items
 from sampledash.types import Floats, Ints
 
-# The normal distribution is accurate enough if no sampled value of one instance can change a mean
-# by more than this many standard deviations of the difference of the two means.
+# The normal distribution is used if no value of one instance can change a mean by more standard
+# deviations of the difference of the two means than this.
 _ROUGH = 0.03
 _INSTANCES = 2_000  # the distributions of the sampled values of this many rows fit in memory
 
@@ -58,12 +58,11 @@ def instance_moments(
 
 
 def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints | None:
-    """Return the index in ``second`` of each instance of ``first``, or None.
+    """Return the index in ``second`` of each instance of ``first``, or None if they do not match.
 
-    The result is None if the two sets do not rank the same instances. They do if they have the same
-    instance labels, each with the same count and weight. Without labels, equally many rows of both
-    sets are matched in their order, unless a count is not 1: rows of a histogram, which count how
-    often a rank occurs, do not identify instances.
+    Sets match if they have the same instance labels, each with the same count and weight. Without
+    labels, equally many rows match in their order; but not the rows of a histogram, which count how
+    often a rank occurs without naming the instances.
     """
     mine, theirs = (
         x.instances[np.unique(codes_of(x.instances)[0], return_index=True)[1]]
@@ -81,11 +80,7 @@ def match_instances(first: RankSet, second: RankSet, protocol: Protocol) -> Ints
 
 
 def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tuple[int, Ints]]]:
-    """Return groups of rank sets that rank the same instances (:func:`match_instances`).
-
-    A group is a list of tuples (index of the rank set, indices of its instances in an order that is
-    common to the group).
-    """
+    """Return groups of matching sets: (index of the set, instances in a common order)."""
     groups: list[list[tuple[int, Ints]]] = []
     for i, ranks in enumerate(sets):
         for group in groups:
@@ -100,10 +95,7 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Mean and variance of the sampled metric of each instance of one system.
-
-    There are D entries. An entry stands for one instance, or for several equal instances.
-    """
+    """Mean, variance of instances' sampled metrics; equal instances may share one of D entries."""
 
     run: Run
     group: int  # systems with the same group number rank the same instances, in the same order
@@ -141,10 +133,7 @@ class Sampled:
 def sampled_values(
     metric: Metric, sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> list[Sampled]:
-    """Return means and variances of the sampled metric of the instances, for each system.
-
-    Systems that rank the same instances list them in the same order.
-    """
+    """Return the sampled values of each system; matching systems have a common order."""
     values: dict[int, Sampled] = {}
     for number, group in enumerate(paired_groups(sets, protocol)):
         for i, at in group:
@@ -158,9 +147,8 @@ def sampled_values(
 def spread_if_redrawn(first: Sampled, second: Sampled, single: bool = False) -> float:
     """Return the variance of the difference of two means over redrawn instances and negatives.
 
-    Each mean is over as many redrawn instances as are given or, with ``single``, over one. The
-    variance is exact if all instances have equal weights. Otherwise a mean is a ratio, and the
-    result is the variance of its linear approximation.
+    With ``single``, the means are over one instance. With unequal weights a mean is a ratio, and
+    the variance is that of its linear approximation; with equal weights the variance is exact.
     """
     if first.group != second.group:
         return sum(
@@ -181,27 +169,24 @@ def probability_if_redrawn(
 ) -> pd.DataFrame:
     """Return the chance that an evaluation on other instances, sampled anew, shows the true order.
 
-    The parameters are those of :func:`~sampledash.probability_of_order`.
+    Same parameters as :func:`~sampledash.probability_of_order`.
 
     Returns
     -------
     DataFrame with columns ``better``, ``worse`` (by the exact metric of the given instances) and
-    ``probability`` in 0..1, NaN where the exact metric ties the pair. An evaluation that ties the
-    pair does not show its order.
+    ``probability`` in 0..1, NaN where the exact metric ties the pair. A tie is not the true order.
 
     Raises
     ------
     ValueError
         If a system cannot be sampled by the scheme, or the variance of an instance is unknown
-        (popularity scheme, option ties="expected", and an instance with ties and several relevant
-        items).
+        (popularity, ties="expected", and an instance with ties and several relevant items).
 
     Notes
     -----
-    As many instances as are given are drawn with replacement from the given instances, which
-    represent the population of users. Systems that rank the same instances share the redrawn
-    instances; negatives are drawn for each system independently. The method depends on the number
-    of instances:
+    As many instances as given are drawn from them with replacement: they represent the population
+    of users. Systems that rank the same instances share the redrawn instances; negatives are drawn
+    for each system independently.
 
     * Below 30 instances, 20,000 seeded runs are simulated; the standard error is at most 0.0036.
     * From 30 instances on, the characteristic function is inverted if one instance can change the
@@ -216,8 +201,7 @@ def probability_if_redrawn(
       error decreases with the square root of the number of instances: it is at most 0.02 for 150
       instances with 300 relevant items, of which 1 % hit or 1 % miss, and 0.006 for 400 instances.
 
-    This chance is also limited by the number of instances: if the exact difference is not
-    significant, the chance stays near one half at any m.
+    If the exact difference is not significant, this chance stays near one half at any m.
 
     References
     ----------
@@ -250,11 +234,7 @@ def probability_if_redrawn(
 
 
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
-    """Return P(mean of ``first`` > mean of ``second``) by inversion of the characteristic function.
-
-    Redrawn instances are independent, so the characteristic function of a mean is a power of the
-    characteristic function of one redrawn instance.
-    """
+    """Return P(difference of means > 0) by inversion; redrawn instances are independent."""
 
     def transform(frequencies: Floats) -> NDArray[np.complex128]:
         x, y = (
@@ -280,10 +260,7 @@ def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -
 def _by_lumps(
     first: Sampled, second: Sampled, shares: Sequence[Floats], step: float
 ) -> float | None:
-    """Return P(mean of ``first`` > mean of ``second``) by :func:`by_lumps`, or None.
-
-    The result is None unless a rare value is much larger than all others.
-    """
+    """Return P(difference > 0) by :func:`by_lumps`; None unless a rare value is far larger."""
     terms = [
         (values / sample.size, p)
         for sample in (first, second)
@@ -306,18 +283,13 @@ def _by_lumps(
 
 
 def _runs(values: Sampled, system: int) -> Floats:
-    """Return the mean metric of simulated runs on redrawn instances, shape (RUNS,).
-
-    Systems that rank the same instances get the same redrawn instances. If simulation would take
-    too long, the means are drawn from a normal distribution.
-    """
+    """Return means of simulated (or normal) runs on redrawn instances, shared within a group."""
     negatives = np.random.default_rng([1, system])
     if not values.drawable:
         deviation = np.sqrt(_spread(values, values.mean - values.average, values.variance))
         return negatives.normal(values.average, deviation, RUNS)
     run, size = values.run, int(values.size)
-    # Systems that rank the same instances have the same group. As the group is the seed of the
-    # generator, these systems get the same redrawn instances.
+    # The group is the seed: systems that rank the same instances get the same redrawn instances.
     drawn = np.random.default_rng([0, values.group]).choice(
         len(values.counts), (RUNS, size), p=values.counts / values.size
     )

@@ -27,23 +27,20 @@ from sampledash.protocol import Options, Protocol
 from sampledash.rank_sets import RankSet
 from sampledash.types import Floats, Ints, Progress
 
-# States of a pair of systems (:func:`state_of`), from the worst to the best. Tied pairs have no
-# true order and come last.
+# States of a pair (:func:`state_of`), from worst to best; tied pairs have no true order.
 CODES = ("wrong", "undecided", "right", "tied")
 State = Literal["right", "wrong", "undecided", "tied"]
-# A pair is right only if a run shows its true order with at least this chance, and wrong only if a
-# run shows its true order with a chance of at most 1 - CONFIDENT.
+# Smallest chance of the true order if a pair is right; for a wrong one it is at most 1 - this.
 CONFIDENT = 0.95
 
 
 def state_of(truth: int, sampled: int, probability: float) -> State:
     """Return the state of a pair of systems: whether one sampled run shows its true order.
 
-    ``tied``: the exact metric ties the pair. ``right``: the expected sampled order is the true
-    order, and a run shows the true order with a chance (``probability``) of at least 95 %.
-    ``wrong``: the expected sampled order is the opposite, and a run shows the true order with a
-    chance of at most 5 %. ``undecided``: all other cases, for example if most runs tie the pair.
-    ``truth`` and ``sampled`` are the signs of the exact and the expected sampled difference.
+    ``tied``: the exact metric ties the pair. ``right``: the expected sampled order is the true one,
+    and a run shows it with a chance of at least 95 %. ``wrong``: the expected order is the
+    opposite, and a run shows the true one with at most 5 %. Else ``undecided``, also if most runs
+    tie. ``truth`` and ``sampled`` are the signs of the exact and the expected sampled difference.
     """
     if truth == 0:
         return "tied"
@@ -63,11 +60,9 @@ def verdict_at_m(
     protocol: Protocol,
     exact: Floats | None = None,
 ) -> dict[str, list[Any]]:
-    """Return the columns of the table of :func:`verdict` at one m.
+    """Return the columns of :func:`verdict` at one m, from the orders over all m.
 
-    ``over_m`` has the expected order of the systems at many m, and ``exact`` the exact means, if
-    they are known. The column ``right_from`` has None for a pair that is tied, or whose order is
-    not right at the largest m.
+    ``exact``: the exact means, if they are known. ``right_from`` is None where there is no such m.
     """
     sampled = over_m.at(m)
     if sampled is None:
@@ -109,11 +104,7 @@ def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
 def where_to_look(
     sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> tuple[int, list[int] | None]:
-    """Return the largest m to evaluate, and the list of the m to evaluate.
-
-    If each m needs its own computation, such as the fit of a correction, only the m of the list are
-    evaluated. Otherwise the list is None, and every m up to the largest is evaluated.
-    """
+    """Return the largest m, and a list of m to evaluate if each needs its own fit, or None."""
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
     return m_max, few
@@ -121,10 +112,7 @@ def where_to_look(
 
 @dataclass(frozen=True)
 class Pairs:
-    """The verdict at one m on all metrics and pairs of systems.
-
-    A pair number is the index of a pair in ``ends``. It is the same for all metrics.
-    """
+    """The verdict at one m. For every metric, pairs are numbered as in ``ends``."""
 
     metrics: tuple[Metric, ...]
     sets: tuple[RankSet, ...]
@@ -221,10 +209,7 @@ class Pairs:
 
     @cached_property
     def rights(self) -> Floats:
-        """Smallest m from which on the expected sampled order of a pair is always right.
-
-        The value is infinite if the pair is tied, or if its order is not right at the largest m.
-        """
+        """Smallest m from which a pair stays right, infinite if tied or not right at the end."""
         late = self.columns["right_from"]
         return self._by_metric([np.inf if m is None else float(m) for m in late])
 
@@ -252,8 +237,8 @@ class Pairs:
         try:
             return np.sqrt(moments_of_means(self.metrics, sets, self.m, self.protocol)[1])
         except ValueError:
-            # For several relevant items per instance, some sampling schemes have no formula for the
-            # variance.
+            # Some schemes have no formula for the variance with several relevant items per
+            # instance.
             return np.full((len(sets), len(self.metrics)), np.nan)
 
     def rows(self, x: int, pairs: Iterable[int]) -> list[dict[str, Any]]:
@@ -265,27 +250,19 @@ class Pairs:
         ]
 
     def last_right(self, x: int) -> float:
-        """Return the smallest m from which on the order of every pair is right by metric number x.
-
-        The result is infinite if there is no such m, and 0 if all pairs are tied.
-        """
+        """Return the smallest m from which all pairs stay right; inf: never, 0: all are tied."""
         return float(self.rights[x][self.states[x] != CODES.index("tied")].max(initial=0.0))
 
     def worst_pair(self, x: int) -> int:
-        """Return the pair number of the worst pair by metric number x.
-
-        Pairs are compared by state, then by ``rights`` (a larger m is worse), then by chance (a
-        smaller chance is worse).
-        """
+        """Return the worst pair of metric x: by state, then by ``rights``, then by chance."""
         chance = np.nan_to_num(self.chances[x], nan=1.0)
         return int(np.lexsort((chance, -self.rights[x], self.states[x]))[0])
 
     def worst_pairs(self, most: int) -> list[int]:
-        """Return the pair numbers of the worst pairs over all metrics, worst first, up to ``most``.
+        """Return the ``most`` worst pairs over all metrics, worst first.
 
-        Pairs are compared by their worst state over the metrics, then by the number of metrics with
-        this state (more is worse), then by ``rights`` (a larger m is worse), and then by chance (a
-        smaller chance is worse).
+        Pairs are compared by their worst state, then by the number of metrics with this state, then
+        by ``rights`` (larger is worse), and then by chance (smaller is worse).
         """
         state = self.states.min(axis=0)
         many = (self.states == state).sum(axis=0)
@@ -333,8 +310,8 @@ def verdict(
         Largest m that is evaluated for ``right_from``. If None, it is the default of :func:`flips`.
     m_values
         Values of m at which corrections are evaluated, with bisection wherever the order of a pair
-        changes in between; ``right_from`` then refers to these values only. If None, the values are
-        those of :func:`flips`. For a quick look, use :func:`quick_ladder`.
+        changes in between; ``right_from`` then refers to these only (for a quick look:
+        :func:`quick_ladder`). If None, the values are those of :func:`flips`.
     progress
         Called with the share of the work that is done.
     **options

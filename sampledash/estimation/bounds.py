@@ -1,7 +1,6 @@
-"""Bounds on an exact metric: the range of values that sampled ranks, or a printed table, allow.
+"""Bounds on an exact metric: all values that the sampled ranks, or a printed table, allow.
 
-No estimator can narrow these bounds. :func:`stopping_range` bounds the cost of an evaluation that
-stops scoring the candidates of an instance as soon as the metric of this instance is certain.
+No estimator can narrow these bounds. :func:`stopping_range` bounds the cost of stopping early.
 """
 
 from __future__ import annotations
@@ -33,11 +32,9 @@ from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
-# A linear programme limits the share of sampled ranks <= t for at most this many values of t.
-_CONSTRAINTS = 200
+_CONSTRAINTS = 200  # largest number of cumulative shares that a linear programme limits for each m
 _MOST_DECIMALS = 12
-# A printed mean may differ from its expected value by this many standard errors.
-_ERRORS = 2.0
+_ERRORS = 2.0  # number of standard errors by which a printed mean may differ from its expectation
 
 
 def bounds(
@@ -60,42 +57,38 @@ def bounds(
         ``srs`` minus ``versus``.
     shape
         ``"non-increasing"`` admits only distributions in which no rank is more probable than a
-        better rank. The sample does not prove this: it is an assumption about the system. If None,
-        all distributions are admitted.
+        better rank: an assumption about the system. If None, all distributions are admitted.
     tolerance
         How far the share of sampled ranks up to each t = 1..m may be from the observed share, in
-        0..1. A tolerance near 0 gives the bounds that remain with infinitely many instances. If
-        None, the bounds are a 95 % confidence interval for the sampling error of these instances.
+        0..1. Near 0, the bounds are those of infinitely many instances. If None, the bounds are a
+        95 % confidence interval for the sampling error of these instances.
 
     Returns
     -------
     The two bounds, in the metric's units. Without a tolerance they hold for the mean metric of the
-    given instances, even if a shape is assumed that the ranks of the given instances do not have
-    exactly. With a tolerance they hold for the mean metric of the rank distribution.
+    given instances, even if their ranks do not have the assumed shape exactly. With a tolerance
+    they hold for the mean metric of the rank distribution.
 
     Raises
     ------
     ValueError
         If no rank distribution is within the tolerance of the sample, or the sample contradicts the
-        shape; if a shape or a tolerance is given although the draw of an instance's negatives
-        decided their number m.
+        shape; if a shape or a tolerance is given although the draw of negatives decided m.
 
     Notes
     -----
     The sampled ranks determine only m + 1 averages of the rank distribution, which has n - 1 free
-    parameters: no estimator can narrow the bounds, only an assumption can. With a tolerance, the
-    bounds of a difference follow exactly from the bounds of the two systems, because the two rank
-    distributions vary independently.
+    parameters: only an assumption can narrow the bounds. With a tolerance, the bounds of a
+    difference follow exactly from the bounds of the two systems, which vary independently.
 
-    With a tolerance the bounds are the solution of a linear programme over all ranks, exact to
-    1e-8. With m above 200 the programme constrains 200 of the m shares: the bounds still hold but
-    are slightly wider than necessary. :mod:`sampledash.estimation.confidence` describes the method
-    without a tolerance.
+    With a tolerance the bounds solve a linear programme over all ranks, exact to 1e-8. With m above
+    200 it constrains 200 of the m shares: the bounds still hold but are slightly wider. Without a
+    tolerance, see :mod:`sampledash.estimation.confidence`.
 
     Instances with nearly the same n form a stratum with its own rank distribution. Within a stratum
-    the bounds allow for any n between the smallest and the largest, so that they hold at each
-    instance's own n. Where m correlates with the rank and the set's ``adaptive`` is None, the
-    bounds hold in both cases: if m was set beforehand, and if the draw of negatives decided m.
+    the bounds allow for any n between the smallest and the largest. Where m correlates with the
+    rank and ``adaptive`` is None, the bounds hold whether m was set beforehand or the draw of
+    negatives decided m.
     """
     metric, both = _checked(metric, srs, versus, shape)
     if tolerance is None:
@@ -157,18 +150,12 @@ def unless_contradicted(shape: Shape | None, make: Callable[[], Range]) -> Range
 
 
 def decided(spans: Iterable[Range | None]) -> int:
-    """Return how many ranges exclude 0. A range that is None does not count.
-
-    A range holds the possible differences of two systems. If it excludes 0, one system is better.
-    """
+    """Return how many ranges of a difference exclude 0; a range that is None does not count."""
     return sum(span is not None and (span[0] > 0 or span[1] < 0) for span in spans)
 
 
 def ahead(spans: Sequence[Range | None]) -> int | None:
-    """Return the index of the range that lies entirely above all other ranges.
-
-    Return None if there is no such range, or if a range is unknown (None).
-    """
+    """Return the index of the range above all others; None if there is none or a range is None."""
     known = [span for span in spans if span is not None]
     if len(known) < 2 or len(known) < len(spans):
         return None
@@ -186,15 +173,13 @@ def confidence_range(
 ) -> tuple[float, float]:
     """Return the confidence interval of the metric of ``srs``, or of ``srs`` minus ``versus``.
 
-    A stratum holds instances of nearly equal n. Where nearly all sampled ranks of a stratum are
-    equal, the chi-square approximation fails: exact binomial limits of the shares of sampled ranks
-    replace it for that stratum. Where all negatives are drawn, the sampled ranks are the true ranks
-    and the metric is known exactly.
+    Where nearly all sampled ranks of a stratum (instances of nearly equal n) are equal, the
+    chi-square approximation fails: exact binomial limits of the shares replace it. Where all
+    negatives are drawn, the metric is known exactly.
 
-    If the number m of negatives correlates with the rank (test at the 5 % level) and ``adaptive``
-    is None, the interval covers both possible reasons: m was set beforehand, or the draw of
-    negatives decided m. A shape is refused where the draw decided m, and also if ``adaptive`` is
-    None and m correlates with the rank at the 0.1 % level.
+    If m correlates with the rank (test at the 5 % level) and ``adaptive`` is None, the interval
+    covers both explanations: m was set beforehand, or the draw of negatives decided m. A shape is
+    refused where the draw decided m, or may have decided it (test at the 0.1 % level).
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -215,16 +200,10 @@ def confidence_range(
 def _as_read(
     metric: Metric, sets: Sequence[SampledRankSet], shape: Shape | None, confidence: float
 ) -> Range:
-    """Return the interval of :func:`confidence_range` if ``adaptive`` is correct in each set.
-
-    ``adaptive`` states whether the draw of negatives decided their number. If None, False is
-    assumed.
-    """
+    """Return the interval for sets whose ``adaptive`` is correct, with None read as False."""
     linear = metric.linear and not any(s.adaptive for s in sets)
-    # The interval of a linear metric (AUC, ATOP) needs no fitted rank distribution. With a shape,
-    # distributions are fitted nevertheless, because the fit fails if the sample contradicts the
-    # shape. Without a shape, only strata in which nearly all sampled ranks are equal are processed,
-    # because this fails if the sampled ranks are impossible.
+    # The interval of AUC and ATOP needs no fitted distribution. A fit is made nevertheless to check
+    # an assumed shape, and nearly equal sampled ranks are processed to refuse impossible ones.
     needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
@@ -260,10 +239,7 @@ def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
 
 
 def constrained(m: int) -> Ints:
-    """Return the values t for which the linear programme limits the share of sampled ranks <= t.
-
-    These are 1..m or, if m is above 200, up to 200 of the numbers 1..m.
-    """
+    """Return the t in 1..m, at most 200, for which the share of sampled ranks <= t is limited."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -273,11 +249,9 @@ def constrained(m: int) -> Ints:
 def _up_to(
     metric: Metric, observed: Outcomes, shape: Shape | None, places: Callable[[Floats], Ints]
 ) -> tuple[Columns, list[Floats]]:
-    """Return columns of a linear programme for the shares of sampled ranks <= t.
+    """Return columns for the shares of sampled ranks <= t, and the observed shares for each m.
 
-    Also return the observed shares of sampled ranks <= t, as one array for each m. ``places`` is a
-    function that returns the values of t, given the number of instances with each sampled rank at
-    one m.
+    ``places`` returns the values of t, given the counts of sampled ranks at one m.
     """
     readings, shares = [], []
     for m, counts in zip(observed.m, observed.counts, strict=True):
@@ -318,13 +292,9 @@ def _hull(ranges: Sequence[Range]) -> Range:
 def _within_limits(
     metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
 ) -> Range:
-    """Return a confidence interval of the metric from Clopper-Pearson limits of observed shares.
-
-    The shares are those of sampled ranks <= t, where t is s and s - 1 for each s that occurs.
-    """
-    # If a shape is assumed, the limits hold for the distribution that ranks are drawn from. Half of
-    # the error probability is then used for the difference between the mean metric of this
-    # distribution and the mean metric of the instances.
+    """Return an interval of the metric from Clopper-Pearson limits of shares of ranks <= t."""
+    # With a shape, the limits hold for the distribution that ranks are drawn from: half of the
+    # error probability is left for the difference between its mean metric and the instances' mean.
     half = (1 + confidence) / 2
     level = confidence if shape is None else half
 
@@ -384,8 +354,7 @@ def bounds_from_table(
     n
         Number of candidates, the relevant item included.
     m
-        Number of sampled negatives. A paper's "100 samples" may be 99 negatives and the relevant
-        item.
+        Number of sampled negatives ("100 samples" may be 99 negatives and the relevant item).
     decimals
         Number of decimals of the printed values: one number, or one per name.
     versus
@@ -397,9 +366,8 @@ def bounds_from_table(
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
     instances
-        Number of instances over which the printed means are averages: each printed value may then
-        differ from its expected value by its rounding error and two standard errors. If None, it
-        may differ by its rounding error only.
+        Number of instances of the printed means, which may then differ from their expected values
+        by rounding and two standard errors. If None, they may differ by rounding only.
 
     Returns
     -------
@@ -410,7 +378,7 @@ def bounds_from_table(
     ------
     ValueError
         If a value cannot be a printed metric, or no ranks can produce all values together: the
-        message then names a value and the range that the other values allow for this value.
+        message then names a value and the range that the other values allow for it.
 
     Notes
     -----
@@ -439,29 +407,21 @@ def _printed_range(
     shape: Shape | None,
     over: float,
 ) -> tuple[float, float]:
-    """Return the range of the metric for one system's printed means over ``over`` instances.
-
-    Raise a ValueError for values that no ranks can produce: the message names one value, and the
-    range that the other values allow for this value.
-    """
+    """Return the metric's range for one system's printed values, means of ``over`` instances."""
     metrics, values, half = _printed(name, observed, decimals)
     half += _error(values, over)
     shown = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in metrics]
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
-        """Return the linear programme over distributions that agree with the printed values.
-
-        If ``free`` is given, the printed value with this index is ignored.
-        """
+        """Return the programme over distributions that agree with all values but value ``free``."""
         columns = Columns((sampling,), (np.column_stack(shown),), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
         return Programme(columns, values - room, values + room)
 
     span = programme(shape).mean_range()
     if span is not None:
-        # Without a shape, the rank distribution is that of the instances' own ranks, so ``span`` is
-        # the range of the instances' mean metric. With a shape, the ranks are a sample from the
-        # distribution, and the instances' mean metric may be outside ``span`` by a sampling error.
+        # Without a shape, ``span`` holds for the instances' own ranks. With a shape, it holds for
+        # the distribution that ranks are drawn from: add the sampling error of the instances.
         if shape is None:
             return span
         below, above = _error(np.array(span), over).tolist()
@@ -490,10 +450,7 @@ def _printed_range(
 
 
 def _error(values: Floats, instances: float) -> Floats:
-    """Return twice the largest standard error that each mean in ``values`` can have.
-
-    The means are of a metric in 0..1.
-    """
+    """Return twice the largest standard error that each mean of a metric in 0..1 can have."""
     return np.asarray(_ERRORS * np.sqrt(values * (1 - values) / instances))
 
 
@@ -535,19 +492,13 @@ def _printed(
 
 @dataclass(frozen=True)
 class _Cost(Metric):
-    """Expected number of candidates looked at until the metric of an instance is decided.
+    """Expected number of candidates looked at until an instance is decided.
 
-    The metric is decided when k candidates that are above the relevant item have been found, or all
-    candidates have been looked at. Like a metric, the expected number depends on the true rank and
-    is larger for better ranks. Therefore the number is defined as a metric, and
-    :func:`confidence_range` can bound its mean.
+    Like a metric, it is larger for better ranks, so that :func:`confidence_range` can bound it.
     """
 
     def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the expected number of candidates looked at.
-
-        ``above`` of the ``negatives`` are above the relevant item.
-        """
+        """Return the expected number if ``above`` negatives are above the relevant item."""
         a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
         k = float(self.k or 0)
         return np.where(a < k, total, k * (total + 1) / (a + 1))
@@ -572,16 +523,15 @@ def stopping_range(
     pilot
         Sampled ranks of a pilot run, one relevant item per instance.
     instances
-        Number of all instances, from which the pilot's instances were chosen at random. If None,
-        the pilot was run on all instances. Infinity stands for an unlimited number of instances.
+        Number of all instances, from which the pilot's were chosen at random; may be infinite. If
+        None, the pilot was run on all instances.
     confidence
         Confidence level of the range, strictly between 0 and 1.
 
     Returns
     -------
-    Smallest and largest mean number of candidates that are looked at per instance, in random order.
-    The mean times the number of instances is the cost of the exact metric. An instance costs at
-    most n - 1.
+    Smallest and largest mean number of candidates looked at per instance, in random order, at most
+    n - 1. The mean times the number of instances is the cost of the exact metric.
 
     Raises
     ------
@@ -590,13 +540,11 @@ def stopping_range(
 
     Notes
     -----
-    The expected number of candidates decreases with the rank, as a metric does, so its mean is
-    bounded like a mean metric. The bounds are wide because sampled ranks do not show whether a true
-    rank is just within k or just beyond k. If there are instances outside the pilot, the range also
-    allows for the random choice of the pilot's instances. The error of this choice is assumed to be
-    normal, with the largest variance that values in k..n - 1 with a given mean can have: all values
-    are then k or n - 1. Each of the two errors, that of the sampled ranks and that of the choice,
-    gets half of the error probability.
+    The expected number decreases with the rank, as a metric does, so it is bounded like a metric.
+    The bounds are wide because sampled ranks do not show whether a true rank is just within k or
+    just beyond k. If there are instances outside the pilot, the range also allows for the choice of
+    the pilot's instances: a normal error, with the largest variance for values in k..n - 1 with
+    this mean (all are k or n - 1). Each of the two errors gets half of the error probability.
 
     Examples
     --------

@@ -1,83 +1,75 @@
 r"""Confidence intervals of a metric: the values that the sampled ranks do not contradict.
 
-The true rank of a relevant item is its rank among all n candidates; the sampled rank is its rank
-among m sampled negatives. Let :math:`\hat p_s` be the share of instances with sampled rank s,
-:math:`A_{rs}` the probability of sampled rank s at true rank r, C the covariance matrix of
-:math:`\hat p`, and :math:`M_r` the metric at true rank r. The *misfit* of a distribution
-:math:`\pi` of the true rank is :math:`d^T C^{-1} d` with
-:math:`d = \hat p - \pi^T A`. If :math:`\hat\pi` is the distribution with the smallest misfit, the
-interval holds the mean metric of every distribution :math:`\pi` near :math:`\hat\pi`:
+Let :math:`\hat p_s` be the share of instances with sampled rank s (among m negatives),
+:math:`A_{rs}` its probability at true rank r (among n candidates), C the covariance matrix of
+:math:`\hat p`, and :math:`M_r` the metric at rank r. The *misfit* of a distribution :math:`\pi` of
+the true rank is :math:`d^T C^{-1} d` with :math:`d = \hat p - \pi^T A`. The interval holds the mean
+metric of every :math:`\pi` near :math:`\hat\pi`, the distribution with the smallest misfit:
 
 .. math:: \pi \cdot M, \quad (\pi - \hat\pi)^T A C^{-1} A^T (\pi - \hat\pi) \le z^2,
 
 with z = 1.96 for 95 %. The left side of the inequality is the *squared distance* of :math:`\pi`
-from the best fit :math:`\hat\pi`. The smallest distance of a :math:`\pi` with a given mean metric
-is a convex function of the mean metric: the function is flat where the sampled ranks cannot
-distinguish values of the mean metric, and steep outside. So the width of the interval depends only
+from the best fit. The smallest distance at a given mean metric is a convex function of this mean:
+flat where the sampled ranks cannot distinguish values, and steep outside. So the width depends only
 on the error of the one combination of shares that matters for this metric, not on the errors of
 m + 1 cumulative shares at once.
 
-Without an assumption about the shape of :math:`\pi`, :math:`\pi` is the distribution of the
-instances' own ranks. These ranks are fixed, so only the draw of the negatives is random,
-independently for each of the U instances:
+Without an assumed shape, :math:`\pi` is the distribution of the instances' own ranks. These ranks
+are fixed, so only the draw of the negatives is random, independently for each of the U instances:
 
 .. math:: C = \frac{1}{U} \sum_r \pi_r (\mathrm{diag}(A_r) - A_r A_r^T),
 
-with :math:`A_r` the row of A for rank r. This covariance is smaller than the multinomial covariance
+with :math:`A_r` the row of A for rank r. It is smaller than the multinomial covariance
 :math:`(\mathrm{diag}(q) - q q^T)/U` of the expected shares :math:`q = \pi^T A`, by about half at
-the top ranks. Where m differs between instances, the ranks of the instances with a given m have a
-distribution that differs at random from the common :math:`\pi`; this difference adds to C.
+the top ranks. Where m differs between instances, the ranks of the instances with a given m differ
+at random from the common :math:`\pi`; this adds to C.
 
 Instances whose n differs, or whose m correlates with the rank, have no common :math:`\pi`. They are
 divided into strata of nearly equal n (and of nearly equal m), each with its own distribution. The
-interval holds every weighted sum of the strata's mean metrics for which the squared distances of
-the strata add up to at most :math:`z^2`. Within a stratum, for a given share of items above the
-relevant item, A and the metric lie between their values at the smallest n and at the largest n, so
-that mixtures of these two represent any n in between.
+interval holds every weighted sum of the strata's mean metrics at which their squared distances add
+up to at most :math:`z^2`. Within a stratum, for a given share of items above the relevant item, A
+and the metric lie between their values at the smallest n and at the largest n, so that mixtures of
+these two represent any n in between.
 
-A shape ("non-increasing") is an assumption about the distribution that the instances' ranks are
-drawn from; the ranks of some hundred instances do not have the shape themselves. With a shape, C is
-therefore multinomial, and the mean metric of the given instances varies about the mean metric of
-the distribution. The sampled ranks explain a part of this variation,
-:math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the mean metric of instances with
-sampled rank s. The unexplained part enters the misfit as one more squared error.
+A shape ("non-increasing") is an assumption about the distribution that ranks are drawn from; the
+ranks of some hundred instances do not have it themselves. With a shape, C is therefore multinomial,
+and the mean metric of the instances varies about that of the distribution. Their sampled ranks
+explain a part of this variation, :math:`\sum_s \beta_s (\hat p_s - q_s)` with :math:`\beta_s` the
+mean metric at sampled rank s; the rest enters the misfit as one more squared error.
 
 Where the draw decided the number of negatives, by a stopping rule that depends on nothing but the
 drawn items, the probability of m and sampled rank s is
 :math:`P(m, s \mid r) = h(m, s) \, A^{(m)}_{rs}`, with a factor h that is equal for all true ranks.
-If the rule is unknown, h is unknown too, and the shares of sampled ranks *at one m* give no
-information about :math:`\pi`. The likelihood does, because h cancels in likelihood ratios: with
+Unless h is known, the shares of sampled ranks *at one m* give no information about :math:`\pi`. The
+likelihood does, because h cancels in its ratios: with
 :math:`\ell(\pi) = \sum_u \log (\pi^T A^{(m_u)})_{s_u}` the interval holds the mean metric of every
 :math:`\pi` with :math:`2 (\ell(\hat\pi) - \ell(\pi)) \le z^2`, to second order about the maximum.
 
-AUC and ATOP are linear in the number of items above the relevant item. The sampled share of items
-above is an unbiased estimate of the exact share (section 4.4.1 of Krichene & Rendle), and a shape
-does not narrow the interval. The true ranks are fixed, so an instance with the exact share x adds
-the variance :math:`x(1-x)\,c/m`, where c = 1 with replacement and (n-1-m)/(n-2) without. If s of
-the m drawn items are above, x(1-x) is estimated without bias by :math:`s(m-s) / (m(m-c))`. The
-interval is Wilson's, for the number of draws that would give this variance if all instances had the
-same x; for the difference of two systems, Newcombe's method combines the ends of two intervals.
+AUC and ATOP are linear in the number of items above the relevant item: the sampled share of these
+is unbiased (section 4.4.1 of Krichene & Rendle), and a shape does not narrow the interval. The true
+ranks are fixed, so an instance with the exact share x adds the variance :math:`x(1-x)\,c/m`, c = 1
+with replacement and (n-1-m)/(n-2) without; x(1-x) is estimated without bias by
+:math:`s(m-s) / (m(m-c))`, with s of the m drawn items above. The interval is Wilson's, for the
+number of draws that would give this variance if all instances had the same x; for a difference,
+Newcombe's method combines the ends.
 
 Notes
 -----
-By duality, the upper end of the interval is the smallest sum of an estimate
-:math:`\hat\pi^T A b` and z times its standard error, over the vectors b with :math:`A b \ge M` at
-every rank, for which the estimate is not too low in expectation. Because b is chosen after the
-sample is seen, the coverage is not proven. The benchmark ``tests/benchmarks/bounds.py`` uses
-recommenders and smooth distributions of ranks. In simulations of the distributions that are hardest
-to distinguish from these, 95 % intervals missed the metric in 2 % of runs on average and in 12 % at
-worst; in simulations of the recommenders and smooth distributions themselves, hardly ever. If
-distances were measured from the sample instead of from the best fit, intervals would be a few
-percent shorter and would miss the metric in up to 23 % of runs. The benchmark also shows that no
-valid interval can be much narrower.
+By duality, the upper end is the smallest sum of an estimate :math:`\hat\pi^T A b` and z times its
+standard error, over the vectors b with :math:`A b \ge M` at every rank. As b is chosen after the
+sample is seen, the coverage is not proven. In simulations of the distributions that are hardest to
+distinguish from the recommenders and smooth distributions of ``tests/benchmarks/bounds.py``, 95 %
+intervals missed the metric in 2 % of runs on average and in 12 % at worst; for the recommenders and
+smooth distributions themselves, hardly ever. With distances from the sample instead of the best
+fit, intervals would be a few percent shorter and miss in up to 23 % of runs. No valid interval can
+be much narrower (same benchmark).
 
 Where the draw decided m, intervals missed the metric of the instances in up to 7 % of runs, in
-simulations of two stopping rules with the ranks that are hardest to distinguish from others
-(``tests/benchmarks/bounds.py``); for other ranks, hardly ever. A shape is refused where the draw
-decided m: if all ranks up to some rank are equally likely, 8 to 36 % of the intervals with a shape
-missed the metric. The best fit then lies on the boundary of the allowed distributions, and the
-difference between the metric of the instances and the metric of the distribution that their ranks
-are drawn from depends on the stopping rule.
+simulations of two stopping rules with the ranks that are hardest to distinguish from others (same
+benchmark); for other ranks, hardly ever. A shape is refused there: with ranks that are equally
+likely up to some rank, 8 to 36 % of the intervals with a shape missed. The best fit then lies on
+the boundary, and the difference between the mean metric of the instances and of the distribution
+depends on the stopping rule.
 
 References
 ----------
@@ -107,18 +99,13 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-# Neighbouring sampled ranks are joined into cells of at least _LEAST instances, so that the squared
-# errors of the cells' shares have nearly a chi-square distribution.
-_LEAST = 5.0
+_LEAST = 5.0  # fewest instances in a cell, whose squared error is then nearly chi-square
 _CELLS = 200  # largest number of cells (joined sampled ranks) for each number of negatives m
 _ALL_CELLS = 4000  # approximate largest number of cells (joined sampled ranks), summed over all m
 _RARE = 0.025  # one-sided error probability of the exact (Poisson) limit of a cell's small count
-# Factor of the equation "the weights sum to 1" in a least-squares problem, relative to the largest
-# entry of the other equations: it is large, so that the equation holds nearly exactly.
+# Large factor of the equation "the weights sum to 1", relative to the largest other entry.
 _STIFF = 1e2
-# Largest entry of an extra row of the least-squares problem in ChiSquareFit.pulled. It is small,
-# so that the squares of the entries hardly change the solution.
-_FAINT = 1e-3
+_FAINT = 1e-3  # largest entry of the extra equation in ChiSquareFit.pulled, which must be small
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
 _VANISHING = 1e-10  # keeps the variances of shares above 0 if all negatives are drawn
@@ -132,12 +119,11 @@ _STEPS = 60  # largest number of steps of an iteration or search
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Shares of instances in cells; a cell is a range of neighbouring sampled ranks at one m.
+    """Shares of instances in cells: neighbouring sampled ranks at one m, joined.
 
-    A cell is made so wide that the error of its share is nearly normal. An outcome is a sampled
-    rank at one m (number of negatives). Outcomes and cells are in the order of m, then of the
-    sampled rank. The design effect is the number of instances that carry as much information as
-    one independent instance.
+    A cell is so wide that the error of its share is nearly normal. Cells are in the order of m,
+    then of the sampled rank, as are *outcomes*: pairs of an m and a sampled rank. The design effect
+    is the number of instances that carry as much information as one independent instance.
     """
 
     starts: Ints  # index of the first outcome of each cell
@@ -163,34 +149,25 @@ class Cells:
 
     @property
     def floor(self) -> Floats:
-        """Lower limit of the variance of each cell's share: (cells,).
-
-        For a cell of 5 or more instances it is 0. For a smaller cell, it is the variance at which
-        the share plus 1.96 standard errors equals the exact (Poisson) upper limit of the share.
-        """
+        """Lower limit of the variance of each cell's share, 0 for 5 or more instances: (cells,)."""
+        # In a smaller cell, the share plus 1.96 standard errors equals its exact Poisson limit.
         seen = self.share * self.size
         error = (chdtri(2 * seen + 2, _RARE) / 2 - seen) / ndtri(1 - _RARE)
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Return the sums, within each cell, of the columns of a table: (rows, cells).
-
-        The table has a column for each outcome (sampled rank at one m). Further columns are
-        ignored.
-        """
+        """Return the sums, within each cell, of the first ``outcomes`` columns: (rows, cells)."""
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
 
 def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
-    """Join sampled ranks into cells of ``least`` or more instances; return each cell's first index.
+    """Return the first sampled rank (from 0) of each cell of ``least`` or more instances.
 
-    ``counts`` holds the number of instances with each sampled rank. Neighbouring sampled ranks
-    without any instance form a cell too, because the absence of these sampled ranks speaks against
-    some true ranks. Joining sampled ranks loses information: intervals get slightly wider.
+    Neighbouring sampled ranks without an instance form a cell too, because their absence speaks
+    against some true ranks. Joining makes intervals slightly wider.
     """
     finest = np.arange(len(counts))
-    # With more than _CELLS sampled ranks, first divide these into _CELLS cells at most, with widths
-    # in proportion to sqrt(p (1 - p)), where p is the sampled rank divided by m.
+    # First form at most _CELLS cells, with widths in proportion to sqrt(p (1 - p)), p the rank / m.
     if len(counts) > _CELLS:
         wide = len(counts) * np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)[:-1]) ** 2
         finest = np.unique(wide.astype(np.int64))
@@ -208,58 +185,44 @@ def joined_starts(counts: Floats, least: float = _LEAST) -> Ints:
 
 
 def all_alike(observed: Outcomes) -> bool:
-    """Return whether, for each m, all instances are in one cell (range of sampled ranks)."""
+    """Return whether, for each m, all instances are in one cell."""
     return bool(np.count_nonzero(Cells.of(observed).share) == len(observed.m))
 
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """A rank distribution fitted to the shares of instances in cells (:class:`Cells`).
+    """Fit of a mixture over *places* (ranks, or ends j of 1..j) to the shares of cells."""
 
-    The rank distribution is a mixture. A *place* stands for one of its components: a rank or, if a
-    non-increasing shape is assumed, a uniform distribution on the ranks 1..j (:class:`Columns`).
-    """
-
-    #: Share of instances that would be in each cell if all true ranks were from one place, in units
-    #: of the standard error of the observed share: (cells, places).
-    rows: Floats
+    rows: Floats  # predicted share of each cell at each place, in standard errors: (cells, places)
     observed: Floats  # observed share of instances in each cell, in standard errors: (cells,)
-    #: Mean metric of each place: (places,). If a shape is assumed, the part of the metric that the
-    #: sampled rank predicts is subtracted; the mean of this part over instances is ``offset``.
+    #: Mean metric of each place: (places,); with a shape, without the part that the sampled ranks
+    #: predict, whose mean over instances is ``offset``.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
     weights: Floats  # weight of each place in the mixture that fits best: (places,)
-    #: Variance of the instances' mean metric about the mean metric of the distribution that the
-    #: ranks are drawn from, without the part that the sampled ranks predict; 0 without a shape.
+    #: Variance of the instances' mean metric about that of the distribution, without the part that
+    #: the sampled ranks predict; 0 without a shape.
     scatter: float = 0.0
-    #: Whether the best fit maximises the likelihood. Then the squared distance of a distribution
-    #: from the best fit is twice the difference of their log-likelihoods, to second order.
-    #: Otherwise it is the sum of squared differences between the shares that they predict.
+    #: Whether the squared distance from the best fit is twice the loss of log-likelihood, to second
+    #: order; otherwise it is the sum of squared differences of predicted shares.
     likelihood: bool = False
     weight: float = 1.0  # factor of this fit's mean metric in the sum whose interval is computed
 
     @cached_property
     def aim(self) -> Floats:
-        """Shares from which the squared distance of predicted shares is measured: (cells,).
-
-        If ``likelihood``, they are the observed shares, else the shares that the best fit predicts.
-        """
+        """Shares from which distances of predicted shares are measured: (cells,)."""
         return self.observed if self.likelihood else self.rows @ self.weights
 
     @cached_property
     def least(self) -> float:
-        """Squared difference of the best fit's predicted shares from ``aim``, summed over cells."""
+        """Squared distance of the best fit's predicted shares from ``aim``."""
         return float(np.sum((self.rows @ self.weights - self.aim) ** 2))
 
     def pulled(self, pull: float) -> tuple[float, float]:
-        """Find the distribution that minimises squared distance / 2 - ``pull`` * mean metric.
-
-        Return the mean metric of this distribution, and this squared distance from the best fit.
-        """
-        # The minimum is the solution of a least-squares problem. Its last row is w * metric, with
-        # the target ``pull`` / w, where w = ``reach`` is small: half of the square of this row's
-        # error is -pull * metric, plus a constant and a negligible term of order w².
+        """Return mean metric and squared distance that minimise distance² / 2 - pull * metric."""
+        # An extra row w * metric with the target pull / w, w = ``reach`` small, has half the
+        # squared error -pull * metric, plus a constant and a negligible term in w².
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
@@ -273,12 +236,11 @@ class ChiSquareFit:
 def best_fits(
     metric: Metric, srs: SampledRankSet, shape: Shape | None
 ) -> tuple[ChiSquareFit | None, ...]:
-    """Return the rank distribution that fits best in each stratum (instances of nearly equal n).
+    """Return each stratum's best fit: maximum likelihood if the draw decided m, else least misfit.
 
-    If the draw of negatives decided m, this is the most likely distribution. Otherwise it is the
-    distribution with the smallest misfit. It is None if nearly all sampled ranks of the stratum are
-    equal, because the chi-square approximation then fails. If the sampled ranks contradict the
-    shape, a ValueError is raised, because the interval would be narrow and wrong.
+    A fit is None where nearly all sampled ranks of the stratum are equal, because chi-squares fail
+    there. A shape that the sampled ranks contradict raises a ValueError, because the interval would
+    be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
@@ -323,21 +285,16 @@ def least_misfit(metric: Metric, observed: Outcomes, shape: Shape | None) -> Chi
 
 
 def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
-    """Return the smallest and largest exact metric that a rank can have.
-
-    If the number n of candidates differs, the extremes are over the smallest and the largest n.
-    """
+    """Return the smallest and largest exact metric that a rank can have, at any n."""
     ends = np.array([metric.worst_and_best(outcomes.n) for outcomes in observed.at_extremes])
     return float(ends.min()), float(ends.max())
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """Return the row of :class:`Columns` for each place of a grid, and a weight of each place.
+    """Return the row of each place of a grid, and the share of all ranks that it represents.
 
-    A place is a rank, or the end j of a uniform distribution on 1..j. The weights sum to 1, and
-    each is in proportion to the number of ranks for which this place is the nearest. If n differs
-    between instances, there is a grid for the smallest n and a grid for the largest n: mixtures of
-    the rows of both grids represent any n in between.
+    If n differs between instances, there is a grid for the smallest n and one for the largest n:
+    mixtures of the rows of both represent any n in between.
     """
     parts = [_places(outcomes.samplings, metric, shape) for outcomes in observed.at_extremes]
     rows, lengths = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -359,12 +316,10 @@ def _places(
 def _of_instances(
     cells: Cells, table: Floats, lengths: Floats, extremes: tuple[float, float]
 ) -> ChiSquareFit:
-    """Fit the distribution of the instances' own ranks, without an assumption about its shape."""
+    """Fit the distribution of the instances' own ranks, without an assumed shape."""
     law = cells.joined(table)
-    # The covariance of the observed shares depends on how much the probability of each cell (range
-    # of sampled ranks) varies between true ranks. The best fit has probability at a few ranks only
-    # and would estimate this variation badly: use ``near`` instead, a smooth distribution from a
-    # small number of steps of expectation maximisation.
+    # The covariance depends on how much the probability of a cell varies between true ranks. The
+    # best fit has too few ranks to show this: use ``near``, a smooth fit by a few EM iterations.
     seen = cells.share * cells.size
     near = lengths
     for _ in range(_SMOOTHING):
@@ -373,9 +328,8 @@ def _of_instances(
     q = near @ law
     between = (law.T * near) @ law - np.outer(q, q)
     scatter = np.diag((q + _VANISHING) / cells.size) - between / cells.instances
-    # If most negatives are drawn, the true ranks nearly determine how many instances are in a cell.
-    # So multiply ``floor``, the lower limit of the variance of a cell's share, by ``left``, the
-    # part of the variance that is due to the draw of the negatives.
+    # If most negatives are drawn, the true ranks nearly determine the cells: multiply ``floor`` by
+    # ``left``, the part of the variance that is due to the draw.
     left = (q - np.diag(between)) / (q + _VANISHING)
     diagonal = np.diag_indices(len(q))
     scatter[diagonal] = np.maximum(scatter[diagonal], cells.floor * left)
@@ -391,8 +345,7 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
     law = cells.joined(table).T
     rows, observed, weights, chance = _multinomial(cells, law)
     joint = weights @ cells.joined(table[:, cells.outcomes :])
-    # For each cell: the mean metric of instances in the cell, times the share of all instances that
-    # have the cell's m. Times the observed shares, these numbers add up to ``offset``.
+    # Mean metric of the instances in each cell, times the share of instances with the cell's m.
     metric_of = cells.size / cells.instances * joint / chance
     left = float(weights @ table[:, -2]) - float(metric_of @ joint)
     values, offset = table[:, -1] - metric_of @ law, float(metric_of @ cells.share)
@@ -401,11 +354,9 @@ def _of_distribution(cells: Cells, table: Floats, extremes: tuple[float, float])
 
 
 def _multinomial(cells: Cells, law: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Fit the weights of a mixture to the observed shares of cells, which have multinomial errors.
+    """Fit a mixture to shares with multinomial errors, given the cell probabilities of each place.
 
-    ``law`` holds the probability of each cell under each component (place) of the mixture, (cells,
-    places). Return ``law`` and the observed shares, both in standard errors of these shares, the
-    weights (places,), and the probability of each cell under the fitted mixture.
+    Return the predicted and observed shares in standard errors, the weights, the fitted shares.
     """
     least = cells.floor * cells.size
     chance = np.maximum(cells.share, 1 / cells.size)
@@ -438,8 +389,7 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
     weights = _most_likely_exactly(law, counts / counts.sum(), size)
     chance = weights @ law
     root = np.sqrt(size * counts / counts.sum())
-    # Neighbouring ranks predict nearly equal shares. So a few singular vectors of the matrix of
-    # predicted shares are enough to compute all distances; drop the other singular vectors.
+    # Neighbouring ranks predict nearly equal shares: a few singular vectors give all distances.
     turned, scale, rows = np.linalg.svd(root[:, None] * (law / chance).T, full_matrices=False)
     large = scale > _ROUNDING * scale[0]
     shown, observed = scale[large, None] * rows[large], 2 * root @ turned[:, large]
@@ -448,23 +398,17 @@ def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
 
 
 def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
-    """Return the most likely weights of the places (components of a mixture), by Newton's method.
-
-    ``law`` holds the probability of each outcome at each place, (places, outcomes). Each step is a
-    least-squares problem.
-    """
+    """Return the most likely weights of the places, by Newton steps, each a least-squares fit."""
     root = np.sqrt(share)
     weights = np.full(len(law), 1 / len(law))
     for _ in range(_STEPS):
         chance = weights @ law
-        # Stop if the log-likelihood is near its maximum. The largest entry of the gradient gives an
-        # upper limit of the difference from the maximum.
+        # The gradient gives an upper limit of the difference from the maximum log-likelihood.
         if size * (float((law @ (share / chance)).max()) - 1) <= _NEARLY:
             break
         aim = nonnegative(root[:, None] * (law / chance).T, 2 * root)
         aim /= aim.sum()
-        # Begin with 0.9 of the full step, because a full step can give an outcome a probability
-        # near 0, by which the next step would divide.
+        # Begin below the full step, which can give an outcome a probability near 0.
         length, reached = 0.9, float(share @ np.log(chance))
         while length > _ROUNDING:
             tried = (1 - length) * weights + length * aim
@@ -478,18 +422,14 @@ def _most_likely_exactly(law: Floats, share: Floats, size: float) -> Floats:
 def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[float, float]:
     """Return the confidence interval of a weighted sum of mean metrics.
 
-    ``fits`` holds the best fit of each independent sample, with the weight of its mean metric in
-    the sum. For the difference of two systems, the weights of the second system are negative.
-    ``confidence`` is between 0 and 1.
+    ``fits`` holds the best fit of each independent sample, with its weight in the sum; for a
+    difference, the second weight is negative. ``confidence`` is between 0 and 1.
 
     Notes
     -----
-    An end of the interval is the smallest or largest sum for rank distributions whose squared
-    distances from the best fits add up to z² (see the module's docstring). At an end, the
-    derivative of each sample's squared distance / 2 with respect to its mean metric is ``pull``
-    times the weight of the sample. The number ``pull`` (a Lagrange multiplier) is equal for all
-    samples. So the search is for ``pull`` only, and :meth:`ChiSquareFit.pulled` finds the
-    distribution of each sample separately.
+    At an end of the interval, the derivative of each sample's squared distance / 2 with respect to
+    its mean metric is ``pull`` times its weight, with one ``pull`` (a Lagrange multiplier) for all
+    samples. So only ``pull`` is searched, and each sample is solved separately.
     """
     goal = max(float(ndtri((1 + confidence) / 2)), _EXACT)
     extent = sum(abs(fit.weight) * float(np.ptp(fit.extremes)) for fit in fits)
@@ -498,10 +438,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         return value, value
 
     def at(pull: float) -> tuple[float, float]:
-        """Return the weighted sum of mean metrics and the total distance that belong to ``pull``.
-
-        The total distance is the root of the sum of the squared distances.
-        """
+        """Return the weighted sum, and the root of the summed squared distances, at ``pull``."""
         value = squared = 0.0
         for fit in fits:
             metric_value, part = fit.pulled(fit.weight * pull)
@@ -510,8 +447,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 
     def end(sign: float) -> float:
         farthest = sum(max(sign * fit.weight * x for x in fit.extremes) for fit in fits)
-        # ``inside`` and ``outside`` are the last tried pairs (pull, distance) with a distance below
-        # ``goal`` and above ``goal``.
+        # The last pairs (pull, distance) with a distance below and above ``goal``.
         inside, outside = (0.0, 0.0), None
         pull = goal / (_USUAL * extent)
         for _ in range(_STEPS):
@@ -540,12 +476,8 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Return a confidence interval of the mean metric of instances with random ranks.
-
-    The expectation of this mean metric is known to be between ``low`` and ``high``.
-    """
-    # The interval is that of the Chernoff-Hoeffding inequality, which is valid for any distribution
-    # of the metric between ``worst`` and ``best``.
+    """Return a confidence interval of the instances' mean metric, its expectation in low..high."""
+    # The Chernoff-Hoeffding inequality holds for any distribution between ``worst`` and ``best``.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
 
@@ -563,11 +495,7 @@ def mean_of_some(
 def interval_of_mean(
     samples: Sequence[Sequence[Outcomes]], confidence: float
 ) -> tuple[float, float]:
-    """Return the confidence interval of a mean AUC, or of the difference of two mean AUC.
-
-    ``samples`` holds one or two lists of strata; a stratum has instances of nearly equal n. The
-    interval is also that of ATOP, which is equal to AUC with one relevant item per instance.
-    """
+    """Return the interval of the mean AUC for one list of strata, or of the difference for two."""
     z = float(ndtri((1 + confidence) / 2))
     parts = [_wilson(strata, z) for strata in samples]
     if len(parts) == 1:
@@ -579,17 +507,13 @@ def interval_of_mean(
 
 
 def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
-    """Return low end, mean and high end of Wilson's interval for the mean AUC.
-
-    The sampled AUC of an instance is the share of its drawn items that are below its relevant item.
-    """
+    """Return low end, mean and high end of Wilson's interval for the mean AUC."""
     total = float(sum(x.total for x in strata))
     every = [
         (x.at_extremes[-1].n, *pair) for x in strata for pair in zip(x.m, x.counts, strict=True)
     ]
-    # Sums over the instances. ``share`` sums the share of drawn items below the relevant item;
-    # ``variance`` sums the estimated variance of this share; ``alike`` sums the variance that the
-    # share would have if its expected value p were equal for all instances, divided by p (1 - p).
+    # Sums over the instances: of the share of drawn items below the relevant item, of its estimated
+    # variance, and of its variance in units of p (1 - p) if p were equal for all instances.
     share = variance = alike = 0.0
     for n, m, counts in every:
         s, size, part = np.arange(m + 1), float(counts.sum()), 1.0
@@ -602,11 +526,9 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # Add the variance of one instance with the expected share 1/2, so that the estimated error is
-    # above 0 even if no variance is observed.
+    # Add an instance with the share 1/2, so that the error is above 0 without any variance too.
     variance += 0.25 * alike / size
-    # If the expected shares of the instances differ, the variance is smaller than if all instances
-    # had the mean share: limit the estimated variance to the variance at the mean share.
+    # If the expected shares differ, the variance is smaller than at the mean share: limit it.
     spread = share * (1 - share)
     much = z**2 * (min(alike, variance / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)

@@ -1,14 +1,12 @@
 r"""Estimates of the exact metric from sampled ranks, with intervals.
 
-An estimate is a smooth function :math:`\theta` of the shares :math:`\hat p_s` of instances with
-sampled rank s, with derivatives :math:`\psi_s = \partial \theta / \partial \hat p_s`. The variance
-of the estimate from |D| instances is, to first order, the variance of :math:`\psi_s` between these
-instances, divided by |D| (the delta method). If a correction has a prior that is learned from the
-sampled ranks, the derivatives include the effect of the shares on the prior.
+An estimate is a smooth function :math:`\theta` of the shares :math:`\hat p_s` of the sampled ranks,
+with derivatives :math:`\psi_s = \partial \theta / \partial \hat p_s`. Its variance over |D|
+instances is, to first order, the variance of :math:`\psi` between these instances, divided by |D|
+(the delta method). The derivatives include the effect of the shares on a learned prior.
 
-This variance is the variance over resampled instances. It does not include the bias of the
-estimate. Therefore the interval also spans all values of the metric that the sampled ranks allow
-(:func:`~sampledash.bounds`).
+This variance does not include the bias of the estimate. Therefore the interval also spans all
+values of the metric that the sampled ranks allow (:func:`~sampledash.bounds`).
 
 :func:`full_cutoff` and :func:`matching_cutoff` return the cutoff in the full list of candidates
 that corresponds to a cutoff in a sampled list.
@@ -62,12 +60,10 @@ class Estimate:
     value
         The estimate. It may lie outside 0..1; :attr:`reason` then explains this.
     low, high
-        Confidence interval of the exact metric. Where there are two ``readings``, the interval is
-        valid whichever of their two assumptions is true.
+        Confidence interval of the exact metric, valid for each of the ``readings``.
     readings
-        Two estimates if the number m of negatives correlates with the rank and the set's
-        ``adaptive`` is None: the first assumes that m was set beforehand, the second that the draw
-        of negatives decided m. ``value`` is then the mean of the two. Otherwise an empty tuple.
+        Two estimates if m correlates with the rank and ``adaptive`` is None: for m set beforehand,
+        and for m decided by the draw; ``value`` is their mean. Otherwise an empty tuple.
     """
 
     value: float
@@ -119,10 +115,7 @@ def outside(value: float) -> str:
 
 
 def as_method(method: Correction | str) -> Correction | str:
-    """Return the estimator's name or the correction that ``method`` stands for.
-
-    Raise a ValueError if ``method`` stands for neither.
-    """
+    """Return the name of an estimator, or a correction; raise a ValueError for anything else."""
     if not isinstance(method, str):
         return as_correction(method)
     plain = method.strip().lower().replace("_", "-")
@@ -154,14 +147,13 @@ def estimate(
     srs
         Sampled ranks of one system.
     method
-        A correction or its text; or the name of an estimator. ``"mle"``, ``"mes"`` and
-        ``"monotone-mle"`` average the metric over a learned rank distribution. ``"bv-mle"``,
+        A correction or its text, or the name of an estimator: ``"mle"``, ``"mes"`` and
+        ``"monotone-mle"`` average the metric over a learned rank distribution; ``"bv-mle"``,
         ``"bv-mes"``, ``"bv-monotone-mle"`` and ``"mn"`` are corrections with a learned prior.
     confidence
         Probability that the interval contains the exact metric, in 0..1.
     rng
-        Generator that resamples the instances for the sampling error. If None, this error is
-        computed by the delta method and nothing is random.
+        Generator that resamples the instances. If None, the delta method gives their error.
 
     Returns
     -------
@@ -172,24 +164,20 @@ def estimate(
     ------
     ValueError
         If the method is not understood, a sampled rank is impossible or the confidence is out of
-        range; if the draw of negatives decided their number m, for methods other than ``"mle"`` and
-        ``"monotone-mle"``.
+        range; if the draw decided m, for methods other than ``"mle"`` and ``"monotone-mle"``.
 
     Notes
     -----
-    The interval spans all values of the metric that the sampled ranks allow. Even with many
-    instances, it is wide for metrics that depend on the first few ranks only, and no method makes
-    it narrower. Estimates of different systems can be in the right order although their intervals
-    overlap.
+    The interval spans all values that the sampled ranks allow. Even with many instances, it is wide
+    for metrics of the first few ranks, and no method makes it narrower. Estimates of different
+    systems can be in the right order although their intervals overlap.
 
     Where m differs between instances, rank distributions are learned from all instances together; a
-    correction is fitted for each m, and the corrected metric is averaged over all instances. Where
-    the draw of negatives decided m, only ``"mle"`` and ``"monotone-mle"`` are valid: the rule that
-    ended the draw cancels in the likelihood, which these two methods maximise, but the rule changes
-    the distribution of the sampled rank at each m, which all other methods use. Where m was set
-    beforehand by something that correlates with the rank, the instances with each m have their own
-    rank distribution. A sample cannot distinguish these two cases: see ``readings`` of
-    :class:`Estimate`.
+    correction is fitted for each m. Where the draw decided m, only ``"mle"`` and ``"monotone-mle"``
+    are valid: the stopping rule cancels in the likelihood, but it changes the distribution of the
+    sampled rank at each m, which all other methods use. Where m was set beforehand by something
+    that correlates with the rank, the instances with each m have their own rank distribution. A
+    sample cannot distinguish these two cases: see ``readings`` of :class:`Estimate`.
 
     Each stratum (instances with nearly the same number of candidates) is estimated separately.
     """
@@ -207,11 +195,7 @@ def point(metric: Metric | str, srs: SampledRankSet, method: Correction | str) -
 def by_reading(
     metric: Metric | str, srs: SampledRankSet, method: Correction | str
 ) -> tuple[float, ...]:
-    """Return an estimate for each possible reason why the number m of negatives differs.
-
-    There are one or two reasons (:attr:`SampledRankSet.readings`): m was set beforehand, or the
-    draw of negatives decided m.
-    """
+    """Return one estimate, or two where m may have been set beforehand or decided by the draw."""
     require_sampled("srs", srs)
     rank_distribution.require_valid([srs], as_method(method))
     return tuple(_of_strata(metric, reading, method) for reading in srs.readings)
@@ -234,11 +218,7 @@ def points(
     method: Correction | str,
     learn: Callable[[DistributionMethod], rank_distribution.RankDistribution] | None = None,
 ) -> Floats:
-    """Return the estimate of :func:`point` for each sample (run) in ``outcomes``: (runs,).
-
-    ``learn`` maps the name of a method to the rank distribution that the method has already learned
-    from ``outcomes``. If None, the distribution is learned here.
-    """
+    """Return the estimate of :func:`point` for each sample (run) in ``outcomes``: (runs,)."""
     metric, plan = as_metric(metric), as_method(method)
     if isinstance(plan, Correction):
         return np.asarray(outcomes.shares @ _corrected(plan, metric, outcomes))
@@ -282,14 +262,13 @@ def interval(
     """Return a confidence interval of the exact metric that is valid for any true ranks.
 
     With a ``method``, as for :func:`estimate`, the interval also spans the sampling error of that
-    estimate, over the choice of instances. The error is computed by the delta method or, if ``rng``
-    is given, from 200 bootstrap samples; the two errors agree. The ``shape`` "non-increasing" makes
-    the interval narrower, but then it is valid only if no rank is more probable than a better rank.
+    estimate, over the choice of instances: by the delta method or, given ``rng``, from 200
+    bootstrap samples; the two agree. A ``shape`` makes the interval narrower, and valid only if no
+    rank is more probable than a better rank.
 
-    The sampling error of an estimator alone gives no valid interval, because the estimator's bias
-    does not shrink with the number of instances. The interval is for the exact metric of the given
-    instances; for other instances, see :func:`~sampledash.significance`. The coverage of the
-    interval and its limits are described in :mod:`sampledash.estimation.confidence`.
+    The sampling error of an estimator alone gives no valid interval: its bias does not shrink with
+    the number of instances. The interval is for the given instances; for others, see
+    :func:`~sampledash.significance`. Coverage: :mod:`sampledash.estimation.confidence`.
     """
     metric = as_metric(metric)
     values = () if method is None else by_reading(metric, srs, method)
@@ -328,8 +307,7 @@ def compare(
     srs, versus
         Sampled ranks of the two systems.
     shape
-        ``"non-increasing"`` assumes that neither system has a rank that is more probable than a
-        better rank. If None, nothing is assumed.
+        ``"non-increasing"`` assumes this of both rank distributions. If None, nothing is assumed.
     confidence
         Confidence of the interval of the difference.
 
@@ -346,9 +324,8 @@ def compare(
 
     Notes
     -----
-    The interval is computed as for independent samples, even where both systems rank the same
-    instances. Systems tend to do well on the same instances, so the interval is then wider than
-    necessary.
+    The two samples are treated as independent, even where both systems rank the same instances.
+    Systems tend to do well on the same instances, so the interval is then wider than necessary.
 
     For a metric that depends on the top ranks only, the usual result without a shape is
     "undecided": the sampled ranks do not show which of the first n/m ranks an item has.
@@ -359,11 +336,7 @@ def compare(
 
 
 def _samples(outcomes: Outcomes, values: Floats) -> list[Floats]:
-    """Divide ``values``, one for each outcome (sampled rank at one m), into independent samples.
-
-    If m was set beforehand, the instances with each m are a sample. If the draw of negatives
-    decided m, all instances are one sample.
-    """
+    """Divide values of outcomes into samples: one for each m, or one if the draw decided m."""
     return [values] if outcomes.adaptive else outcomes.by_m(values)
 
 
@@ -388,11 +361,7 @@ def standard_error(metric: Metric | str, outcomes: Outcomes, method: Correction 
 
 
 def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floats:
-    """Return the derivatives of the estimate with respect to the observed shares: (outcomes,).
-
-    There is a share of instances for each outcome, a sampled rank at one m. The shares at one m
-    have a fixed sum, so an arbitrary constant may be added to the derivatives at this m.
-    """
+    """Return derivatives of the estimate by the outcomes' shares, up to a constant for each m."""
     plan = as_method(method)
     if isinstance(plan, Correction):
         return _corrected(plan, metric, outcomes)
@@ -405,12 +374,9 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Return the result of :func:`slopes` for a correction with a learned prior.
+    """Return :func:`slopes` of a correction with a learned prior: direct, and through the prior.
 
-    The prior is a rank distribution, and ``target`` is the exact metric at each of its nodes. The
-    observed share of a sampled rank changes the mean corrected metric in two ways: directly, as the
-    weight of this sampled rank in the mean, and indirectly, through the prior, which is learned
-    from the shares.
+    ``target`` is the exact metric at each node of the prior.
     """
     outcomes, mass = prior.outcomes, prior.mass(prior.weights())
     noise = prior.support.ranks / float(outcomes.total) if gamma is None else gamma * mass
@@ -436,9 +402,8 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
     n, m
         Numbers of candidates and of sampled negatives.
     beta
-        If None, the result is ⌊(k-1)(n-1)/m⌋ + 1, linear in k. Otherwise the result is correct if
-        the share of items above the relevant item has the distribution Beta(a, 1), with a > 0 given
-        as ``beta``. With a = 1 the share is uniform; with a smaller a, ranks are nearer to the top.
+        If None, the result is ⌊(k-1)(n-1)/m⌋ + 1. Otherwise it is correct if the share of items
+        above is distributed as Beta(a, 1), a = ``beta`` > 0: uniform for 1, smaller nearer the top.
 
     Returns
     -------
@@ -446,11 +411,10 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
 
     Notes
     -----
-    Negatives are assumed to be drawn with replacement. If the share p of items above has the
-    density :math:`a p^{a-1}`, the probability of a sampled rank up to k is a sum of beta functions
-    that simplifies to :math:`\prod_{j=k}^m j / (j + a)`, and the probability of a share up to p is
-    :math:`p^a`. The two probabilities are equal at the returned cutoff. The cutoff that is correct
-    for one system is wrong for another: see :func:`matching_cutoff`.
+    Negatives are assumed to be drawn with replacement. With density :math:`a p^{a-1}` of the share
+    above, the probability of a sampled rank up to k is a sum of beta functions that simplifies to
+    :math:`\prod_{j=k}^m j / (j + a)`, and :math:`p^a` is that of a share up to p; they are equal at
+    the cutoff. It is wrong for another system: see :func:`matching_cutoff`.
 
     References
     ----------
@@ -476,8 +440,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     ranks
         True ranks, one relevant item per instance and no ties.
     m
-        Number of sampled negatives. Without replacement, all negatives of an instance are drawn if
-        the instance has fewer than m.
+        Number of sampled negatives. Without replacement, an instance with fewer has all drawn.
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
 
@@ -492,8 +455,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
 
     Notes
     -----
-    Different systems have different K for the same k. Therefore the order of systems by a sampled
-    metric can differ from the order by the exact metric.
+    Systems have different K for the same k, so a sampled metric can order them differently.
     """
     require_ranks(ranks)
     m = checks.integer("m", m, low=1)

@@ -1,15 +1,12 @@
 """Smallest and largest mean metric over a family of rank distributions, by linear programming.
 
-Every rank distribution is a mixture of point masses, and every non-increasing rank distribution is
-a mixture of uniform distributions on 1..j. The *place* of a component of the mixture is the rank of
-the point mass, or the j of the uniform distribution. Each component is a column of the linear
-programme. The column holds the means, under this component, of some functions of the sampled rank
-and of the exact metric.
+Every rank distribution is a mixture of point masses; every non-increasing one is a mixture of
+uniform distributions on 1..j. Each component has a *place*, the rank or j, and is a column of the
+linear programme: its means of some functions of the sampled rank, and of the exact metric.
 
-In a solution, only a few components have a weight above 0 in the mixture, and the dual values show
-which other components would improve the solution. So the programme begins with the components whose
-places are on a grid, and adds components that would improve the solution until there are none
-(column generation). The result is the optimum over all components.
+In a solution, few places have a weight above 0, and the dual values show which other places would
+improve it. So the programme begins with the places of a grid and adds improving places until there
+are none (column generation). The result is the optimum over all places.
 """
 
 from __future__ import annotations
@@ -29,13 +26,9 @@ from sampledash.types import Floats, Ints
 Shape = Literal["non-increasing"]
 
 _ROOM = 1 << 22  # a table with a row for each of n ranks is stored up to this number of entries
-# The linear programme begins with a grid of *places*: ranks or, if distributions must be
-# non-increasing, the j of uniform distributions on the ranks 1..j.
 _HEAD = 64  # the places 1.._HEAD are always on the grid
-# Largest ratio of neighbouring places r of the grid, and of the numbers n + 1 - r of these places.
-_RATIO = 1.03
-# Largest difference of arcsin(sqrt(p)) between neighbouring places of the grid, in units of
-# 1 / sqrt(m), with p the share of items above a relevant item whose rank is the place.
+_RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from either end
+# Largest step of arcsin(sqrt(p)) between places, times sqrt(m); p is the share of items above.
 _STEP = 0.1
 _FINER = 4  # places to add to the programme are searched for on a grid this many times finer
 _SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
@@ -48,18 +41,14 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of the linear programme: one for each component of a mixture.
+    """The columns of the programme: point masses or, with a shape, uniform distributions on 1..j.
 
-    The components are point masses at ranks or, if the mixture must be non-increasing (``shape``),
-    uniform distributions on the ranks 1..j. Methods return the columns as rows of an array. A row
-    holds the means, under a component, of some functions of the sampled rank (``readings``) and of
-    the exact metric.
+    Methods return them as rows, which hold the means under one component.
     """
 
     samplings: tuple[Sampling, ...]
-    #: For each sampling, the values of functions of the sampled rank: (m + 1, functions). If None,
-    #: each sampled rank has a function that is 1 at this rank and 0 at other ranks; the mean of the
-    #: function is the probability of this sampled rank.
+    #: For each sampling, functions of the sampled rank, (m + 1, functions); if None, one function
+    #: for each sampled rank, whose mean is its probability.
     readings: tuple[Floats | None, ...]
     metric: Metric  # exact metric, whose mean is the last entry of a row
     shape: Shape | None
@@ -76,11 +65,7 @@ class Columns:
         return self._grid(1)
 
     def _grid(self, finer: int) -> Ints:
-        """Return a grid of places in 1..n; the metric's cutoff k and k + 1 are among the places.
-
-        Between neighbouring places, the distribution of the sampled rank changes little. With a
-        larger ``finer``, neighbouring places are closer together.
-        """
+        """Return places between which sampled ranks change little; the cutoff k and k + 1 too."""
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
         rising = np.round(np.geomspace(1, n, int(np.log(n) / np.log(ratio)) + 2))
@@ -108,10 +93,7 @@ class Columns:
         return np.column_stack([*parts, exact])
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
-        """Return the sums of the rows of the ranks first + 1..last, one sum for each ``first``.
-
-        The metric must be smooth on these ranks, because the sums are computed by quadrature.
-        """
+        """Return sums of rows over ranks first + 1..last, on which the metric must be smooth."""
         above, weights, starts = panels(first, last)
         return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
 
@@ -153,9 +135,7 @@ class Columns:
     def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
         """Return places and values of the local minima of ``rows @ combination`` below ``level``.
 
-        ``rows`` has a row for each place 1..n. If n rows are too many to be stored, the search uses
-        a grid of places that is four times finer than :attr:`grid`, and then searches between the
-        two neighbours of each minimum on this grid.
+        If not every row can be stored, search a finer grid, then around each minimum of this grid.
         """
         places, rows = self._checked
         values = rows @ combination
@@ -164,9 +144,8 @@ class Columns:
         if self.every_place:
             lowest = lowest[values[lowest] < level]
             return places[lowest], values[lowest]
-        # Between two places of the grid, the value may be lower than at both places, by about the
-        # difference between the values at neighbouring places. So also search around minima that
-        # are above ``level`` by at most this difference.
+        # Between grid places, the value may be lower by about the difference from its neighbours:
+        # also search around minima that are above ``level`` by at most this difference.
         depth = np.minimum(np.where(np.isinf(left), right, left), right) - values
         lowest = lowest[values[lowest] < level + np.abs(depth[lowest])]
         ends = np.r_[places[0], places, places[-1]]
@@ -188,10 +167,7 @@ class Columns:
 
 
 class Programme:
-    """The linear programme over all mixtures of ``columns`` with means in low..high.
-
-    ``low`` and ``high`` hold the range of the mean of each function of the sampled rank.
-    """
+    """The linear programme over all mixtures under which each function's mean is in low..high."""
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high
@@ -208,8 +184,7 @@ class Programme:
             cost[entry] = sign
             solution = self._column_generation(cost)
             if solution is None and np.all(self.nearest()[1] == 0):
-                # There was no solution with the places of the grid, but :meth:`nearest` has added
-                # places with which there is a solution: try again.
+                # With the places that :meth:`nearest` has added, there is a solution: try again.
                 solution = self._column_generation(cost)
             if solution is None:
                 return None
@@ -218,11 +193,9 @@ class Programme:
         return clipped(*ends, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """Return the means of the functions of the sampled rank that are nearest to low..high.
+        """Return the means of the distribution with the smallest sum of distances from low..high.
 
-        They are the means under the rank distribution that minimises the sum of the distances of
-        the means from their ranges low..high. Also return the distance of each mean from its range:
-        0 inside the range, negative below, positive above.
+        Also return each distance: 0 inside the range, negative below, positive above.
         """
         solution = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
         if solution is None:
@@ -235,19 +208,16 @@ class Programme:
     def _column_generation(
         self, cost: Floats, relaxed: bool = False
     ) -> tuple[float, scipy.optimize.OptimizeResult] | None:
-        """Minimise a weighted sum of the mixture's means, with weights ``cost``, over all mixtures.
+        """Return a lower limit of the cost over all places, and the last programme's solution.
 
-        Return a lower limit of the minimum, and the solution for the places that are now in the
-        programme. Return None if the programme has no solution. For ``relaxed`` see
-        :meth:`_solved`.
+        Return None if there is no solution.
         """
         for round_ in range(_ROUNDS):
             result = self._solved(cost, relaxed)
             if result.status != 0:
                 return None
             dual = result.eqlin.marginals
-            # A place improves the solution if its reduced cost is negative: the place's row times
-            # ``beyond``, minus the dual value of the constraint that the weights sum to 1.
+            # A place's reduced cost is its row times ``beyond``, minus the dual value of sum 1.
             beyond = cost - np.append(dual[:-1], 0.0)
             places, values = self.columns.price(beyond, dual[-1] - _ENOUGH)
             new = np.setdiff1d(places, self._places)
@@ -265,8 +235,7 @@ class Programme:
     def _solved(self, cost: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
         """Minimise the cost over weights x and means y: rows'x = y, sum x = 1, low <= y <= high.
 
-        ``relaxed`` also allows means outside low..high; the distances from low..high are then added
-        to the cost.
+        ``relaxed`` allows y outside low..high, at a cost equal to the distance.
         """
         size, functions = len(self._places), len(self.low)
         columns = [self._rows[:, :-1].T, -np.eye(functions)]

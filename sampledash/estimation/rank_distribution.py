@@ -1,23 +1,20 @@
 r"""Distribution of the true rank, estimated from sampled ranks.
 
-The true rank of a relevant item is its rank among all n candidates; the sampled rank is its rank
-among m sampled negatives. Let :math:`\hat p_s` be the share of instances with sampled rank s + 1,
-and :math:`A_{rs}` the probability of sampled rank s + 1 if the true rank is r. If m differs between
-instances, A has columns for each m. Three methods estimate the distribution :math:`\pi` of the true
-rank.
-
-``"mle"`` is the most likely :math:`\pi`, computed by expectation maximisation, which iterates
+Let :math:`\hat p_s` be the share of instances with sampled rank s + 1 (among m negatives), and
+:math:`A_{rs}` its probability at true rank r (among n candidates); instances with another m add
+columns to A. ``"mle"`` is the most likely distribution :math:`\pi` of the true rank, by expectation
+maximisation:
 
 .. math:: \pi_r \leftarrow \pi_r \sum_s A_{rs} \, \hat p_s / (\pi^T A)_s
 
 There are many more true ranks than sampled ranks, so the likelihood does not determine the
-distribution: if the iteration runs to convergence, nearly all probability is on a few ranks.
-Stopping early keeps the distribution smooth.
+distribution: at convergence, nearly all probability is on a few ranks. Stopping early keeps the
+distribution smooth.
 
-``"monotone-mle"`` is the most likely mixture of uniform distributions on the ranks 1..j, for all j.
-It is non-increasing, as is plausible for a system that puts relevant items near the top.
-The estimate is nearer to the true distribution after 50 iterations than after 200. If the iteration
-starts from the common distribution of all compared systems, 10 iterations are enough.
+``"monotone-mle"`` is the most likely mixture of uniform distributions on the ranks 1..j, which is
+non-increasing, as is plausible for a system that puts relevant items near the top. It is nearer to
+the true distribution after 50 iterations than after 200; from the common distribution of all
+compared systems, 10 iterations are enough.
 
 ``"mes"`` is the distribution x that minimises the weighted squared errors of the expected shares
 :math:`(x^T A)_s`, minus a multiple of the entropy H(x):
@@ -55,45 +52,35 @@ DistributionMethod = Literal["mle", "mes", "monotone-mle"]
 SHAPED: DistributionMethod = "monotone-mle"  # default method of the dashboard and the command line
 MOST_RANKS = 10**7  # largest n for which an array with a probability of every rank is returned
 
-# Number of iterations that adapt the common distribution of all compared systems to one system.
-_OWN_ITERATIONS = 10
+_OWN_ITERATIONS = 10  # for one system, from the common distribution of all compared systems
 _ETA = 0.01  # weight η of the entropy H in the objective of "mes"
 _DIFFERENCE = 1e-4  # relative change of a sampled rank's count, for a numerical derivative
 _NEWTON = 200  # largest number of Newton steps
 # A Newton step with a decrement below this is the last. Also the least factor that shortens a step.
 _CLOSE = 1e-12
 _TINY = np.finfo(float).tiny
-# If instances have different numbers of candidates n, one distribution can represent all instances
-# only if n is within a factor _NEAR of the mean n for at least a share _MOST of the instances.
+# One distribution needs n within a factor _NEAR of the mean n for a share _MOST of the instances.
 _NEAR, _MOST = 1.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class RankDistribution:
-    """Estimated distribution of the true rank among n candidates, stored at nodes.
-
-    A node represents a single rank or, if n is above 4,000, often several neighbouring ranks.
-    """
+    """Estimated distribution of the true rank; if n > 4,000, a node may represent several ranks."""
 
     support: Support
-    #: Probability that the true rank is among the ranks that a node represents: (nodes,), or
-    #: (runs, nodes) for several samples (runs). The sum over the nodes is 1.
-    mass: Floats
+    mass: Floats  # probability of the ranks of each node, with sum 1: (nodes,), or (runs, nodes)
 
     def at(self, metric: Metric) -> tuple[Floats, Floats, Floats]:
-        """Return the distribution at nodes that are separated by the cutoff of the metric.
+        """Return items above, number of ranks and probability of each node.
 
-        No returned node represents ranks on both sides of the cutoff. Three arrays hold, for each
-        node, the number of items above the relevant item, the number of ranks that the node
-        represents, and the probability of these ranks.
+        No node represents ranks on both sides of the metric's cutoff.
         """
         s = self.support
         cut = min(metric.cut(s.n - 1) or s.n, s.n)
         first, end, nodes = s.panel(int(np.searchsorted(s.ends, cut)))
         if cut == end:
             return s.above, s.ranks, self.mass
-        # The cutoff lies inside a panel (a group of neighbouring nodes): divide the panel at the
-        # cutoff, and interpolate the probabilities at the nodes of the two parts.
+        # The cutoff is inside a panel (neighbouring nodes): interpolate to nodes of its two parts.
         above, ranks, _ = quadrature.panels([first, cut], [cut, end])
         inside = interpolated(s.above[nodes], self.mass[..., nodes] / s.ranks[nodes], above) * ranks
 
@@ -104,22 +91,15 @@ class RankDistribution:
         return spliced(s.above, above), spliced(s.ranks, ranks), spliced(self.mass, inside)
 
     def expected(self, metric: Metric | str) -> Floats:
-        """Return the mean of the exact metric if the true rank has this distribution.
-
-        The result is one number, or one number per sample if ``mass`` holds several samples.
-        """
+        """Return the mean exact metric under this distribution: one number, or one per run."""
         metric, n = as_metric(metric), self.support.n
         above, _, mass = self.at(metric)
-        # The probabilities sum to 1 only up to rounding errors, so the mean metric may lie slightly
-        # outside the metric's range: limit the mean to this range.
+        # Limit the mean to the metric's range, because ``mass`` sums to 1 only up to rounding.
         exact = mass @ metric.of_one(above, n - 1)
         return np.asarray(np.clip(exact, *metric.worst_and_best(n)))
 
     def probabilities(self) -> Floats:
-        """Return the probability of each rank 1..n: shape (n,).
-
-        ``mass`` must have the shape (nodes,). Raise a ValueError if n is above 10^7.
-        """
+        """Return the probability of each rank 1..n, (n,), for one run; n may be 10^7 at most."""
         s = self.support
         if s.n > MOST_RANKS:
             raise ValueError(
@@ -158,10 +138,7 @@ def together(sets: SampledRankSet | Sequence[SampledRankSet]) -> tuple[SampledRa
 
 
 def obstacle(sets: Sequence[SampledRankSet]) -> str:
-    """Return why one rank distribution cannot represent the instances of all sets, as a text.
-
-    The text is empty if one rank distribution can represent them.
-    """
+    """Return why one rank distribution cannot represent all instances, or an empty text."""
     for srs in sets:
         if not srs.adaptive and srs.chance_if_set < LEVEL:
             return (
@@ -181,10 +158,7 @@ def obstacle(sets: Sequence[SampledRankSet]) -> str:
 
 
 def pooled(sets: Sequence[SampledRankSet]) -> Outcomes:
-    """Return how often each sampled rank occurs in all sets together, at each m (negatives).
-
-    The ``n`` of the result is the mean number of candidates of all instances.
-    """
+    """Return the summed counts of several sets at each m, with the mean n of the instances."""
     counts: dict[int, Floats] = {}
     for srs in sets:
         for m, seen in zip(srs.outcomes.m, srs.outcomes.counts, strict=True):
@@ -217,24 +191,22 @@ def rank_distribution(
     Returns
     -------
     Probability of each rank 1..n, shape (n,), read-only; n is the number of candidates. Where n
-    differs within a set, each stratum of instances with nearly the same n has a distribution over
-    the ranks 1 to the mean n of the stratum. The result is then the mean of these distributions,
-    weighted by the strata's numbers of instances. Several sets are pooled at their mean n.
+    differs within a set, each stratum of nearly the same n has a distribution up to its mean n, and
+    the result is their mean, weighted by instances. Several sets are pooled at their mean n.
 
     Raises
     ------
     ValueError
         If n is above 10,000,000, a sampled rank is impossible, or the sets cannot be pooled, for
-        example because n differs much or the number m of negatives correlates with the rank; for
-        ``"mes"``, if the draw of negatives decided m; for every method, if m correlates with the
-        rank and the set's ``adaptive`` is None.
+        example because n differs much or m correlates with the rank; for ``"mes"``, if the draw of
+        negatives decided m; for every method, if m correlates with the rank and ``adaptive`` is
+        None.
 
     Notes
     -----
-    The sampled ranks determine only m + 1 averages of this distribution, not its shape: two
-    estimates can differ much at the first few ranks and fit the sample equally well. The mean of a
-    metric over the distribution is determined better than the single probabilities; use
-    :func:`~sampledash.bounds` to see how well.
+    The sampled ranks determine only m + 1 averages of this distribution: two estimates can differ
+    much at the first few ranks and fit equally well. The mean of a metric is determined better than
+    single probabilities; see :func:`~sampledash.bounds` for how well.
 
     References
     ----------
@@ -271,11 +243,7 @@ def fitted(
     *,
     iterations: int | None = None,
 ) -> RankDistribution:
-    """Estimate one rank distribution from all sets together.
-
-    The number n of candidates may be of any size, because the result stores probabilities not at
-    every rank but at nodes, which may represent several ranks.
-    """
+    """Estimate one rank distribution at nodes from all sets together, for n of any size."""
     _check_iterations(method, iterations)
     every = together(sets)
     require_valid(every, method)
@@ -296,11 +264,7 @@ def _check_iterations(method: DistributionMethod, iterations: int | None) -> Non
 
 
 def require_valid(sets: Sequence[SampledRankSet], method: object) -> None:
-    """Raise a ValueError if a set may have a stopping rule for which the method is invalid.
-
-    With such a rule, the draw of an instance's negatives decides their number m. The methods in
-    :data:`LEARNED` with ``cancels`` are valid even then.
-    """
+    """Raise a ValueError if the draw may have decided m and the method is invalid then."""
     valid = [name for name, row in LEARNED.items() if row.cancels]
     if method not in valid:
         for srs in sets:
@@ -318,15 +282,12 @@ def _fitted(
 def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistribution, ...]:
     """Estimate a non-increasing rank distribution of each compared system, from a common start.
 
-    First the common distribution of all systems is learned (50 iterations); then 10 more iterations
-    adapt the common distribution to the sampled ranks of each system. Features of a distribution
-    that the sampled ranks do not determine are thus alike for all systems, and each estimate is
-    pulled towards the other systems.
-
-    In simulations with the rank sets movielens-xyz at m = 100, this method correctly orders the two
-    systems that are hardest to order, by the metric for which this is hardest, in 88 % of samples.
-    One corrected metric for all systems does so in 80 %, and separate distributions do so in 61 %.
-    The error of Recall@1..50 is 2.8 %, 3.2 % and 3.1 % for the three methods, in this order.
+    The common distribution of all systems is learned first (50 iterations); 10 more iterations
+    adapt it to each system. So features that the sampled ranks do not determine are alike for all
+    systems, and each estimate is pulled towards the other systems. In simulations of movielens-xyz
+    at m = 100, the pair of systems and the metric that are hardest to order are right in 88 % of
+    samples, against 80 % with one corrected metric for all systems and 61 % with separate
+    distributions; the error of Recall@1..50 is 2.8 %, against 3.2 % and 3.1 %.
     """
     every = together(sets)
     if reason := obstacle(every):
@@ -335,14 +296,9 @@ def fitted_side_by_side(sets: Sequence[SampledRankSet]) -> tuple[RankDistributio
 
 
 def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDistribution, ...]:
-    """Return the distributions of :func:`fitted_side_by_side`, from counts of sampled ranks.
-
-    ``by_system`` holds the counts of sampled ranks for each system, and ``whole`` the counts for
-    all systems together (:func:`pooled`).
-    """
+    """Return what :func:`fitted_side_by_side` does, from counts of all systems and of each."""
     common, distributions = Learner(whole, SHAPED).weights(), []
-    # Fit each system with the n and all m of ``whole``: the mixture of the system then has the same
-    # components as the common mixture, and can start from the weights of the common mixture.
+    # With the n and all m of ``whole``, each system's mixture can start from the common weights.
     for outcomes in by_system:
         counts_by_m = dict(zip(outcomes.m, outcomes.counts, strict=True))
         counts = tuple(counts_by_m.get(m, np.zeros(m + 1)) for m in whole.m)
@@ -353,12 +309,10 @@ def side_by_side(whole: Outcomes, by_system: Sequence[Outcomes]) -> tuple[RankDi
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """An estimation method, with the counts of sampled ranks from which it learns a distribution.
+    """A method that learns a mixture of hypotheses from outcomes (a sampled rank at one m each).
 
-    The learned rank distribution is a mixture, whose components are called hypotheses. A hypothesis
-    is that the true rank is one of the ranks that a node represents or, for ``"monotone-mle"``,
-    that it is uniform on the ranks 1..j. If a cutoff ``cut`` is given, no node represents ranks on
-    both sides of this cutoff.
+    A hypothesis is that the true rank is one that a node represents, or that it is uniform on 1..j.
+    No node represents ranks on both sides of the cutoff ``cut``.
     """
 
     outcomes: Outcomes
@@ -377,10 +331,7 @@ class Learner:
 
     @cached_property
     def laws(self) -> Floats:
-        """Probability of each outcome under each hypothesis (component of the mixture).
-
-        An outcome is a sampled rank at one m. The shape is (hypotheses, outcomes).
-        """
+        """Probability of each outcome under each hypothesis: (hypotheses, outcomes)."""
         o = self.outcomes
         if self._row.stepped:
             rows = step_rows(self.support, o.m)
@@ -390,26 +341,20 @@ class Learner:
         return rows
 
     def weights(self, iterations: int | None = None, start: Floats | None = None) -> Floats:
-        """Learn the weight of each hypothesis (component) in the mixture: (hypotheses,).
-
-        If ``outcomes`` holds several samples (runs), the shape is (runs, hypotheses).
-        """
+        """Learn the weight of each hypothesis: (hypotheses,), or (runs, hypotheses)."""
         steps = iterations or self._row.iterations
         return self._row.weights(self, steps, self.start if start is None else start)
 
     @property
     def start(self) -> Floats:
-        """Weight of each hypothesis (component of the mixture) before the first iteration."""
+        """Weight of each hypothesis before the first iteration."""
         if not self._row.stepped:
             return self.support.ranks / self.outcomes.n
         size = len(step_ends(self.outcomes.n))
         return np.full(size, 1 / size)
 
     def mass(self, weights: Floats) -> Floats:
-        """Return the probability of each node in a mixture with these weights: (..., nodes).
-
-        ``weights`` holds the weight of each hypothesis (component), (..., hypotheses).
-        """
+        """Return the probability of each node, given the hypotheses' weights: (..., nodes)."""
         if not self._row.stepped:
             return weights
         density = np.cumsum((weights / step_ends(self.support.n))[..., ::-1], axis=-1)[..., ::-1]
@@ -424,13 +369,8 @@ class Learner:
         return RankDistribution(self.support, mass)
 
     def slopes(self, value: Floats) -> Floats:
-        """Return the derivatives of a number F with respect to the observed shares: (outcomes,).
-
-        There is a share of instances for each outcome, a sampled rank at one m. F is a function of
-        the learned distribution, and ``value``, (nodes,), holds its derivatives with respect to the
-        probabilities of the nodes. The shares at one m have a fixed sum, so an arbitrary constant
-        may be added to the derivatives at this m.
-        """
+        """Return the derivatives of a number by the shares, given those by node probabilities."""
+        # The shares of one m have a fixed sum, so these derivatives are only up to a constant.
         if self._row.slopes is not None:
             return self._row.slopes(self, value)
         return self._differences(value)
@@ -453,11 +393,9 @@ class Learner:
 
 
 def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) -> Floats:
-    """Return the weights of a mixture after ``iterations`` steps of expectation maximisation.
+    """Return the weights after expectation maximisation: ([samples,] hypotheses).
 
-    ``rows``, (hypotheses, outcomes), holds the probability of each outcome under each hypothesis
-    (component of the mixture). ``shares``, (outcomes,) or (samples, outcomes), holds the observed
-    share of each outcome. ``start`` holds the initial weights.
+    ``rows`` is (hypotheses, outcomes), and ``shares`` is ([samples,] outcomes).
     """
     many = np.atleast_2d(shares)
     used = np.any(many > 0, axis=0)
@@ -474,10 +412,7 @@ def most_likely(rows: Floats, shares: Floats, start: Floats, iterations: int) ->
 def most_likely_slopes(
     rows: Floats, shares: Floats, start: Floats, iterations: int, value: Floats
 ) -> Floats:
-    """Return the derivatives of ``value @ most_likely(...)`` with respect to ``shares``.
-
-    They are computed by backpropagation through the iterations.
-    """
+    """Return derivatives of ``value @ most_likely(...)`` by the shares, by backpropagation."""
     used = shares > 0
     seen, share = np.ascontiguousarray(rows[:, used]), shares[used]
     weights, trail, slope = start, [], np.zeros(len(share))
@@ -495,17 +430,11 @@ def most_likely_slopes(
 
 
 def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
-    r"""Return the observed share of each outcome, and the weight of the squared error of the share.
-
-    An outcome is a sampled rank at one m. The observed share is :math:`\hat p_s` of the module's
-    docstring, among the instances with this m. The weight is :math:`c_s` times the share of all
-    instances that have this m. Both arrays have shape (..., outcomes).
-    """
+    r"""Return :math:`\hat p_s` and the weight of its squared error: both (..., outcomes)."""
     shares, weights = [], []
     for m, counts in zip(outcomes.m, outcomes.counts, strict=True):
         size = counts.sum(axis=-1, keepdims=True)
-        # ``size``, the number of instances with this m, is never 0. If m was set beforehand, it is
-        # the same in simulated samples as in the real sample; otherwise ``"mes"`` is refused.
+        # ``size`` is above 0: m was set beforehand, so simulated samples have the same sizes.
         share = counts / size
         shares.append(share)
         weights.append(share * (m + 1) * (size / outcomes.total[..., None]))
@@ -513,14 +442,10 @@ def _squared_errors(outcomes: Outcomes) -> tuple[Floats, Floats]:
 
 
 def maximum_entropy(rows: Floats, ranks: Floats, shares: Floats, weights: Floats) -> Floats:
-    """Return the probabilities of the nodes, (nodes,), that minimise the objective of ``"mes"``.
-
-    Newton's method solves the dual problem for v (see the module's docstring).
-    """
+    """Return the node probabilities, (nodes,), that minimise the objective of ``"mes"``."""
     used = weights > 0
     root = np.sqrt(weights[used])
-    # The unknowns v of the dual problem are scaled to z = v / ``root``, so that all eigenvalues of
-    # the Hessian are at least eta / 2: the Hessian is never singular.
+    # With unknowns z = v / ``root``, the Hessian's eigenvalues are at least eta / 2.
     scaled = rows[:, used] * root
     goal = shares[used] * root
 
@@ -558,9 +483,7 @@ def _likeliest(learner: Learner, iterations: int, start: Floats) -> Floats:
 
 def _likeliest_slopes(learner: Learner, value: Floats) -> Floats:
     row = LEARNED[learner.method]
-    # ``value`` holds derivatives with respect to the probabilities of nodes. If hypotheses are
-    # uniform distributions on 1..j, the derivative with respect to the weight of a hypothesis is
-    # the mean of ``value`` over the ranks 1..j.
+    # The derivative by the weight of a uniform distribution on 1..j is the mean of ``value`` on it.
     if row.stepped:
         value = learner.support.under_uniforms(value)
     shares, steps = learner.outcomes.shares, row.iterations
@@ -599,18 +522,14 @@ class Learned:
     """An estimator: how a rank distribution is learned from sampled ranks."""
 
     label: str  # name of the estimator on the dashboard pages and in links
-    #: Function that takes a learner, a number of iterations and initial weights, and returns the
-    #: learned weight of each hypothesis (component of the mixture that is the distribution).
+    #: Weights of the hypotheses, from a learner, a number of iterations and initial weights.
     weights: Callable[[Learner, int, Floats], Floats]
     #: Function that computes :meth:`Learner.slopes`. If None, central differences are used.
     slopes: Callable[[Learner, Floats], Floats] | None = None
     iterations: int = 0  # default number of iterations; 0 means that the method is solved exactly
-    #: Whether the learned distribution is a mixture of uniform distributions on 1..j, which makes
-    #: it non-increasing.
-    stepped: bool = False
-    #: Whether the method is valid even if the draw of negatives decided their number m. Methods
-    #: that maximise the likelihood are, because the unknown rule that ended the draw is a constant
-    #: factor of the likelihood, which cancels.
+    stepped: bool = False  # whether hypotheses are uniform on 1..j: non-increasing distribution
+    #: Whether the method is valid even if the draw of negatives decided m: the unknown stopping
+    #: rule is a factor of the likelihood that cancels.
     cancels: bool = False
 
 

@@ -23,9 +23,8 @@ _TINY = np.finfo(float).tiny
 class Support:
     """Nodes that represent the true ranks 1..n: all ranks where n is small, else fewer nodes.
 
-    The ranks are divided into panels of neighbouring ranks. Within a panel the distribution is
-    assumed to be smooth, so that at most 16 nodes represent the panel, and interpolation between
-    these nodes gives the probability of every rank.
+    Within a panel of neighbouring ranks the distribution is assumed to be smooth: at most 16 nodes
+    represent the panel, and interpolation gives the probability of every rank.
     """
 
     n: int
@@ -41,10 +40,7 @@ class Support:
         return first, end, slice(start, start + min(end - first, quadrature.SIZE))
 
     def law(self, m: int) -> Floats:
-        """Return the probability of each sampled rank among m negatives, for the rank of each node.
-
-        The shape is (nodes, m + 1), and the array is read-only.
-        """
+        """Return P(sampled rank = column + 1) at each node: (nodes, m + 1), read-only."""
         return _law(self, m)
 
     @cached_property
@@ -53,10 +49,7 @@ class Support:
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
-        """Return the means of a function over the ranks 1..j, for each j in :func:`step_ends`.
-
-        ``values`` holds the function at each node, (nodes, ...). The means have shape (steps, ...).
-        """
+        """Return means of ``values`` at the nodes, (nodes, ...), over 1..j for each step end j."""
         ends, size = step_ends(self.n), len(self.above)
         share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
         return np.asarray((np.cumsum(share @ values, axis=0).T / ends).T)
@@ -72,11 +65,7 @@ def _law(support: Support, m: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
-    """Return the probability of each sampled rank if the true rank is uniform on 1..j.
-
-    The shape is (steps, outcomes). There is a row for each j in :func:`step_ends`. For each number
-    of negatives m in ``drawn``, there are m + 1 columns, for the sampled ranks 1..m+1.
-    """
+    """Return outcome probabilities for a uniform rank on 1..j: (step ends j, outcomes)."""
     rows = np.concatenate([support.under_uniforms(support.law(m)) for m in drawn], axis=1)
     rows.setflags(write=False)
     return rows
@@ -84,11 +73,10 @@ def step_rows(support: Support, drawn: tuple[int, ...]) -> Floats:
 
 @lru_cache(maxsize=8)
 def support_of(n: int, m: int, scheme: Scheme, *, steps: bool, cut: int | None) -> Support:
-    """Return the nodes for a rank distribution that is learned from samples of up to m negatives.
+    """Return the nodes for a distribution that is learned from up to m negatives.
 
-    With a larger m, there are more nodes. The distribution is interpolated between the nodes of a
-    panel of ranks, but not across the ends of panels. A panel ends at the cutoff ``cut``, if given,
-    and, with ``steps``, at every rank after which the distribution may jump (:func:`step_ends`).
+    Panels end at ``cut`` and, with ``steps``, at every rank of :func:`step_ends`: the distribution
+    may jump there.
     """
     stops = [*(step_ends(n).tolist() if steps else []), *([] if cut is None else [cut])]
     if n > EVERY_RANK:
@@ -114,11 +102,7 @@ def step_ends(n: int) -> Ints:
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
-    """Return the probabilities of single ranks at ``above``, interpolated from those at ``at``.
-
-    ``density`` holds the probabilities at the nodes ``at``. Both nodes and ``above`` are numbers of
-    items above the relevant item.
-    """
+    """Interpolate probabilities of single ranks, (..., nodes), from ``at`` to ``above``."""
     # A polynomial interpolates the logarithm of the probabilities (barycentric Lagrange formula).
     apart, gap = at[:, None] - at, above[:, None] - at
     np.fill_diagonal(apart, 1.0)
@@ -129,7 +113,6 @@ def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
     lost = np.any(density <= _TINY, axis=-1, keepdims=True)
     if not np.any(lost):
         return np.asarray(smooth)
-    # If a distribution has a probability below the smallest positive float, the logarithm of this
-    # probability is useless: interpolate the probabilities of this distribution linearly.
+    # Below the smallest float the logarithm is useless: interpolate linearly there.
     hat = np.stack([np.interp(above, at, row) for row in np.eye(len(at))])
     return np.where(lost, density @ hat, smooth)

@@ -1,15 +1,12 @@
 r"""Corrected metrics whose prior is learned from the sampled ranks themselves.
 
-The prior is the assumed distribution of the true rank. A corrected metric is a vector with one
-value for each sampled rank; the mean of these values over the instances estimates the exact metric.
-The vector minimises
+A corrected metric is a vector with one value for each sampled rank; the mean of these values over
+the instances estimates the exact metric. The vector minimises
 
 .. math:: \sum_r w_r \, \mathrm{bias}_r^2 + \sum_r v_r \, \mathrm{variance}_r,
 
-where bias and variance are those of the corrected metric at true rank r, and the weight w is the
-learned prior :math:`\pi`. The weight v is :math:`\gamma \pi` in the bias-variance correction (eq.
-25 of Krichene & Rendle), and 1 / |D| at every rank in the method MN, where |D| is the number of
-instances.
+with w the learned distribution :math:`\pi` of the true rank. Bias-variance (eq. 25 of Krichene &
+Rendle) takes :math:`v = \gamma \pi`; MN takes :math:`v = 1 / |D|`, |D| the number of instances.
 
 References
 ----------
@@ -49,8 +46,7 @@ class Vector:
 
     label: str  # name on the dashboard pages and in links; empty if no page offers the estimator
     prior: DistributionMethod
-    #: Default weight γ of the variance, for one rank set and for several rank sets. If None, the
-    #: weight is 1 / (number of instances) at every rank.
+    #: Weight γ of the variance for one set, and for several; if None, 1 / |D| at every rank.
     gammas: tuple[float, float] | None = (0.01, 0.1)
 
 
@@ -67,9 +63,8 @@ VECTORS: dict[str, Vector] = {
 class LearnedFit(Fit):
     """A corrected metric with a learned prior: one value for each sampled rank.
 
-    ``correction`` holds the prior and the weight of the variance. Fitting it gives the values of
-    this object again, except for the method ``"mn"``, which weights the variance of every rank
-    equally.
+    ``correction`` holds the prior and the weight of the variance. Fitting it gives the same values
+    again, except for ``"mn"``, which weights the variance of every rank equally.
     """
 
     method: VectorMethod = "bv-mle"
@@ -88,9 +83,8 @@ def fit_learned(
     Parameters
     ----------
     method
-        Estimator, which determines the prior: the most likely distribution (``"bv-mle"``,
-        ``"mn"``), the distribution of maximum entropy (``"bv-mes"``) or the most likely
-        non-increasing distribution (``"bv-monotone-mle"``).
+        The prior is the most likely distribution (``"bv-mle"``, ``"mn"``), that of maximum entropy
+        (``"bv-mes"``) or the most likely non-increasing one (``"bv-monotone-mle"``).
     metric
         A metric or its text.
     sets
@@ -99,20 +93,17 @@ def fit_learned(
         Weight of the variance, above 0 and at most 1; by default 0.01 for one set and 0.1 for
         several. Not allowed for ``"mn"``, whose weight is one over the number of instances.
     m
-        Number of negatives that the corrected metric is for. Leave it out if all instances have
-        equally many negatives.
+        Number of negatives to fit for. Leave it out if all instances have equally many.
 
     Raises
     ------
     ValueError
-        If n is above 10,000,000, an argument is out of range, or the draw of negatives decided
-        their number m.
+        If n is above 10,000,000, an argument is out of range, or the draw decided m.
 
     Notes
     -----
-    A corrected metric learned from a single system has less bias for this system. But two systems
-    are compared more reliably with one corrected metric for both, because shared errors cancel in
-    the difference.
+    A corrected metric learned from one system has less bias. But two systems are compared more
+    reliably with one corrected metric for both: shared errors cancel in the difference.
     """
     checks.choice("method", method, VECTORS)
     metric, every = as_metric(metric), rank_distribution.together(sets)
@@ -155,11 +146,7 @@ def default_gamma(method: str, sets: int = 1) -> float | None:
 def learned_values(
     metric: Metric, prior: RankDistribution, m: int, gamma: float | None, instances: float
 ) -> Floats:
-    """Return the corrected metric for each sampled rank, (m + 1,).
-
-    ``gamma`` is the weight γ of the variance. If None, the weight is 1 / ``instances`` at every
-    rank (MN).
-    """
+    """Return the corrected metric by sampled rank, (m + 1,); if ``gamma`` is None, that of MN."""
     above, ranks, mass = prior.at(metric)
     s = prior.support
     rows = s.law(m) if above is s.above else pmf(s.scheme, m, above, s.n - 1 - above)
@@ -168,20 +155,16 @@ def learned_values(
 
 
 def solver(rows: Floats, bias: Floats, variance: Floats) -> Callable[[Floats], Floats]:
-    """Return a function that solves the normal equations of a corrected metric.
+    """Return a solver of the normal equations for right sides (m + 1,) or (m + 1, k).
 
-    The function takes a right side, (m + 1,), or several, (m + 1, k). For the right side
-    ``rows.T @ (bias * target)`` the solution is the corrected metric with the smallest weighted sum
-    of squared bias and variance; their weights at the nodes (true ranks) are ``bias`` and
-    ``variance``. ``target`` is the exact metric at each node. ``rows`` holds the distribution of
-    the sampled rank at each node, (nodes, m + 1). Values of impossible sampled ranks are
-    interpolated.
+    For the right side ``rows.T @ (bias * target)`` the solution is the corrected metric with the
+    smallest sum of bias² and variance, weighted by ``bias`` and ``variance`` at the nodes. ``rows``
+    is P(sampled rank) at each node, (nodes, m + 1). Impossible sampled ranks are interpolated.
     """
     noise = variance @ rows
     seen = noise > _TINY
     scale = 1 / np.sqrt(noise[seen])
-    # Scale the unknowns, the corrected values of the sampled ranks, so that all unknowns have equal
-    # weights in the variance, as the module ``least_squares`` does.
+    # Scale the unknowns to equal weights in the variance, as the module ``least_squares`` does.
     some = rows[:, seen] * scale
     matrix = some.T @ ((bias - variance)[:, None] * some)
     matrix.flat[:: len(matrix) + 1] += 1
@@ -218,18 +201,17 @@ def gamma_table(
     instances
         Number of instances |D| that the corrected metric is averaged over, above 0.
     ranks
-        Distribution of the true rank that the system is assumed to have: n weights, as
-        :func:`~sampledash.rank_distribution` returns them. The corrections are fitted to the
-        uniform prior, not to this distribution.
+        Assumed distribution of the true rank: n weights, as :func:`~sampledash.rank_distribution`
+        returns them. The corrections are fitted to the uniform prior, not to this distribution.
     gammas
         Values of γ, above 0 and at most 1.
 
     Returns
     -------
-    One row per γ, in the given order, after a first row for γ = 1/|D|. Columns: ``gamma``;
-    ``bias``, the expected error of the mean over the instances; ``variance``, the variance of this
-    mean over the draw of negatives; ``mse``, bias² + variance; ``largest``, the largest absolute
-    corrected value; ``condition``, the condition number of the matrix that is solved.
+    One row per γ, in the given order, after a row for γ = 1/|D|: ``gamma``; ``bias``, the expected
+    error of the mean over the instances; ``variance`` of this mean over the draw of negatives;
+    ``mse``, bias² + variance; ``largest``, the largest absolute corrected value; ``condition``, the
+    condition number of the matrix that is solved.
 
     Raises
     ------
@@ -238,9 +220,8 @@ def gamma_table(
 
     Notes
     -----
-    The best γ is the γ of the row with the smallest ``mse``. If the ranks are uniform, as the prior
-    assumes, the mean corrected metric is unbiased at every γ. The bias depends on how far the ranks
-    are from uniform.
+    The best γ is that of the row with the smallest ``mse``. If the ranks are uniform, as the prior
+    assumes, the mean is unbiased at every γ: the bias depends on how far ranks are from uniform.
     """
     metric = as_metric(metric)
     require_sampling(sampling)
@@ -262,10 +243,7 @@ def gamma_table(
 
 
 def _nodes(metric: Metric, ranks: ArrayLike | RankDistribution, n: int) -> tuple[Floats, Floats]:
-    """Return the number of items above the relevant item, and the probability, at each true rank.
-
-    For a :class:`RankDistribution`, the arrays are over its nodes, which represent the ranks.
-    """
+    """Return items above and probability at each rank, or at nodes that represent the ranks."""
     if not isinstance(ranks, RankDistribution):
         if (shape := checks.array_of("ranks", ranks).shape) != (n,):
             raise ValueError(

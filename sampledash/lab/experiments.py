@@ -41,8 +41,7 @@ class Experiment:
     least_rating
         Lowest rating of a relevant item. If None, every held-out item is relevant.
     each_pair
-        Whether each relevant item of a user is a separate instance, so that a mean metric averages
-        over all relevant items of all users, as in Steck (section 2.3).
+        Whether each relevant item is a separate instance, as in Steck's means (section 2.3).
     """
 
     split: str
@@ -51,10 +50,7 @@ class Experiment:
     each_pair: bool = False
 
     def run(self, data: Interactions, seed: int = 0) -> Part[list[RankSet]]:
-        """Train each recommender and rank the test items with it, as a generator of progress.
-
-        The generator returns one rank set for each recommender.
-        """
+        """Train each recommender and rank the test items; yield progress, return the rank sets."""
         parts, sets = split(data, self.split), []
         steps = np.linspace(0, 1, len(self.recommenders) + 1).tolist()
         for step, (name, text) in enumerate(self.recommenders.items()):
@@ -67,9 +63,7 @@ class Experiment:
 def ranked(
     parts: Split, system: str, text: str, *, least_rating: float | None = None, seed: int = 0
 ) -> Part[RankSet]:
-    """Train a recommender and rank the items of the test part with it, as a generator of progress.
-
-    The generator returns the ranks. ``text`` describes the recommender.
+    """Train the recommender that ``text`` describes and rank the test items, as a generator.
 
     Raises
     ------
@@ -109,9 +103,8 @@ def pairs(ranks: RankSet) -> RankSet:
 class Point(NamedTuple):
     """Results of AllRank-Regression with one value of the hyperparameter that a sweep varies.
 
-    In ``ranks`` every relevant pair of a user and an item is an instance; ATOP, and Recall and TOPK
-    at any cutoff, can be computed from these ranks. ``rmse`` is the root mean squared error over
-    all held-out ratings, relevant or not.
+    In ``ranks`` every relevant pair of a user and an item is an instance, for ATOP, Recall and TOPK
+    at any cutoff. ``rmse`` is the root mean squared error over all held-out ratings.
     """
 
     value: float
@@ -126,8 +119,7 @@ class Sweep(NamedTuple):
     points: tuple[Point, ...]
 
 
-#: Default values of :func:`sweep` for each hyperparameter, as for Steck's figures: weights w_m and
-#: values r_m of missing ratings, including the paper's optimum.
+#: Values in Steck's figures: weights w_m and values r_m of missing ratings, with the optimum.
 GRIDS: dict[str, tuple[float, ...]] = {
     "wm": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     "rm": (-2.0, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0),
@@ -152,8 +144,7 @@ def sweep(
     knob
         ``"wm"``, the weight of missing ratings (Figure 2), or ``"rm"``, their value (Figure 1).
     values
-        Values of this hyperparameter, in the order of training; by default the values in
-        :data:`GRIDS`.
+        Values of this hyperparameter, in the order of training; by default :data:`GRIDS`.
     knobs
         Values of the other hyperparameters, by name; by default Steck's values.
     least_rating
@@ -163,11 +154,7 @@ def sweep(
 
     Yields
     ------
-    Progress as a :class:`Sweep`, about ten times a second.
-
-    Returns
-    -------
-    One :class:`Point` for each value.
+    Progress as a :class:`Sweep`, about ten times a second; at the end, a :class:`Point` per value.
 
     Raises
     ------
@@ -176,10 +163,8 @@ def sweep(
 
     Notes
     -----
-    For each r_m after the first, training continues from the factors for the previous r_m and
-    computes the factors of users and items two more times: ATOP is then within about 0.001 of its
-    value after a training from random factors. For each w_m, training starts from random factors,
-    because the factors for different w_m differ too much.
+    For each r_m after the first, training continues from the previous factors for two iterations:
+    ATOP is then within about 0.001 of that of a new training. For each w_m, training starts again.
     """
     plain = recommender("AllRank-Regression", **(knobs or {}))
     made = [recommender(plain.name, **{**plain.knobs, knob: x}) for x in values or GRIDS[knob]]
@@ -225,15 +210,12 @@ class Toy(NamedTuple):
     Attributes
     ----------
     ratings
-        Users × movies (8, 8). The first four users like the first four movies (horror); the other
-        users like the other movies (romance). A rated movie has 5, all others NaN: each user has
-        rated three of the four movies that the user likes.
+        Users × movies (8, 8). The first four users like the first four movies (horror), the others
+        the other movies (romance). 5 for a rated movie, else NaN: each user rated three of four.
     predicted
-        Predicted ratings, users × movies (8, 8): 5 for movies that the recommender believes the
-        user likes, otherwise 1.
+        Predictions, users × movies (8, 8): 5 for movies that the user seems to like, otherwise 1.
     rmse_observed, rmse_all
-        Root mean squared error of the predictions: on the observed ratings, and on all pairs if
-        liked movies were rated 5 and all others 1.
+        Root mean squared error on the observed ratings, and on all pairs (5 if liked, else 1).
     atop
         Mean ATOP of the rated movies among all eight movies, expected over a random order of ties.
     """
@@ -248,10 +230,8 @@ class Toy(NamedTuple):
 def toy(known: int) -> Toy:
     """Return Table 1 of Steck, with a recommender that knows the favourite genre of some users.
 
-    ``known`` is the number of these users. For the rest of the eight users, the recommender
-    predicts 5 stars for all movies. If ``known`` is 0, its predictions are thus a useless constant;
-    if ``known`` is 8, it knows the genre of every user. The error on the observed ratings is always
-    0.
+    ``known`` is the number of these users; for the others, it predicts 5 stars for all movies. With
+    0 it is a useless constant, with 8 it knows every genre: neither errs on the ratings.
 
     Raises
     ------

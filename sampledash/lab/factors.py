@@ -1,8 +1,7 @@
 """Matrix factorisations over all pairs of a user and an item, including unobserved pairs.
 
-One solver of weighted least squares is used for iALS, for AllRank and for fits to observed ratings
-only. If the weights of all pairs are equal, the minimum has a closed form (an SVD). The logistic
-loss is minimised by L-BFGS.
+One solver of weighted least squares serves iALS, AllRank and fits to observed ratings. If all
+weights are equal, the minimum has a closed form (an SVD). L-BFGS minimises the logistic loss.
 
 References
 ----------
@@ -25,8 +24,7 @@ from scipy.linalg import get_lapack_funcs
 from sampledash.lab.models import Factors, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of array elements for a block of rows. Such a block takes a few MiB of memory, and
-#: some hundredths of a second.
+#: Largest number of array elements for a block of rows: a few MiB, some hundredths of a second.
 BLOCK = 2**19
 #: Standard deviation of the random initial factors.
 INITIAL = 0.1
@@ -39,10 +37,9 @@ class WeightedLoss:
     .. math:: \sum_{u,i} W_{ui} (R_{ui} - p_u \cdot q_i)^2 + \sum_u \rho_u |p_u|^2
               + \sum_i \rho_i |q_i|^2
 
-    p_u and q_i are the factors of user u and item i. For an observed pair, R is its value and W is
-    ``observed``; for an unobserved pair, R is 0 and W is ``missing``. The ridge ρ of a user or item
-    is λ = ``ridge``. With ``per_pair`` it is λ times the sum of the weights W of the user's or
-    item's pairs, because in Steck's loss λ applies to every pair (tr W̃ in eq. 15 and 19).
+    p_u and q_i are the factors of user u and item i. W is ``observed`` for an observed pair and
+    ``missing`` for another pair, where R is 0. The ridge ρ is λ = ``ridge`` or, with ``per_pair``,
+    λ times the sum of a row's W, because in Steck's loss λ applies to every pair (eq. 15 and 19).
     """
 
     observed: float
@@ -51,21 +48,13 @@ class WeightedLoss:
     per_pair: bool
 
     def ridges(self, observed: Any, columns: int) -> Floats:
-        """Return the ridge ρ of each user (or of each item).
-
-        ``observed`` holds the number of observed pairs of each user (or item). ``columns`` is the
-        number of all pairs of a user (or item), observed or not.
-        """
+        """Return the ridges of rows with ``observed`` observed pairs each out of ``columns``."""
         weight = self.missing * columns + (self.observed - self.missing) * observed
         return self.ridge * (weight if self.per_pair else np.ones(len(observed)))
 
 
 def _blocks(lengths: Any, d: int) -> Iterator[Any]:
-    """Yield blocks of row numbers, without the empty rows.
-
-    ``lengths`` holds the number of stored values of each row. The rows of a block have similar
-    lengths, so that little padding is needed. ``d`` is the length of the factors.
-    """
+    """Yield blocks of non-empty rows of similar length, so that little padding is needed."""
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     while len(order):
@@ -80,15 +69,12 @@ def _blocks(lengths: Any, d: int) -> Iterator[Any]:
 
 
 def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores, float]]:
-    r"""Minimise the loss over the factors of one side, users or items; the other side is fixed.
-
-    The solution is that of eq. 15-19 of Steck.
+    r"""Minimise the loss over the factors of one side; the other side is fixed (Steck, eq. 15-19).
 
     Parameters
     ----------
     rows
-        Observed values as CSR (n, m), users × items or items × users. The factors of the rows are
-        computed.
+        Observed values, CSR (n, m): users × items or items × users.
     fixed
         Fixed factors (m, d) of the columns. Their floating-point type is that of the solution.
     loss
@@ -100,17 +86,15 @@ def half_step(rows: Any, fixed: Scores, loss: WeightedLoss) -> Part[tuple[Scores
 
     Returns
     -------
-    Factors (n, d) of the rows, and the minimum of the loss without the ridge term of ``fixed``. The
-    minimum is :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, with p_u the factors of row u and b_u the
-    right-hand side of the equations for p_u. The factors of a row without observations are 0, even
-    if weights of 0 make the equations of the row singular.
+    Factors (n, d) of the rows, and the minimum of the loss without the ridge term of ``fixed``:
+    :math:`\sum W R^2 - \sum_u b_u \cdot p_u`, with b_u the right-hand side for p_u. A row without
+    observations has the factors 0, even if weights of 0 make its equations singular.
     """
     (n, m), d, kind = rows.shape, fixed.shape[1], fixed.dtype
     lengths = np.diff(rows.indptr)
     ridges = loss.ridges(lengths, m).astype(kind)
     everywhere = loss.missing * (fixed.T @ fixed)
-    # The rows of a block are padded to the length of the longest row with the column index m.
-    # Column m does not exist in ``rows``: add a row of zeros to ``fixed`` as its factors.
+    # Rows of a block are padded with the column index m, whose factors are a row of zeros.
     padded = np.vstack([fixed, np.zeros((1, d), kind)])
     solved = np.zeros((n, d), kind)
     value = loss.observed * float(np.square(rows.data, dtype=np.float64).sum())
@@ -214,9 +198,8 @@ def dense_svd(values: Any, *, ridge: float, d: int, seed: int) -> Part[Factors]:
             basis = np.linalg.qr(basis)[0]
         left, part = basis, _product(sides[step % 2], basis)
         basis = yield from within(part, step / steps, (step + 1) / steps)
-    # ``basis`` is now Rᵀ Q, where R is ``values`` and Q = ``left`` has orthonormal columns. If
-    # V Σ W is the SVD of ``basis``, the SVD of R is nearly (Q Wᵀ) Σ Vᵀ. Below, V is ``right`` and W
-    # is ``turn``.
+    # With R = ``values``, Q = ``left`` and the SVD V Σ W of ``basis`` = Rᵀ Q, the SVD of R is
+    # nearly (Q Wᵀ) Σ Vᵀ; V is ``right`` and W is ``turn``.
     right, sigma, turn = np.linalg.svd(basis, full_matrices=False)
     lowered = np.maximum(sigma[:d].astype(np.float64) - ridge * np.sqrt(n_users * n_items), 0)
     total = float(np.square(values.data, dtype=np.float64).sum())
@@ -234,9 +217,8 @@ class LogisticLoss:
     .. math:: \sum_{u,i} W_{ui} \{\log(1 + e^{z_{ui}}) - Y_{ui} z_{ui}
               + \tfrac{\lambda}{2} (|p_u|^2 + |q_i|^2)\}, \qquad z_{ui} = p_u \cdot q_i
 
-    p_u and q_i are the factors of user u and item i. For a pair in ``relevant`` (CSR, users ×
-    items) Y and W are 1; for any other pair Y is 0 and W is ``missing``. λ is ``ridge``; the
-    printed equation omits λ.
+    Y and W are 1 for a pair in ``relevant`` (CSR, users × items); for other pairs Y is 0 and W is
+    ``missing``. λ is ``ridge``; the printed equation omits λ.
     """
 
     relevant: Any
@@ -287,11 +269,7 @@ class LogisticLoss:
 def least_by_gradient(
     evaluate: Callable[[Scores], Part[tuple[float, Scores]]], start: Scores, *, steps: int
 ) -> Part[Scores]:
-    """Minimise the loss that ``evaluate`` returns with its gradient, by L-BFGS.
-
-    The last ten steps are stored to approximate the Hessian. A step is halved until it decreases
-    the loss enough.
-    """
+    """Minimise by L-BFGS with ten stored steps; halve each step until the loss decreases enough."""
     x, pairs = start, deque[tuple[Scores, Scores]](maxlen=10)
     value, gradient = yield from within(evaluate(x), 0.0, 1 / (steps + 1))
     for step in range(1, steps + 1):
@@ -315,10 +293,7 @@ def least_by_gradient(
 
 
 def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> Scores:
-    """Return the approximate inverse Hessian of L-BFGS times the gradient.
-
-    ``pairs`` holds the last steps, each with the change of the gradient in this step.
-    """
+    """Return L-BFGS's inverse Hessian, from pairs of step and gradient change, times gradient."""
     product, weights = gradient.copy(), []
     for step, change in reversed(pairs):
         weights.append((step @ product) / (step @ change))

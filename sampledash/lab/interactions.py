@@ -22,15 +22,12 @@ Times = NDArray[np.int64]
 
 LARGEST_RATING = 10**9  # ratings are at most this large, so that sums of squares do not overflow
 
-# Parameters of the synthetic data set: numbers of users, items, dimensions of taste, and series
-# (groups of items that a user tends to take together).
+# Parameters of the synthetic data set; a series is a group of items often taken together.
 _USERS, _ITEMS, _TASTES, _SERIES = 1500, 1200, 8, 150
-# A user's number of interactions: the smallest number, the mean of a random number that is added to
-# the smallest, and the largest number.
+# Interactions of a user: the smallest number, the mean of a random excess, the largest number.
 _FEWEST, _MORE, _MOST = 10, 40, 300
 _SKEW = 1.7  # standard deviation of the logarithm of an item's popularity
-# Weights in the log-probability that a user takes an item: of the user's taste, of the change of
-# the taste over time, and of whether the user has begun the series of the item.
+# Log-probability of taking an item: weights of taste, of its change, of having begun the series.
 _TASTE, _DRIFT, _BEGUN = 0.55, 0.2, 5.0
 _IN_SERIES = 0.4  # share of the items that become more probable once their series is begun
 _STAGES = 6  # number of periods of time; tastes are constant within a period
@@ -124,10 +121,7 @@ class Interactions(ByDigest):
 
     @cached_property
     def matrix(self) -> csr_array:
-        """Ratings as a matrix of users × items (CSR, float32); without ratings, 1 per interaction.
-
-        If a user has several interactions with an item, their values are added.
-        """
+        """Ratings, or ones, as users × items (CSR, float32); repeated pairs are added."""
         data = np.ones(self.size, np.float32) if self.rating is None else self.rating
         matrix = csr_array((data, (self.user, self.item)), shape=(self.n_users, self.n_items))
         matrix.sum_duplicates()
@@ -168,10 +162,7 @@ def require_interactions(value: object) -> None:
 
 
 def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct labels in order of first appearance, and a number for each label.
-
-    This number is the index of the label among the distinct labels.
-    """
+    """Return the distinct labels in order of first appearance, and each label's index in them."""
     code, many = codes_of(labels)
     table = np.empty(many, labels.dtype)
     table[code[::-1]] = labels[::-1]
@@ -207,17 +198,15 @@ def synthetic(seed: int = 0) -> Interactions:
 
     Notes
     -----
-    A tenth of the items have nearly half of the interactions, as in MovieLens 1M. Which items a
-    user takes depends on their popularity, on the user's taste, which changes over time, and on the
-    series that the user has begun. Factor models learn the tastes; neighbour models learn the
-    series.
+    A tenth of the items have nearly half of the interactions, as in MovieLens 1M. The items that a
+    user takes depend on popularity, on taste, which changes over time, and on the series that the
+    user has begun. Factor models learn the tastes; neighbour models learn the series.
     """
     rng = np.random.default_rng(checks.integer("seed", seed, low=0))
     popularity = rng.normal(scale=_SKEW, size=_ITEMS)
     kind = rng.normal(size=(_ITEMS, _TASTES))
     series = rng.integers(0, _SERIES, _ITEMS)
-    # ``part`` marks the items that a user takes with a higher probability once the user has begun
-    # the item's series, that is, has taken any item of the series.
+    # Items of ``part`` become more probable once the user has taken any item of their series.
     part = rng.random(_ITEMS) < _IN_SERIES
     taste, drift = rng.normal(size=(2, _USERS, _TASTES))
     sizes = np.minimum(_FEWEST + rng.exponential(_MORE, _USERS).astype(int), _MOST)
@@ -226,8 +215,7 @@ def synthetic(seed: int = 0) -> Interactions:
     for stage in range(_STAGES):
         fit = (_TASTE * taste + _DRIFT * drift * stage / (_STAGES - 1)) @ kind.T
         chance = popularity + fit + _BEGUN * part * begun[:, series]
-        # Gumbel trick: the items with the largest sums of ``chance`` and Gumbel noise are a sample
-        # without replacement, with weights exp(chance).
+        # Gumbel trick: the largest sums are a sample without replacement with weights exp(chance).
         chance += rng.gumbel(size=chance.shape)
         chance[taken] = -np.inf
         many = (sizes * (stage + 1)) // _STAGES - (sizes * stage) // _STAGES

@@ -18,10 +18,7 @@ T = TypeVar("T")
 
 
 class TrainingProgress(NamedTuple):
-    """Progress of a training: the share of the training that is done, in 0..1, and the loss.
-
-    The loss is None if it is not yet known or the training minimises no loss.
-    """
+    """Progress of a training: the share done, in 0..1, and the loss (None if there is none yet)."""
 
     share: float
     loss: float | None = None
@@ -34,9 +31,8 @@ class Model(Protocol):
         """Return scores of all items for users start..stop - 1: (stop - start, n_items)."""
 
 
-#: A computation written as a generator, so that the caller can abandon the computation at any step.
-#: The generator yields the progress every few hundredths of a second, and returns the result at the
-#: end.
+#: A generator that yields progress every few hundredths of a second, so that the caller can abandon
+#: the computation, and returns the result.
 Part = Generator[TrainingProgress, None, T]
 Training = Part[Model]
 
@@ -54,11 +50,7 @@ def finish(part: Part[T]) -> T:
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run ``part`` as a part of a longer computation; this is a generator too.
-
-    The progress 0..1 of the part is mapped to ``low``..``high``. Where the part yields None as the
-    loss, ``loss`` is yielded instead. The result is that of ``part``.
-    """
+    """Run ``part`` with its progress mapped to low..high; yield ``loss`` where it has none."""
     while True:
         try:
             share, part_loss = next(part)

@@ -1,6 +1,4 @@
-"""Item-based recommenders, learned from how many users took both items of each pair of items.
-
-A user "took" an item if the data contain an interaction of the user with the item.
+"""Item-based recommenders, learned from how many users took (interacted with) both of two items.
 
 References
 ----------
@@ -19,18 +17,15 @@ from scipy.sparse import csr_array, vstack
 from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of pairs that a block of :func:`cooccurrence` counts, in some hundredths of a
-#: second; a pair is two interactions of one user. If a single row has more pairs, it is a block.
+#: Largest number of pairs of interactions of a user in a block: some hundredths of a second.
 PAIRS = 2**22
 #: Largest number of elements (rows × columns) of a block of :func:`cooccurrence`.
 BLOCK = 2**21
 #: Number of rows of a matrix that :func:`_invert` updates between two reports of progress.
 STRIPE = 1024
-#: Number of columns in a block of item weights. Scoring takes half the time if a block fits into
-#: the processor's cache.
+#: Columns in a block of item weights: a block that fits into the cache halves the time of scoring.
 WIDTH = 512
-#: Largest size in bytes of the weights between all items. If the weights would be larger, an error
-#: is raised.
+#: Largest size in bytes of the weights between all items; an error is raised above it.
 LARGEST = 2**30
 
 
@@ -51,9 +46,8 @@ def _check_size(n: int, size: int, remedy: str = "") -> None:
 def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
     """Count for each pair of items how many users took both; yield the matrix by blocks of rows.
 
-    ``taken`` is a CSR matrix of users × items, 1 where a user took an item. Each step yields a
-    slice of items, the counts of these items (rows) with all items (CSR, float32, without rounding
-    errors), and the share of all rows that have been counted.
+    ``taken`` is CSR, users × items, 1 where a user took an item. Each step yields a slice of rows
+    (items), their counts (CSR, float32, exact), and the share done.
     """
     by_item = taken.T.tocsr()
     work = np.cumsum(by_item @ np.diff(taken.indptr).astype(np.float64))
@@ -68,10 +62,9 @@ def cooccurrence(taken: Any) -> Generator[tuple[slice, Any, float]]:
 def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     r"""Train a recommender by powers of the cosine between items (Krichene & Rendle, eq. 27-30).
 
-    The similarity of items is :math:`s_{ij} = (C_{ij} / \sqrt{n_i n_j})^q`, where :math:`C_{ij}` is
-    the number of users who took both items and :math:`n_i` the number who took i. The score of a
-    candidate i is :math:`\sum_j s''_{ij}` over the items j that the user took, where s'' is s with
-    each row scaled to the Euclidean length 1.
+    :math:`s_{ij} = (C_{ij} / \sqrt{n_i n_j})^q`, where :math:`C_{ij}` users took both items and
+    :math:`n_i` took i. A candidate i has the score :math:`\sum_j s''_{ij}` over the items j that
+    the user took, where s'' is s with each row scaled to the Euclidean length 1.
 
     Parameters
     ----------
@@ -80,16 +73,14 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     q
         Exponent of the cosine.
     k
-        Number of neighbours of an item: an item that a user took increases the scores of its k
-        nearest neighbours only. If infinite, it increases the scores of all items.
+        Number of nearest neighbours whose scores a taken item increases; if infinite, all items.
 
     Notes
     -----
-    The following choices reproduce the ranks of the paper. The denominator of the paper's eq. 30 is
-    not applied. If k is infinite, s_ii is included in the length of row i. If k is finite, an item
-    is not its own neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j: those
-    with the largest :math:`C_{ij}^2 / n_i`, compared exactly, and of equally near items those with
-    the smaller index.
+    These choices reproduce the ranks of the paper: the denominator of eq. 30 is not applied; if k
+    is infinite, s_ii is included in the length of row i; if k is finite, an item is not its own
+    neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j, those with the
+    largest :math:`C_{ij}^2 / n_i`, compared exactly, and of equally near items the smaller index.
     """
     taken = _ones(history)
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)
@@ -97,8 +88,7 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     dense = not np.isfinite(k) and 8 * n * n <= LARGEST / 4
     whole: list[Any] = [np.empty((n, part.stop - part.start)) for part in _columns(n) if dense]
     for rows, block, share in cooccurrence(taken):
-        # Row j of the block holds the counts C_ij of all candidates i, because C is symmetric. The
-        # following lines replace the counts by s_ij.
+        # C is symmetric: row j holds C_ij of all candidates i, which are replaced by s_ij.
         if np.isfinite(k):
             block = _nearest(block, counts, rows.start, int(k))
         voter = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
@@ -130,10 +120,8 @@ def _columns(n: int) -> list[slice]:
 def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
     """Return a block of co-occurrence counts, 0 except at the k nearest neighbours of each item.
 
-    The rows of the block are the items from number ``first`` on. The nearest neighbours i of item j
-    have the largest C_ji² / n_i, with C the counts and n_i = ``counts[i]``; i ≠ j. Ties are
-    recognised exactly if items have up to about 10⁵ users: two quotients are then equal in double
-    precision only if the exact fractions are equal.
+    The rows are the items from ``first`` on. The nearest neighbours i ≠ j of item j have the
+    largest C_ji² / n_i. In double precision, ties are exact up to about 10⁵ users of an item.
     """
     near = block.toarray().astype(np.float64)
     near **= 2
@@ -151,9 +139,8 @@ def _nearest(block: Any, counts: Floats, first: int, k: int) -> Any:
 def ease(history: Any, *, ridge: float) -> Part[ItemWeights]:
     r"""Learn weights that predict an item of a user from the user's other items (Steck, WWW 2019).
 
-    The weights B minimise :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a diagonal of zeros, X being
-    the matrix of users × items: :math:`B_{ij} = -P_{ij} / P_{jj}` for i ≠ j with
-    :math:`P = (X^T X + \lambda I)^{-1}` (eq. 8 of the paper).
+    The weights B minimise :math:`|X - X B|_F^2 + \lambda |B|_F^2` with a zero diagonal, X being
+    users × items: :math:`B_{ij} = -P_{ij} / P_{jj}`, :math:`P = (X^T X + \lambda I)^{-1}` (eq. 8).
 
     Parameters
     ----------

@@ -1,9 +1,7 @@
 """Full ranking: the rank of every relevant item among all its candidates, from blocks of scores.
 
-Ranks are counted, without sorting. If a relevant item has the score t, its best rank is 1 plus the
-number of scores above t, and the number of other items with the score t is its number of ties.
-If items that a user has seen are not candidates, these items are counted separately, and the counts
-are subtracted.
+Nothing is sorted. For an item with score t, 1 + #(score > t) is its best rank, and #(score = t) − 1
+other items are tied with it. Items that the user has seen are counted alike and subtracted.
 """
 
 from __future__ import annotations
@@ -27,24 +25,17 @@ from sampledash.types import Ints
 ScoresOf = Callable[[int, int], NDArray[Any]]
 HeldOut = Literal["test", "validation"]
 
-# Size in bytes of the scores of a block of users. Most models compute a block in some hundredths of
-# a second.
+# Bytes of the scores of a block: some hundredths of a second for most models.
 _BLOCK = 4 * 2**20
-# Smallest number of users in a block, even if the scores then take more than _BLOCK bytes: scoring
-# several users at once, with products of matrices, is efficient.
+# Smallest number of users in a block, even if it is larger: products of matrices are efficient.
 _FEWEST = 16
-# Largest size in bytes of a block. With so many items that _FEWEST users would take more bytes, a
-# block has fewer users.
+# Largest bytes of a block; with very many items, it has fewer than _FEWEST users.
 _LARGEST = 64 * 2**20
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
 
 class _Counted(NamedTuple):
-    """Arrays with an entry for each relevant item, sorted by user.
-
-    ``rank`` is the best rank among tied items, ``ties`` the number of other items with an equal
-    score, and ``n`` the number of candidates.
-    """
+    """User, best rank, number of ties and of candidates of each relevant item, sorted by user."""
 
     user: Ints
     rank: Ints
@@ -67,8 +58,7 @@ def rank(
     Parameters
     ----------
     scores_of
-        Function of ``start`` and ``stop`` that returns the scores of the users start..stop - 1 for
-        all items, shape (stop - start, n_items).
+        Function that returns the scores of users start..stop - 1, shape (stop - start, n_items).
     split
         Training and held-out interactions, and whether seen items are candidates.
     system
@@ -86,8 +76,7 @@ def rank(
 
     Returns
     -------
-    A rank set with one instance for each user with relevant items, labelled by the user, and with
-    the ``provenance``.
+    One instance for each user with relevant items, with the user's label and ``provenance``.
 
     Raises
     ------
@@ -256,11 +245,7 @@ def _count(
 
 
 def _users_at_once(n_items: int) -> int:
-    """Return the number of users in a block.
-
-    The rounding errors of scores depend on the size of the block. The size depends on ``n_items``
-    only, so that ranks are reproducible.
-    """
+    """Return the number of users per block, from n_items only, so that rounding is reproducible."""
     row = 4 * n_items
     return max(_BLOCK // row, min(_FEWEST, _LARGEST // row), 1)
 
@@ -268,10 +253,7 @@ def _users_at_once(n_items: int) -> int:
 def _checked(
     scores: object, shape: tuple[int, int] | None, start: int
 ) -> tuple[NDArray[Any], bool]:
-    """Return scores as an array, and whether any score is −inf.
-
-    Raise a ValueError if their shape or type is wrong, or a score is NaN.
-    """
+    """Return scores and whether any is −inf; raise a ValueError for a wrong shape, type or NaN."""
     block = np.asarray(scores)
     if block.ndim != 2 or (shape is not None and block.shape != shape):
         rows = "users × items" if shape is None else " × ".join(f"{x:,}" for x in shape)
@@ -307,10 +289,7 @@ def _users_of(pairs: csr_array) -> Ints:
 
 
 def _without(seen: csr_array, relevant: csr_array) -> csr_array:
-    """Return the matrix ``seen`` without the entries where ``relevant`` also has an entry.
-
-    Both are matrices of users × items with sorted indices.
-    """
+    """Return ``seen`` without the entries of ``relevant``; both have sorted indices."""
     keys, wanted = (_users_of(pairs) * pairs.shape[1] + pairs.indices for pairs in (seen, relevant))
     at = np.searchsorted(keys, wanted)
     at = at[np.append(keys, -1)[at] == wanted]
@@ -325,12 +304,7 @@ def _without(seen: csr_array, relevant: csr_array) -> csr_array:
 def _seen_scores(
     scores: NDArray[Any], seen: csr_array, user: Ints, start: int
 ) -> tuple[Ints, NDArray[Any]]:
-    """Return, for each relevant item, the scores of all items that its user has seen.
-
-    ``user`` holds the user of each relevant item. Two arrays have an entry for each pair of a
-    relevant item and a seen item: the index of the relevant item in ``user``, and the score of the
-    seen item.
-    """
+    """Return index (into ``user``) and score of each seen item of each relevant item's user."""
     begin, size = seen.indptr[user].astype(np.int64), np.diff(seen.indptr)[user]
     row = np.repeat(np.arange(len(user)), size)
     at = np.arange(len(row)) + np.repeat(begin - (np.cumsum(size) - size), size)
@@ -343,11 +317,7 @@ def _is_matrix(given: object) -> bool:
 
 
 def _matrix(name: str, given: Any, shape: tuple[int, int]) -> csr_array:
-    """Return the items of each user as a sparse matrix, users × items, with sorted indices.
-
-    The items are given in any form that :func:`ranks_from_scores` accepts. The matrix is 1 at these
-    items and 0 elsewhere.
-    """
+    """Return users' items, in any accepted form, as a sparse matrix of ones with sorted indices."""
     if _is_matrix(given):
         if not issparse(given) and given.dtype != bool:
             raise ValueError(f"{name} as an array users × items must hold true and false")

@@ -25,9 +25,7 @@ from sampledash.types import Flags, Ints
 
 Duplicates = Literal["last", "first", "all"]
 Role = Literal["user", "item", "rating", "time"]
-# Name of the column to read for each role (user, item, rating, time). If the name is None, a column
-# with a usual name of the role is read; if the name is "", no column is read.
-Chosen = dict[Role, str | None]
+Chosen = dict[Role, str | None]  # names of columns; None: a usual name, "": no such column
 
 
 class _Meaning(NamedTuple):
@@ -36,8 +34,7 @@ class _Meaning(NamedTuple):
     holds: Holds  # kind of the column's values
     means: str  # description of the column in messages
     write: str  # advice in error messages: what to write in a cell
-    #: Usual names of the column, separated by spaces, as :func:`~sampledash.readers.columns.bare`
-    #: returns them.
+    #: Usual names, separated by spaces, in the form of :func:`~sampledash.readers.columns.bare`.
     names: str
 
 
@@ -55,8 +52,8 @@ _LABELLED: tuple[Role, Role] = ("user", "item")
 _HEADLESS = ("user", "item", "rating", "timestamp")  # column names for a file without a header
 # A column name in a RecBole file ends with the type of the column, as in user_id:token.
 _TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")
-#: How many of each time unit a second has. The unit of a time in a file is not known: it is assumed
-#: to be the unit in which the time is a date in 1973..2128, _FROM to _TO seconds after 1970.
+#: Units per second. The unit of a file is that in which times are dates in 1973..2128, which are
+#: _FROM to _TO seconds after 1970.
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FROM, _TO = 1e8, 5e9
 _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep some of its users")
@@ -66,8 +63,7 @@ _BYTES = limits.Limit(limits.BYTES.most, "bytes", "pack it as Parquet, or keep s
 class OpenedInteractions:
     """A parsed file, from which interactions can be selected with different options.
 
-    Parsing takes most of the time, so a dashboard page stores this object while the user changes
-    the options.
+    Parsing takes most of the time: a page stores this object while the user changes the options.
     """
 
     facts: Facts
@@ -84,10 +80,7 @@ class OpenedInteractions:
         per_user: int = 1,
         per_item: int = 1,
     ) -> tuple[Interactions, Facts]:
-        """Return the selected interactions, and the facts of the file with notes on the selection.
-
-        The options are those of :func:`read_interactions`.
-        """
+        """Select interactions, with notes in the facts; options as in :func:`read_interactions`."""
         checks.choice("duplicates", duplicates, get_args(Duplicates))
         chosen, notes = self.interactions, []
         again = _repeats(chosen, keep_first=duplicates == "first")
@@ -202,10 +195,7 @@ def open_interactions(
     rating: str | None = None,
     time: str | None = None,
 ) -> OpenedInteractions:
-    """Parse a file without selecting interactions.
-
-    The arguments are those of :func:`read_interactions`.
-    """
+    """Parse a file without selecting interactions; arguments as in :func:`read_interactions`."""
     data, called = limits.load(source, name, _BYTES)
     columns: Chosen = {"user": user, "item": item, "rating": rating, "time": time}
     chosen: Chosen = {x: y if y is None else checks.text(x, y) for x, y in columns.items()}
@@ -249,11 +239,7 @@ def open_interactions(
 def _source_of(
     name: str, kind: str, headers: Sequence[str], *, chosen: Chosen, **text: Any
 ) -> Layout:
-    """Return the layout of a file: which column is read for each role.
-
-    ``chosen`` holds the name of this column. If it is None, a column with a usual name of the role
-    is read; if it is "", no column is read.
-    """
+    """Find the column of each role: the chosen column, else the first with a usual name."""
     cells_of.refuse_repeated(headers, name)
     known = [cells_of.bare(header) for header in headers]
     roles: list[Any] = [None] * len(headers)
@@ -295,10 +281,7 @@ def _listed(headers: Sequence[str]) -> str:
 
 
 def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame, list[str]]:
-    """Parse text with separated columns and an optional header line (MovieLens has none).
-
-    Return the layout of the file, its cells, and notes about how it was read.
-    """
+    """Return layout, cells and notes of separated text; a header line is optional."""
     limits.check_utf8(data, name)
     limits.check_lines(data, name)
     start = next(line for line in cells_of.stream(data) if line.strip())
@@ -326,9 +309,8 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     """Return the names of the columns, and whether the first line is a header line.
 
-    The first line is a header line if none of its cells is a number, or if a cell is the name of a
-    chosen column. Otherwise columns are named by their order, but a column whose first value is a
-    large number is named timestamp.
+    A header line has no numbers, or has a chosen name. Without it, columns are named by order, but
+    one that begins with a large number is named timestamp.
     """
     numeric = [checks.is_numeral(cell) for cell in cells]
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
@@ -406,10 +388,7 @@ def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return a mask of interactions to drop, so that one remains for each user and item.
-
-    The remaining interaction is the first in time if ``keep_first`` is true, else the last.
-    """
+    """Return a mask of interactions to drop: all but the first or last of each user and item."""
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item
     counts = np.zeros(interactions.size, dtype=bool)
@@ -418,11 +397,7 @@ def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
 
 
 def _core(interactions: Interactions, per_user: int, per_item: int) -> Flags:
-    """Return a mask of the interactions left after rare users and items are removed repeatedly.
-
-    A user is rare with fewer than ``per_user`` interactions, an item with fewer than ``per_item``.
-    The remaining interactions are called the k-core.
-    """
+    """Return a mask of the k-core: rare users and items are removed until there are none."""
     current = np.ones(interactions.size, dtype=bool)
     while True:
         users = np.bincount(interactions.user[current], minlength=interactions.n_users) >= per_user

@@ -28,8 +28,7 @@ class Knob:
     Attributes
     ----------
     name, default, about
-        Name of the hyperparameter in the text of a recommender; its default value, from the paper
-        that describes the recommender; its short description.
+        Name in the recommender's text; default value, from the paper; short description.
     low, high
         Smallest and largest allowed value.
     whole
@@ -207,9 +206,8 @@ def _least_squares(
 def _ials(
     data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
 ) -> Training:
-    # iALS adds α ŷ² to the loss of every pair, with ŷ the predicted score. So the loss of an
-    # observed pair is (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant: a squared error with
-    # weight 1 + α and target 1 / (1 + α).
+    # iALS adds α ŷ² to the loss of every pair, so that of an observed pair is
+    # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
     matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
     return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
 
@@ -224,19 +222,13 @@ def regression(
     wm: float = 0.0,
     start: Factors | None = None,
 ) -> Part[Factors]:
-    """Train AllRank-Regression, starting from random item factors or from those of ``start``.
-
-    A predicted rating is ``rm`` plus the score of the returned model.
-    """
+    """Train AllRank-Regression, optionally from given factors; the prediction is rm + score."""
     matrix = _with(data.matrix, data.matrix.data - rm)
     return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps, start)
 
 
 def _relevant(data: Interactions) -> Any:
-    """Return a CSR matrix, users × items, of ones at pairs with the highest rating that occurs.
-
-    If the data have no ratings, the ones are at all observed pairs.
-    """
+    """Return ones (CSR) at the pairs with the highest rating, or at all pairs without ratings."""
     if data.rating is None:
         return _with(data.matrix, np.ones(data.matrix.nnz))
     pairs = data.matrix.tocoo()

@@ -31,8 +31,7 @@ class SplitRule:
         interactions of each user are held out. ``"latest"``: the last interactions in time of all
         users together are held out.
     amount
-        The number of held-out interactions of each user; for ``"latest"``, the percentage of all
-        interactions that is held out.
+        The number of held-out interactions of each user, or the percentage for ``"latest"``.
     halved
         Whether held-out interactions are divided at random into halves, for validation and test.
     seed
@@ -148,12 +147,11 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
     Notes
     -----
-    If a user has no more interactions than the number to be held out, all of them are for training,
-    and the user is not tested. With ``latest``, a user without an earlier interaction is not
-    tested, because nothing is known about this user. Interactions at equal times are in the order
-    of the file, even if ``latest`` holds out only some of them. ``halved`` divides the held-out
-    interactions of all users together, as in section 6.1 of Steck (2010), so that some users may
-    have no test interactions.
+    A user with no more interactions than the number held out stays in training and is not tested.
+    With ``latest``, users without an earlier interaction are not tested, because nothing is known
+    about them. Interactions at equal times keep the order of the file, even if ``latest`` cuts
+    between them. ``halved`` divides the held-out interactions of all users together, as in section
+    6.1 of Steck (2010), so that not every user is tested.
     """
     require_interactions(interactions)
     rule = rule if isinstance(rule, SplitRule) else parse_split(rule)
@@ -186,10 +184,7 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
 
 def _kept(size: int, percent: float) -> int:
-    """Return how many of ``size`` interactions remain if the last ``percent`` % are held out.
-
-    At least one interaction is held out, but the result is at least 1.
-    """
+    """Return how many interactions come before the last ``percent``, at least one."""
     return max(size - max(round(size * percent / 100), 1), 1)
 
 
@@ -199,8 +194,7 @@ def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Genera
     user = interactions.user[order]
     by_user = np.argsort(user, kind="stable")
     sizes = np.bincount(user, minlength=interactions.n_users)
-    # Number each user's interactions from the last in ``order`` to the first: ``left`` is 1 for the
-    # user's last interaction, 2 for the last but one, and so on.
+    # Number each user's interactions backwards in ``order``: ``left`` is 1 for the last one.
     left = np.repeat(np.cumsum(sizes), sizes) - np.arange(interactions.size)
     held = np.zeros(interactions.size, dtype=bool)
     held[order[by_user]] = (left <= rule.amount) & np.repeat(sizes > rule.amount, sizes)

@@ -1,10 +1,8 @@
 """The printed results of Krichene & Rendle, compared with what the package computes.
 
-The results are the cells of Tables 1-4 and statements in the text. Each cell is compared with an
-exactly computed value, not with a simulation. The mean, the standard deviation and the probability
-of the right order follow from the distributions of the sampled ranks. The printed numbers come from
-1,000 or 100 simulated runs, so a cell matches if the difference is within the sampling error of the
-printed number.
+The cells of Tables 1-4 are compared with exactly computed values, not with a simulation: the mean,
+the standard deviation and the probability of the right order follow from the distributions of the
+sampled ranks. The printed numbers have the sampling error of 1,000 or 100 runs.
 
 References
 ----------
@@ -42,8 +40,7 @@ _HERE = Path(__file__).parent
 METRICS_34 = ("Recall@10", "NDCG@10", "AP", "AUC")
 #: Names of the columns of Tables 3 and 4 of the paper; Table 3 also has a column "exact".
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 1", "BV 0.1", "BV 0.01", "BV 0.001")
-#: Bundled rank sets of recommenders X, Y and Z of the paper. Ties of Z are not broken in the data:
-#: the order of tied items is drawn again in every simulated run, as in the paper.
+#: Rank sets X, Y and Z, with ties that are ordered anew in every simulated run, as in the paper.
 MOVIELENS = "movielens-xyz-ties"
 #: The sampling scheme that the equations of the paper assume.
 WITH: Scheme = "with-replacement"
@@ -53,8 +50,7 @@ _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
 _DRAWN = 99  # number of sampled negatives in section 4.2 of the paper
 _CLOSE = 0.005  # in Figure 2 of the paper, curves that differ by less look equal
 
-#: A printed number matches our computed number if the two differ by at most this many standard
-#: errors plus the rounding error.
+#: A number matches within this many standard errors plus the rounding error.
 ERRORS = 2.0
 
 RERUN = (
@@ -75,9 +71,8 @@ SCALED_AND_TIED = f"{RANK_ESTIMATE}; and {TIES_OF_Z}"
 class Reproduction(NamedTuple):
     """The settings that reproduce a table of the paper, and the number of its printed decimals.
 
-    Each of the simulated ``runs`` draws ``m`` negatives per instance by the ``scheme``. ``example``
-    names the bundled rank sets. Corrections are fitted to sampling with replacement and to the mean
-    n of these sets.
+    Each of the ``runs`` draws ``m`` negatives per instance by the ``scheme``; corrections are
+    fitted to sampling with replacement, at the mean n of the rank sets in ``example``.
     """
 
     example: str
@@ -124,10 +119,8 @@ def match(table: int, load: Load, progress: Progress | None = None) -> pd.DataFr
     number; ``allowed``, the largest difference that matches; ``matched``, whether all numbers of
     the cell match; ``reason``, a text that explains a cell that does not match.
 
-    The allowed difference is the rounding error plus two standard errors of the printed number. The
-    printed number is a mean over simulated runs in Tables 1-3, and in Table 4 the number of runs
-    with the right order of two systems. A printed exact metric has no standard error, except where
-    ties were broken in one random order.
+    The allowed difference is the rounding error plus two standard errors: of the mean over runs, of
+    the number of runs in the right order (Table 4), or of one random order of ties (exact metrics).
     """
     frame, setting = cells(table), SETTINGS[table]
     sets, m, runs = load(setting.example), setting.m, setting.runs
@@ -180,7 +173,7 @@ def _reason(table: int, cell: Any) -> str:
     return ""
 
 
-#: Results by name, for the statements in a text file. For the name of a statement, the result is a
+#: Results by name: our number and whether the statement holds, or a value for ``$name`` in a text.
 #: pair: our number, and whether the statement holds. For any other name, the result is a number or
 #: a text that replaces ``$name`` in the text file.
 Values = Mapping[str, Any]
@@ -189,10 +182,9 @@ Values = Mapping[str, Any]
 def statements(paper: str, values: Values) -> pd.DataFrame:
     """Return a table of the statements of a paper, each with our number from ``values``.
 
-    The text file ``paper``.txt beside this module holds a block ``[name] where: quote`` for each
-    statement. In a block, the text after ``ours:`` describes our number. The text after ``note:``,
-    which is optional, explains in which sense the statement holds or why it does not. Wrapped lines
-    are indented. In all texts, ``$x`` is replaced by ``values["x"]``.
+    The file ``paper``.txt has a block ``[name] where: quote`` for each statement. The text after
+    ``ours:`` describes our number, the text after the optional ``note:`` why the statement holds or
+    not. Wrapped lines are indented, and ``$x`` is replaced by ``values["x"]``.
     """
     rows, text = [], (_HERE / f"{paper}.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n(?=\[)", text.strip()):
@@ -259,8 +251,7 @@ def _sampled() -> Values:
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        # Sum over sampled ranks. The closed form of the expected AUC is not used, because it
-        # assumes what is to be checked: that sampled AUC is unbiased.
+        # Sum over sampled ranks: the closed form of the expected AUC assumes that it is unbiased.
         for scheme in (WITH, _WITHOUT):
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
@@ -281,8 +272,7 @@ def _one_negative() -> Values:
     """Check the paper's statements in section 4.4.4 about sampling one negative, m = 1."""
     ranks, sampling = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
     lines = [expected(name, ranks, sampling) for name in ("AP", "NDCG", "AUC", "Recall@1")]
-    # For AP and NDCG: the expected sampled metric at each true rank, minus the straight line
-    # through the values of this expected metric at the first and the last rank.
+    # Expected sampled AP and NDCG at each true rank, minus the straight line through their ends.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
     return {
         "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
@@ -344,10 +334,7 @@ def _sizes() -> Values:
 
 
 def _least_bias(n: int, m: int) -> float:
-    """Return the smallest mean squared bias (eq. 21) that a correction of AP can have.
-
-    The mean is over true ranks 1..n; the result is divided by the mean square of exact AP.
-    """
+    """Return the least mean squared bias of AP (eq. 21) over 1..n, relative to its mean square."""
     exact = parse_metric("AP")(np.arange(1, n + 1), n)
     bias, _ = correction("least-squares").fit("AP", Sampling(n, m, WITH)).risk()
     return bias / float(np.mean(exact**2))
@@ -367,8 +354,7 @@ def _toy(abc: Sequence[RankSet]) -> Values:
     unmoved = sum(order(sampled[:, x]) == order(exact[:, x]) for x in (ap, ndcg, recall))
     orders, ndcg_orders = ([order(row) for row in means[:, :, x]] for x in (ap, ndcg))
     lines = means[:, :, recall]
-    # At an m, the order by expected sampled Recall is right if C is first and the curves of A and B
-    # in Figure 2 differ too little to be seen, because A and B have equal exact Recall.
+    # An order is right if C is first and A and B, whose exact Recall is equal, look equal.
     apart = np.abs(lines[:, 0] - lines[:, 1]) >= _CLOSE
     wrong = (lines[:, 2] <= lines[:, :2].max(axis=1)) | apart
     same = {order(means[0, :, x]) for x in (auc, ap, ndcg)}
@@ -400,9 +386,8 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Check the paper's statements in section 6.1 and about Figure 5."""
     x, z = by["X"], by["Z"]
-    # ``worst`` is the number of users whose relevant item is in the worst 1 % of Z's ranking, if
-    # tied items get their worst rank; the number is equal for the worst 5 % or 10 %. ``drawn`` is
-    # the expected number of users for the worst 10 %, if the order of tied items is random.
+    # ``worst`` is the number of users in the worst 1, 5 or 10 % of Z's ranking with pessimistic
+    # ties; ``drawn`` is the expected number in the worst 10 % with randomly ordered ties.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]

@@ -1,14 +1,11 @@
 """Checks of the numbers and formulas of Steck (KDD 2010) that can be checked without ratings.
 
-In the paper, the best of N items has rank N; here rank 1 is the best, as in the whole package. The
-paper's measures TOPK and ATOP depend on the share x = (r - 1) / (N - 1) of the other items that are
-ranked above a relevant item with rank r. Both measures are metrics of the package
-(:class:`sampledash.Metric`).
+In the paper, rank N is the best; here rank 1 is, as in the whole package. TOPK and ATOP are metrics
+(:class:`sampledash.Metric`) of the share x = (r - 1) / (N - 1) of other items above an item.
 
-Let a relevant item with the true rank r be ranked among m = Ñ - 1 sampled other items. The item is
-a hit of TOPK(j/m) if at most j of the sampled items are above it. This is the case if T >= r, where
-T is the (j+1)-th smallest of m positions drawn from 1..N-1, the positions of the other items. So
-the sampled TOPK is Recall@T with a random T, whose mean is E[T] = (j + 1) N / Ñ.
+Ranked among m = Ñ - 1 sampled other items, an item is a hit of TOPK(j/m) if at most j of them are
+above it. This is so if T, the (j+1)-th smallest of m positions drawn from 1..N-1, is at least r:
+sampled TOPK is Recall@T with a random T, whose mean is E[T] = (j + 1) N / Ñ.
 
 References
 ----------
@@ -34,19 +31,13 @@ from sampledash.schemes import Scheme
 from sampledash.types import Floats
 
 WITHOUT: Scheme = "without-replacement"
-#: Two rows of Table 3 of Steck (2010), by recommender: TOPK on Netflix data, in percent, at the
-#: cutoffs 0 %, 0.2 % and 2 % of the list. Each relevant item is ranked among 1,000 sampled items.
-#: TOPK is not recomputed, because that needs the ratings and trained models.
+#: Table 3, Netflix: TOPK at 0 %, 0.2 % and 2 %, in percent, from 1,000 sampled items. It is not
+#: recomputed, because that needs ratings and trained models.
 TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23.3, 64.8)}
 
 
 class Trained(NamedTuple):
-    """A row of Table 2 of Steck (2010): a training objective and the printed values of ATOP.
-
-    ``validation`` and ``test`` are ATOP on the two halves of the held-out ratings. ``recommender``
-    is the text of the package's recommender with this objective, and ``system`` the name of its
-    bundled rank set.
-    """
+    """A row of Table 2: the objective, the paper's ATOP on both held-out halves, and our names."""
 
     objective: str
     system: str
@@ -61,21 +52,17 @@ TABLE_2 = tuple(
     for row in pd.read_csv(Path(__file__).with_suffix(".csv")).itertuples(index=False, name=None)
 )
 
-#: A printed ATOP of Table 2 matches our ATOP if the two differ by at most this number: the rounding
-#: error plus two standard deviations, with 0.005 as an upper limit of a standard deviation of ATOP.
+#: Allowed difference of ATOP: its rounding plus two standard deviations, each below 0.005.
 ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the ATOP that Table 2 prints for the test half with the ATOP of the bundled ranks.
-
-    ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
+    """Compare the printed ATOP on the test half with that of the bundled ranks (``load`` by name).
 
     Returns
     -------
-    A row for each recommender: ``objective``; ``recommender``, its text; ``validation`` and
-    ``printed``, the paper's ATOP on the validation and test halves; ``ours``, our ATOP on the test
-    half; ``matched``, whether ours and printed differ by at most :data:`ALLOWED`.
+    A row for each recommender: ``objective``; ``recommender``, its text; the paper's ``validation``
+    and ``printed`` (test) ATOP; ``ours``; whether it ``matched`` within :data:`ALLOWED`.
     """
     sets = {ranks.system: ranks for ranks in load("movielens-steck")}
     table = pd.DataFrame(TABLE_2).rename(columns={"test": "printed"})
@@ -88,14 +75,12 @@ def observed_means(
 ) -> Floats:
     """Simulate which ratings of a user are observed; return the mean measures of these items.
 
-    ``values`` holds the measures (TOPK, ATOP) of each relevant item, shape (measures, items). In
-    each repetition, the rating of an item is observed with probability ``chance``, above 0. The
-    means over the observed items have shape (repeats, measures). They are NaN in repetitions
-    without an observed item: the user is then not in the test set.
+    ``values`` are measures of each relevant item, (measures, items). Each rating is observed with
+    probability ``chance``, above 0. The means, (repeats, measures), are NaN where no item was
+    observed: the user is then not in the test set.
 
-    It does not matter whether ratings of irrelevant items are observed, because ranks are among all
-    items. So the paper's second assumption, that ratings of irrelevant items are missing more
-    often, is not needed.
+    Whether irrelevant ratings are observed does not matter, because ranks are among all items: the
+    paper's second assumption is not needed.
     """
     seen = (rng.random((repeats, values.shape[1])) < np.asarray(chance)).astype(np.float64)
     number = seen.sum(axis=1, keepdims=True)
@@ -105,18 +90,15 @@ def observed_means(
 def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> pd.DataFrame:
     """Simulate a user to check eq. 6-7 of Steck, or what happens if their assumption is violated.
 
-    The equations state: if ratings of relevant items are missing at random, the means of TOPK and
-    ATOP over the observed relevant items, ranked among *all* items, are unbiased estimates of the
-    means over all relevant items. The simulated user's 20 relevant items have the ranks 1, 3, 7,
-    13, ... of 1,000. On average a third of these items is observed. The probability that an item is
-    observed decreases in equal steps from the best rank to the worst rank; at the best rank it is
-    ``times`` as large as at the worst rank. Ratings are missing at random if ``times`` = 1.
+    If relevant ratings are missing at random, the measures of the observed relevant items, ranked
+    among *all* items, estimate those of all relevant items without bias. The user's relevant items
+    have the ranks 1, 3, 7, 13, ... of 1,000. On average a third is observed, the best-ranked item
+    ``times`` as often as the worst, with even steps in between; at random if ``times`` = 1.
 
     Returns
     -------
-    A row for TOPK and a row for ATOP: ``measure``; ``complete``, its mean over all relevant items;
-    ``observed``, its mean over observed items, averaged over the repetitions; ``off``, the second
-    mean minus the first, in standard errors.
+    A row for TOPK and for ATOP: ``measure``; its ``complete`` mean over all relevant items; its
+    ``observed`` mean over the repetitions; ``off``, the difference in standard errors.
     """
     ranks, measures = [1 + i + i**2 for i in range(20)], ["TOPK@0.05", "ATOP"]
     worst = 2 / 3 / (1 + times)
@@ -129,23 +111,18 @@ def theorem(times: float, rng: np.random.Generator, *, repeats: int = 4000) -> p
 
 
 def check_steck(load: Load) -> pd.DataFrame:
-    """Return a table of statements of Steck (2010), with our numbers and whether they hold.
-
-    ``load`` returns the bundled rank sets by name: :func:`sampledash.example`.
-    """
+    """Return a table of the paper's statements; ``load`` returns the bundled rank sets by name."""
     x = next(ranks for ranks in load(MOVIELENS) if ranks.system == "X")
     values = {**_measures(), **_missing(), **_sampled(x), **_areas(), **_numbers()}
     return statements("steck", values)
 
 
 def _measures() -> Values:
-    # Table 1 of Steck has four horror and four romance movies. A recommender that knows the genre
-    # that a user likes gives the four relevant movies equal scores: each is tied with three others.
+    # Table 1: four horror and four romance movies; the four movies relevant to a user are tied.
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # TOPK as a function of its cutoff is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ..., so
-    # the area under this curve is the mean of the constant values.
+    # TOPK is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ...: its area is a mean.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     atop, recall, precision = (
         parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")
@@ -175,15 +152,13 @@ def _sampled(x: RankSet) -> Values:
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    # Sum over sampled ranks. The closed form of the expected ATOP is not used, because it assumes
-    # what is to be checked: that sampled ATOP is unbiased.
+    # Sum over sampled ranks: the closed form of the expected ATOP assumes that it is unbiased.
     off = [
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)
     ]
     n, m, topk = 1001, 100, parse_metric("TOPK@0.02")
-    # The true rank that eq. 20 of Krichene & Rendle estimates if 2 sampled items are above the
-    # relevant item.
+    # True rank by eq. 20 of Krichene & Rendle if 2 sampled items are above the relevant item.
     at = 1 + 2 * (n - 1) // m
     bias = float(expected(topk, at, Sampling(n, m, WITHOUT)) - topk(at, n))
     return {
@@ -197,10 +172,7 @@ def _sampled(x: RankSet) -> Values:
 
 
 def _areas() -> Values:
-    """Check eq. 8 of Steck (2010), AUC from ranks n + 1 - r, and eq. 9, AUC from ATOP.
-
-    The AUC of eq. 8 must be 1 for a perfect list: 30 items with 4 relevant items first.
-    """
+    """Check eq. 8-9 of Steck (2010), whose AUC must be 1 for a perfect list of 4 relevant items."""
     n = 30
     his, pairs = sum(n + 1 - r for r in (1, 2, 3, 4)), 4 * 26
     printed, right = (his + 10) / pairs, (his - 10) / pairs
@@ -222,8 +194,7 @@ def _areas() -> Values:
 
 def _numbers() -> Values:
     """Check conclusions that section 6 of Steck (2010) draws from printed numbers."""
-    # The full-list cutoff T to which TOPK(j/m) corresponds on average (see the module's docstring),
-    # with N = 17,770 items, Ñ = 1,001 and j = 0, 2 and 20.
+    # E[T] of the module's docstring, with N = 17,770 items, Ñ = 1,001 and j = 0, 2 and 20.
     t0, t2, t20 = ((j + 1) * 17_770 / 1_001 for j in (0, 2, 20))
     best, rival = TABLE_3["AllRank-Regression"], TABLE_3["integrated model"]
     top, few, two = (100 * (b / r - 1) for b, r in zip(best, rival, strict=True))

@@ -1,8 +1,6 @@
-"""Turn parsed tables into rank sets.
+"""Turn parsed tables into rank sets: choose and name the systems, find n, check the instances.
 
-The module chooses and renames systems, finds the number of candidates n for each rank, and checks
-that all systems have the same instances. It also summarizes what was read, in one line and in
-detail, so that users can check whether their files were understood.
+Also summarize what was read, in one line and in detail, so that users can check it.
 """
 
 from __future__ import annotations
@@ -54,11 +52,7 @@ def distinct_names(names: Sequence[Sequence[str]], files: Sequence[str]) -> list
 
 
 def choose(parts: Sequence[Ranks], systems: Systems | None) -> list[Ranks]:
-    """Return the systems that ``systems`` names, renamed if ``systems`` is a mapping to new names.
-
-    Systems of the same name in several files are first renamed by :func:`distinct_names`. If
-    ``systems`` is None, all systems are returned.
-    """
+    """Make all names distinct, then return the systems in ``systems`` (all if None), renamed."""
     called = distinct_names([part.systems for part in parts], [part.name for part in parts])
     known = [name for names in called for name in names]
     given = known if systems is None else systems
@@ -331,10 +325,7 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
-    """Return the parts with n in every row: n of the same file, the argument, or another file's n.
-
-    An error is raised if none of these gives n for a part.
-    """
+    """Return the parts with n in every row: from the part, the argument or other parts."""
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
@@ -359,11 +350,7 @@ def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
 
 
 def _n_of_others(part: Ranks, known: Sequence[Ranks]) -> Any:
-    """Return n for ``part`` from the files ``known``, or None if these do not determine n.
-
-    The result is one number if n is the same in all files. Otherwise it is an array: for each row
-    of ``part``, the n that the files give for the instance of this row.
-    """
+    """Return n from the parts ``known``: a number, or one per row of ``part``; None if unclear."""
     if not known:
         return None
     others = pd.concat([other.frame for other in known])
@@ -409,8 +396,7 @@ def _check_repeats(ranks: Ranks, shift: bool) -> None:
         return
     system, instance = (ranks.frame[key].cat for key in keys[:2])
     lists = np.sort(system.codes.astype(np.int64) * len(instance.categories) + instance.codes)
-    # Usually, each pair of system and instance occurs once, so that the first condition, which is
-    # fast to check, is true.
+    # The first condition is fast to check, and true if each pair of system and instance is unique.
     if np.all(np.diff(lists)) or not ranks.frame.duplicated(keys).any():
         return
     rows = np.flatnonzero(ranks.frame.duplicated(keys, keep=False))
@@ -456,11 +442,7 @@ def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
 def _aligned(
     frames: dict[str, pd.DataFrame], name: str, counted: bool, shared_only: bool
 ) -> dict[str, pd.DataFrame]:
-    """Return the rows of each system; raise an error if the systems cover different instances.
-
-    If ``shared_only`` is true and some instances have the same number of relevant items in all
-    systems, there is no error, and only the rows of these instances are returned.
-    """
+    """Return the rows; if instances differ, raise or, with ``shared_only``, return shared rows."""
     first_frame = next(iter(frames.values()))
     if "instance" not in first_frame or counted:
         # Rows without instance labels, and rows of histograms, cannot be paired between systems.
@@ -493,8 +475,7 @@ def _check_totals(frames: dict[str, pd.DataFrame], name: str, counted: bool) -> 
     sizes = {}
     for system, frame in frames.items():
         if "instance" in frame:
-            # Rows with equal labels hold relevant items of the same instances, so only one of these
-            # rows is counted.
+            # Rows with equal labels are relevant items of one instance, which is counted once.
             frame = frame.drop_duplicates("instance")
         sizes[system] = float(frame["count"].sum()) if "count" in frame else float(len(frame))
     (first_system, size), *others = sizes.items()
@@ -513,8 +494,7 @@ def _different(
 ) -> DifferentInstances:
     """Return the error that systems cover different instances.
 
-    ``fewest`` and ``most`` hold, for each instance, the smallest and the largest number of relevant
-    items that a system has.
+    In each instance, the systems have from ``fewest`` to ``most`` relevant items.
     """
     labels = next(iter(frames.values()))["instance"].cat.categories
     parts: list[str] = []

@@ -43,9 +43,8 @@ _SHORT = 2**30  # the sum of two whole numbers below this limit fits in 32 bits
 def bare(name: str) -> str:
     """Return a header in the form in which headers are compared.
 
-    The result is in lower case, without spaces, underscores, hyphens, quotation marks, square
-    brackets, number signs (NumPy writes a number sign before the headers) and invisible characters
-    such as a byte order mark.
+    It is in lower case, without spaces, ``_-"'`#[]`` (NumPy writes # before the headers) and
+    invisible characters such as a byte order mark.
     """
     letters = filter(str.isprintable, unicodedata.normalize("NFKC", name))
     return re.sub(r"[\s_\-\"'`#[\]]", "", "".join(letters)).lower()
@@ -65,11 +64,10 @@ def is_true_rank(header: str) -> bool:
 class Layout:
     """The name of a file, its headers, and the role of each column (None if it has no role).
 
-    ``kind`` names the format. ``data`` is the text of the file, in which lines are counted for
-    error messages; it is None if the file is no text (Parquet, arrays). For typed ranks, the
-    headers are the names of the systems. ``headed`` tells whether the first record of the file
-    holds the headers. ``index`` holds the headers of columns that the metadata of a Parquet file
-    declare to be a row index.
+    ``kind`` names the format. ``data`` is the text, in which lines are counted for messages; None
+    if the file is no text (Parquet, arrays). For typed ranks, the headers are the names of the
+    systems. ``headed``: whether the first record holds the headers. ``index``: headers that the
+    metadata of Parquet declare to be a row index.
     """
 
     name: str
@@ -82,10 +80,7 @@ class Layout:
     index: Container[str] = ()
 
     def find(self, role: str) -> int | None:
-        """Return the index of the first column with this role, or None if no column has it.
-
-        Several columns can have the role ``repetition``; at most one column has any other role.
-        """
+        """Return the index of the first column with this role, or None if no column has it."""
         return next((i for i, x in enumerate(self.roles) if x == role), None)
 
     @property
@@ -105,8 +100,7 @@ class Layout:
         """Return the place of a record: ``line 7``, or ``row 3`` if the file is not text."""
         if self.data is None:
             return f"row {record + 1}"
-        # The fast parser does not store line numbers, so lines are counted when a message needs a
-        # line number.
+        # The fast parser stores no line numbers, so lines are counted when a message needs one.
         place = record + self.headed
         rest = itertools.islice(records(self.data, self.delimiter), place, None)
         return f"line {next(rest, (place + 1, []))[0]}"
@@ -363,8 +357,7 @@ class Role(NamedTuple):
         return self.written.split()
 
 
-# Columns are parsed in this order of roles. If several columns have errors, the error of the first
-# of them in this order is reported.
+# Columns are parsed in this order of roles, and the first error in this order is reported.
 ROLES: dict[str, Role] = {
     "system": Role(labels, "few", "system", "the name of the system",
                    "system model run tag recommender algorithm method"),

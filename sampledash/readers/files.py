@@ -155,25 +155,23 @@ def read_rank_sets(
         TSV or semicolon-separated text in UTF-8, Parquet, a numpy array (.npy), a TREC run, or a
         list of recommendations, and may be compressed with gzip. A path may also be a folder of
         Parquet files, which may be partitioned (``system=iALS d=16/part-0.parquet``); this requires
-        ``sampledash[warehouse]``, and a folder with too many ranks is reduced to counts. All files
-        together may have 256 MiB unpacked and ten million rows. They may have only three million
-        rows if they have known columns other than system, rank, n and count; two million rows if
-        labels are text, or in TREC files and lists; and two million cells if each system has a
-        column. If several files name the same system X, the later system is ``"X (b.csv)"``.
+        ``sampledash[warehouse]``, and too many ranks are reduced to counts. All files together may
+        have 256 MiB unpacked and ten million rows; only three million with known columns other than
+        system, rank, n and count; two million with text labels, in TREC files and in lists; and two
+        million cells if each system has a column. If several files name the same system X, the
+        later system is ``"X (b.csv)"``.
     name
-        Name of the file in messages; by default, the name of the path or buffer. For several
-        sources, a sequence with one name for each.
+        Name of the file in messages, or one per source; by default, that of the path or buffer.
     n
         Number of candidates per instance, relevant items included, for files without a column of n.
-        If None, n is taken from the other files: their n of the same instance, or their single n.
+        If None, n is taken from other files with the same instances or a single n.
     zero_based
-        Whether the ranks in every file count from 0, so that the best rank is 0.
+        Whether the best rank is 0, in every file.
     instances
         What to do when systems cover different instances: ``"same"`` raises an error, ``"shared"``
         uses only the instances that all systems have, and ``"any"`` uses all instances.
     qrels
-        Relevance judgements for TREC runs, or test items for lists of recommendations; this file
-        may also be one of the sources.
+        Relevance judgements for TREC runs, or test items for lists; it may also be a source.
     runs
         How to read a column of repetitions (``fold``, ``seed``, ``split``, ``repetition``, or
         ``run`` beside a system column): ``"averaged"`` makes every instance of every repetition a
@@ -182,16 +180,15 @@ def read_rank_sets(
         What to do if a TREC run or a list lacks a relevant item, whose rank then lies beyond the
         end of the list: ``"refuse"`` raises an error; ``"beyond"`` treats the rank as unknown, so
         that metrics with a cutoff before the end of every list are exact; ``"tied"`` ties the item
-        with all unranked candidates; ``"left-out"`` drops, in all systems, each query for which
-        some system lacks a relevant item.
+        with all unranked candidates; ``"left-out"`` drops the queries that lack an item, in all
+        systems.
     systems
-        Names of the systems to return, or a mapping from these names to new names. If None, all
-        systems are returned.
+        Names of the systems to return (None: all), or a mapping from these names to new names.
 
     Returns
     -------
-    One rank set per system, in order of appearance. Instances have the labels of the file, or the
-    labels 1, 2, 3 ... in the order of the rows.
+    One rank set per system, in order of appearance. Instances are labelled as in the file, or
+    1, 2, 3 ... in the order of the rows.
 
     Raises
     ------
@@ -226,11 +223,10 @@ def read_rank_sets(
     relevant document are no instances. If a run lacks several relevant items of a
     query, ``censored="tied"`` draws their places behind the ranked documents, with a fixed seed.
 
-    A *list of recommendations*, as frameworks save it, is a table with one row per recommended item
-    and columns for user, item and score (or rank) under the usual names. It needs a table of test
-    items with columns user and item, among the sources or as ``qrels``. Lists are read like runs,
-    but equal scores are ties, and rows with score -inf are left out, because frameworks mark items
-    that are no candidates with this score.
+    A *list of recommendations*, as frameworks save it, has one row per recommended item and columns
+    for user, item and score (or rank) under the usual names. It needs a table of test items with
+    columns user and item, among the sources or as ``qrels``. Lists are read like runs, but equal
+    scores are ties, and rows with score -inf are left out: they mark items that are no candidates.
 
     Ranks must come from ranking *all* candidates. Ranks among sampled negatives can also be read,
     but everything computed from them is then wrong.
@@ -270,11 +266,10 @@ def read_sampled_ranks(
     scheme
         How the negatives were drawn, ``"without-replacement"`` or ``"with-replacement"``.
     zero_based
-        Whether sampled ranks count from 0, so that the best sampled rank is 0.
+        Whether the best sampled rank is 0.
     adaptive
-        Whether the negatives drawn for an instance decided how many were drawn (m). If None, the
-        column ``adaptive`` gives the answer or, without this column, a test of the sampled ranks
-        (see :class:`~sampledash.SampledRankSet`).
+        Whether the drawn negatives decided m. If None, the column ``adaptive`` or, without it, a
+        test of the sampled ranks tells (:class:`~sampledash.SampledRankSet`).
 
     Returns
     -------
@@ -383,10 +378,7 @@ def lacks(opened: Opened) -> tuple[bool, bool]:
 
 
 def _adaptive(part: Ranks, frame: pd.DataFrame) -> bool | None:
-    """Return the value in the column ``adaptive`` for one system; None without this column.
-
-    Raises an error if the column has both values for the system.
-    """
+    """Return the value in the column ``adaptive`` (None without it); refuse different values."""
     if "adaptive" not in frame:
         return None
     values = frame["adaptive"].to_numpy()

@@ -1,7 +1,6 @@
-"""Turn tables of every format into a common form: a frame with one row per rank.
+"""Turn every format into a common form: a frame with one row per rank, indexed by record number.
 
-The index of each row is the number of its record in the file, for error messages. Files hold ranks
-in one of two forms: one row per rank (long), or one column per system (wide).
+Files hold ranks in one of two forms: one row per rank (long), or one column per system (wide).
 """
 
 from __future__ import annotations
@@ -123,8 +122,7 @@ class Ranks:
     def with_number(self, role: str, given: int | None, *, agree: bool = False) -> Ranks:
         """Return the ranks with n or m in every row: as in the file or, if it has none, ``given``.
 
-        ``role`` is ``"n_candidates"`` for n and ``"negatives"`` for m. If ``agree`` is true, a file
-        with a number other than ``given`` is refused.
+        If ``agree`` is true, a file with a number other than ``given`` is refused.
         """
         (symbol, _, low, high), values = limits.NUMBERS[role], self.values(role)
         if given is not None:

@@ -50,9 +50,8 @@ def parse_rank_text(
     ----------
     text
         ``NAME: ranks`` for each system, on separate lines or separated by semicolons; or only the
-        ranks of one system; or a table with a header, as in :func:`read_rank_sets`. A separate line
-        or a part between semicolons may set ``n = ...``; a line with ``#`` in front may also be
-        ``# n: ...``.
+        ranks of one system; or a table with a header, as in :func:`read_rank_sets`. A line, or
+        a part between semicolons, may set ``n = ...`` or ``# n: ...``.
     n
         Number of candidates per instance, used only if the text does not give n.
     zero_based, instances, runs, systems
@@ -65,8 +64,7 @@ def parse_rank_text(
     Raises
     ------
     ReadError
-        A ``ValueError`` that names the system and the value; :func:`read_rank_sets` describes the
-        subclasses of this error.
+        A ``ValueError`` that names the system and the value; subclasses: :func:`read_rank_sets`.
 
     Examples
     --------
@@ -123,10 +121,7 @@ def _said(part: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
-    """Return the role and the value of each setting of n or m in ``part``.
-
-    The list is empty if ``part`` gives the ranks of a system named n or m, as in ``m: 3 17``.
-    """
+    """Return (role, value) of settings in ``part``; none if it gives ranks of a system n or m."""
     settings: list[tuple[str, str]] = []
     for role, sign, value in _said(part):
         symbol, what, *_ = NUMBERS[role]
@@ -332,10 +327,7 @@ def _weight(cell: str, place: str) -> float:
 def _by_rank(
     ranks: Floats | None, values: Floats, n: int, name: str, place: Callable[[int], str]
 ) -> Floats:
-    """Return the checked weights of the ranks 1..n, scaled to a maximum of 1.
-
-    ``values[i]`` is the weight of rank ``ranks[i]`` or, if ``ranks`` is None, of rank i + 1.
-    """
+    """Return the checked weights of 1..n, scaled to a maximum of 1; ``ranks`` None is 1..n."""
     if ranks is not None:
         off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
         if np.any(off):

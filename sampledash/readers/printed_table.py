@@ -108,11 +108,10 @@ def read_printed(text: str) -> PrintedTable:
     Parameters
     ----------
     text
-        A table whose cells are separated by ``&``, ``|``, tabs, semicolons, commas or spaces. Give
-        values as printed, because their digits tell how they were rounded. Bold, daggers and
-        ``± ...`` are dropped. Columns that are no known metric, and lines that are not a system
-        (Improv., p-value), are left out. A cell without a value is blank, a dash or N/A. A separate
-        line may set ``m = 99, n = 1000``.
+        Cells separated by ``&``, ``|``, tabs, semicolons, commas or spaces. Values are as printed:
+        their digits tell how they were rounded. Bold, daggers and ``± ...`` are dropped; columns
+        that are no known metric, and lines that are no system (Improv., p-value), are left out. A
+        cell without a value is blank, a dash or N/A. A line may set ``m = 99, n = 1000``.
 
     Raises
     ------
@@ -303,10 +302,9 @@ def compares(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Parting:
-    """The headings of a table's columns, and the separator at which lines are split into cells.
+    """The headings of a table's columns, systems first, and the separator of its cells.
 
-    The first column holds the names of the systems. ``mark`` is the separator; an empty ``mark``
-    stands for spaces. ``place`` is the number of the line of column names.
+    An empty ``mark`` stands for spaces. ``place`` is the number of the line of column names.
     """
 
     names: list[Heading]

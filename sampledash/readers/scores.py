@@ -38,10 +38,7 @@ class LeftOut(NamedTuple):
 
 
 def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[str, str]:
-    """Return the header of each role's column; refuse headers without some ``wanted`` role.
-
-    Roles are ``item``, ``score``, ``relevant`` and those of tables of ranks, such as ``instance``.
-    """
+    """Return the header of each role's column; refuse headers that lack a ``wanted`` role."""
     columns: dict[str, str] = {}
     for header in headers:
         role = bare(header)
@@ -60,10 +57,7 @@ def roles_of(headers: Sequence[str], wanted: Sequence[str], name: str) -> dict[s
 
 
 def refuse_cells(name: str, nan: int, blank: int, odd: int) -> None:
-    """Raise an error if the number of NaN scores, blank labels or invalid marks is not 0.
-
-    A mark is invalid (``odd``) if it says neither that an item is relevant nor that it is not.
-    """
+    """Raise an error if there are NaN scores, blank labels or marks other than yes and no."""
     if nan:
         raise ReadError(
             f"{name}: {nan:,} of the scores are NaN; give each item a number, nothing to a "
@@ -86,10 +80,7 @@ def refuse_twice(name: str, again: int, some: Sequence[Mapping[Any, Any]]) -> No
 
 
 def left_out(name: str, facts: Mapping[str, LeftOut]) -> list[str]:
-    """Return sentences on instances and items left out; refuse a system that cannot be ranked.
-
-    ``facts`` gives the numbers of each system.
-    """
+    """Return sentences on what is left out; refuse a system without anything to rank."""
     if not facts:
         raise ReadError(f"{name} holds no candidates: write a row for each, with its score")
     sentences = []
@@ -126,10 +117,9 @@ def digest_of(instance: Any, rank: int) -> int:
 def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
     """Return the place, counted from 0, of a relevant item among ``block`` tied items.
 
-    ``relevant`` is the number of relevant items among the tied items. Relevant items are numbered
-    from 0, and ``index`` is the number of this one. They are spread evenly over the ``block``
-    places, from a first place that the hash ``digest`` decides. Every place is equally likely for a
-    relevant item, so that mean metrics are unbiased.
+    The item is number ``index``, from 0, of ``relevant`` items. These are spread evenly, from a
+    first place that the hash ``digest`` decides. Every place is equally likely, so that means are
+    unbiased.
     """
     return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
@@ -146,8 +136,7 @@ def pairs_table(data: bytes, name: str) -> pd.DataFrame:
 def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
     """Return the columns of a table of scores, or None if the file is no table of scores.
 
-    If ``marked`` is true, a column ``relevant`` marks the relevant items; otherwise, another table
-    lists the relevant items.
+    If ``marked``, a column ``relevant`` marks relevant items; otherwise, another table lists them.
     """
     wanted = ("score", "relevant") if marked else ("score",)
     if (table := _table(data, name, wanted)) is None:
@@ -168,10 +157,7 @@ def score_table(data: bytes, name: str, *, marked: bool) -> pd.DataFrame | None:
 
 
 def _table(data: bytes, name: str, wanted: Sequence[str] | None) -> Any:
-    """Return a parsed table, or None for a numpy array.
-
-    If ``wanted`` is given, a file that cannot be parsed or has no wanted column gives None too.
-    """
+    """Return the parsed table; None for an array, or if no ``wanted`` column can be read."""
     kind = kind_of(data, name)
     if kind == "array":
         return None
@@ -287,8 +273,7 @@ def _scores(column: pd.Series[Any]) -> tuple[Any, Flags, Flags]:
         column = pd.to_numeric(column, errors="coerce")
         wrong = column.isna().to_numpy(bool) & ~empty & ~named
     if column.dtype.kind != "f":
-        # Replace whole numbers by their order (1 is the smallest), because different whole numbers
-        # beyond 2^53 may be equal as floats.
+        # Use the order of whole numbers, because different ones beyond 2^53 may be equal as floats.
         column = column.rank(method="dense")
     return column.to_numpy(np.float64, na_value=np.nan).copy(), empty, wrong
 
@@ -300,10 +285,7 @@ def _among(table: pd.DataFrame, pairs: pd.DataFrame) -> Flags:
 
 
 def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
-    """Return, for each row, its best possible rank, the number of other items tied with it, and n.
-
-    Rows must be sorted by user and, for each user, by increasing score.
-    """
+    """Return each row's best rank, number of tied others, and n; rows come by user and score."""
     size = np.arange(len(user))
     fresh = np.r_[True, user[1:] != user[:-1]]
     other = fresh | np.r_[True, score[1:] != score[:-1]]

@@ -118,8 +118,7 @@ def rows_of_text(
 ) -> pd.DataFrame:
     """Parse the records after the first ``skip`` lines of a text; if ``fast``, try pyarrow first.
 
-    ``holds`` gives the kind of content of each role's column. :func:`careful_frame` explains
-    ``exact``, ``second`` and ``rest``, and :func:`arrow_frame` explains ``skip`` and ``quoted``.
+    ``holds`` gives the content of each role; see :func:`careful_frame` and :func:`arrow_frame`.
     """
     data, merged = source.data or b"", "rank" in source.roles and "system" not in source.roles
     kinds: dict[Any, Holds | None] = {
@@ -145,13 +144,12 @@ def arrow_frame(
 ) -> pd.DataFrame | None:
     """Parse text with pyarrow, which is several times as fast as pandas.
 
-    Return None if a cell is blank or unusual, so that :func:`careful_frame` might give another
-    result or an error; the caller must then use :func:`careful_frame`.
+    Return None if a cell is blank or unusual: the caller must then use :func:`careful_frame`.
 
-    ``holds`` gives the kind of content of each column, or None for a column to skip. The first
-    ``skip`` lines, up to the header, are not parsed. If ``quoted`` is false, quotation marks are
-    ordinary characters. Numbers are returned as :func:`compact` arrays, text as categories, and
-    plain integer labels as integers.
+    ``holds`` gives the content of each column, or None for a column to skip. The first ``skip``
+    lines, up to the header, are not parsed. Without ``quoted``, quotation marks are ordinary
+    characters. Numbers are returned as :func:`compact` arrays, text as categories, plain integer
+    labels as integers.
     """
     wanted = {str(name): _ARROW[kind] for name, kind in holds.items() if kind is not None}
     numeric = {name for name, kind in wanted.items() if kind in (pa.int64(), pa.float64())}
@@ -208,10 +206,9 @@ def arrow_frame(
 
 
 def _filled(into: NDArray[Any], most: int, start: int, piece: NDArray[Any]) -> NDArray[Any]:
-    """Write a piece of a column into the column's array, at row ``start``, and return the array.
+    """Write a piece into a column's array, of ``most`` rows, at row ``start``; return the array.
 
-    The first call allocates an array for ``most`` rows. Joining all pieces at the end instead would
-    take twice the memory, which would not be returned to the operating system.
+    Joining pieces at the end would take twice the memory, which is not returned to the system.
     """
     kind = compact([piece]).dtype
     if not start:
@@ -230,8 +227,7 @@ def careful_frame(
 ) -> pd.DataFrame:
     """Parse text with pandas; columns whose role is in ``exact`` remain text. Errors name the line.
 
-    ``second`` is the first record after the header, and ``rest`` are the records after ``second``.
-    Both are used only to report errors.
+    ``second`` (the first record after the header) and ``rest`` (the next ones) serve only errors.
     """
     try:
         return pd.read_csv(
@@ -239,8 +235,7 @@ def careful_frame(
             sep=source.delimiter,
             header=0 if source.headed else None,
             names=list(range(len(source.headers))),
-            # Only blank cells become missing values. By default, "NA" would too, but a user may be
-            # called "NA".
+            # Only blank cells are missing values: by default, a user called "NA" would be too.
             keep_default_na=False,
             na_values=[""],
             dtype={i: str for i, role in enumerate(source.roles) if role in exact},

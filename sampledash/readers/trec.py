@@ -1,9 +1,8 @@
 """Read TREC files: runs (``qid Q0 docid rank score tag``) and qrels (``qid 0 docid rel``).
 
-A run ranks documents for queries, and qrels say which documents are relevant; together, they give
-true ranks. An option decides what happens to relevant items that a truncated run lacks. Frameworks
-for recommenders save the same fields under other names, as lists of recommendations (user, item,
-score) and test items (user, item).
+A run ranks documents for queries, and qrels name the relevant ones; an option decides about
+relevant items that a truncated run lacks. Lists of recommendations (user, item, score) and test
+items, as frameworks save them, have the same fields under other names.
 """
 
 from __future__ import annotations
@@ -90,9 +89,8 @@ _MEANS = (
 class Trec:
     """A parsed run or qrels: a frame with one row per line, whose columns are named by field.
 
-    Query, document and tag are categories, and the other fields are numbers. A list of
-    recommendations is stored as a run, and test items are stored as qrels; both have ``facts``,
-    which is None for TREC files. Equal scores in a list of recommendations are ties.
+    Query, document and tag are categories, the others numbers. A list of recommendations is a run,
+    and test items are qrels, with ``facts``; equal scores in a list are ties.
     """
 
     name: str
@@ -242,11 +240,10 @@ def _codes_in(index: pd.Index[Any], labels: pd.Series[Any]) -> Ints:
 
 
 def _ordered(run: pd.DataFrame, *, tied: bool) -> pd.DataFrame:
-    """Return the run sorted as by trec_eval, with new columns ``place``, ``ties`` and ``depth``.
+    """Return a run as sorted by trec_eval, with columns ``place`` (rank), ``ties`` and ``depth``.
 
-    The new columns hold each document's rank, the number of other documents tied with it, and the
-    number of documents that the system ranks for the query. If ``tied`` is true, documents of equal
-    score are tied, and share the best of their ranks; otherwise, document ids decide the order.
+    ``depth`` is the length of the list. If ``tied``, documents of equal score share the best of
+    their ranks, and ``ties`` counts the others; otherwise, document ids decide.
     """
     codes = (run[column].cat.codes.to_numpy() for column in ("document", "query", "tag"))
     document, *of_list = codes
@@ -291,8 +288,7 @@ def _facts(
     tied = int((np.r_[same, False] | np.r_[False, same]).sum())
     note = f"{counted(tied, 'document')} tied in score with another of the same query."
     notes = [_RULE, *[note] * bool(tied), *notes]
-    # Whether the rank column contradicts the score of a document and of the document before it.
-    # Equal scores contradict no order.
+    # Whether the rank column contradicts the scores of neighbours; equal scores contradict nothing.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
     doubt = (
@@ -383,11 +379,7 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
 
 
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
-    """Return the ranks of a run, and the number of missing items whose ranks were drawn.
-
-    Missing items are relevant items that the run lacks; they get ranks behind the ranked documents
-    of the query. If ``beyond`` is true, they are marked as beyond the list, and no rank is drawn.
-    """
+    """Return ranks, with missing relevant items behind the ranked ones, and how many were drawn."""
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
         row = items.iloc[i]

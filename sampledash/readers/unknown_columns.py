@@ -60,10 +60,7 @@ def is_index(source: Layout, i: int, cells: pd.Series[Any]) -> bool:
 
 
 def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> bool:
-    """Return whether columns of numbers are probably not ranks, as in a file ``date,price``.
-
-    ``ranks`` holds the indices of these columns.
-    """
+    """Return whether the columns ``ranks`` are probably no ranks, as in a file ``date,price``."""
     if any(source.roles):
         return False
     rest = [i for i, header in enumerate(source.headers) if header and i not in ranks]
@@ -76,9 +73,8 @@ def holds_no_ranks(source: Layout, cells: pd.DataFrame, ranks: list[int]) -> boo
 def refuse_merged(source: Layout, cells: pd.DataFrame, instance: pd.Categorical | None) -> None:
     """Refuse a column of text that may name systems, because they would be read as one system.
 
-    Systems usually share most instances, so a column is refused if an instance has several values
-    and more than half of all possible pairs of a value and an instance occur. Without instance
-    labels, a column with several values is refused if a value repeats.
+    Systems share most instances, so a column with several values is refused if more than half of
+    all pairs of a value and an instance occur or, without instance labels, if a value repeats.
     """
     for i, (header, role) in enumerate(zip(source.headers, source.roles, strict=True)):
         if role is None and i in cells and bare(header) not in NO_SYSTEMS and is_text(cells[i]):

@@ -82,8 +82,7 @@ NUMBERS: dict[str, tuple[str, str, int, int]] = {
 class ReadError(Refusal):
     """The ranks cannot be used as they are. The message names file, row, column and remedy.
 
-    ``ways`` maps the text of a button on a page to the options with which the page reads the file
-    again.
+    ``ways`` maps the text of a button on a page to the options with which to read again.
     """
 
     ways: Mapping[str, Mapping[str, Any]] = MappingProxyType({})

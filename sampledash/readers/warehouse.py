@@ -1,14 +1,12 @@
-"""Rank scored items, or count ranks, in tables too large for memory, in a database engine.
-
-The module writes Ibis expressions, which the engine runs.
+"""Rank scored items or count ranks in tables too large for memory: Ibis runs this in an engine.
 
 An engine is given by its Ibis URL: ``duckdb://`` (embedded; the default),
 ``duckdb://lake.db?memory_limit=1GiB``, ``pyspark://?spark.master=spark://host:7077``, ... A table
-is given as a Parquet file, a folder of Parquet files, which may be partitioned
+is a Parquet file, a folder of Parquet files, which may be partitioned
 (``system=A/part-0.parquet``), or the name of a table in the engine.
 
-Ranks are found without sorting by score: one join finds the score of each relevant item; a second
-join and an aggregation count the candidates with a better score and with an equal score.
+Nothing is sorted by score: one join finds the score of each relevant item; a second join and an
+aggregation count the candidates with a better score and with an equal score.
 """
 
 from __future__ import annotations
@@ -67,8 +65,7 @@ def connect(url: str = DUCKDB) -> Any:
     try:
         engine = _spark(url) if url.startswith("pyspark://") else ibis.connect(url)
         if engine.name == "duckdb":
-            # DuckDB writes data that exceed the memory to this folder. Every connection needs a
-            # folder of its own, because processes with the same folder would collide.
+            # DuckDB writes data that exceed memory to this folder, which processes cannot share.
             engine.scratch = Scratch()
             engine.raw_sql(f"SET temp_directory = '{engine.scratch.name}'")
     except ImportError as error:
@@ -84,10 +81,7 @@ def connect(url: str = DUCKDB) -> Any:
 
 
 def _spark(url: str) -> Any:
-    """Start Spark with the settings in a URL.
-
-    Ibis would start Spark first and change settings later, which is too late for most settings.
-    """
+    """Start Spark with the settings of a URL; Ibis sets them after the start, too late for most."""
     import ibis
     from pyspark.sql import SparkSession
 
@@ -125,10 +119,7 @@ def _told(name: str) -> Iterator[None]:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """Return the Parquet files below a folder, or a list of only ``path`` if it is a file.
-
-    Files and folders whose names begin with ``_`` or ``.`` are skipped.
-    """
+    """Return a file, or the Parquet files below a folder, except names that begin with _ or "."."""
     if not path.is_dir():
         return [path]
     if path.samefile("/"):
@@ -143,10 +134,7 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def opened(engine: Any, source: str) -> Table:
-    """Return the table in a Parquet file or a folder, or with the name ``source`` in the engine.
-
-    All files of a folder must be readable, and all must have the same known headers.
-    """
+    """Return the table of a Parquet file or folder (with the same headers), or of the engine."""
     path = Path(source)
     with _told(source):
         if not path.exists():
@@ -272,10 +260,7 @@ def candidates(scores: Table, relevant: Table | None = None, seen: Table | None 
 
 
 def _flagged(table: Table, pairs: Table, name: str) -> Table:
-    """Add a boolean column ``name``: whether the instance and item of a row are in ``pairs``.
-
-    Labels are compared as text if only one of the two tables has integers.
-    """
+    """Add column ``name``: is a row's pair in ``pairs``? Labels of unlike types compare as text."""
     pairs = pairs.distinct().mutate(flag=True)
     keys = []
     for key in KEYS[1:]:
@@ -333,8 +318,7 @@ def rank(candidates: Table) -> Table:
 def count(ranks: Table) -> Table:
     """Return a histogram: how many instances have each combination of system, n, rank and ties.
 
-    Rows of instances with several relevant items are not combined; each has the count that
-    ``ranks`` gives, or 1 if ``ranks`` has no counts.
+    Rows of instances with several relevant items are not combined; their count is 1 if not given.
     """
     import ibis
 
@@ -476,10 +460,7 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
 
 
 def _refuse_merged(table: Table, name: str) -> None:
-    """Refuse a table without a system column if a text column may name systems.
-
-    Without this check, the ranks of all systems would be counted as those of one system.
-    """
+    """Refuse text that may name systems if there is no system column: they would be merged."""
     roles = {header: role_of(header) for header in table.columns}
     for header, kind in table.schema().items() if "system" not in roles.values() else ():
         if roles[header] is None and kind.is_string() and bare(header) not in NO_SYSTEMS:
@@ -490,10 +471,7 @@ def _refuse_merged(table: Table, name: str) -> None:
 
 
 def count_ranks(engine: Any, source: str) -> Table:
-    """Return a table of ranks as a histogram (see :func:`count`).
-
-    Instance labels are kept only if some instance has several ranks.
-    """
+    """Return a histogram of ranks, with instance labels only if an instance has several ranks."""
     name = Path(source).name
     table = opened(engine, source)
     ranks = ranks_table(table, name)
@@ -517,10 +495,7 @@ def fetched(table: Table, name: str, most: int) -> Any:
 
 
 def folder(path: Path) -> bytes:
-    """Return a folder of Parquet files as the bytes of one file.
-
-    If a table of ranks has too many rows, equal rows are merged and counted.
-    """
+    """Return a folder of Parquet as the bytes of one file; too many ranks are reduced to counts."""
     parts_of(path)  # raises an error for a folder without a table, before an engine is started
     engine = connect()
     table = opened(engine, str(path))

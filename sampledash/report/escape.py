@@ -36,8 +36,7 @@ def one_line(text: str) -> str:
 
 
 def _hidden(character: str) -> bool:
-    # The categories are control characters, format characters (such as direction marks) and lone
-    # surrogates.
+    # Control characters, format characters (such as direction marks) and lone surrogates.
     return unicodedata.category(character) in ("Cc", "Cf", "Cs")
 
 
@@ -60,8 +59,7 @@ def markdown(text: str) -> str:
     >>> print(markdown("<b>A|B</b>, Recall@10"))
     &lt;b>A\|B&lt;/b>, Recall@10
     """
-    # The sign > has no special meaning in a table cell. It is not escaped, so that "better > worse"
-    # is also readable in the source of the table.
+    # The sign > needs no escape in a table cell, and "better > worse" is readable in the source.
     return _MARKDOWN.sub(r"\\\g<0>", html.escape(one_line(text), quote=False).replace("&gt;", ">"))
 
 

@@ -29,9 +29,8 @@ Reason = Literal["contradicted", "n", "m", "range", "adaptive"]
 def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
     """Return sentences on systems whose number of negatives m depends on the rank.
 
-    ``chance`` is the p-value of this dependence: the probability of data that show a dependence at
-    least as strong if m is independent of the rank. ``chance`` is None if the data say that the
-    drawn negatives decided m.
+    ``chance`` is the p-value of this dependence, or None if the data say that the drawn negatives
+    decided m.
     """
     if chance is None:
         return say.drawn_decided_m(systems)
@@ -39,19 +38,13 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
 
 
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
-    """Return a sentence with the estimates of each system under each of :data:`READINGS`.
-
-    ``READINGS`` holds the possible explanations of an m that depends on the rank.
-    """
+    """Return a sentence with each system's estimates under each explanation in :data:`READINGS`."""
     named = [(short_name(name), estimates) for name, estimates in values.items()]
     return say.by_reading(named, READINGS, method)
 
 
 def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[str]:
-    """Yield a warning if n differs between systems, and a warning if m does.
-
-    ``n`` and ``m`` map each system to its number of candidates and its number of negatives.
-    """
+    """Yield a warning for each of n and m (numbers by system) that differs between systems."""
     for symbol, sizes in {"n": n, "m": m}.items():
         low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         if sizes[low] != sizes[high]:
@@ -59,10 +52,9 @@ def unlike(metric: str, n: Mapping[str, int], m: Mapping[str, int]) -> Iterator[
 
 
 def told_apart(free: Sequence[Range], falling: Sequence[Range | None]) -> str:
-    """Return a key of :data:`VERDICTS`: do the ranges decide the order of every pair of systems?
+    """Return a key of :data:`VERDICTS`: do the ranges of differences decide the order of each pair?
 
-    ``free`` and ``falling`` hold, for each pair, the range of the difference of a metric: without
-    an assumption, and if no rank is more frequent than a better rank.
+    ``falling`` assumes that no rank is more frequent than a better rank; ``free`` assumes nothing.
     """
     if decided(free) == len(free):
         return "decided"
@@ -79,9 +71,8 @@ def sentence(
 ) -> str:
     """Return the headline of a page of estimates, in at most 25 words.
 
-    ``word`` is a key of :data:`VERDICTS`. ``values`` are the estimates of the metric of each system
-    by ``method``. ``range_of_first`` is the range of the metric of the first system, which is used
-    only if there is a single system.
+    ``word`` is a key of :data:`VERDICTS`; ``values`` are estimates by ``method``, one per system;
+    ``range_of_first`` is used for a single system only.
     """
     if len(systems) == 1:
         estimate = say.estimated(method, values[0])
@@ -101,11 +92,7 @@ def span(low: float, high: float) -> str:
 
 
 def best_gamma(table: pd.DataFrame, metric: str) -> str:
-    """Return a sentence that compares the γ of smallest error with γ = 1/|D|.
-
-    γ is the weight of the variance in a correction, and |D| is the number of instances. ``table``
-    has a row per γ; its first row is for γ = 1/|D|.
-    """
+    """Return a sentence that compares the γ of smallest error with γ = 1/|D|, the first row."""
     return say.best_gamma(metric, table.iloc[int(table["mse"].argmin())], table.iloc[0])
 
 

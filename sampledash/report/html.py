@@ -99,10 +99,7 @@ def exact_report(
     tables: Mapping[str, pd.DataFrame],
     k: int,
 ) -> str:
-    """Return the HTML of a report on ranks, some of which are only known to be larger than ``k``.
-
-    Metrics with a cutoff up to ``k`` are exact; the tables give ranges of other metrics.
-    """
+    """Return an HTML report on ranks of which some are only known to be larger than ``k``."""
     title = f"Exact metrics of {one_line(source) or 'ranks'}"
     parts = [
         f"<h1>{html_text(title)}</h1>",

@@ -61,19 +61,14 @@ def short_count(value: float) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return the text with non-breaking spaces before percent signs and around equals signs.
-
-    A browser then breaks no line between a number and its sign.
-    """
+    """Return the text with non-breaking spaces before percent signs and around equals signs."""
     return text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
 
 
 def rounded(value: float, *, chance: bool = False) -> tuple[str, str]:
-    """Return a sign and a share in percent with two decimals.
+    """Return a share in percent with two decimals, after ``<`` or ``>`` if rounding would mislead.
 
-    The sign is ``<`` or ``>`` if rounding would mislead, and otherwise empty. A share other than 0
-    is never written as 0, and a share other than 1 is never written as 1. If ``chance`` is true,
-    ``value`` is a probability, and not even 0 and 1 are written as 0 and 1.
+    Only exactly 0 and 1 are written as 0 and 1; with ``chance`` (a probability), not even these.
 
     Examples
     --------

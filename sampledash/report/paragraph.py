@@ -158,10 +158,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
 
 
 def _means(f: Pairs, means: Floats) -> list[tuple[str, list[tuple[float, str]], int]]:
-    """Return each metric's name, its (mean, system) pairs, and the number of tied best systems.
-
-    The pairs are sorted by decreasing mean.
-    """
+    """Return each metric's name, its (mean, system) pairs, best first, and how many are best."""
     table = []
     for metric, column in zip(f.metrics, means.T, strict=True):
         values = [(column[i], f.systems[i]) for i in np.argsort(-column, kind="stable")]

@@ -87,9 +87,8 @@ def sentence_of_many(
     right_from: int | None,
     m_max: int,
 ) -> str:
-    """Return the verdict on a metric and many pairs of systems, in at most 25 words.
+    """Return the verdict on many pairs of systems, in at most 25 words: the worst pair and a count.
 
-    It gives the verdict on the worst pair, and how many pairs have the same state, such as wrong.
     ``worst`` is the row of the worst pair; ``states`` counts the pairs in each state;
     ``right_from`` is None if some pair is not in its true order at ``m_max``.
     """
@@ -136,10 +135,7 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
 
 
 def other_metrics(findings: Pairs, x: int) -> str:
-    """Return sentences on the metrics other than metric ``x``, such as ``Also wrong: NDCG.``.
-
-    Metrics are grouped by the worst state, such as wrong, of any pair of systems.
-    """
+    """Return the worst state of every metric other than metric ``x``: ``Also wrong: NDCG.``."""
     worst, sentences = findings.states.min(axis=1), []
     for code, state in enumerate(CODES):
         names = [str(findings.metrics[y]) for y in np.flatnonzero(worst == code) if y != x]

@@ -79,9 +79,8 @@ _SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 class Column(NamedTuple):
     """A column of a table as it is printed, not yet escaped for Markdown, LaTeX or HTML.
 
-    ``header`` includes the unit. ``ours`` is true if sampledash chose the header, not a user.
-    ``number`` is true if the column holds numbers. In ``cells``, numbers have a plain minus sign,
-    and a missing value is an empty string.
+    ``header`` includes the unit; ``ours`` is true if sampledash chose it, not a user. In ``cells``,
+    numbers have a plain minus sign, and a missing value is ``""``.
     """
 
     name: str
@@ -122,10 +121,7 @@ def as_csv(table: pd.DataFrame) -> str:
 
 
 def ranks_table(sets: Sequence[RankSet]) -> pd.DataFrame:
-    """Return ranks as a table that :func:`read_rank_sets` can read, with one row per rank.
-
-    Columns with only default values, such as 0 ties or a count of 1, are left out.
-    """
+    """Return ranks as a table for :func:`read_rank_sets`, without columns of default values."""
     parts = []
     for ranks in sets:
         pairs = zip(ranks.ranks.tolist(), ranks.beyond.tolist(), strict=True)
@@ -156,8 +152,7 @@ def _guarded(value: Any) -> str:
 
 
 def _field(text: str) -> str:
-    # The csv module is not used: in some versions of Python, it leaves a lone carriage return
-    # unquoted.
+    # The csv module would, in some versions of Python, leave a lone carriage return unquoted.
     plain = text == text.strip() and not any(c in text for c in ',"\n\r')
     return text if plain else '"' + text.replace('"', '""') + '"'
 
@@ -165,9 +160,8 @@ def _field(text: str) -> str:
 def printed(table: pd.DataFrame) -> list[Column]:
     """Return the columns of a table as rounded text, such as shares in percent with two decimals.
 
-    The names of sampledash's own columns decide how they are printed. Numbers in another column are
-    printed as shares if no absolute value exceeds 1, otherwise as whole numbers or with two
-    decimals.
+    Sampledash's own columns are printed as their names require, other numbers as shares if no
+    absolute value exceeds 1, else as whole numbers or with two decimals.
     """
     columns = columns_of(table)
     names, made = {name for name, _ in columns}, []
@@ -243,8 +237,7 @@ def as_markdown(table: pd.DataFrame) -> str:
     """Write a table as a Markdown pipe table, rounded for print; missing values are en dashes."""
     columns = []
     for column in printed(table):
-        # Columns of numbers are not escaped, because an escaped "<" is hard to read in the Markdown
-        # source.
+        # Numbers are not escaped, because an escaped "<" is hard to read in the Markdown source.
         cells = column.cells if column.number else map(escape.markdown, column.cells)
         head, cells = escape.markdown(column.header), [cell or "–" for cell in cells]
         width = max(3, *map(len, (head, *cells)))

@@ -48,10 +48,7 @@ def on_one_line(text: str) -> str:
 
 
 def texts(file: Path) -> Mapping[str, str]:
-    """Return the texts in a file by name.
-
-    The file consists of blocks ``[name] text``, in which all lines but the first are indented.
-    """
+    """Return texts by name from blocks ``[name] text`` of a file; wrapped lines are indented."""
     blocks = re.split(r"\n(?=\[)", file.read_text(encoding="utf-8").strip())
     lines = (re.sub(r"\n +", " ", block.removeprefix("[")).split("] ", 1) for block in blocks)
     return {name: text for name, text in lines}
@@ -64,10 +61,7 @@ def template(file: Path, **names: Any) -> Template:
 
 @cache
 def inline(text: str, **names: Any) -> Template:
-    """Return the template of ``text``; ``names`` are further filters and constants for it.
-
-    Undefined names in the template raise an error.
-    """
+    """Return a template, with filters and constants ``names``; undefined names raise an error."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)

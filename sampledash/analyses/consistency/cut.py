@@ -22,10 +22,7 @@ from sampledash.report.numbers import bare_points, p_value, points
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of each system (its mean metric, or a range that contains the mean), and tests.
-
-    The significance tests cover only metrics whose mean is known exactly for every system.
-    """
+    """Exact means or ranges of means, and tests of the metrics with exact means of all systems."""
 
     means: pd.DataFrame  # columns: metric, system, exact (NaN if unknown), low, high
     # Columns: metric, better, worse, difference, interval, p, p_holm, paired.

@@ -42,18 +42,12 @@ class Priced:
         return {name: _mean_root(x["rmse"]) for name, x in self.by_design(budget).items()}
 
     def by_design(self, budget: int) -> dict[str, pd.DataFrame]:
-        """Return a table with a row per system, for each design that can evaluate an instance.
-
-        Designs for which the ``budget`` is too small for a single instance are left out.
-        """
+        """Return a table for each design that the ``budget`` allows, with a row per system."""
         errors = self.by_price[budget].errors.dropna()
         return {str(name): rows for name, rows in errors.groupby("design", sort=False)}
 
     def reached(self, budget: int, design: str, column: str) -> float:
-        """Return the mean over systems of a column in the table of a design.
-
-        The column ``"instances"`` counts evaluated instances, ``"scores"`` computed scores.
-        """
+        """Return the mean over systems of a column: evaluated "instances" or computed "scores"."""
         return float(self.by_design(budget)[design][column].mean())
 
 
@@ -90,8 +84,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     for done, price in enumerate(budgets):
         if progress:
             progress(done / len(budgets))
-        # Above the largest budget of the slider, there are no corrected designs, because each fit
-        # of a correction would take seconds.
+        # Above the largest budget of the slider, each fit of a correction would take seconds.
         names = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
 
         def make(price: int = price, names: tuple[str, ...] = names) -> Designs:
@@ -130,10 +123,7 @@ def _instances(focus: Focus) -> int:
 
 
 def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a table of the designs to show, and a table to download.
-
-    The table to show has a row for every design at every budget.
-    """
+    """Return a table of all designs at this budget to show, and a table to download."""
     errors, orders = priced.by_price[budget]
     better, worse = focus.ordered(focus.pair)
     marked = orders[(orders["better"] == better) & (orders["worse"] == worse)]
@@ -206,8 +196,7 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     notes = names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
     now = priced.error(budget)
     for name, color in zip(names, colors, strict=True):
-        # A logarithmic axis cannot show an error of 0. The dot of a design without error (or
-        # without a result at this budget) is therefore put below the visible range.
+        # A logarithmic axis cannot show an error of 0: the dot is put below the visible range.
         off = 100 * now.get(BEST if name == ORDER else name, 0.0) or low / 10
         marker = {"color": color, "size": 9}
         data.append(theme.dots([budget], [off], marker, name="", hoverinfo="skip"))

@@ -53,10 +53,7 @@ def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
 
 
 def rank_edges(largest: int, *, top: bool) -> Ints:
-    """Return the last rank of each bar of a histogram over the ranks 1..largest.
-
-    There are at most 20 bars, all of equal width except the last. If ``top``, the bars cover ranks
-    up to 200 only: rank 1, rank 2, rank 3, ranks 4 to 5, and so on.
+    """Return the last ranks of a histogram's bars: up to 20 bars or, if ``top``, ranks up to 200.
 
     Examples
     --------
@@ -90,9 +87,9 @@ def curves(
     """Draw the expected sampled metric of each system over m.
 
     Figures 2 and 6 of Krichene & Rendle are such pictures. ``means`` has shape (m_values, systems).
-    Dashed lines show the ``exact`` metric of each system; NaN is not drawn. A vertical line marks
-    the current m, ``at``. Triangles mark ``flips``, the m at which the order of a pair changes. The
-    ranges of m in ``wrong`` (first m, last m), in which this order is wrong, are shaded.
+    Dashed lines show the ``exact`` metrics; NaN is not drawn. A vertical line marks m = ``at``,
+    triangles mark ``flips``, the m at which a pair changes order, and shading marks the ranges of m
+    (first, last) in which this order is ``wrong``.
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
@@ -125,20 +122,14 @@ def _over(
     names: Sequence[dict[str, Any]] = (),
     shapes: Sequence[dict[str, Any]] = (),
 ) -> theme.Picture:
-    """Return a figure of ``data`` over m = 1..``last``, with marks for the order of a pair.
-
-    A vertical line marks the current m, ``at``. The ranges of m in ``wrong``, in which the order is
-    wrong, are shaded. Triangles mark ``flips``, the m at which the order changes; if there are more
-    than ``MOST_FLIPS``, only the last is marked.
-    """
+    """Return a figure of ``data`` over m, with marks for a pair as in :func:`curves`."""
     c = theme.look(dark)
     pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
     shaded = [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in wrong]
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
     ticks, marks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
-        # So that labels do not overlap, a triangle is labelled with its m only if the next triangle
-        # is far enough to the right.
+        # A triangle is labelled with its m only if the next triangle is far enough to the right.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
         marks.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
@@ -158,11 +149,7 @@ def _over(
 def curve(
     focus: Focus, view: str, systems: list[int] | None = None, *, dark: bool
 ) -> theme.Picture:
-    """Draw the metric in focus over m, in one of ``VIEWS``.
-
-    The view ``DIFFERENCE`` shows the marked pair, which the user chose; the other views show
-    ``systems``.
-    """
+    """Draw the metric in focus over m: of the marked pair if ``DIFFERENCE``, else ``systems``."""
     systems = focus.result.drawn(focus.pair) if systems is None else systems
     if view == DIFFERENCE:
         return difference(focus, dark=dark)
@@ -172,12 +159,7 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
-    """Return, for metric number ``x``: the m to draw, sampled means, flips, and wrong ranges.
-
-    The expected sampled means of all systems have shape (m, systems). Flips are the m at which the
-    order of the marked pair changes. Wrong ranges are the ranges (first m, last m) in which this
-    order is wrong.
-    """
+    """Return m to draw, means (m, systems), and the marked pair's flips and wrong ranges of m."""
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
     i, j, truth = r.truths[x][focus.pair]
@@ -190,10 +172,7 @@ def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[i
 
 
 def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
-    """Draw metric number ``x`` of ``systems`` over m.
-
-    Triangles mark the m at which the marked pair, which the user chose, changes order.
-    """
+    """Draw metric number ``x`` of ``systems`` over m, and the flips of the marked pair."""
     r = focus.result
     i, j, _ = r.truths[x][focus.pair]
     exact = r.exact[systems, x]
@@ -216,10 +195,7 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def difference(focus: Focus, *, dark: bool) -> theme.Picture:
-    """Draw over m the difference of the marked pair's expected sampled metrics, better − worse.
-
-    "Better" refers to the exact metric, so the sampled order is wrong where the curve is below 0.
-    """
+    """Draw over m the marked pair's expected difference, better − worse by the exact metric."""
     r, x, c = focus.result, focus.x, theme.look(dark)
     i, j, truth = r.truths[x][focus.pair]
     grid, means, flips, wrong = _over_m(focus, x)
@@ -281,10 +257,7 @@ def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
-    """Return one legend for all pictures of the page, as HTML: a coloured stroke for each system.
-
-    The legend also states ``more``, the number of systems that are not drawn.
-    """
+    """Return one legend for all pictures as HTML, with ``more``, the number of those not drawn."""
     strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
     parts = []
     for place, system in enumerate(systems):
@@ -299,10 +272,7 @@ def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
 
 
 def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
-    """Draw a tile with the verdict on each of ``pairs`` by each metric.
-
-    The tile of the metric and pair in ``focus`` is marked.
-    """
+    """Draw a tile for each of ``pairs`` and each metric; the tile in ``focus`` is marked."""
     r = focus.result
     rows = [row for x in range(len(r.metrics)) for row in r.rows(x, pairs)]
     names = [pair_name(*r.names(pair)) for pair in pairs]
@@ -327,8 +297,8 @@ def tiles(
     """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
 
     ``verdict`` has an entry per tile: all ``pairs`` by the first metric, then by the second, and so
-    on. In an entry, ``pair`` is the number that a click on the tile reports; ``right_from`` is the
-    m from which the order is right, or None. ``focus`` is the (column, row) of the marked tile.
+    on. ``pair`` is the number that a click on the tile reports, ``right_from`` the m from which the
+    order is right, or None. ``focus`` is the (column, row) of the marked tile.
     """
     c = theme.look(dark)
     metrics = list(dict.fromkeys(row["metric"] for row in verdict))
@@ -392,10 +362,9 @@ def pair_name(first: str, second: str) -> str:
 def distribution(
     edges: Ints, systems: Sequence[str], shares: Floats, *, dark: bool = False
 ) -> go.Figure:
-    """Draw the share of the relevant items that lie in each range of ranks, as a bar per system.
+    """Draw the share of relevant items in each range of ranks (Krichene & Rendle, Figure 5).
 
-    Figure 5 of Krichene & Rendle is such a picture. ``edges`` are the last ranks of the ranges;
-    ``shares`` has shape (edges, systems).
+    ``edges`` are the last ranks of the ranges; ``shares`` has shape (edges, systems).
     """
     stretch = zip(np.r_[1, edges[:-1] + 1], edges, strict=True)
     labels = [f"{count(a)}-{count(b)}" if a < b else count(b) for a, b in stretch]
@@ -432,8 +401,7 @@ def chances(
 ) -> go.Figure:
     """Draw, as a dot, the chance that one sampled run shows the true order, for each pair.
 
-    The dots assume that each system draws its own negatives. Bars show the range of this chance
-    (``low`` to ``high``) if both systems share the negatives.
+    Bars show the range of this chance, ``low`` to ``high``, if both systems share the negatives.
     """
     c = theme.look(dark)
     bars = _ranges(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives")
@@ -444,10 +412,7 @@ def chances(
 
 
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Draw the exact difference of each pair with its bootstrap interval over the instances.
-
-    ``rows`` are rows of the table that ``comparison.significance`` returns. A line marks 0.
-    """
+    """Draw each pair's exact difference and interval, from rows of ``comparison.significance``."""
     c, difference = theme.look(dark), rows["difference"].tolist()
     pairs = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
     low, high = np.array(rows["interval"].tolist()).T
@@ -504,14 +469,12 @@ def chance_over_m(
 ) -> go.Figure:
     """Draw over m the chance that one sampled run shows the true order, a line for each pair.
 
-    ``series`` maps the name of a pair to its chances at ``m_values``; a chance of NaN is skipped.
-    A vertical line marks the current m, ``at``. A horizontal line marks the wanted chance,
-    ``target``.
+    ``series`` maps the name of a pair to its chances at ``m_values``; NaN is skipped. Lines mark
+    the current m, ``at``, and the wanted chance, ``target``.
     """
     c, data = theme.look(dark), []
     for place, (name, y) in enumerate(series.items()):
-        # Colours stand for systems, so the lines of pairs differ in dash pattern instead, and the
-        # line of the first pair is darker and thicker.
+        # Colours stand for systems, so the lines of pairs differ in dash pattern instead.
         line = {"color": c.muted if place else c.ink, "width": 1.8 if place else 3}
         line |= {"dash": _PAIR_DASH[place % len(_PAIR_DASH)]}
         style = {"mode": "lines+markers", "marker": {"size": 5}, "connectgaps": True}
@@ -535,8 +498,7 @@ def chance_over_m(
 class MeanLaw:
     """Distribution of a system's mean metric in one run.
 
-    If ``values`` and ``mass`` are given, the distribution is discrete, and ``mass`` holds the
-    probabilities of ``values``. If both are None, the distribution is normal.
+    If ``values`` and their probabilities ``mass`` are None, the distribution is normal.
     """
 
     mean: float
@@ -602,10 +564,7 @@ def histogram(
 
 
 def bin_edges(values: Floats, law: MeanLaw) -> Floats:
-    """Return the edges of a histogram's bars, all of equal width, for the means in ``values``.
-
-    If the possible values of the mean are equally spaced, the edges lie between these values.
-    """
+    """Return edges of equally wide bars, between the possible means if these are equally spaced."""
     low = min(float(values.min(initial=law.mean)), law.mean - 4 * law.std)
     high = max(float(values.max(initial=law.mean)), law.mean + 4 * law.std)
     if high - low < 1e-9:

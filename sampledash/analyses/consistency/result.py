@@ -62,10 +62,7 @@ class Question:
 
     @property
     def fits(self) -> bool:
-        """Whether results must be computed anew at each m, for example by fitting a correction.
-
-        If so, only a few values of m are examined.
-        """
+        """Whether only a few m are examined, because each m needs a new fit or the like."""
         return self.protocol.anew
 
     @property
@@ -93,10 +90,7 @@ class Question:
 
     @remembered
     def verdict_at(self, m: int) -> dict[str, list[Any]]:
-        """Return the columns of a table with the verdict on each pair at this m.
-
-        The table has a row for each pair by the first metric, then by the second, and so on.
-        """
+        """Return the columns of the verdict on each pair at this m, metric by metric."""
         q = self.metrics, self.sets, m, self.protocol
         return verdict_at_m(self.orders(), *q, self.exact())
 
@@ -136,8 +130,7 @@ class Result(Pairs):
     def flips(self, pairs: Sequence[int], every: Mapping[str, Orders]) -> pd.DataFrame:
         """Return a table of flips, the m at which a pair's sampled order changes.
 
-        The table has a row for each metric, pair and correction. ``every`` maps the name of each
-        correction to the orders with this correction.
+        ``every`` maps the name of each correction to the orders with this correction.
         """
         rows = []
         for x, metric in enumerate(self.metrics):
@@ -223,10 +216,7 @@ class Focus:
         return self.result.question.shared
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a table in the order of ``pairs``.
-
-        The columns ``better`` and ``worse`` of the table name the systems of a pair.
-        """
+        """Return rows of a table, with columns ``better`` and ``worse``, in order of ``pairs``."""
         named = list(map(frozenset, zip(table["better"], table["worse"], strict=True)))
         names = (frozenset(self.result.names(pair)) for pair in self.pairs)
         return table.iloc[[named.index(pair) for pair in names]]
@@ -245,10 +235,7 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return for each pair its test, and the chance that another run shows its true order.
-
-        The other run draws new instances and new negatives.
-        """
+        """Return each pair's test, and chance of true order with new instances and negatives."""
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
         both = self.tests(progress).merge(again, on=["better", "worse"])
@@ -266,9 +253,8 @@ class Focus:
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
         """Return some values of m, and for each pair the chances of the true order at these m.
 
-        For the first ``MOST_OVER_M`` pairs, the values include the m from which the pair's chance
-        is at least ``probability``, and the m before it. At these two m, the chances of other pairs
-        may be NaN.
+        For the first ``MOST_OVER_M`` pairs, they include the m from which the chance is at least
+        ``probability``, and the m before it; there, the chances of other pairs may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
         picked = np.unique(np.geomspace(1, len(known), 12).round().astype(int)) - 1
@@ -293,20 +279,14 @@ class Focus:
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return for each pair how many negatives, and how many instances, are needed.
-
-        With either number, one run shows the true order of the pair with this ``probability``.
-        """
+        """Return how many negatives, or instances, each pair needs for this chance in one run."""
         q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
         negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
         instances = instances_needed(*about, q.m, probability, **q.options)
         return negatives.merge(instances, on=["better", "worse"])
 
     def plan(self, probability: float) -> pd.DataFrame:
-        """Return a table of how many negatives, and how many instances, each metric and pair needs.
-
-        With either number, one run shows the true order of the pair with this ``probability``.
-        """
+        """Return a table of :meth:`needed` negatives and instances by metric and pair."""
         correction = str(self.result.question.protocol.correction)
         tables = [
             replace(self, x=x).needed(probability).assign(metric=str(metric))
@@ -341,7 +321,7 @@ class Focus:
     def seen(self, values: Floats) -> pd.DataFrame:
         """Return the share of simulated runs with the true order, and its exact chance, by pair.
 
-        ``values`` holds the mean metrics in each simulated run: shape (systems, runs, metrics).
+        ``values`` is as in :meth:`runs`.
         """
         rows, r, of = [], self.result, dict(zip(self.systems, values, strict=True))
         for x, metric in enumerate(r.metrics):

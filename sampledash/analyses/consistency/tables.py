@@ -12,16 +12,14 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.escape import escaped, system_name
 from sampledash.report.numbers import bare_points, count, in_runs, p_value, percent, plus_minus
 
-# Number of a pair -> bounds of the chance that one run shows its true order, if both systems are
-# ranked against the same negatives.
+# Number of a pair -> bounds of the chance of its true order if both systems share the negatives.
 Bounds = Mapping[int, tuple[float, float]]
 
 
 def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
     """Return a table of the chance that one run shows the true order, by pair and metric.
 
-    The column of the metric in focus comes first. If there are ``bounds`` of these chances for
-    systems that share negatives, the next column shows them.
+    The metric in focus comes first, then the ``bounds`` of its chances if negatives are shared.
     """
     r, x = focus.result, focus.x
     columns = {"Pair": [r.label(pair, system_name) for pair in pairs]}
@@ -35,11 +33,7 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 
 
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Return the chance that one run shows the true order, unrounded, for every pair and metric.
-
-    The columns ``low`` and ``high`` hold the ``bounds``, or NaN in rows without bounds. If there
-    are no bounds at all, the table does not have these columns.
-    """
+    """Return the unrounded chance of the true order by pair and metric, with any ``bounds``."""
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
     if bounds:
@@ -50,10 +44,7 @@ def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
 
 
 def significance(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of each pair's exact difference, with bootstrap interval and p-values.
-
-    The column ``Redrawn`` is the chance that a run with other instances shows the true order.
-    """
+    """Return a table of each pair's exact difference, bootstrap interval and p-values."""
     columns = {
         "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),
         "Difference, points": tests["difference"].map(bare_points),
@@ -68,9 +59,7 @@ def significance(tests: pd.DataFrame) -> pd.DataFrame:
 def plan(focus: Focus, needed: pd.DataFrame, probability: float) -> pd.DataFrame:
     """Return a table with a row per pair: negatives or instances needed, and the current chance.
 
-    With the needed number of negatives, or with the needed number of instances at the current m,
-    one run shows the true order of the pair with this ``probability``. ``needed`` is the result of
-    ``focus.needed``.
+    With either number from ``needed``, one run shows the true order with this ``probability``.
     """
     r = focus.result
     columns = {
@@ -89,10 +78,7 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
-    """Return a table of each system's sampled mean ± standard deviation, simulated and exact.
-
-    The simulated values are taken over ``made`` runs. The rows of ``metric`` come first.
-    """
+    """Return each system's mean ± standard deviation, over ``made`` simulated runs and exact."""
     rows = first(table, metric)
     columns = {
         "Metric": rows["metric"],
@@ -104,10 +90,7 @@ def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a table of the share of simulated runs that show the true order of each pair.
-
-    Beside the share stands the exact chance of the true order. The rows of ``metric`` come first.
-    """
+    """Return each pair's share of simulated runs with the true order, and its exact chance."""
     rows = first(table, metric)
     # The share of a tied pair is NaN, because a tied pair has no true order.
     sign = rows["share_of_runs"].isna().map({True: " = ", False: " > "})
@@ -123,8 +106,7 @@ def orders(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFrame:
     """Return a table of exact and sampled means of the systems, with at most ``most`` rows.
 
-    The metric in focus comes first, then other metrics as long as there is room. Tables 1-3 of
-    Krichene & Rendle are such tables.
+    The metric in focus comes first. Tables 1-3 of Krichene & Rendle are such tables.
     """
     r, size = focus.result, len(focus.result.systems)
     order = [focus.x, *(y for y in range(len(r.metrics)) if y != focus.x)]
@@ -140,10 +122,7 @@ def means(focus: Focus, table: pd.DataFrame, what: str, most: int) -> pd.DataFra
 
 
 def flips(focus: Focus, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of the m at which the sampled order of each pair changes.
-
-    The metric in focus and the marked pair come first.
-    """
+    """Return the m at which the order of each pair changes; metric and pair in focus come first."""
     first_system, second_system = focus.result.names(focus.pair)
     marked = (table["first"] == first_system) & (table["second"] == second_system)
     rows = table.iloc[np.lexsort((~marked, table["metric"] != str(focus.metric)))]

@@ -44,8 +44,7 @@ def flip_list(text: str) -> str:
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
     """Return the text of a pair's tile: sign, state, and the m from which its order is right.
 
-    If ``right_from`` is None, the text says "not by ``m_max``": at the largest m that was examined,
-    the order is not right. The text of a ``narrow`` tile has only sign and m.
+    If ``right_from`` is None, the text says "not by ``m_max``". A ``narrow`` tile has no state.
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 
@@ -53,8 +52,7 @@ def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False
 def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
     """Return which system has most relevant items at the first ranks, and which at the last ranks.
 
-    Ranks are grouped into ranges, and ``edges`` holds the last rank of each range. ``shares`` has
-    shape (ranges, systems): the share of a system's relevant items whose rank is in the range.
+    ``edges`` holds the last rank of each range; ``shares`` has shape (ranges, systems).
     """
     ranks = span(1, edges[0]), span(edges[-2] + 1, edges[-1])
     best = [(systems[int(np.argmax(row))], float(row.max())) for row in (shares[0], shares[-1])]
@@ -64,8 +62,7 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
     """Return a sentence on whether repeated runs show the same order, be it right or wrong.
 
-    Runs are taken to show the same order if the means of every two systems differ by more than
-    three times the largest of the standard deviations ``stds``.
+    They do if every two means differ by more than three times the largest of ``stds``.
     """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
@@ -73,10 +70,7 @@ def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
 
 
 def formula(metric: str, m: int, size: float) -> list[str]:
-    """Return the definition of consistency (eq. 14 of Krichene and Rendle) as TeX, in three parts.
-
-    The last part holds the page's numbers: metric, number of instances |D| = ``size``, and m.
-    """
+    """Return the definition of consistency (eq. 14 of Krichene and Rendle) as TeX, in 3 parts."""
     mean = r"\frac{1}{|D|}\sum_{x \in D} M(%s)"
     exact = " > ".join(mean % f"R({name},x)" for name in "AB")
     sampled = " > ".join(r"E\Big[" + mean % rf"\tilde R({name},x)" + r"\Big]" for name in "AB")
@@ -90,8 +84,7 @@ def formula(metric: str, m: int, size: float) -> list[str]:
 def one_run(better: str, worse: str, drawn: str, chance: float, low: float, high: float) -> str:
     """Return a sentence on the chance that one evaluation shows the true order of a pair.
 
-    ``low`` and ``high`` are bounds of the chance if both systems share the negatives, or NaN if
-    the bounds are unknown.
+    ``low`` and ``high`` bound the chance if negatives are shared, or are NaN.
     """
     shared = (low, high) if math.isfinite(low) else None
     return say.one_run(better, worse, drawn, chance, shared)
@@ -103,11 +96,7 @@ def tied(focus: Focus) -> str:
 
 
 def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
-    """Return a sentence on whether a pair's exact difference is significant.
-
-    ``tests`` is the table of significance tests, which resample the instances. ``place`` is the
-    index of the pair in ``focus.pairs``.
-    """
+    """Return a sentence on whether the difference of pair number ``place`` is significant."""
     row, names = focus.rows(tests).iloc[place], focus.ordered(focus.pairs[place], system_name)
     if place == 0 and focus.tied:
         return tied(focus)
@@ -117,10 +106,7 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """Return how many pairs have no significant difference, and a sentence on one pair.
-
-    This pair is the one with the largest p-value.
-    """
+    """Return how many differences are not significant, and a sentence on the largest p-value."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)

@@ -22,11 +22,9 @@ from sampledash.readers.files import example
 from sampledash.report.numbers import count, gamma, short_count
 from sampledash.types import Floats, Ints
 
-# Number of dots on the curve of corrected values; on the logarithmic axis, more dots would touch
-# each other.
+# Number of dots on the curve of a vector; on the logarithmic axis, more dots would touch.
 _DOTS = 20
-# Smallest bias or standard deviation that ``tradeoff`` draws, in percent: smaller values would
-# stretch the logarithmic axis.
+# Smallest value that ``tradeoff`` draws, in percent: others would stretch the logarithmic axis.
 _FLOOR = 1e-3
 
 
@@ -42,8 +40,7 @@ def expectation(
 ) -> theme.Picture:
     """Draw every corrected metric's expected value over the true rank, and the exact metric.
 
-    Figure 4 of Krichene & Rendle is such a picture. ``focus`` is the correction whose vector the
-    user exports; its line is thicker and on top.
+    Figure 4 of Krichene & Rendle is such a picture. The user exports the vector of ``focus``.
     """
     c = theme.look(dark)
     ordered = sorted(curves, key=lambda x: x == focus)
@@ -75,8 +72,7 @@ def vector(
 ) -> theme.Picture:
     """Draw, for each correction, its vector: the corrected value of each sampled rank.
 
-    At most 400 sampled ranks are drawn, including the ranks 1 to 60. The line of the correction
-    ``focus`` is on top, with dots at the first ``_DOTS`` of its values.
+    At most 400 ranks are drawn, with dots at the first ``_DOTS`` values of ``focus``.
     """
     plain = (values for values in vectors.values() if len(np.unique(values)) == 2)
     falls = [place + 1 for values in plain for place in np.flatnonzero(np.diff(values)).tolist()]
@@ -88,12 +84,10 @@ def vector(
         data.append(theme.curve(*theme.steps(shown, y), line, str(recipe)))
     dots = {"size": 5, "color": line["color"]}
     data.append(theme.dots(shown[:_DOTS], y[:_DOTS], dots, hoverinfo="skip"))
-    # The y axis fits the vector in focus, because this vector would look flat on an axis that fits
-    # the huge values of other vectors.
+    # The y axis fits the vector in focus, which would look flat beside the huge values of others.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
-    # The end of the x axis is rounded up to one of ten values per decade, so that the axis does not
-    # change with every small change of m.
+    # The end is one of ten values per decade, so that the axis does not change with every m.
     last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
         data,
@@ -111,15 +105,13 @@ def risks(
 ) -> theme.Picture:
     """Draw the root mean squared error of each correction, as a bar: up to its bias, and beyond.
 
-    ``errors`` maps a correction to its squared bias and its variance for one draw. |D| is the
-    number of ``instances``; their mean has 1/|D| of the variance of one draw.
+    ``errors`` holds squared bias and variance for one draw, of which ``instances`` are averaged.
     """
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
     variance = variance / instances
     bias, error = np.sqrt(bias2), np.sqrt(bias2 + variance)
-    # ``end`` is the length of the longest bar, but a huge error is cut off so that other bars
-    # remain visible. All lengths are divided by ``end``, so that the range of the axis is constant.
+    # Length of the longest bar; a huge error is cut off, so that other bars remain visible.
     end = max(min(float(error.max()), 2 * float(bias.max()) + 1e-5), 1e-5)
     colors = [theme.correction_line(x.name, dark)["color"] for x in rows]
     beside = {"xanchor": "left", "yanchor": "bottom", "yshift": 7}
@@ -157,9 +149,8 @@ def tradeoff(
 ) -> go.Figure:
     """Draw bias (solid) and standard deviation of the mean (dotted) over γ, m, n or |D|.
 
-    Section 5.5 of Krichene & Rendle discusses this trade-off. ``symbol`` names the x axis. ``x``
-    must increase, even for γ, whose axis runs from large to small. ``marks`` maps the text of each
-    vertical line to its x.
+    Section 5.5 of Krichene & Rendle discusses this trade-off. ``x`` must increase, even for γ,
+    whose axis runs from large to small. ``marks`` maps the text of each vertical line to its x.
     """
     c, height = theme.look(dark), 270
     lines, names, colors, data = [], [], [], []
@@ -216,12 +207,10 @@ def _tick(percent: float) -> str:
 def spectrum(
     title: str, series: Sequence[tuple[str, Floats]], *, most: int, dark: bool = False
 ) -> go.Figure:
-    """Draw how much of a metric a correction recovers from samples, a line per entry of ``series``.
+    """Draw which share of each component of a metric a correction recovers from samples.
 
-    A metric is a sum of polynomials of the rank, of degrees 0, 1, 2, ... A line shows, for each
-    degree 1..most, the share of this polynomial that is left in the expected corrected metric
-    (:mod:`sampledash.spectral`). An entry of ``series`` is for one γ or one m, and holds the label
-    of the line and the shares by degree.
+    The components are polynomials of the rank, of degrees 1..most (:mod:`sampledash.spectral`). An
+    entry of ``series`` holds the label of a line, for one γ or one m, and the shares by degree.
     """
     data = []
     for (name, shares), line in zip(series, theme.family_lines(len(series), dark), strict=True):
@@ -248,15 +237,9 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Return the ends of a y axis for all curves, but at most ± 1.25 times a typical size.
+    """Return y axis ends for all curves, at most 1.25 times ``about`` or the first curve's size."""
 
-    The typical size is ``about`` or the largest absolute value of the first curve, whichever is
-    larger.
-    """
-
-    # ``beyond`` is how far curves extend below 0 or above the first curve. Return ``beyond`` or, if
-    # larger, ``about`` / 20, rounded up to 1, 2 or 5 times a power of ten, so that the axis seldom
-    # changes.
+    # The room is rounded up to 1, 2 or 5 times a power of ten, so that the axis seldom changes.
     def room(beyond: float) -> float:
         beyond = max(beyond, about / 20)
         decade = 10.0 ** np.floor(np.log10(beyond)) if beyond > 0 else 0.0
@@ -297,8 +280,7 @@ def movielens_curves(
     flips = sorted({x for i, j in pairs for x in orders.flips(i, j, 0) if x <= result.MOVIELENS_M})
     wrong = np.any([orders.signs(i, j, 0) != 1 for i, j in pairs], axis=0)[keep]
     known = orders.m_values[keep]
-    # A fitted correction is evaluated at only a few m: each m of the grid is replaced by the next
-    # larger m with results.
+    # Each m of the grid is replaced by the next larger m at which a fitted correction has results.
     wanted = np.searchsorted(known, m_grid(result.MOVIELENS_M, [m, *flips]))
     grid = np.unique(known[np.minimum(wanted, len(known) - 1)])
     right = ((sets[i].system, sets[j].system, orders.right_from(i, j, 0)) for i, j in pairs)

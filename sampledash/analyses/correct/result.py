@@ -51,8 +51,7 @@ OFFERED: dict[str, tuple[Any, Any]] = {
 }
 DEFAULTS = {key: default for key, (_, default) in OFFERED.items()}
 
-# Values of γ, m, n and |D| (the number of instances) at which :func:`tradeoffs` computes bias and
-# variance, and values of γ and m for which :func:`spectrum` returns curves.
+# Values of γ, m, n and |D| (number of instances) for :func:`tradeoffs`, and for :func:`spectrum`.
 GAMMAS = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
 MS = (10, 20, 50, 100, 200, 500, 1_000)
 NS = (100, 1_000, 10_000, 100_000, 10**6, 10**7, 10**8, 10**9)
@@ -72,10 +71,7 @@ class Prior(NamedTuple):
     custom: bytes = b""  # the user's weights of the ranks 1, 2, ... as float64; empty if none
 
     def weights(self, n: int) -> Floats | None:
-        """Return weights of the ranks 1..n, or None for the uniform prior.
-
-        If the user gave weights for another number of ranks, they are stretched to n ranks.
-        """
+        """Return weights of the ranks 1..n (the user's are stretched), or None if uniform."""
         return resize_prior(np.frombuffer(self.custom), n) if self.custom else _named(self.name, n)
 
 
@@ -91,14 +87,12 @@ def _named(name: str, n: int) -> Floats | None:
 def stretched(sets: list[RankSet], n: int) -> Floats:
     """Return the histogram of all ranks in ``sets``, rescaled to n candidates: shape (n,).
 
-    A rank among ``size`` candidates stands for the part of the list from (rank - 1) / size to
-    rank / size (shares). The rank's count of 1 is spread evenly over this part of the ranks 1..n.
+    A rank of ``size`` candidates covers the shares (rank - 1) / size to rank / size of the list.
     """
     ends, total = np.arange(n + 1) / n, np.zeros(n)
     for ranks in sets:
-        # The cumulative histogram is a sum of ramps: each rank adds a line that rises by 1 between
-        # (rank - 1) / size and rank / size. The inner loop adds a line of slope ``size``, which
-        # starts at the first point, and subtracts such a line that starts at the second point.
+        # Each rank adds a ramp to the cumulative histogram: a line of slope ``size`` from the first
+        # edge on, minus such a line from the second edge on.
         for edge, sign in (((ranks.ranks - 1) / ranks.n, 1), (ranks.ranks / ranks.n, -1)):
             order = np.argsort(edge)
             slope = np.r_[0.0, np.cumsum(ranks.n[order])]
@@ -111,10 +105,7 @@ def stretched(sets: list[RankSet], n: int) -> Floats:
 def fitted(
     metric: Metric, recipe: Correction, sampling: Sampling, prior: Prior
 ) -> tuple[Fit, float, float]:
-    """Return a correction fitted for a prior, and its squared bias and variance for one draw.
-
-    Squared bias and variance are averages over the prior distribution of the true rank.
-    """
+    """Return a fit, and its squared bias and variance for one draw, averaged over the prior."""
 
     def make() -> tuple[Fit, float, float]:
         weights = prior.weights(sampling.n)
@@ -182,10 +173,9 @@ def check(
     chosen: Mapping[str, Any],
     custom: Callable[[int], Floats] | None = None,
 ) -> Question:
-    """Check the settings and return them as a question.
+    """Check the settings and return them as a question; raise ValueError if invalid.
 
-    ``shared`` are the settings that several pages have, ``chosen`` those of this page (named in
-    ``OFFERED``). ``custom(n)``, if given, returns the user's weights of the ranks 1..n.
+    ``chosen`` are settings of ``OFFERED``; ``custom(n)`` returns the user's weights of the ranks.
     """
     k, weight = int(shared["k"]), float(shared["gamma"])
     metric = choices.chip_metric(chosen["metric"], k, int(shared["n"]))
@@ -280,8 +270,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
     """Return how much of a metric is kept, as a label and shares for each γ or, if ``over_m``, m.
 
-    A metric is a sum of polynomials of the rank. Entry j of the shares says how much of the
-    polynomial of degree j the bias-variance correction keeps (:mod:`sampledash.spectral`).
+    Entry j of the shares is for the metric's polynomial of degree j (:mod:`sampledash.spectral`).
     """
     if over_m:
         most = s.n - 1 if s.design.distinct else max(SPECTRUM_MS)
@@ -292,10 +281,7 @@ def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Flo
 
 
 def movielens_protocol(recipe: Correction) -> Protocol:
-    """Return the protocol of Krichene & Rendle on MovieLens.
-
-    Negatives are drawn without replacement, but corrections are fitted for draws with replacement.
-    """
+    """Return Krichene & Rendle's protocol: draws without, fits for draws with replacement."""
     return Protocol.of(
         {"scheme": "without-replacement", "fit_scheme": "with-replacement", "correction": recipe}
     )
@@ -308,11 +294,7 @@ def pairs_in_order(metric: Metric, sets: list[RankSet]) -> list[tuple[int, int]]
 
 
 def movielens_orders(metric: Metric, recipe: Correction) -> Orders:
-    """Return the sampled order of the MovieLens systems at every m.
-
-    If ``recipe`` must be fitted at each m, fewer m are evaluated. With a correction, the largest m
-    is ``MOVIELENS_M``.
-    """
+    """Return the MovieLens systems' sampled order at every m; at few m if ``recipe`` is fitted."""
     sets, protocol = example(MOVIELENS), movielens_protocol(recipe)
     m_max = largest_m(sets, None, protocol) if recipe == Correction() else MOVIELENS_M
     return memory.orders((metric,), sets, m_max, protocol, shared=True)

@@ -61,10 +61,7 @@ def gamma_meaning(correction: Correction, instances: int) -> str:
 
 
 def formula(fit: Fit, bias2: float, variance: float, *, prior: str = r"\propto 1") -> list[str]:
-    """Return in TeX, with numbers, how a correction's vector is computed, one step per string.
-
-    ``prior`` is the TeX that follows "p(r)", the prior probability of rank r.
-    """
+    """Return in TeX, with numbers, the steps to a vector; ``prior`` follows "p(r)" in the TeX."""
     steps = template(_HERE / "formula.tex.jinja").render(
         n=fit.sampling.n,
         m=fit.sampling.m,

@@ -86,8 +86,7 @@ def ranks_below(
 def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """Draw bias, standard deviation and root mean squared error of a corrected mean over γ.
 
-    A row of ``table`` is for one γ. The first row is for the suggested γ, 1/|D|, where |D| is the
-    number of instances.
+    ``table`` has a row per γ, first the suggested γ, 1/|D|, where |D| is the number of instances.
     """
     c = theme.look(dark)
     suggested, best = table["gamma"].iloc[[0, int(table["mse"].argmin())]].tolist()

@@ -40,8 +40,7 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-# A note warns if a system has fewer instances than this and the range of its metric is wide: with
-# so few instances, even the 95 % interval of a share of 50 % is wider than 32 to 68 %.
+# With fewer instances, a note warns: even the 95 % interval of 50 % is wider than 32 to 68 %.
 FEW = 30
 MOST_PRINTED = 20  # largest number of systems that a printed table may have
 MOST_CANDIDATES = 10**6  # largest number of candidates for a picture over the true rank
@@ -51,10 +50,7 @@ _ROUNDING = 1e-9  # tolerance for rounding errors when values are compared with 
 
 
 def plainer() -> list[str]:
-    """Return the names of the estimators that are valid even if m depends on the drawn negatives.
-
-    The estimator with the strongest assumptions comes first.
-    """
+    """Return the estimators valid even if m depends on the draws, strongest assumptions first."""
     rows = sorted(LEARNED.values(), key=lambda row: not row.stepped)
     return [TOGETHER, *(row.label for row in rows if row.cancels)]
 
@@ -73,13 +69,11 @@ class Row(NamedTuple):
     name: str
     other: str  # the system that is subtracted; "" for a single system
     free: Range  # range of exact values that the samples allow, without any assumption
-    # Range of exact values that the samples allow under the assumption that no rank is rarer than
-    # the next worse rank; None if this assumption cannot be used.
+    # The same if no rank is rarer than the next worse rank; None if this cannot be assumed.
     falling: Range | None
     value: float | None = None  # estimate of the exact value: the mean of ``readings``
     exact: float | None = None
-    # One estimate or, if it is unknown how m was set, two: the first assumes that m was set
-    # beforehand, the second that the drawn negatives decided m.
+    # Two estimates if it is unknown how m was set: beforehand, or by the drawn negatives. Else one.
     readings: tuple[float, ...] = ()
 
 
@@ -107,11 +101,7 @@ class Question:
 
     @property
     def readings(self) -> tuple[Question, ...]:
-        """The question itself if it is known how m was set, else two questions.
-
-        The first assumes that m was set beforehand, the second that the drawn negatives decided m
-        (``READINGS``).
-        """
+        """The question, once for each possible reading of how m was set (``READINGS``)."""
         if all(len(ranks.readings) == 1 for ranks in self.sets):
             return (self,)
         return tuple(
@@ -123,11 +113,7 @@ class Question:
 
     @property
     def methods(self) -> list[str]:
-        """Estimators that are valid for these systems.
-
-        ``TOGETHER`` learns the rank distributions of all systems at once. It is left out for a
-        single system, or if ``rank_distribution.obstacle`` names a reason against it.
-        """
+        """Estimators that are valid here; ``TOGETHER`` learns from several systems at once."""
         offered = plainer() if self.adaptive else METHODS
         together = len(self.sets) > 1 and not any(laws.obstacle(q.sets) for q in self.readings)
         return [name for name in offered if together or name != TOGETHER]
@@ -147,8 +133,7 @@ class Question:
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Return the range of the metric of system i (if i = j), or of the difference of i and j.
 
-        If a ``shape`` of the rank distributions is assumed, the range is None if the samples
-        contradict the shape, or if m may depend on the drawn negatives.
+        With a ``shape``, return None if the samples contradict the shape or m may depend on draws.
         """
         ranks, other = self.sets[i], self.sets[j]
 
@@ -162,8 +147,7 @@ class Question:
             return None
         key = shape, ranks, other
         span = self.cached(key, lambda: allowed.unless_contradicted(shape, make))
-        # With few ranks, the range computed under the assumed shape can exceed the range without an
-        # assumption, and is then cut to the range without an assumption.
+        # With few ranks, the range computed under a shape can exceed the range without assumption.
         if shape is None or span is None:
             return span
         return narrowed(span, self.span(i, j, None))
@@ -194,8 +178,7 @@ class Question:
     def price(self, ranks: SampledRankSet) -> tuple[Range, Range]:
         """Return two ranges for how many candidates must be scored until the metric is certain.
 
-        Both are ranges of a mean over instances: the first of the mean over these instances, the
-        second of the mean over infinitely many instances.
+        The first is for the mean over these instances, the second for infinitely many instances.
         """
 
         def make() -> tuple[Range, Range]:
@@ -277,13 +260,7 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """Return the estimator to use, and the reason if it is not ``q.method``, the user's choice.
-
-    An estimator with weaker assumptions is used if the user's choice is invalid, because m may
-    depend on the drawn negatives or because systems differ in n or m; if the sampled ranks
-    contradict the assumption of the user's choice; or if estimates by the user's choice are outside
-    the ranges in ``rows``.
-    """
+    """Return ``q.method`` or, if that is not valid here, a plainer estimator, and the reason."""
     method, order = q.method, plainer()
     plainest = order[-1]
     why: words.Reason = "range"
@@ -310,10 +287,7 @@ def _allowed_method(
 
 
 def _to_know(q: Question) -> Iterator[str]:
-    """Yield notes on too large a cutoff, on systems that differ in n or m, and on repetitions.
-
-    Repetitions are several sampled ranks of one instance.
-    """
+    """Yield notes on too large cutoffs, systems that differ in n or m, and repeated instances."""
     sizes = {ranks.system: ranks.population for ranks in q.sets}
     least = min(q.sets, key=lambda ranks: ranks.population)
     for sentence in cutoff_holds_all(q.metric, least.population, least.outcomes.m[-1]):
@@ -352,10 +326,7 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(result: Result[Question]) -> pd.DataFrame:
-    """Return a table of the ranges of all pairs' differences, without and with an assumption.
-
-    The assumption is that no rank is rarer than the next worse rank.
-    """
+    """Return a table of the ranges of all pairs' differences, without and with ``FALLING``."""
     drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
@@ -415,8 +386,7 @@ class TableQuestion(NamedTuple):
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Return the range of the metric of row i (if i = j), or of the difference of rows i and j.
 
-        The range of a difference follows from the ranges of both rows. If a ``shape`` of the rank
-        distributions is assumed, the range is None if a row contradicts the shape.
+        With a ``shape`` of the rank distributions, return None if a row contradicts the shape.
         """
         if i != j:
             spans = [self.span(place, place, shape) for place in (i, j)]
@@ -458,11 +428,7 @@ def compute_table(
 
 
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Return a table of the ranges of all systems and pairs, with the settings in each row.
-
-    The ends of a range are empty if the printed table contradicts the assumed shape of the rank
-    distributions.
-    """
+    """Return a table of the ranges of all systems and pairs, empty if the shape is contradicted."""
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
     rows: list[dict[str, Any]] = []

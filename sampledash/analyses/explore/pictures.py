@@ -35,10 +35,9 @@ def expected_curve(
 ) -> theme.Picture:
     """Draw the exact and the expected sampled metric over the true rank.
 
-    A band around the sampled metric shows ± 1 standard deviation. ``exact``, ``mean`` and ``std``
-    are shares (0 to 1) at each of ``ranks``: up to 400 ranks, in increasing order. The rank ``at``
-    is marked if it is one of ``ranks``. If ``log``, the rank axis is logarithmic. If ``narrow``,
-    labels have two lines.
+    A band shows ± 1 standard deviation. ``exact``, ``mean`` and ``std`` are shares (0 to 1) at up
+    to 400 increasing ``ranks``; ``at`` is marked if it is one of these. If ``log``, the rank axis
+    is logarithmic. If ``narrow``, labels have two lines.
     """
     # Each panel shows a single sampled metric, so no dash pattern is needed to distinguish metrics.
     c, style = theme.look(dark), theme.metric_line(metric, dark) | {"dash": "solid"}
@@ -107,9 +106,8 @@ def _values_at(
 ) -> list[dict[str, Any]]:
     """Return labels with name and value beside the points of two curves at the rank ``at``.
 
-    ``marks`` maps the name of a curve to its value and colour. The curves fall, so the label of the
-    higher point has room to the upper right of this point, and the label of the lower point to the
-    lower left. Near an end of the axis, both labels are on the side that has room.
+    ``marks`` maps names to value and colour. As curves fall, there is room at the upper right of
+    the higher point and the lower left of the lower point; near an end of the axis, on one side.
     """
     share = np.log(at) / np.log(max(last, 2)) if log else at / last
     height = 0.2 if narrow else 0.08  # height of a label, as a share of the height of the plot
@@ -145,10 +143,7 @@ def family(
     dark: bool = False,
     height: int = theme.HEIGHT,
 ) -> go.Figure:
-    """Draw the expected sampled metric for several m, and the exact metric.
-
-    Figure 3 of Krichene & Rendle is such a picture. ``curves`` maps m to the values at ``ranks``.
-    """
+    """Draw the exact and, for several m, the expected metric (Krichene & Rendle, Figure 3)."""
     c, sizes = theme.look(dark), sorted(curves)
     drawn = [*(theme.in_percent(curves[m]) for m in sizes), theme.in_percent(exact)]
     texts = [*(f"m = {count(m)}" for m in sizes), "exact"]
@@ -181,11 +176,7 @@ def family(
 
 
 def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
-    """Return the slice of the distribution ``p`` of the sampled rank that a picture shows.
-
-    It contains all ranks with at least 1/2000 of the largest probability or, if this would be over
-    ``most`` ranks, ``most`` ranks around the most probable rank.
-    """
+    """Return the slice of ``p`` to draw: from 1/2000 of the maximum, at most ``most`` ranks."""
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])
     if last - first + 1 > most:
@@ -199,8 +190,7 @@ def law(
 ) -> go.Figure:
     """Draw the distribution ``p`` of the sampled ranks 1..m+1 as bars.
 
-    Bars up to the cutoff ``k`` are coloured, and a line marks the ``mean``. If ``observed`` sampled
-    ranks are given, bars show their shares, and dots the distribution.
+    Bars up to the cutoff ``k`` are coloured. If given, bars show ``observed`` sampled ranks.
     """
     c = theme.look(dark)
     window = law_window(p)
@@ -241,8 +231,7 @@ def law(
 def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.Figure:
     """Draw all items as a strip along the true rank, with the relevant item and drawn negatives.
 
-    ``negatives`` holds the true ranks of the negatives of one sample. At most 400 negatives are
-    shown on each side of the relevant item.
+    At most 400 ``negatives``, given by true rank, are shown on each side of the relevant item.
     """
     c = theme.look(dark)
     ordered = np.sort(negatives)

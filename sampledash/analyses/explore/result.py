@@ -14,8 +14,7 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, moments, pmf_chunks
 from sampledash.types import Floats, Ints, Progress
 
-# Both types hold the exact metric, the expected sampled metric, and the standard deviation of the
-# sampled metric: Curves as arrays of shape (metrics, ranks), Numbers for one metric at one rank.
+# Exact metric, expected sampled metric, standard deviation: arrays (metrics, ranks), or one value.
 Curves = tuple[Floats, Floats, Floats]
 Numbers = tuple[float, float, float]
 
@@ -62,8 +61,7 @@ class Result:
     def drawn(self, metric: Metric) -> tuple[Ints, Floats, Floats, Floats]:
         """Return the ranks of the picture, and a metric's three curves at these ranks.
 
-        The chosen rank is inserted only here, if it is within the picture, because the cached
-        curves must not depend on the chosen rank.
+        The chosen rank is inserted only here, because cached curves must not depend on it.
         """
         q, place = self.question, self.question.metrics.index(metric)
         exact, mean, std = (part[place] for part in self.curves)
@@ -97,10 +95,7 @@ def compute(q: Question, progress: Progress | None = None) -> Result:
 def curves(
     metrics: tuple[Metric, ...], sampling: Sampling, ranks: Ints, progress: Progress | None = None
 ) -> Curves:
-    """Return the curves of several metrics at ``ranks``.
-
-    The distribution of the sampled rank is computed once per true rank, not again for each metric.
-    """
+    """Return the curves at ``ranks``; all metrics share the distributions of the sampled rank."""
 
     def make() -> Curves:
         values = [metric.of_one(np.arange(sampling.m + 1), sampling.m) for metric in metrics]
@@ -134,8 +129,7 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
     """Return the expected metric in focus for each m in ``sizes`` below n - 1, and for m = n - 1.
 
-    If n - 1 exceeds ``MOST``, m = n - 1 is left out. The result is two dictionaries: m -> values at
-    the question's ranks, and m -> value at the chosen rank.
+    n - 1 > ``MOST`` is left out. The dictionaries hold values at ``q.ranks``, and at ``q.rank``.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
@@ -149,19 +143,15 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
-    """Return ``draws`` sampled ranks.
-
-    With the same ``seed``, a result with more draws begins with the result with fewer draws.
-    """
+    """Return sampled ranks; with one ``seed``, more ``draws`` begin with the same ranks."""
     return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
 
 
 def negatives(sampling: Sampling, rank: int, sampled_rank: int, seed: int, draw: int) -> Ints:
     """Return random true ranks of the negatives in a draw that gave this sampled rank.
 
-    In every scheme, given how many negatives are above the relevant item, these are uniform among
-    the items above the relevant item, and the other negatives are uniform among the items below.
-    With replacement, an item may be drawn twice.
+    In every scheme, the negatives above the relevant item are uniform among the items above, and
+    the others among the items below. With replacement, an item may be drawn twice.
     """
     rng = np.random.default_rng([seed, draw])
     above = sampled_rank - 1

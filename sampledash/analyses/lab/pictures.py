@@ -21,20 +21,13 @@ _MOVIES = 8
 
 
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Draw ATOP, Recall@k and RMSE over the values of ``knob``, a swept hyperparameter.
-
-    ATOP, Recall@k and RMSE have a panel each, which marks the best value of ``knob``. ``table`` is
-    the result of ``result.swept``.
-    """
+    """Draw the metrics of ``result.swept`` over ``knob``, each in a panel with its best value."""
     x, axis = _places(knob, table[knob].to_numpy())
     return theme.beside([_panel(x, axis, table[name], dark) for name in table.columns[1:]])
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
-    """Return the x positions of the hyperparameter's ``values``, and the x axis.
-
-    The axis of the weight w_m is logarithmic, with a value of 0 placed to the left of 0.001.
-    """
+    """Return x positions of ``values`` and the x axis: for w_m logarithmic, with 0 at the left."""
     title = {"text": knob}
     if knob != "w_m":
         room = 0.05 * (float(np.ptp(values)) or 1)
@@ -83,8 +76,7 @@ def _panel(x: Floats, axis: dict[str, Any], values: pd.Series[float], dark: bool
 def tops(table: pd.DataFrame, *, dark: bool) -> theme.Picture:
     """Draw TOPK over k, a share of the list, in two panels: all k, and k up to ``TOP``.
 
-    ``table`` is the result of ``result.top_shares``. Its columns other than ``k`` hold one or two
-    curves; the second curve is dashed.
+    ``table`` is the result of ``result.top_shares``; of two curves, the second is dashed.
     """
     panels = []
     for most in (1.0, TOP):

@@ -20,8 +20,7 @@ from sampledash.metrics import metric
 from sampledash.protocol import Protocol
 
 _KIND = {"X": "iALS", "Y": "itemCF", "Z": "itemCF"}
-#: Menu entry -> text that describes a recommender with the papers' hyperparameters. The user can
-#: edit this text.
+#: Menu entry -> text of a recommender with the papers' hyperparameters, which the user can edit.
 OFFERED = {
     **{f"{name}: {_KIND[name]}": str(parse_recommender(x)) for name, x in OF_THE_PAPERS.items()},
     "EASE": str(recommender("EASE")),
@@ -37,17 +36,14 @@ SPLITS = {
     "last 5 halved": "last 5 halved seed=0",
     "last 10 %": "latest 10%",
 }
-#: Menu entry -> suffix of the split's rule, which says whether a user's training items belong to
-#: the candidates.
+#: Menu entry -> suffix of the split's rule: whether training items belong to the candidates.
 SEEN = {"left out": "", "kept in": " seen=kept"}
 #: Hyperparameter of AllRank-Regression that a sweep can vary, as shown -> name in the package.
 SWEEPS: dict[str, Literal["wm", "rm"]] = {"w_m": "wm", "r_m": "rm"}
-#: TOP is the share of the list that Steck's Figure 3 enlarges. SHARES are the cutoffs, as shares of
-#: the list, at which TOPK is computed; up to TOP they are closer together.
+#: Share of the list that Steck's Figure 3 enlarges, and cutoffs of TOPK as shares of the list.
 TOP = 0.02
 SHARES = [*np.linspace(0, TOP, 41).round(6).tolist(), *np.linspace(0.04, 1, 49).round(6).tolist()]
-# Seconds for which one call of Job.advance works, and seconds for which the call waits at most if
-# another call is working.
+# Seconds that one call of Job.advance works, and that it waits at most for another call.
 _STEP, _PATIENCE = 0.02, 5.0
 
 
@@ -59,10 +55,7 @@ class Wanted(NamedTuple):
 
 
 def wanted(chip: str, text: str) -> Wanted:
-    """Return the recommender that ``text`` describes, named after the menu entry ``chip``.
-
-    The name also lists the hyperparameters that differ from those of the menu entry. If ``text``
-    describes another kind of recommender than the menu entry, the name is ``text`` in normal form.
+    """Return the recommender ``text``, named after ``chip`` and the changed hyperparameters.
 
     Examples
     --------
@@ -95,9 +88,7 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
     """Return a table of TOPK over k, a share of the list, for the best values of ``knob``.
 
-    ``knob`` is the swept hyperparameter. Besides ``k``, the table has a column for the value of
-    ``knob`` with the highest ATOP and one for the value with the lowest RMSE, or a single column if
-    both values are equal.
+    These are the values with the highest ATOP and the lowest RMSE, in one column if equal.
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -162,8 +153,7 @@ class Job:
     def advance(self, seconds: float = _STEP) -> None:
         """Work for about this many seconds, and for at least one step.
 
-        If an earlier run of the page is still working on this job, wait until that run pauses, but
-        after ``_PATIENCE`` seconds return without any work.
+        If an earlier run of the page still works on this job after ``_PATIENCE`` seconds, return.
         """
         if not self._going_on.acquire(timeout=_PATIENCE):
             return
@@ -189,10 +179,7 @@ class Job:
 
     @property
     def left(self) -> float | None:
-        """Estimated seconds until the current task ends; None if at most 2 % of it is done.
-
-        The value is also None after the last task.
-        """
+        """Estimated seconds until the current task ends; None up to 2 % and after the last task."""
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 

@@ -52,8 +52,7 @@ CHIPS = {"Recall@10": "Recall@k", "NDCG": "NDCG", "AP": "AP", "AUC": "AUC"}
 Numbers = Mapping[str, str | float | tuple[str, ...]]
 # Numbers for the texts of every lesson; the function ``numbers`` of a lesson can override them.
 COMMON: Numbers = {"n": N, "m": M, "metric": METRIC}
-# Format in ``$x:format`` in the text of a lesson -> function that formats the number x. All other
-# formats are format specifications of Python, such as 2f.
+# Format in ``$x:format`` in a lesson -> function that formats x. Other formats are Python's.
 WRITTEN: Mapping[str, Callable[[float], str]] = {
     "points": points,
     "chance": in_runs,
@@ -69,8 +68,7 @@ class Recommenders(NamedTuple):
     names: list[str]
     exact: list[float]
     most: int  # largest number of negatives of a user
-    # The better and the worse system of the pair that needs the largest m for the right order, and
-    # this m.
+    # Better and worse system of the pair that needs the largest m for the right order, and this m.
     settled: tuple[str, str, int]
 
     def visited(self, *m_values: int) -> list[int]:
@@ -124,9 +122,8 @@ class Exercise(NamedTuple):
 class Lesson:
     """The texts of a lesson; exactly one of the choices is right.
 
-    ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher. ``points`` is a list of
-    conclusions. If the answer is a number, the user guesses a number from 0 to ``most``; otherwise
-    ``most`` is None.
+    ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher; ``points`` are
+    conclusions. If the answer is a number, the user guesses from 0 to ``most``, else None.
     """
 
     title: str
@@ -150,10 +147,7 @@ class Lesson:
         return next(choice for choice in self.choices if choice.right)
 
     def reply(self, guess: int) -> Choice:
-        """Return the choice for a guessed number, with a reply that states the error of the guess.
-
-        The reply ends with the reply to the wrong choice that is nearest to the guess.
-        """
+        """Return a choice for a guessed number: its error, and the nearest wrong choice's reply."""
         off = guess - self.answer.number
         if not off:
             return self.answer
@@ -199,7 +193,6 @@ def ahead(number: int) -> Future[object]:
     """Compute in another thread, only once, what the user of lesson ``number`` will need next.
 
     This is the picture with the answer, whose future is returned, and the texts of the next lesson.
-    Results that the picture needs stay in the caches of the lessons.
     """
     picture = course()[number - 1].picture
     drawn: Future[object] = _BESIDE.submit(picture, looks(number)[0], True, False)

@@ -28,8 +28,7 @@ from sampledash.readers.files import example
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
-# Largest value of ``times`` for :func:`missing`. The best-ranked relevant item is observed this
-# many times as often as the worst-ranked relevant item.
+# Largest value of ``times`` for :func:`missing`.
 MOST_TIMES = 20
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
@@ -99,8 +98,7 @@ def _ranks(_: Metric, dark: bool) -> go.Figure:
     return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 
-# Figure of Krichene & Rendle -> function that draws one panel, the metrics (a panel for each), and
-# the panel's key and description, in which {} stands for the metric.
+# Figure -> function that draws a panel, metrics (a panel each), key and description ({}: metric).
 FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric], str, str]] = {
     "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
@@ -124,8 +122,7 @@ def panels(item: str, dark: bool) -> list[Panel]:
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
     """Draw TOPK and ATOP of all relevant items and of the observed ones, each metric in a panel.
 
-    The x axis says how many times as often the best-ranked relevant item is observed as the
-    worst-ranked relevant item. A dot marks the current value of x, ``times``.
+    x says how many times as often the best-ranked item is observed as the worst-ranked item.
     """
     panels = []
     for row, measure in enumerate(table["measure"].unique()):

@@ -26,8 +26,7 @@ _TOY = {"source": "Three toy recommenders", "scheme": "with replacement", "m": "
 _REAL = {"source": "MovieLens 1M with ties", "m": "100"}
 # Steck's test on Netflix: TOPK(2 %) counts the first 356 of 17,770 items; 1,000 items are sampled.
 _STECK = {"n": "17770", "m": "1000", "k": "356"}
-# Table or figure (of Krichene & Rendle, unless Steck is named) -> page that shows our version, and
-# the settings of this page.
+# Table or figure (of Krichene & Rendle by default) -> page with our version, and its settings.
 OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
     "Table 1": ("consistency", {**_TOY, "answers": "Numbers"}),
     "Table 2": ("consistency", {**_TOY, "answers": "Repeat it"}),
@@ -64,8 +63,5 @@ def cell(row: Any, decimals: int) -> str:
 
 
 def ours(value: float, what: str) -> str:
-    """Return as text our ``value`` and ``what`` the value means.
-
-    Values below 1e-9 are rounding errors, and are written as 0.
-    """
+    """Return our ``value`` and its meaning as text; below 1e-9, it is a rounding error."""
     return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"

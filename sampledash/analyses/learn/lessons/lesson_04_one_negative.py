@@ -53,11 +53,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw AUC, NDCG and AP over the rank, each scaled to 0..100 %.
-
-    The metrics are exact or, if ``revealed``, expected for m sampled negatives; a slider sets m.
-    With one negative, all three metrics are the same straight line.
-    """
+    """Draw AUC, NDCG and AP over the rank: exact or, if ``revealed``, for m negatives."""
     metrics = [sd.parse_metric(name) for name in ("AUC", "NDCG", "AP")]
     ranks = np.unique(np.r_[rank_grid(N), np.linspace(1, N, 100).round().astype(np.int64)])
 

@@ -111,10 +111,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
 
 
 def _counterexample(metric: str, m: int) -> tuple[str, Link | None]:
-    """Return a sentence on two small rank sets in wrong order by ``metric`` with m negatives.
-
-    Also return a link to a page with these rank sets, or None if there are no such rank sets.
-    """
+    """Return a sentence on two rank sets in wrong order, and a link to them; None without any."""
     flipped = sd.counterexample(metric, sd.Sampling(N, m, WITHOUT))
     if flipped is None:
         none = (

@@ -27,11 +27,7 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[Range], list[Range]]:
-    """Return for each system the range of exact metrics that its sampled ranks allow.
-
-    The ranges in the first list make no assumption; those in the second assume that no rank is
-    rarer than the next worse rank.
-    """
+    """Return ranges of each system's metric: without assumption, and for falling distributions."""
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
 
@@ -40,8 +36,7 @@ def ranges(m: int) -> tuple[list[Range], list[Range]]:
 def with_more_users() -> Range:
     """Return the range that the first system's metric would have with ``MANY`` times the users.
 
-    The additional users repeat the true ranks of the present users. The number of times that each
-    sampled rank occurs is not simulated, but set to its expected value.
+    The additional users repeat the true ranks, with expected counts of the sampled ranks.
     """
     rs, n = movielens().sets[0], run(M)[0].population
     sizes = np.unique(rs.n).tolist()
@@ -88,8 +83,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
             f"<b>{names[0]}, m = {count(m)}: {_said(free[0])}</b>"
             "<br>wide: no assumption, narrow: with it, ┃ truth"
         )
-        # The ticks at the exact metrics do not change with m, but Plotly draws them on top of the
-        # bars only if they are the last trace of each step.
+        # Plotly draws the ticks on top of the bars only if they are the last trace of each step.
         steps.append(sliding.Step(count(m), [wide, narrow, sliding.ticks(exact, dark)], title))
     top = 1.03 * max(high for m in VISITED for _, high in ranges(m)[0])
     axes = sliding.rows(METRIC, names, top, dark)

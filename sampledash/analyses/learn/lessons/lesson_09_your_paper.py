@@ -22,10 +22,7 @@ VISITED = (10, 20, 50, 100, 200, 300, 500, 700, 1500, 2000, 3000)
 
 @cache
 def needed() -> int:
-    """Return the m from which one run shows the right order of a pair with chance ``SURE`` or more.
-
-    The pair is that in ``Recommenders.settled``, which needs the largest m.
-    """
+    """Return the m from which a run shows the ``settled`` pair in order with chance ``SURE``."""
     sets = [rs for rs in movielens().sets if rs.system in movielens().settled]
     return int(sd.negatives_needed(METRIC, sets, SURE, scheme=WITHOUT)["m"].iloc[0])
 

@@ -27,8 +27,7 @@ VISITED = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 def order(rank: int) -> list[bool]:
     """Return whether each candidate, in random order, is ranked above the relevant item.
 
-    If the item is not among the first ``CUTOFF``, the returned list ends as soon as ``CUTOFF``
-    candidates are above the item, because the metric is then certain.
+    If ``CUTOFF`` candidates are above the item, the metric is certain, and the list ends.
     """
     mixed = np.random.default_rng(SEED).permutation(CANDIDATES - 1) < rank - 1
     last = CANDIDATES - 1 if rank <= CUTOFF else int(np.flatnonzero(mixed)[CUTOFF - 1]) + 1
@@ -59,10 +58,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw one user's candidates as they are scored or, over m, the share of users still open.
-
-    A user is open as long as the scored candidates do not determine the user's metric.
-    """
+    """Draw one user's scored candidates or, over m, the share of users whose metric is open."""
     return (
         _all(dark)
         if variant == LOOKS[2]
