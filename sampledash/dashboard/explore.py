@@ -81,7 +81,6 @@ def _answer() -> None:
         st.caption("Dimmed above: the picture of the default settings.")
         live.follow()
         return
-    dim = problem is not None
     page.strip(_numbers(result), _numbers(before) if before else (), dim=dim)
     live.follow(result, () if dim else _follows(q, before, page.is_dark()), (q, dim))
 
@@ -104,9 +103,10 @@ def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follow
     stops: dict[str, Sequence[float]] = {
         "m": choices.stops(1, most),
         "n": choices.stops(least, choices.NUMBERS["n"].high, (1, 2, 5)),
-        "k": choices.stops(1, now.n, (1, 2, 3, 5)),
         "rank": choices.stops(1, now.n),
     }
+    if sliders.uses_cutoff():
+        stops["k"] = choices.stops(1, now.n, (1, 2, 3, 5))
     if q.sampling.design.weighted:
         stops["odds"] = [x / 100 for x in choices.stops(1, 10_000)]
 
@@ -120,10 +120,10 @@ def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follow
 
     pinned = before and before.question
     follows = []
-    for key in stops if sliders.uses_cutoff() else stops.keys() - {"k"}:
+    for key, numbers in stops.items():
         others = (now.at(key, 0), rank) if key != "rank" else (now,)
         depends = others, q.focus.name, q.top, pinned, dark
-        frames = {number: partial(frame, key, number) for number in stops[key]}
+        frames = {number: partial(frame, key, number) for number in numbers}
         follows.append(live.Follows(key, depends, frames, lines=key != "rank"))
     return follows
 

@@ -25,7 +25,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.report.escape import system_name
 from sampledash.report.numbers import count, span
 from sampledash.report.sentences import beware, headline, other_metrics
-from sampledash.schemes import SCHEMES
+from sampledash.schemes import SCHEMES, Design
 
 WEIGHTINGS: dict[str, Weighting] = {"instances": "instances", "relevant items": "relevant-items"}
 OTHERS = "other_metrics"
@@ -101,12 +101,21 @@ def _check(source: Source) -> Question:
     return question
 
 
+def anew() -> bool:
+    """Whether each m needs its own computation, such as the fit of a correction (Protocol.anew)."""
+    return labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or _design().varies
+
+
+def _design() -> Design:
+    return SCHEMES[choices.SCHEMES[state.value("scheme")]]
+
+
 def _explain(source: Source, error: ValueError) -> Problem:
     """Return the Problem for an error; if m is too large, its button sets the largest allowed m."""
-    limits, design = [M_CAP], SCHEMES[choices.SCHEMES[state.value("scheme")]]
+    limits, design = [M_CAP], _design()
     if design.distinct:
         limits += [x.max_negatives for x in source.sets]
-    if labelled(state.value("correction", DEFAULTS), 1.0).kind.fitted or design.varies:
+    if anew():
         limits.append(LIVE)
     most = min(limits)
     if int(state.value("m")) <= most:

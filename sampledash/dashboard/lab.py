@@ -394,6 +394,7 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
 def _found(source: Source) -> None:
     """Draw the verdict, its picture and the exact metrics, with links to other pages."""
     if len(source.sets) < 2:
+        sliders.bar("k", sampled=False)  # for the sweeps
         st.info("One system alone has no order: train a second one.")
         _exact(source.sets, None)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, unbroken
 from sampledash.types import Progress
 
+_BARE, _PIPE = r"(?<!\\)\|", r"\\|"  # a | that is not escaped yet, and an escaped |
 # Cells that hold numbers, among them ranges, percentages and dashes for missing values.
 _NUMERIC = r"[\\*<>≥≤≈~]*\s*[-−–+±]?[\d–\\].*"
 Q = TypeVar("Q")
@@ -439,7 +441,9 @@ def cells(printed: pd.DataFrame) -> None:
     """
 
     def line(texts: Iterable[Any]) -> str:
-        return f"| {' | '.join(str(x).replace('|', chr(92) + '|') for x in texts)} |"
+        # A cell has one line, and no | that ends the cell.
+        whole = (re.sub(r"\s*\n\s*", " ", str(x)) for x in texts)
+        return f"| {' | '.join(re.sub(_BARE, _PIPE, x) for x in whole)} |"
 
     columns = [printed[name].astype(str) for name in printed]
     numbers = (x.str.fullmatch(_NUMERIC).all() for x in columns)

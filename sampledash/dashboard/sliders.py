@@ -38,7 +38,6 @@ def bar(
     *keys: str,
     n: tuple[int, str] | None = None,
     m: str = "",
-    most: int | None = None,
     sampled: bool = True,
     late: Collection[str] = (),
     defaults: Mapping[str, int] | None = None,
@@ -54,8 +53,6 @@ def bar(
         reader sets n.
     m
         Text that shows the m of the data. If "", the reader sets m.
-    most
-        Largest number of negatives of an instance. If None, n - 1.
     sampled
         Whether negatives are drawn. If not, the bar has no choice of the sampling scheme.
     late
@@ -83,7 +80,7 @@ def bar(
         keys = (*keys, *["odds"] * SCHEMES[choices.SCHEMES[chosen]].weighted)
     default = {**state.DEFAULTS, **(defaults or {})}
     with place:
-        _draw("bar", keys, default, locked, late, lambda key: _bounds(key, keys, most))
+        _draw("bar", keys, default, locked, late, lambda key: _bounds(key, keys))
     return Bar(row, problem)
 
 
@@ -132,11 +129,11 @@ def uses_cutoff(key: str = "metrics") -> bool:
     return any(choices.CHIPS[chip][1] for chip in chips if chip in choices.CHIPS)
 
 
-def _bounds(key: str, keys: tuple[str, ...], most: int | None) -> tuple[Bound | None, Bound | None]:
+def _bounds(key: str, keys: tuple[str, ...]) -> tuple[Bound | None, Bound | None]:
     """Return lower and upper bound of a number, each None if no other number sets this bound."""
     n, distinct = max(state.candidates(), 2), _distinct()
     if key == "m":
-        return None, (n - 1 if most is None else most, "n - 1") if distinct else None
+        return None, (n - 1, "n - 1") if distinct else None
     if key in {"k", "rank"}:
         return None, (n, "n")
     if key == "n":

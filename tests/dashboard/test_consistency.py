@@ -196,8 +196,10 @@ def test_n_of_a_file_is_asked_for_and_two_values_are_told_as_names_are_plain_tex
     assert "bare.csv does not say" in at.info[0].value.replace("\\", "")
     assert at.slider("n")["locked"] == "not known yet"
     assert at.give_n(900).slider("n")["locked"] == "900, from the data"
-    at = page().upload("names.csv", b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\n")
+    data = b"system,rank,n\n<b>x</b>,1,900\n=1+1,2,900\na|b,3,900\n"
+    at = page(answers="Numbers").upload("names.csv", data)
     assert "\\<b\\>x\\</b\\>" in at.headline
+    assert "a|b" in set(at.table[0].value["System"])
     data = b"system,user,rank,n\nA,u1,3,900\nB,u1,3,1000\nA,u2,1,900\nB,u2,9,900\n"
     at.upload("differs.csv", data)
     assert "instance u1 has n = 900 and 1,000" in at.captions

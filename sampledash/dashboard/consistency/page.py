@@ -77,8 +77,7 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
     top = st.container(key="headline")
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff()]
     numbers += ["gamma"] * weighs(state.value("correction", DEFAULTS))
-    fitted = state.value("correction", DEFAULTS) != DEFAULTS["correction"]
-    row, beside = sliders.bar(*numbers, n=lock, late=["k", "gamma", *["m"] * fitted])
+    row, beside = sliders.bar(*numbers, n=lock, late=["k", "gamma", *["m"] * judged.anew()])
     result = None
     if source is not None:
         result, wrong = judged.answered(source, "consistency")

@@ -221,7 +221,8 @@ def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str,
 def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Follows]:
     """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and γ."""
     s, chip, k = q.sampling, state.value("metric", {"metric": choices.METRIC}), state.current().k
-    most, weighted = min(LIVE, s.n - 1) if s.design.distinct else LIVE, q.taken.gamma is not None
+    most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
+    weighted = any(x.gamma is not None for x in q.drawn)
     least = max(s.m + 1 if s.design.distinct else 2, k)
     stops: dict[str, Sequence[float]] = {"gamma": GAMMAS} if weighted else {}
     if s.m <= LIVE and not q.note:

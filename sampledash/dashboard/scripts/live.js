@@ -9,7 +9,7 @@ const live = window.sampledashLive ??= { hand: null, look() {} };
 const BELOW = ".st-key-below", PARTS = "[role=tabpanel], details[open]";
 const REST = 120;  // milliseconds without an action of the reader before anything is requested
 const write = (node, pieces) => window.sampledashWrite(node, pieces);  // from picture.js
-const said = new Map();  // elements whose texts dragging has changed -> their texts before
+const texts = new Map();  // elements whose texts dragging has changed -> their texts before
 const moved = new Set();  // pictures that dragging has changed
 const styled = new Map();  // elements whose style dragging has changed -> their style before
 // Returns the frame for the number nearest to the dragged number on a logarithmic scale. A frame for
@@ -34,10 +34,10 @@ const draw = ({ name, number }) => {
     moved.add(graph.sampledash);
     graph.sampledash.move({ ...moving, traces });
   }
-  for (const [where, texts] of Object.entries(frame.texts))
+  for (const [where, pieces] of Object.entries(frame.texts))
     document.querySelectorAll(where).forEach((node, i) => {
-      if (!said.has(node)) said.set(node, window.sampledashRead(node));
-      write(node, [texts[i]].flat());
+      if (!texts.has(node)) texts.set(node, window.sampledashRead(node));
+      write(node, [pieces[i]].flat());
     });
   for (const [where, style] of Object.entries(frame.styles))
     document.querySelectorAll(where).forEach((node) => {
@@ -73,7 +73,8 @@ const lacking = () => [...told.values()].find(({ of, version }) =>
   version && !frames.has(version)
   && !(performance.now() - asked.get(version) < AGAIN)
   && (!opened.has(of) || touch.matches
-    || document.querySelector(`:is(.sampledash-cell[data-name="${of}"], .st-key-${of}):is(:hover, :focus-within)`)));
+    || document.querySelector(`.sampledash-cell[data-name="${of}"]:is(:hover, :focus-within)`)
+    || document.querySelector(`.st-key-${of}:is(:hover, :focus-within)`)));
 const seen = new Set();  // parts below the answer that are in sight
 if (first) {
   // When Plotly redraws a picture while the reader drags, the picture shows an old step. ``resume``
@@ -89,11 +90,11 @@ if (first) {
   const forget = () => {
     live.hand = null;
     for (const [node, was] of styled) node.style.cssText = was;
-    for (const all of [styled, said, moved]) all.clear();
+    for (const all of [styled, texts, moved]) all.clear();
   };
   // If nothing is changed in the end, all is shown as before.
   live.drop = () => {
-    for (const [node, texts] of said) write(node, texts);
+    for (const [node, pieces] of texts) write(node, pieces);
     for (const picture of moved) picture.back();
     forget();
   };
@@ -140,7 +141,7 @@ const compare = () => {
   }
 };
 live.hear ??= () => {
-  said.clear();  // the page has a new answer
+  texts.clear();  // the page has a new answer
   compare();
   live.near();  // the pointer may already be on a slider
 };

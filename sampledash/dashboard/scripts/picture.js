@@ -199,11 +199,14 @@ class Picture {
     const drawn = await Plotly.toImage(graph, { format: "svg", width, height });
     const escaped = (text) => new Option(text).innerHTML, high = height + CAPTION;
     const { color, fontFamily } = getComputedStyle(graph);
+    const font = escaped(fontFamily).replaceAll('"', "'");
     const below = `<text x="12" y="${height + 12}" fill="${color}" font-size="12" `
-      + `font-family="${escaped(fontFamily).replaceAll('"', "'")}">${escaped(caption)}</text></svg>`;
+      + `font-family="${font}">${escaped(caption)}</text></svg>`;
+    const size = `width="${width}" height="${high}" viewBox="0 0 ${width} ${high}"`;
+    const begin = (tag) => tag.replace(/ (width|height|viewBox)="[^"]*"/g, "")
+      .replace(">", ` ${size}><title>${escaped(alt)}</title>`);
     const svg = decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1))
-      .replace(/<svg[^>]*>/, (tag) => `${tag.replace(/ (width|height|viewBox)="[^"]*"/g, "").slice(0, -1)} `
-        + `width="${width}" height="${high}" viewBox="0 0 ${width} ${high}"><title>${escaped(alt)}</title>`)
+      .replace(/<svg[^>]*>/, begin)
       .replace(/<\/svg>\s*$/, below);
     const link = document.createElement("a");
     link.download = `${name}.${format}`;
@@ -216,8 +219,9 @@ class Picture {
 const pixels = async (url, width, height) => {
   const image = Object.assign(new Image(), { src: url });
   await image.decode();
-  const canvas = Object.assign(document.createElement("canvas"), { width: 2 * width, height: 2 * height });
-  canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
+  const size = [2 * width, 2 * height], canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = size;
+  canvas.getContext("2d").drawImage(image, 0, 0, ...size);
   return canvas.toDataURL("image/png");
 };
 // Lets the reader drag the upright line of a picture, which is at the number of a slider.
@@ -239,14 +243,16 @@ class Handle {
   line({ clientX, clientY }) {
     for (const path of this.graph.querySelectorAll(".shapelayer path")) {
       const { x0, x1, xref = "x" } = this.graph.layout.shapes[path.dataset.index] ?? {};
-      const { left, right, top, bottom } = path.getBoundingClientRect(), middle = (left + right) / 2;
+      const { left, right, top, bottom } = path.getBoundingClientRect();
+      const middle = (left + right) / 2, axis = this.graph._fullLayout[`xaxis${xref.slice(1)}`];
       const near = Math.abs(clientX - middle) < NEAR && clientY >= top && clientY <= bottom;
-      if (x0 === x1 && near) return { axis: this.graph._fullLayout[`xaxis${xref.slice(1)}`], middle };
+      if (x0 === x1 && near) return { axis, middle };
     }
     return null;
   }
   grasp(event) {
-    const line = this.slider && event.button === 0 && event.pointerType !== "touch" && this.line(event);
+    const mouse = event.button === 0 && event.pointerType !== "touch";
+    const line = this.slider && mouse && this.line(event);
     if (!line) return;
     event.preventDefault();
     event.stopPropagation();

@@ -33,8 +33,11 @@ const roundest = (low, high) => {
 // Returns the next round number (1, 2 or 5 times a power of ten) above or below a positive number.
 const next = (number, up) => {
   const power = Math.floor(Math.log10(number)), round = [];
-  for (let e = power - 1; e <= power + 1; e += 1) round.push(...STEPS.map((x) => tidy(x * 10 ** e)));
-  return up ? round.find((x) => x > number * (1 + 1e-9)) : round.findLast((x) => x < number * (1 - 1e-9));
+  for (let e = power - 1; e <= power + 1; e += 1)
+    round.push(...STEPS.map((x) => tidy(x * 10 ** e)));
+  return up
+    ? round.find((x) => x > number * (1 + 1e-9))
+    : round.findLast((x) => x < number * (1 - 1e-9));
 };
 const made = (kind, options = {}) => Object.assign(document.createElement(kind), options);
 let helps = 0;
@@ -68,7 +71,8 @@ class Slider {
   // Moves the thumb to what the reader types into the field.
   typed(text) {
     const number = this.kind === "count" ? Math.trunc(Number(text)) : Number(text);
-    if (this.held || text === "" || number === this.number || !(number >= this.low && number <= this.high)) return;
+    const inside = number >= this.low && number <= this.high;
+    if (this.held || text === "" || number === this.number || !inside) return;
     this.sent = { before: this.number, at: performance.now() };
     this.put(number);
   }
@@ -78,7 +82,8 @@ class Slider {
     if (high <= low) return 0.5;
     const start = low > 0 ? 0 : NOUGHT, least = low > 0 ? low : this.least;
     if (number < least) return 0;
-    return start + (1 - start) * Math.log(clamp(number, least, high) / least) / Math.log(high / least);
+    const share = Math.log(clamp(number, least, high) / least) / Math.log(high / least);
+    return start + (1 - start) * share;
   }
   // Returns the roundest number within half a pixel of a position (0 to 1) on the rail.
   at(share) {
@@ -89,13 +94,15 @@ class Slider {
     const number = (x) => least * (high / least) ** ((clamp(x, start, 1) - start) / (1 - start));
     const [from, to] = [number(share - half), number(share + half)];
     if (this.kind !== "count") return clamp(roundest(from, to), least, high);
-    return clamp(Math.floor(to) > from ? roundest(Math.max(from, 1), to) : Math.round(number(share)), low, high);
+    const whole = Math.floor(to) > from;  // whether a whole number is that near
+    const nearest = whole ? roundest(Math.max(from, 1), to) : Math.round(number(share));
+    return clamp(nearest, low, high);
   }
   put(number) {
-    const text = written[this.kind](number);
+    const text = written[this.kind](number), share = this.place(number);
     this.number = number;
-    this.thumb.style.setProperty("left", `calc(${EDGE}px + ${this.place(number)} * (100% - ${2 * EDGE}px))`);
-    this.rail.style.setProperty("--share", `${100 * this.place(number)}%`);
+    this.thumb.style.left = `calc(${EDGE}px + ${share} * (100% - ${2 * EDGE}px))`;
+    this.rail.style.setProperty("--share", `${100 * share}%`);
     this.rail.setAttribute("aria-valuenow", number);
     this.rail.setAttribute("aria-valuetext", text);
     this.shown.textContent = text;
@@ -125,7 +132,8 @@ class Slider {
   }
   grasp(event) {
     if (event.button) return;
-    const wide = this.rail.clientWidth - 2 * EDGE, off = this.place(this.number) - this.share(event);
+    const wide = this.rail.clientWidth - 2 * EDGE;
+    const off = this.place(this.number) - this.share(event);
     this.off = Math.abs(off * wide) < GRIP ? off : 0;
     this.rail.setPointerCapture(event.pointerId);
     this.hold();
@@ -168,7 +176,8 @@ class Slider {
     if (number <= 0) return up && this.move(least);
     if (!up && number <= least && low === 0) return this.move(0);
     const one = event.shiftKey && kind === "count" && !page;
-    const to = one ? number + (up ? 1 : -1) : page ? tidy(number * (up ? 10 : 0.1)) : next(number, up);
+    const far = page ? tidy(number * (up ? 10 : 0.1)) : next(number, up);
+    const to = one ? number + (up ? 1 : -1) : far;
     this.move(clamp(kind === "count" ? Math.round(to) : to, low || least, high));
   }
   drop() {
