@@ -39,7 +39,7 @@ SENT = """(name) => {
 def dragged(page, name, end):
     """Drag a slider over a part of its rail; at each stop yield the number that the page shows."""
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    rest(page)  # after this nothing on the page moves by itself
+    rest(page)
     slider = rail(page, name)
     page.wait_for_function(touches.FRAMES, arg=name)  # the pictures for the slider have come
     page.mouse.move(*touches.thumb(page, name))
@@ -231,15 +231,21 @@ def test_what_stands_below_is_drawn_anew_once_it_is_looked_at(page):
 PLACED = [("explore", "rank"), ("consistency", "correct")]
 
 
+@pytest.fixture(scope="module")
+def hand(browser):
+    """Return a context with touch, whose tabs share the loaded scripts (the benchmark's do not)."""
+    context = browser.new_context(reduced_motion="reduce", has_touch=True)
+    yield context
+    context.close()
+
+
 @pytest.mark.parametrize("gesture", touches.GESTURES, ids=lambda x: x.__name__)
 @pytest.mark.parametrize("names", PLACED, ids="-".join)
-def test_a_first_touch_is_in_field_sentence_picture_and_address(browser, server, gesture, names):
+def test_a_first_touch_is_in_field_sentence_picture_and_address(hand, server, gesture, names):
     for name in names:
-        context = browser.new_context(reduced_motion="reduce", has_touch=True)
-        tab = touches.opened(context, server, PLACES[name])
-        # The benchmark measures the speed, since the machine may be busy here.
+        tab = touches.opened(hand, server, PLACES[name])
         assert touches.first_touch(tab, PLACES[name], gesture)[1] == ""
-        context.close()
+        tab.close()
 
 
 def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(page):

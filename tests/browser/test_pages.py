@@ -82,7 +82,6 @@ def test_from_page_to_page_values_stay(page):
     slider = page.get_by_role("slider", name="m, negatives")
     for name in ("Correct", "Consistency", "Explore", "Correct"):
         go(page, name)
-        # A page that is left before its run begins must not add an entry to the history.
         expect(page).to_have_url(re.compile(f"/{name.lower()}"))
         expect(slider).to_have_attribute("aria-valuetext", "50")
     says(page, "With 50 negatives, BV 0.1")
