@@ -253,7 +253,7 @@ def test_a_run_takes_no_more_negatives_than_there_are_and_puts_ties_in_any_order
     run = sd.sample_ranks(rs, 50, np.random.default_rng(9))
     assert set(run.m) == {9}
     assert len(run) == 6000  # two instances per row
-    found = np.bincount(run.sampled_ranks, minlength=8)[3:8] / 6000  # shares of true ranks
+    found = np.bincount(run.sampled_ranks, minlength=8)[3:8] / 6000  # shares of ranks 3..7
     assert np.all(np.abs(found - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 6000))
 
 

@@ -84,7 +84,7 @@ class Run:
 
     @cached_property
     def atoms(self) -> RankCounts:
-        """Distinct relevant items, with counts; for TOPK and ATOP, each an instance of its own."""
+        """Different relevant items, with counts; for TOPK and ATOP ranked among all other items."""
         return as_ranked_by(self.metric, self.ranks.counted(self.protocol.ties))
 
     @cached_property

@@ -25,7 +25,7 @@ _DUE: list[asyncio.TimerHandle] = []
 
 
 def watch() -> None:
-    """Register the current session, so that its checks begin when its connection is lost."""
+    """Register the session: once its connection is lost, ``_look`` checks whether it returns."""
     if context := get_script_run_ctx():
         _connected(context.session_id)
 

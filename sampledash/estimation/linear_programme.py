@@ -52,7 +52,7 @@ class Columns:
     readings: tuple[Floats | None, ...]
     metric: Metric  # exact metric, whose mean is the last entry of a row
     shape: Shape | None
-    joint: bool = False  # whether a row also holds the means of function * metric and of metric²
+    joint: bool = False  # whether a row also holds the means of reading * metric and of metric²
 
     @property
     def n(self) -> int:

@@ -327,7 +327,7 @@ def _blank(cells: pd.Series[Any]) -> NDArray[np.bool_]:
 
 
 def resolve_repetitions(ranks: Ranks, runs: Runs) -> Ranks:
-    """Make separate instances ("averaged") or systems ("apart") of the repetitions in a file.
+    """Treat the repetitions in a file as further instances ("averaged") or as systems ("apart").
 
     If averaged instances have no labels, they are numbered within each system and repetition.
     """

@@ -233,7 +233,6 @@ PLACED = [("explore", "rank"), ("consistency", "correct")]
 
 @pytest.fixture(scope="module")
 def hand(browser):
-    """Return a context with touch, whose tabs share the loaded scripts (the benchmark's do not)."""
     context = browser.new_context(reduced_motion="reduce", has_touch=True)
     yield context
     context.close()

@@ -130,7 +130,6 @@ class Page(AppTest):
         """The tables of the page, each with its cells as the DataFrame ``value``."""
         every = []
         for text in (m.value for m in self.markdown if m.value.startswith("| ")):
-            # As in Markdown, a backslash escapes the next character, so that | does not end a cell.
             lines = (re.findall(r"((?:\\.|[^\\|])*)\|", line[1:]) for line in text.splitlines())
             rows = [[cell.strip(" ").replace("\\|", "|") for cell in line] for line in lines]
             every.append(SimpleNamespace(value=pd.DataFrame(rows[2:], columns=rows[0])))

@@ -416,7 +416,7 @@ def test_an_own_file_becomes_a_sentence_a_table_and_a_script_that_reads_it():
     assert "sd.read_rank_sets('mine.csv')" in script
 
 
-# Mean number of scores until Recall@10 of an instance is certain, for X, Y and Z.
+# Mean number of candidates to score until Recall@10 of an instance is certain, for X, Y and Z.
 COSTS = (683.6, 680.5, 714.1)
 
 

@@ -259,7 +259,7 @@ def test_learned_prior_is_that_of_the_correction(sets, method, gammas, metrics) 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_mn_is_the_printed_matrix(scheme: str) -> None:
-    """The vector of the method MN solves its published equations, for the mean size of the sets."""
+    """The vector of MN solves its published equations, for the mean number of instances."""
     first, other = beta_drawn(*SIZE, scheme, 900), beta_drawn(400, 9, scheme, 300, seed=2)
     for sets, size in (([first], 900), ([first, other], 600)):
         pi = sd.rank_distribution(sets)
