@@ -89,7 +89,9 @@ def drag(tab: Page, key: str) -> None:
 
 
 def tap(tab: Page, key: str) -> None:
-    tab.touchscreen.tap(*at(tab, key, 0.7))
+    finger, (x, y) = tab.context.new_cdp_session(tab), at(tab, key, 0.7)
+    for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
 def press(tab: Page, key: str) -> None:
@@ -127,8 +129,9 @@ def lacking(tab: Page, place: Place, before: str) -> str:
 
 
 def opened(context: Any, address: str, place: Place) -> Page:
-    """Open a new page, and return it when it has settled and shows its picture."""
+    """Open a page of a device with touch; return the page when it has settled, with its picture."""
     tab = context.new_page()
+    context.new_cdp_session(tab).send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     tab.set_default_timeout(60_000)
     tab.goto(f"{address}/{place.address}")
     headline(tab).first.wait_for()
@@ -180,8 +183,8 @@ def main() -> int:
         every = itertools.cycle(itertools.product(GESTURES, args.only, ways))
         for gesture, name, way in itertools.islice(every, args.tries):
             start, slowed = ways[way]
-            look = {"viewport": {"width": 1280, "height": 900}, "has_touch": True}
-            context = browser.new_context(reduced_motion="reduce", **look)
+            look = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+            context = browser.new_context(**look)
             tab = opened(context, start, PLACES[name])
             session = context.new_cdp_session(tab)
             session.send("Emulation.setCPUThrottlingRate", {"rate": slowed})

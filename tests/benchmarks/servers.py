@@ -17,6 +17,9 @@ def chromium_path() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+LAUNCH: dict[str, Any] = {"executable_path": chromium_path(), "args": QUIET}
+
+
 @contextmanager
 def served(script: str | Path = "app.py") -> Iterator[tuple[str, int]]:
     """Start a server, yield its address and process id, and stop it at the end."""
@@ -42,6 +45,5 @@ def resident(pid: int) -> float:
 def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
-    how = {"executable_path": chromium_path(), "args": QUIET}
-    with sync_playwright() as playwright, closing(playwright.chromium.launch(**how)) as browser:
+    with sync_playwright() as playwright, closing(playwright.chromium.launch(**LAUNCH)) as browser:
         yield browser

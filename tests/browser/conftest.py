@@ -1,12 +1,14 @@
 """One server and one Chromium for all browser tests."""
 
 import os
+from contextlib import closing
 
 import pytest
 
-from tests.benchmarks.servers import chromium, chromium_path, served
+from tests.benchmarks.servers import LAUNCH, chromium_path, served
 
 REQUIRED = os.environ.get("SAMPLEDASH_BROWSER") == "required"
+SIZE = {"width": 1280, "height": 900}
 
 
 @pytest.fixture(scope="session")
@@ -17,33 +19,28 @@ def server():
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """Start Chromium if it is installed; .ci/run requires Chromium."""
+def window(tmp_path_factory):
+    """Start Chromium with a cache on disk, so that it compiles the scripts of the pages once.
+    All tabs share the window. Without Chromium tests are skipped; .ci/run requires Chromium."""
     if chromium_path() is None:
         if REQUIRED:
             pytest.fail("chromium is not installed: apt-get install chromium")
         pytest.skip("chromium is not installed")
-    from playwright.sync_api import expect
+    from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=30_000)  # a rerun takes long on a busy machine
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="session")
-def window(browser):
-    """Return a browser context that all tabs share, so that scripts of pages are loaded once."""
-    context = browser.new_context(reduced_motion="reduce")
-    context.set_default_timeout(60_000)
-    yield context
-    context.close()
+    look = {"reduced_motion": "reduce", "viewport": SIZE}
+    with sync_playwright() as playwright:
+        start = playwright.chromium.launch_persistent_context
+        with closing(start(tmp_path_factory.mktemp("window"), **LAUNCH, **look)) as context:
+            context.set_default_timeout(60_000)
+            yield context
 
 
 @pytest.fixture
 def page(window, server):
     """Return a tab of desktop size; a console error or an exception in the tab fails the test."""
     tab = window.new_page()
-    tab.set_viewport_size({"width": 1280, "height": 900})
     complaints = []
     # Streamlit first looks for its server below the path of the page: this 404 is harmless.
     probe = ("_stcore/health", "_stcore/host-config")

@@ -1,5 +1,6 @@
 """No action of a user is lost, and the pictures during a drag show the numbers of the library."""
 
+import itertools
 import math
 import os
 import re
@@ -228,21 +229,13 @@ def test_what_stands_below_is_drawn_anew_once_it_is_looked_at(page):
         expect(cell).to_contain_text(f"{100 * mean:.2f}")
 
 
-PLACED = [("explore", "rank"), ("consistency", "correct")]
-
-
-@pytest.fixture(scope="module")
-def hand(browser):
-    context = browser.new_context(reduced_motion="reduce", has_touch=True)
-    yield context
-    context.close()
-
-
-@pytest.mark.parametrize("gesture", touches.GESTURES, ids=lambda x: x.__name__)
-@pytest.mark.parametrize("names", PLACED, ids="-".join)
-def test_a_first_touch_is_in_field_sentence_picture_and_address(hand, server, gesture, names):
+@pytest.mark.parametrize(
+    ("gesture", "names"),
+    zip(touches.GESTURES, itertools.cycle([("explore", "correct"), ("consistency", "rank")])),
+)
+def test_a_first_touch_is_in_field_sentence_picture_and_address(window, server, gesture, names):
     for name in names:
-        tab = touches.opened(hand, server, PLACES[name])
+        tab = touches.opened(window, server, PLACES[name])
         assert touches.first_touch(tab, PLACES[name], gesture)[1] == ""
         tab.close()
 

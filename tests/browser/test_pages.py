@@ -132,7 +132,7 @@ def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
 
 
 def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
-    visit(page, "consistency?answers=Repeat+it&repeats=1%2C000&metrics=NDCG&metrics=AUC")
+    visit(page, "consistency?answers=Repeat+it&repeats=1%2C000&metrics=Recall%40k")
     page.get_by_role("button", name="Repeat it 1,000 times").click()
     expect(page.get_by_text(re.compile(r"[1-9]\d* of 1,000 runs$"))).to_be_visible(timeout=20_000)
     # A mouse click would wait until the page has settled; this event does not.
@@ -226,11 +226,12 @@ def test_presenting_embedded_is_one_picture_without_menu(page):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_chromium_opens_it_without_a_word(browser, width, scheme, tmp_path):
+def test_chromium_opens_it_without_a_word(window, width, scheme, tmp_path):
     path, figures = tmp_path / "report.html", [("Curves", figure()), ("Again", figure(NAMES[0]))]
     path.write_text(html_report(hostile(), figures), encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
+    page = window.new_page()
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
     said, asked = [], []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -247,7 +248,7 @@ def test_chromium_opens_it_without_a_word(browser, width, scheme, tmp_path):
     assert (sum(map(int, re.findall(r"\d+", ink))) > 500) == dark
     assert page.locator("td", has_text=NAMES[0]).first.is_visible()
     assert (asked, said) == ([path.as_uri()], [])
-    context.close()
+    page.close()
 
 
 def test_readers_at_once_see_their_own_numbers(server):

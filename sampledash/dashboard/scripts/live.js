@@ -64,16 +64,17 @@ const wish = (wanted, send) => {
   return later;
 };
 const late = () => told.get("below")?.number < told.get("answer")?.number;
-// The frames of a slider are asked for once when its page has opened, so that its first touch finds
-// them. Later, after another number has changed, they are asked for when the reader comes near, or
-// at once where a finger cannot come near without a touch.
+// The frames of a slider are asked for once when the slider has appeared, so that its first touch
+// finds them. Later, after another number has changed, they are asked for when the reader comes near,
+// or at once where a finger cannot come near without a touch.
 const opened = new Set(), asked = new Map(), requested = {}, touch = matchMedia("(hover: none)");
 const AGAIN = 3000;  // milliseconds after which an unanswered request is repeated
+const sliderOf = (name) => document.querySelector(`.sampledash-cell[data-name="${name}"]`);
 const lacking = () => [...told.values()].find(({ of, version }) =>
   version && !frames.has(version)
   && !(performance.now() - asked.get(version) < AGAIN)
-  && (!opened.has(of) || touch.matches
-    || document.querySelector(`.sampledash-cell[data-name="${of}"]:is(:hover, :focus-within)`)
+  && sliderOf(of)
+  && (!opened.has(of) || touch.matches || sliderOf(of).matches(":hover, :focus-within")
     || document.querySelector(`.st-key-${of}:is(:hover, :focus-within)`)));
 const seen = new Set();  // parts below the answer that are in sight
 if (first) {

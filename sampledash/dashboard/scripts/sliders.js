@@ -232,4 +232,5 @@ export default function ({ data, parentElement }) {
     // The rail takes the focus, and leads to the field when the reader types a digit.
     fieldOf(shown.name)?.setAttribute("tabindex", "-1");
   });
+  live()?.near?.();  // a new slider needs its frames
 }
