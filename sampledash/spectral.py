@@ -75,8 +75,7 @@ LARGEST = 10_000  # largest n for which this module sums over all ranks
 #: A table of values of polynomials with at most this many entries is cached for the next metric.
 _ROOM = 1 << 23
 _ROUNDING = 2e-15  # corrected values below this factor times the largest one are rounded to 0
-#: Number of points after which the values of polynomials are rescaled. These values might overflow,
-#: because they grow from point to point by a factor of up to the number of points N.
+#: Values of polynomials are rescaled after so many points, because they might overflow.
 _ROWS = 16
 
 
@@ -375,7 +374,7 @@ def minimum_norm(
 def _directions(
     sampling: Sampling, cutoff: float
 ) -> tuple[list[Floats], list[tuple[Floats, Floats, Floats]]]:
-    """Return both parts of :func:`_seen`, and their singular triples > ``cutoff`` * largest."""
+    """Return the matrices of :func:`_seen` and their largest singular triples (U, S, V)."""
     parts = _seen(sampling, 1e-7 * cutoff)
     decompositions = [np.linalg.svd(part, full_matrices=False) for part in parts]
     least = cutoff * max(x.S[0] for x in decompositions)

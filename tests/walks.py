@@ -1,7 +1,6 @@
-"""Print call chains through the program: ``python -m tests.walks``. A chain leads from the page
-down to the function that makes rank sets of an uploaded file, a verdict, or a picture after m
-changes. The number of modules on the way is printed too. The chains help to understand the code;
-long chains are a fault."""
+"""Print which functions call which, from a page down to the core: ``python -m tests.walks``.
+Three chains are printed, with the number of their modules: for an upload, for a verdict, and for a
+picture after a change of m. The shorter a chain, the easier the code is to follow."""
 
 from __future__ import annotations
 

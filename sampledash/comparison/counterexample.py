@@ -166,17 +166,18 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
 ) -> tuple[float, _Copies, _Copies] | None:
-    """Return the gaps of A and B that maximise the smaller of their differences in f and in g.
+    """Return gaps of A and of B: A's is longer by the exact metric, B's by the sampled metric.
 
-    None if no gaps of A are longer in f and shorter in g than gaps of B. Differences are shares of
-    ``ranges``. The first result is slightly below the maximum; ``size`` counts the instances.
+    Of all such gaps, take those that maximise the smaller of the two differences, each as a share
+    of its range in ``ranges``. The number returned with the gaps is slightly below this maximum.
+    Returns None if there are no such gaps. ``size`` is the number of instances.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return whether each gap of A has one of B shorter in f, longer in g by ``share``."""
+        """Return for each gap of A whether a gap of B differs by ``share`` of both ranges."""
         least = [max(share * whole, _VISIBLE * size) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])

@@ -253,9 +253,9 @@ class _Pass:
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
         #: Map from m to tuples: a row, and the indices of its items with exactly m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: Map from a row to its items' numbers of negatives up to m_max, increasing, and the
-        #: cumulative sums of their exact values, which give the contribution of items with fewer
-        #: than m negatives.
+        #: For each row: the items' numbers of negatives up to m_max in increasing order, and the
+        #: cumulative sums of their exact values. They give the part of items with fewer than m
+        #: negatives.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)

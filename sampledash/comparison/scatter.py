@@ -226,12 +226,12 @@ def _tied_means(
 def conditional_means(
     scheme: str, inner: Floats | Ints, outer: Floats | Ints, values: Floats, top: int | None = None
 ) -> Floats:
-    """Return the mean of ``values[s]``, where s of t items drawn from a set are in a subset of it.
+    """Return the mean of ``values[s]`` if t items of a set are drawn and s of them are in a subset.
 
-    ``inner`` and ``outer`` are the numbers of items (or weights) in each subset and set.
-    ``values``: (pairs, width, c), for s = 0..width - 1. The result is for t = 0..top - 1, (pairs,
-    top, c); ``top`` is width by default. The distribution of s is updated draw by draw: the chance
-    that the next drawn item is in the subset is the subset's share of the items left.
+    ``inner`` and ``outer`` are the sizes (or weights) of the subsets and of the sets. ``values``
+    has shape (pairs, width, c), for s = 0..width - 1. The result has shape (pairs, top, c), for
+    t = 0..top - 1; ``top`` is width by default. Each draw updates the distribution of s: the next
+    item is in the subset with the probability of the subset's share of the items left.
     """
     width = values.shape[1]
     top = top or width

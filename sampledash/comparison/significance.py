@@ -241,7 +241,7 @@ def _group(
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Exact metrics of systems on the same instances; equal ones may share one of the D entries."""
+    """Exact metrics of several systems on the same instances. Equal instances share one entry."""
 
     members: Sequence[int]  # indices of the systems
     values: Floats  # exact metric of an instance of the entry, shape (systems, D)

@@ -32,7 +32,7 @@ from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
-_CONSTRAINTS = 200  # largest number of cumulative shares that a linear programme limits for each m
+_CONSTRAINTS = 200  # largest number of constraints of a linear programme for each m
 _MOST_DECIMALS = 12
 _ERRORS = 2.0  # number of standard errors by which a printed mean may differ from its expectation
 

@@ -103,8 +103,7 @@ _LEAST = 5.0  # fewest instances in a cell, whose squared error is then nearly c
 _CELLS = 200  # largest number of cells (joined sampled ranks) for each number of negatives m
 _ALL_CELLS = 4000  # approximate largest number of cells (joined sampled ranks), summed over all m
 _RARE = 0.025  # one-sided error probability of the exact (Poisson) limit of a cell's small count
-# Large factor of the equation "the weights sum to 1", relative to the largest other entry.
-_STIFF = 1e2
+_STIFF = 1e2  # weight of the equation "weights sum to 1" in a least squares fit, beside 1
 _FAINT = 1e-3  # largest entry of the extra equation in ChiSquareFit.pulled, which must be small
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution

@@ -30,7 +30,7 @@ _HEAD = 64  # the places 1.._HEAD are always on the grid
 _RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from either end
 # Largest step of arcsin(sqrt(p)) between places, times sqrt(m); p is the share of items above.
 _STEP = 0.1
-_FINER = 4  # places to add to the programme are searched for on a grid this many times finer
+_FINER = 4  # the grid of places that may be added is this many times finer
 _SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
 #: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
 _ENOUGH = 1e-9

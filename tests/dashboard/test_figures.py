@@ -211,7 +211,7 @@ def test_vector_draws_at_most_400_points(m):
 
 def test_bars_of_risks_of_differences_and_chances_over_m():
     fig = correct.risks({PLAIN: (0.08, 0.04), BV: (0.0004, 0.0009)}, instances=9)
-    ends, most = [line.x for line in fig.data], 800 + 400 / 9  # squares of bias and error by row
+    ends, most = [line.x for line in fig.data], 800 + 400 / 9  # the bars end at √(square / most)
     squares = np.array([[0, 800], [800, most], [0, 4], [4, 5]])
     np.testing.assert_allclose(ends, np.sqrt(squares / most))
     assert written(fig)[1] == "<b>BV 0.1</b>  √(2.00² + 1.00²)"

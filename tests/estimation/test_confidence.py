@@ -27,7 +27,7 @@ SHAPES = (None, "non-increasing")
 
 
 def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> float:
-    """Return the extreme sum of signed mean metrics over distributions near the fits."""
+    """Return the largest or smallest sum of mean metrics that a general solver finds."""
     ends = np.cumsum([0, *(len(p.values) for p in parts)])
     scatter = np.sqrt(sum(p.scatter for p in parts))
 
