@@ -144,7 +144,7 @@ def _looked(
     k: int,
     others: Labels | None = None,
 ) -> _Found:
-    """Count the candidates above and tied with each item (best first), until k exceed the best."""
+    """Count candidates above and tied with each relevant item, until k are above the best one."""
     best, least = relevant_scores.item(0), relevant_scores.item(-1)
     # Comparing with a number takes half the time of comparing with an array of length 1.
     several = len(relevant_scores) > 1

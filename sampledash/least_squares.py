@@ -42,8 +42,8 @@ SINGULAR_CUTOFF = 1e-10
 #: With up to this many sampled ranks, the values of a monotone fit may fall after every sampled
 #: rank; with more, after a few ranks at first, to which others are added while the fit improves.
 _ALL = 400
-#: A fall of the values in a monotone fit is made larger only if the squared error then decreases by
-#: more than twice this number per unit of the fall.
+#: A long monotone fit gets another fall only if the squared error then decreases by more than
+#: twice this number per unit of the fall.
 _FLAT = 1e-13
 
 

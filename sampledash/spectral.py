@@ -314,7 +314,7 @@ def _rounded(degrees: int) -> int:
 def _targets(
     metric: Metric, sampling: Sampling, position: int, parts: Sequence[Floats]
 ) -> list[Floats]:
-    """Return the coefficients of the metric in the basis of :func:`_seen`: even and odd degrees."""
+    """Return the metric's even and odd coefficients in the polynomial basis of :func:`_seen`."""
     n, size = sampling.n, sum(part.shape[-1] for part in parts)
     if sampling.design.distinct:
         target = components(metric, n, position, min(n, _rounded(size)))[:size] / np.sqrt(n)

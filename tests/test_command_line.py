@@ -464,7 +464,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     file.write_text(printed)
     _, told = asked(capsys, "table", str(file), *words)
     assert told["sentences"][-1] in page.headline
-    # --n and --m override the numbers in the table; a table of one system has a range too.
+    # --n and --m override the table's numbers. A table of a single system gives ranges too.
     file.write_text("system, HR@1, HR@10\nA, 0.2, 0.6\nm = 20, n = 200")
     given = {"HR@1": 0.2, "HR@10": 0.6}
     for option, value, n, m in (("--n", "300", 300, 20), ("--m", "30", 200, 30)):

@@ -79,8 +79,8 @@ def test_at_every_m_topk_is_the_recall_of_its_place(scheme, correction) -> None:
     topk, atop, auc = (sd.curve(x, [ranks], m_values, **options)["A"] for x in names)
     assert atop.tolist() == pytest.approx(auc.tolist())
     for m in m_values:
-        # TOPK counts the first 1 + floor(0.05 m) ranks of the sampled list; if corrected, it is the
-        # exact metric, which counts the first 15 of 300 ranks.
+        # TOPK counts the first 1 + floor(0.05 m) ranks of the sampled list. A correction estimates
+        # exact TOPK, which counts the first 15 of 300 ranks.
         others = m if correction is None else 299
         recall = f"Recall@{1 + int(np.floor(0.05 * others + 1e-9))}"
         assert topk[m] == pytest.approx(sd.expected_mean(recall, ranks, m, **options), abs=1e-12)

@@ -188,7 +188,7 @@ def _clearest(
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if np.any(reaches(middle)) else (low, middle)
-    # Among pairs with about the same quotient, take the one whose sum of A is shortest in g.
+    # Among pairs near the greatest share, take the one whose gaps of A are shortest in g.
     low *= 1 - 1e-3
     able = np.flatnonzero(reaches(low))
     i = int(able[np.argmin(ahead.sampled[able])])

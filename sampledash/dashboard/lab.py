@@ -315,7 +315,7 @@ def _working(
 ) -> Callable[[], None]:
     """Draw the progress of the job; return a function that continues the job.
 
-    The function returns when the job is done or halted, and stops if the page must be drawn anew.
+    The function does nothing if the job is done or halted; else it ends in a new run of the page.
     """
     if job is None:
         return lambda: None

@@ -439,7 +439,7 @@ def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decid
         assert off in at.said or design in ("CLS", "BV 0.01")
     shown = float(table.loc["stop when decided", "Shows Y > X"].removesuffix(" %"))
     assert shown == pytest.approx(100 * chances.loc["stop when decided", "probability"], abs=0.005)
-    # The error of stopping is below that of full ranking of fewer instances, until it is exact.
+    # Stopping early errs less than full ranking of fewer instances, or not at all (NaN).
     (fig,) = [x for x in at.specs if "against its price" in x["layout"]["title"]["text"]]
     lines = {x["name"]: array(x["y"]) for x in fig["data"]}
     full, stopped = lines["full ranking of fewer instances"], lines["stop when decided"]

@@ -1,4 +1,5 @@
-"""Typed and pasted text, and tables as papers print them; only digits 0 to 9 are accepted."""
+"""Typed and pasted text, and tables as papers print them. Digits other than 0 to 9 are
+refused."""
 
 import gzip
 import re

@@ -67,9 +67,9 @@ def costs(q: Question) -> None:
 
 
 def tradeoffs(q: Question) -> None:
-    """Draw bias and standard deviation of the mean against γ, m, n and |D|.
+    """Draw bias and standard deviation of the mean metric against γ, m, n and |D| (instances).
 
-    Section 5.5 of Krichene & Rendle discusses this trade-off.
+    See Section 5.5 of Krichene & Rendle.
     """
     if q.sampling.m > LIVE:
         st.info(f"Many fits: drawn up to m = {count(LIVE)}.", icon=":material/hourglass_empty:")

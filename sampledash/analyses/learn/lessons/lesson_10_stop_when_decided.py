@@ -58,7 +58,7 @@ def numbers(variant: str) -> Numbers:
 
 
 def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
-    """Draw one user's scored candidates or, over m, the share of users whose metric is open."""
+    """Draw one user's scored candidates or, over m, the share of users whose Recall can be 1."""
     return (
         _all(dark)
         if variant == LOOKS[2]
