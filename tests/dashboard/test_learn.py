@@ -94,7 +94,7 @@ SAYS = {
     1: (["AP doubles, 50.00 % to 100.00 %; NDCG gains 36.91 points"], {"3": "AP</b> 33.33 %"}),
     # Section 4.3 of the paper: the expected sampled rank is 1 + m (r - 1) / (n - 1).
     2: ([f"sampled rank {1 + 100 * 99 / 9999:.2f}", percent(float(SAMPLING.pmf(100)[0]))], {}),
-    # Table 3 of the paper, on all movies: AUC of X, Y, Z is 89.13, 85.33, 74.73; AP 3.75, 4.32, 4.44.
+    # Table 3 of the paper (all movies): AUC of X, Y, Z 89.13, 85.33, 74.73; AP 3.75, 4.32, 4.44.
     4: (["from 100.00 % at rank 1 to 50.00 % at rank 10,000 in equal steps",
          "rank X > Y > Z, as by AUC (X > Y > Z); by AP on all movies Z > Y > X"],
         {"1": "one and the same line"}),
