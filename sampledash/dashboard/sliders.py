@@ -25,7 +25,7 @@ HELP = texts(Path(__file__).with_suffix(".txt"))
 
 
 class Bar(NamedTuple):
-    """Containers in the bar that a page can fill: the row of choices, and room for a problem."""
+    """Containers that a page can fill: the row of choices, and the bar, which takes a problem."""
 
     row: DeltaGenerator
     problem: DeltaGenerator
@@ -63,9 +63,9 @@ def bar(
     """
     state.lock(None if n is None else n[0])
     locked = {key: text for key, text in (("n", n[1] if n else ""), ("m", m)) if text}
-    with st.container(key="bar", gap=None):
+    whole = st.container(key="bar", gap=None)
+    with whole:
         place = st.container(key="bar_sliders", gap=None)
-        problem = st.container(key="bar_problem")
         row = st.container(key="bar_choices", horizontal=True, vertical_alignment="center")
     if sampled:
         with row:
@@ -81,7 +81,7 @@ def bar(
     default = {**state.DEFAULTS, **(defaults or {})}
     with place:
         _draw("bar", keys, default, locked, late, lambda key: _bounds(key, keys))
-    return Bar(row, problem)
+    return Bar(row, whole)
 
 
 def ladder(key: str, *, default: int, high: int) -> None:
@@ -101,11 +101,10 @@ def _draw(
     bounds: Callable[[str], tuple[Bound | None, Bound | None]],
 ) -> None:
     """Draw a field for each number, and one component with the rails of all sliders."""
-    rails = st.container(gap=None)
     # The keys do not depend on the numbers: a new element would end the drag of a slider.
+    # Fields are drawn before rails: drawing a field puts the number in the address into the
+    # session, and the ends of a rail can depend on the numbers of other fields.
     with st.container(key=f"fields_{name}", horizontal=True, gap=None):
-        # All fields are drawn before the rails: drawing a field puts the number in the address into
-        # the session, and the ends of a rail can depend on the numbers of other fields.
         for key in keys:
             if key in locked:
                 st.html("<i></i>")  # an empty element in place of the field
@@ -118,8 +117,7 @@ def _draw(
             every.append(about | {"locked": locked[key]})
         else:
             every.append(about | _rail(key, *bounds(key), late=key in late))
-    with rails:
-        _SLIDERS(key=f"rails_{name}", data=every)
+    _SLIDERS(key=f"rails_{name}", data=every)
 
 
 def uses_cutoff(key: str = "metrics") -> bool:
