@@ -386,9 +386,9 @@ def correction(
 
     Notes
     -----
-    Lower γ means less bias and more variance. γ = 1/|D| weighs them as they enter the squared error
-    of the mean over |D| instances. γ = 0 is least squares, whose values become huge beyond m of
-    about 20. γ below 1e-16 counts as 0, and ``note`` of the fit warns if values are unreliable.
+    Lower γ means less bias and more variance. γ = 1/|D| weighs bias² and variance as in the squared
+    error of the mean over |D| instances. γ = 0 is least squares, whose values become huge beyond m
+    of about 20. γ below 1e-16 counts as 0, and ``note`` of the fit warns if values are unreliable.
 
     References
     ----------
@@ -428,7 +428,7 @@ def parse_correction(text: str) -> Correction:
 
 
 def as_correction(value: Correction | str | None) -> Correction:
-    """Return a correction unchanged, parse a text, and return the uncorrected one for None."""
+    """Return a correction unchanged, parse a text, and return "uncorrected" for None."""
     if value is None:
         return Correction()
     return value if isinstance(value, Correction) else parse_correction(value)

@@ -171,7 +171,7 @@ def _looked(
 
 
 def _decided(counts: _Found, order: Ints, k: int) -> Decided:
-    """Return ranks and ties as given; ``order`` has each item's given index, best item first."""
+    """Return ranks and ties in the given order of items; ``order``: their indices, best first."""
     ranks, ties = np.empty((2, len(order)), dtype=np.int64)
     ranks[order], ties[order] = counts.above + np.arange(1, len(order) + 1), counts.tied
     within = (ranks <= k).tolist()
@@ -293,7 +293,7 @@ class Evaluation:
     #: For each system and finished user, how many candidates are above each relevant item, and how
     #: many are tied with this item.
     _found: list[list[tuple[Any, Any]]] = field(default_factory=list)
-    #: Digest from :func:`_digest`: an evaluation can be continued only if it is the same.
+    #: Result of :func:`_digest`: an evaluation can be continued only if the digest is the same.
     _asked: str = ""
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ def expected(metric: Metric | str, rank: ArrayLike, sampling: Sampling) -> Float
 
     Notes
     -----
-    Except for AUC under a uniform scheme, the expected value differs from the exact
+    Except for AUC and ATOP under a uniform scheme, the expected value differs from the exact
     ``metric(rank, n)`` by an amount that depends on the rank. So the order of two systems by the
     expected sampled mean can be the opposite of their order by the exact mean.
     """

@@ -21,7 +21,7 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, item_weights, pmf_longdouble
 from sampledash.types import Flags, Floats, Ints
 
-#: Smallest γ for which values are accurate to 1e-5 of the largest. Callers replace smaller γ by 0.
+#: Smallest γ with errors below 1e-5 of the largest value. Callers replace smaller γ by 0.
 SMALLEST_GAMMA = 1e-16
 
 _ROOM = 1 << 22  # a matrix of P(sampled rank | true rank) is cached if it has no more entries
@@ -92,7 +92,7 @@ class Grid:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats, Floats]:
-        """S (nodes, m+1), SSᵀ and c = P(sampled rank). S is A, rows · √weights, columns / √c."""
+        """S (nodes, m+1), SSᵀ, c = P(sampled rank). S is A with rows · √weights, columns / √c."""
         root = np.sqrt(self.weights)
         rows = np.vstack([p for _, p in self.laws()]) * root[:, None]
         marginal = root @ rows
@@ -191,7 +191,7 @@ def _refined(at: Nodes, gamma: float, inverse: Floats, scale: Floats) -> Floats:
     """Return the corrected values of eq. 25 by iterative refinement in extended precision.
 
     Under a concentrated prior, some sampled ranks are so rare that rounding errors spoil their
-    large values. Each round adds about eight digits. ``inverse`` is that of the scaled matrix.
+    large values. Each round adds about eight digits. ``inverse``: inverse of the scaled matrix.
     """
     values = np.zeros(len(scale), dtype=np.longdouble)
     grid, s = at.grid, at.grid.sampling

@@ -41,8 +41,8 @@ class Kind:
     tex: str  # TeX of the metric of one relevant item at rank r, without the cutoff
     about: str
     # A metric other than AUC and ATOP is scale(relevant, k) times the sum of gain(position, j) over
-    # the relevant items up to the cutoff k. ``relevant`` is the number of relevant items, and the
-    # j-th relevant item has the rank ``position``.
+    # the relevant items up to the cutoff k (only the first if ``first_only``). ``relevant`` is the
+    # number of relevant items, and the j-th relevant item has the rank ``position``.
     gain: Callable[[Floats, int], Floats] = lambda position, j: np.ones_like(position)
     scale: Callable[[int, float], float] = lambda relevant, k: 1 / relevant
     # The next properties are described at :class:`Metric`.

@@ -1,8 +1,8 @@
 """The protocol of a sampled evaluation: the options that all comparison functions share.
 
 The options determine the sampling weights, the corrected values and, for each relevant item, the
-distribution of the number of sampled items above. Of the items tied with it, 0, 1, ... or all are
-above, with equal probability; means over these cases use quadrature or a closed form.
+distribution of the number of sampled items above. Of the items tied with a relevant item, 0, 1, ...
+or all are above it, with equal probability; means over these cases use quadrature or a closed form.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Protocol:
             )
 
     def weights(self, counts: RankCounts, above: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Return the sampling weights above and below each item; ``above`` overrides ``counts``."""
+        """Return sampling weights above and below items; ``above`` replaces ``counts.above``."""
         if self.design.weighted and counts.mass is not None:
             return counts.mass, 1 - counts.mass
         a = np.asarray(counts.above if above is None else above, dtype=np.float64)
@@ -188,7 +188,7 @@ class Protocol:
         step = max(1, _CHUNK // (m + 2))
         for at in _blocks(tied[closed], step):
             yield at, _tied_hypergeometric(m, counts[at])
-        # Fewer items per block, because each needs about 10 to 100 nodes, each with a distribution.
+        # Fewer items per block, because an item needs about 10 to 100 nodes and distributions.
         for at in _blocks(tied[~closed], max(1, step // 64)):
             owner, above, below, weights = self.tied_nodes(counts[at], m)
             share = csc_array((weights, (owner, np.arange(len(owner)))))
@@ -214,7 +214,7 @@ class Protocol:
             if self.design.once and (first < m or end > total - m):
                 # Near the ends of the list, the distribution is not smooth: sum ranks one by one.
                 end = min(last, first + SIZE - 1)
-            # Round the length down to one of a few, because each needs a Gauss rule of its own.
+            # Round the length down to one of few lengths: each length needs its own Gauss rule.
             drop = max((end - first + 1).bit_length() - 4, 0)
             return first - 1 + ((end - first + 1) >> drop << drop)
 

@@ -5,9 +5,9 @@ rule for *sums over integers* (from the discrete Chebyshev polynomials) with k n
 polynomials up to degree 2k - 1. A Gauss-Legendre rule, made for integrals, errs in the third digit.
 
 Let p be the share of the items that are above the relevant item. For the distribution of the
-sampled rank given the true rank, or a product of two, long panels need at least six nodes per
-1/sqrt(m) of arcsin(sqrt(p)). A prior learned from sampled ranks is steeper: its means have errors
-up to 1e-7 with these nodes, and below 1e-14 with four times as many.
+sampled rank given the true rank, or a product of two such distributions, long panels need at least
+six nodes per 1/sqrt(m) of arcsin(sqrt(p)). A prior learned from sampled ranks is steeper: its means
+have errors up to 1e-7 with these nodes, and below 1e-14 with four times as many.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DENSITY = Rule(SIZE, 0.5, 2, mirrored=True)  # for the estimation of a distribut
 def off_diagonal(length: int, size: int) -> Floats:
     """Return the off-diagonal of the Jacobi matrix of discrete Chebyshev polynomials.
 
-    These are orthogonal on ``length`` integers; the matrix has ``size`` rows.
+    The polynomials are orthogonal on ``length`` integers; the matrix has ``size`` rows.
     """
     k = np.arange(1.0, size)
     return k * np.sqrt((float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
@@ -92,7 +92,7 @@ def mean_nodes(first: int, last: int, end_of: Callable[[int], int]) -> tuple[Flo
 
 
 def reach(first: int, total: int, width: float, odds: float = 1.0) -> int:
-    """Return the largest count above whose arcsin(sqrt(p)) is within ``width`` of ``first``'s.
+    """Return the largest number above whose arcsin(sqrt(p)) is up to ``width`` above ``first``'s.
 
     p is the share of the sampling weight above: each item above has weight ``odds``, others 1.
     """

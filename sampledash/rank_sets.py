@@ -151,7 +151,7 @@ def rounded_mean(values: Ints | list[int], weights: Floats | list[float]) -> int
 
 
 def _numbered(values: NDArray[Any]) -> tuple[Ints, int]:
-    """Return whole numbers from 0 in the order of the values, and the largest plus 1 (< 2^31)."""
+    """Return whole numbers from 0, ordered as the values are, and the largest plus 1 (< 2^31)."""
     if values.dtype.kind == "f" or np.ptp(values) >= 2**31 - 1:
         values = np.unique(values, return_inverse=True)[1]
     low = int(values.min())

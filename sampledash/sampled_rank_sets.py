@@ -76,7 +76,7 @@ class Outcomes:
         return np.split(values, np.cumsum([m + 1 for m in self.m])[:-1], axis=-1)
 
     def require_possible(self, chance: Floats) -> None:
-        """Raise ValueError if an outcome has ``chance`` 0 at every true rank: (outcomes,)."""
+        """Raise ValueError if an outcome occurred with ``chance`` 0 at every rank: (outcomes,)."""
         for m, counts, chances in zip(self.m, self.counts, self.by_m(chance), strict=True):
             bad = np.any(np.atleast_2d(counts) > 0, axis=0) & (chances <= 0)
             if np.any(bad):
@@ -379,7 +379,7 @@ def _distinct(values: Ints) -> Ints:
 
 
 def population_of(scheme: Scheme, mean: int, m: int) -> int:
-    """Return ``mean``, one n for several instances, or m + 1 if m distinct negatives need more."""
+    """Return ``mean``, the mean n of instances, or m + 1 if m distinct negatives need more."""
     return max(mean, m + 1) if SCHEMES[scheme].distinct else mean
 
 

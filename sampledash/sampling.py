@@ -138,7 +138,7 @@ class Sampling:
         return rows.reshape(*above.shape, self.m + 1)
 
     def draw_size(self, rank: int, above: int, rng: np.random.Generator) -> int:
-        """Draw the number of different items, given how many are above; m if it is fixed."""
+        """Draw the number of different items, given how many are above; m if it does not vary."""
         sizes, chances = zip(*_sizes(self.scheme, self.m, self.n - 1), strict=True)
         if len(sizes) == 1:
             return int(sizes[0])
@@ -297,7 +297,7 @@ def _merge(
 ) -> Weighted:
     """Merge the rows of one part whose share above lies within end..1 - end.
 
-    N lies in 1/high..1/low (0: only shares matter). ``width``: panels per radian of
+    N lies in 1/high..1/low (if ``high`` is 0, N does not matter). ``width``: panels per radian of
     arcsin(sqrt(share)); ``sizes``: points over N.
     """
     above, below, weight = part

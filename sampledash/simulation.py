@@ -120,7 +120,7 @@ def run_sums(
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return sums of contributions, (runs, metrics); ``rows`` by instance, best item first."""
+    """Return each run's sums: (runs, metrics). ``rows`` are sorted by instance, best item first."""
     above = np.broadcast_to(rows.above, (runs, len(rows)))
     if np.any(rows.tied):
         above = above + rng.integers(0, rows.tied + 1, size=(runs, len(rows)))

@@ -34,7 +34,7 @@ As functions of the number of items above, x = 0..N - 1, these polynomials obey
           B_x = (x + 1)(N - 1 - x).
 
 From the end of the list, where polynomials of high degree are tiny, to the middle, values grow or
-oscillate. So a recursion in x is accurate at any degree; a recursion in j fails beyond 2 √N.
+oscillate. So a recursion in x is accurate at any degree; one in j fails beyond degree 2 √N.
 
 *With replacement* these results hold in the limit of large n. At finite n the eigenvectors are
 close to the polynomials, and the eigenvalues are computed numerically.

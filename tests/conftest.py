@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give whole files to one of two processes, and all browser tests together to one server.
+    """Let one process run all tests of a file, and one run all browser tests, with one server.
     Browser tests begin first, so that the longest group is not the last."""
     if config.pluginmanager.hasplugin("xdist"):
         items.sort(key=lambda item: item.path.parent.name != "browser")
@@ -50,7 +50,7 @@ def xyz_ties() -> list[RankSet]:
 
 @pytest.fixture(scope="session")
 def reference() -> dict[str, list[dict[str, object]]]:
-    """Return metrics and vectors computed elsewhere with 60 digits; see ``_about`` in the file."""
+    """Return metrics and correction vectors computed elsewhere with 60 digits; see ``_about``."""
     return json.loads((Path(__file__).parent / "data" / "reference_values.json").read_text())
 
 

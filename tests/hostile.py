@@ -434,7 +434,7 @@ def wrong_result(case: Case, data: bytes, found: Any) -> str:
 
 
 def _as_csv(data: bytes, name: str) -> bytes:
-    """Return a table as CSV, read by NumPy or pyarrow, or "" if it has times."""
+    """Return a table in .npy or Parquet as CSV, or "" if a column holds dates or times."""
     if name.endswith(".npy"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about outdated NumPy types

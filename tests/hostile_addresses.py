@@ -1,4 +1,4 @@
-"""Malformed query strings for every page, made from a seed; some must not change the page."""
+"""Malformed query strings for every page, made from a seed; some must be ignored or refused."""
 
 import warnings
 from dataclasses import dataclass

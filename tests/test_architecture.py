@@ -34,7 +34,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 PAGES = {path.stem for path in (PACKAGE / "dashboard" / "pages").glob("*.py")}
 PAGES |= {"pages", "estimate"}  # the Correct page is "correct" and "estimate"
 
-#: A part may import itself and the parts in the lines above its own line.
+#: A part (module or subpackage) may import itself and the parts in the lines above its line.
 LINES = """
 types leftovers rows
 checks schemes
@@ -201,7 +201,7 @@ def test_the_scheme_has_one_default_everywhere_that_is_written_once() -> None:
     assert written == []
 
 
-#: Names in registries: outside its registry and papers, no code may compare a value with a name.
+#: Names of registry entries: only their registry and ``papers`` may compare values with them.
 REGISTRIES = {
     "metrics.py": KINDS,
     "schemes.py": SCHEMES,

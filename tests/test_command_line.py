@@ -455,7 +455,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     words = ["--metric", "Recall@10", "--scheme", "with-replacement"]
     _, told = asked(capsys, "correct", str(file), *words)
     assert told["sentences"][0] in page.headline
-    # For few ranks, the assumption that ranks fall off must not widen the range (here, to 0..1).
+    # For few ranks, assuming a non-increasing distribution must not widen the range (to 0..1).
     file.write_text("system,sampled_rank,n,m\nA,1,200,20\nA,5,200,20\nA,21,200,20\n")
     (row,) = asked(capsys, "correct", str(file), *words)[1]["estimates"]
     assert 0.9 < row["high_if_falling"] == row["high"] < 1
@@ -522,7 +522,7 @@ SAMPLED = {"A": [1, 1, 1, 2, 2, 3, 4, 5], "B": [3, 2, 4, 1, 5, 1, 1, 2], "C": [5
 
 @pytest.mark.parametrize(
     ("words", "systems", "method"),
-    [  # system C contradicts the assumption that ranks fall off
+    [  # the ranks of system C contradict a non-increasing distribution
         ("", "AB", "monotone-mle"),
         ("", "ABC", "mle"),
         ("--correction BV:0.1", "ABC", "BV 0.1"),

@@ -165,7 +165,7 @@ def posterior(learner, iterations, start):
 
 
 def posteriors(places: tuple[int, ...] = PLACES) -> np.ndarray:
-    """Return p(rank | sampled rank) of ranks 1..N for each of the sampled ranks: (places, N)."""
+    """Return p(rank | sampled rank) of ranks 1..N for each sampled rank: (sampled ranks, N)."""
     law = law_of_samples()
     return (law / law.sum(axis=0)).T[np.array(places) - 1]
 
@@ -281,7 +281,7 @@ def _design(monkeypatch):
 
 @cache
 def collapsed(rank: int, m: int = M) -> Counter[int]:
-    """Return the distribution of the sampled rank if items drawn again in m draws are dropped."""
+    """Return the distribution of the sampled rank if items drawn several times count once."""
     others, chances = [x for x in range(1, N + 1) if x != rank], Counter[int]()
     for draws in product(others, repeat=m):
         chances[1 + sum(x < rank for x in set(draws))] += 1

@@ -452,7 +452,7 @@ def test_what_is_refused(call: str, sentence: str) -> None:
 
 
 def test_the_table_is_read_whole() -> None:
-    # Calls would be repeated if a value of a line replaced "?" more than once.
+    # A call would be repeated if its line had a value twice, or several values but no "?".
     every = list(rows())
     assert len(set(every)) == len(every) > 350
 

@@ -61,7 +61,7 @@ def refusal(sampled_ranks: Ints, n: Ints, m: Ints, counts: Floats, scheme: str) 
 
 
 def dropped(s: int, m: int, least: int) -> list[float]:
-    """Return P(0..least above) for ``least`` negatives chosen from m, of which s are above."""
+    """Return P(t above), t = 0..least, for ``least`` negatives chosen from m with s above."""
     return [comb(s, t) * comb(m - s, least - t) / comb(m, least) for t in range(least + 1)]
 
 
@@ -101,7 +101,7 @@ def chance_of(cases: list[Case]) -> float:
 
 
 def outcomes(cases: list[Case], most: float, scheme: str) -> tuple[Any, ...]:
-    """Return the mean n, counts of items above by m, and the range of n; m is cut to ``most``."""
+    """Return mean n, {m: instances with 0..m items above} and range of n; m is cut to ``most``."""
     counts: dict[int, Floats] = {}
     for _, m, s, w in cases:
         least = min(m, most)

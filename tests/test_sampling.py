@@ -227,7 +227,7 @@ def test_batches_are_the_runs_in_pieces_with_all_metrics_of_one_draw() -> None:
     protocol = Protocol.of({"scheme": WITHOUT})
     metrics = [sd.parse_metric(name) for name in ("Recall@10", "Precision@10", "AP")]
     blocks = list(batches(metrics, rs, 50, 100, np.random.default_rng(4), protocol))
-    assert len(blocks) > 1  # a page can stop between blocks
+    assert len(blocks) > 1  # a dashboard page can stop between blocks of runs
     together = np.concatenate(blocks)
     assert together.shape == (100, 3)
     alone = sd.simulate("AP", rs, 50, 100, np.random.default_rng(4), scheme=WITHOUT)

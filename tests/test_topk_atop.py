@@ -157,9 +157,9 @@ def test_several_relevant_items_everywhere_else(name) -> None:
         sd.probability_if_shared(name, [ranks, other], m, scheme=WITHOUT)
 
 
-@pytest.mark.parametrize("name", ["ATOP", "TOPK@0"])  # with m = 1, both are 1 or both are 0
+@pytest.mark.parametrize("name", ["ATOP", "TOPK@0"])  # with m = 1, both metrics are 1 or both are 0
 def test_few_instances_have_their_exact_law(name) -> None:
-    # Two users have two relevant items each, and each item has one negative: 2^8 outcomes.
+    # Two systems rank two items of each of two users, each with one negative: 2^8 outcomes.
     ranks = sd.RankSet("A", [1, 3, 2, 4], 5, instances=[0, 0, 1, 1])
     worse = sd.RankSet("B", [2, 4, 3, 5], 5, instances=[0, 0, 1, 1])
     below = (5 - np.concatenate([ranks.ranks, worse.ranks])) / 4

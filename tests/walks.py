@@ -38,7 +38,7 @@ def named(frame: FrameType) -> str:
 
 
 def traced(title: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the functions entered up to the last target in WALKS, and the calls to each target."""
+    """Return the functions entered up to the last target in WALKS, and the call chain to each."""
     if title == "an uploaded rank":
         at = Page("consistency", source="Upload a file")
         at.file_uploader(key="ranks_file").upload("ranks.csv", FILE)

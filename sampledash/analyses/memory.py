@@ -140,8 +140,8 @@ class LruStore:
                 return self.get(key, make, wait)
 
 
-# Stores that all sessions share, and largest number of results in the stores of one session. True
-# stands for large results, such as values for every m, which take tens of MB with many systems.
+# Stores that all sessions share, and sizes of the stores of one session. The key True stands for
+# large results, such as values for every m, which take tens of MB with many systems.
 _SHARED = {True: LruStore(48), False: LruStore(512)}
 _OWN = {True: 6, False: 256}  # comparing 8 systems by one metric stores 160 small results
 _ALONE: dict[Any, Any] = {}  # holds the stores in scripts and tests, which have no session
@@ -179,7 +179,7 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
 
 
 def remembered(method: Callable[..., T]) -> Callable[..., T]:
-    """Decorate a method: cache results by name, ``self.key`` and arguments but ``progress``."""
+    """Decorate a method: cache results by name, ``self.key`` and all arguments but ``progress``."""
 
     @wraps(method)
     def found(self: Any, *asked: Hashable, progress: Progress | None = None) -> T:

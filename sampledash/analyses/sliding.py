@@ -67,8 +67,8 @@ def sliding(
 ) -> go.Figure:
     """Return a figure whose traces change with a slider; with a single step it has no slider.
 
-    The ``fixed`` traces do not change. All ``steps`` must have the same traces in the same order;
-    the slider starts at number ``active``. The label of the current step is shown after ``prefix``.
+    The ``fixed`` traces do not change. All ``steps`` must have traces of the same types in the same
+    order. The slider starts at the step with index ``active`` and shows its label after ``prefix``.
     ``gap`` is the room in pixels for the labels of the x axis, above the slider.
     """
     c, begun = theme.look(dark), steps[active]
@@ -247,7 +247,7 @@ def truths(
 # ------------------------------------------------------------------------------- slope charts
 
 ALL = "all candidates"
-# Smallest vertical distance of labels in a slope chart, from 0 (worst system) to 1 (best system).
+# Smallest vertical distance of labels in a slope chart, whose worst system is at 0, the best at 1.
 GAP = 0.17
 
 

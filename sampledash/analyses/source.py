@@ -24,7 +24,7 @@ class Source:
     name: str
     bundled: bool  # whether the ranks are part of the package, so that all users share results
     python: str = ""  # expression such as sd.read_rank_sets("ranks.csv", n=3706)
-    # Whether instances were repeated with other seeds; tests then count repetitions as instances.
+    # Whether the file repeats instances, and every repetition counts as an instance, also in tests.
     averaged: bool = False
     uniform: bool = False  # whether the ranks' sampling weights (``mass_above``) were removed
 

@@ -43,7 +43,7 @@ class Look:
     green: str
     purple: str
     orange: str
-    # Colours of the curves with the smallest and the largest m, in a picture of curves by m.
+    # Colours of the smallest and the largest m, in a picture with a curve for each of several m.
     family: tuple[str, str]
 
 
@@ -168,8 +168,8 @@ def figure(
 ) -> Picture:
     """Return a figure of the traces ``data`` in the common look.
 
-    Plotly should draw each trace as SVG, with at most 400 points. The user's changes, such as a
-    zoom, last until ``revision`` changes. ``layout`` holds more entries of Plotly's layout.
+    Traces should be of types that Plotly draws as SVG, with at most 400 points. The user's changes,
+    such as a zoom, last until ``revision`` changes. ``layout`` holds more of Plotly's layout.
     """
     at = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "container"}
     font = {"size": 16, "color": title_color or look(dark).ink}
@@ -194,7 +194,7 @@ def figure(
 
 
 def _room(across: dict[str, Any], up: dict[str, Any]) -> dict[str, int]:
-    """Return margins in pixels for labels; Plotly would draw figures twice to measure labels."""
+    """Return margins in pixels for axis labels; Plotly would draw twice to measure the labels."""
     labels = up.get("ticktext", ["100.0 %"])
     longest = max((len(re.sub("<[^>]*>", "", label)) for label in labels), default=0)
     letter = 0.55 * up.get("tickfont", {}).get("size", 13)
@@ -219,7 +219,7 @@ class Picture(go.Figure):
         object.__setattr__(self, "_written", {"data": data, "layout": layout})
 
     def __getattr__(self, name: str) -> Any:
-        """Create Plotly's objects and return ``name``; if they exist, raise AttributeError."""
+        """Create Plotly's objects, return attribute ``name``; AttributeError if they exist."""
         written = self.__dict__.pop("_written", None)
         if written is None:
             raise AttributeError(name)
@@ -290,12 +290,12 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
 
 
 def across(panels: int) -> int:
-    """Return how many panels stand side by side in a row of a figure that has ``panels`` panels."""
+    """Return the number of columns in which a figure shows this many panels."""
     return 2 if panels == 4 else min(panels, 3)
 
 
 def beside(panels: Sequence[Picture]) -> Picture:
-    """Join figures of equal height into one with panels, which browsers draw faster."""
+    """Join figures of equal height as panels of one figure, which browsers draw faster."""
     if len(panels) == 1:
         return panels[0]
     written = [panel.as_written() for panel in panels]
@@ -474,7 +474,7 @@ def steps(x: Ints, y: Floats) -> tuple[Any, Any]:
 
 
 def hover(name: str, unit: str = " %", digits: int = 2) -> str:
-    """Return the hover text of a trace: one row of the hover label of all traces together."""
+    """Return the hover text of a trace, which is one line of the label that all traces share."""
     return f"{name} <b>%{{y:,.{digits}f}}{unit}</b><extra></extra>"
 
 

@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _option(args: Namespace, remedy: Remedy) -> str:
-    """Return a remedy as text such as " (here: --n 100)", or "" if no option gives the remedy."""
+    """Return an error's remedy as text such as " (here: --n 100)", or "" without such an option."""
     if remedy.value is None or not hasattr(args, remedy.name):
         return ""
     value = {True: "", ...: " FILE"}.get(remedy.value, f" {remedy.value}")

@@ -29,7 +29,7 @@ class Command(NamedTuple):
 
 
 #: Arguments for argparse of each option. Without an entry ``flag``, the flag of an option is ``--``
-#: followed by its key, such as ``--metric``.
+#: followed by its key, with hyphens for underscores, such as ``--zero-based``.
 OPTIONS: dict[str, dict[str, Any]] = {
     "files": {"flag": "files", "nargs": "+", "metavar": "FILE", "help": "a table, or - for stdin"},
     "sampled": {"flag": "files", "nargs": "*", "metavar": "FILE", "help": "sampled ranks, or -"},

@@ -80,7 +80,7 @@ def _engine(args: argparse.Namespace, *others: str | None) -> str | None:
 
 
 def _only(args: argparse.Namespace) -> str:
-    """Return the only file, folder or table; refuse several, and options that no engine uses."""
+    """Return the one file, folder or table to read; ValueError for several or an unused option."""
     _refuse_unused(args, "an engine: it reads tables of scores or ranks that say all")
     if len(args.files) > 1 or "-" in args.files:
         raise ValueError("an engine reads one table: give one folder, file or name of a table")

@@ -40,7 +40,7 @@ def serve(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def results(given: list[str]) -> list[str]:
-    """Return the files, and the files in folders; a folder with parts of one table is one path."""
+    """Return paths of files and of files in folders; a folder with parts of a table is one path."""
     paths: list[str] = []
     for given_path in given:
         path = Path(given_path).absolute()

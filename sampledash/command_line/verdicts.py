@@ -43,7 +43,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
     source = Source(
         tuple(rank_sets(args)),
         ", ".join("standard input" if path == "-" else Path(path).name for path in args.files),
-        bundled=True,  # with True, results may be cached for all users; here, there is only one
+        bundled=True,  # results may be cached for all users: a command has only one user
         python=expression("read_rank_sets", argument, options),
     )
     question = Question(source, tuple(metrics_of(args)), args.m, options_of(args))
@@ -54,7 +54,7 @@ def report(args: argparse.Namespace, progress: Progress) -> Answer:
 
 
 def plan(args: argparse.Namespace, progress: Progress) -> Answer:
-    """Return how many negatives or instances show the true order, and costs of exact metrics."""
+    """Return the negatives or instances needed for the true order, and exact metrics' costs."""
     sets, options, metrics = rank_sets(args), options_of(args), metrics_of(args)
     needed, costs, sentences, notes = [], [], [], []
     for metric in metrics:

@@ -7,10 +7,10 @@ all values of D with a non-negligible probability. The Fourier series of a squar
 .. math:: P(D > 0) = \frac12 + \frac2\pi \sum_{k\ \text{odd}}
           \frac{\operatorname{Im} \varphi(2 \pi k / L)}{k} - \frac12 P(D = 0).
 
-It is exact at any skewness, except for tails beyond the period, and ends where :math:`\varphi` is
-negligible. If few or rare hits prevent this, the higher frequencies give P(D = 0), and the series
-is tapered (its terms at high frequencies are reduced). Compared with 16 times as many frequencies,
-the result is then usually off by 2e-6, at most by 2e-4 (100 random cases).
+The series is exact at any skewness, except for tails beyond the period, and ends where
+:math:`\varphi` is negligible. If :math:`\varphi` never is (few or rare hits), its high frequencies
+give P(D = 0), and the series is tapered: its terms at high frequencies are reduced. Compared with
+16 times as many frequencies, the result is usually off by 2e-6, at most by 2e-4 (100 random cases).
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from sampledash.types import Floats, Ints
 _REACH = 8.0  # differences this many standard deviations from their expected value are neglected
 # Numbers of frequencies: the series is extended until the characteristic functions are negligible.
 _STAGES = (0, 48, 512, 2048, 8192)
-# More than _ALWAYS frequencies are used only if their number times that of distributions is <=
-# _ROOM.
+# More than _ALWAYS frequencies are used only if their number times the number of distributions is
+# at most _ROOM.
 _ALWAYS = 2048
 _ROOM = 1 << 25
 _ENOUGH = 512  # smallest number of frequencies after which the Fourier series may be cut off
-# Largest length of the discrete Fourier transform in ``by_lumps``; it returns None if more are
-# needed.
+# Largest length of the discrete Fourier transform in ``by_lumps``, which returns None if it needs a
+# longer one.
 _TURNS = 128
 _ROUNDED = 1e-6  # a standard deviation times a frequency below this is 0 up to rounding errors
 _FAINT = 1e-6  # a product of two characteristic functions with a smaller modulus is negligible
@@ -108,8 +108,8 @@ def pair_chances(
 ) -> list[list[float]]:
     """Return the chance that a run shows the true order of each pair, one list per metric.
 
-    ``pairs``: per metric, tuples (better system, worse system, truth); NaN where truth is 0 (a
-    tie). ``moments`` is the result of :func:`moments_of_means`, if it is known.
+    ``pairs``: per metric, tuples (better system, worse system, truth). The chance is NaN where
+    truth is 0 (a tie). ``moments`` is the result of :func:`moments_of_means`, if it is known.
     """
     runs = [[Run(metric, ranks, m, protocol) for metric in metrics] for ranks in sets]
     known = None
@@ -146,7 +146,7 @@ def pair_chances(
 def _chances_of_sums(
     runs: Sequence[Run], first: Ints, second: Ints, means: Floats, deviations: Floats
 ) -> Floats:
-    """Return P(mean of first > mean of second), normal if accurate, else by Fourier inversion."""
+    """Return P(first mean > second mean) by a normal distribution or, if inaccurate, inversion."""
     difference = means[first] - means[second]
     deviation = np.hypot(deviations[first], deviations[second])
     units = np.array([run.half_unit for run in runs])
@@ -172,10 +172,10 @@ def _chances_above(
 ) -> Floats:
     """Return P(mean of ``first`` run > mean of ``second`` run + shift) for each pair of indices.
 
-    Runs are sums of independent items, or of hits, with whole instance counts. ``difference`` is
-    the expected difference minus ``shift``, ``deviation`` its standard deviation, not 0. ``shift``
-    is half the distance of neighbouring values if both means are on one lattice (evenly spaced),
-    else 0.
+    The mean of a run must be a sum over independent items or over hits, with whole instance counts.
+    ``difference`` is the expected difference of the means minus ``shift``, ``deviation`` the
+    standard deviation of the difference, not 0. ``shift`` is half the distance of neighbouring
+    values if both means have the same evenly spaced values, else 0.
     """
     chances = np.empty(len(first))
     left = np.arange(len(first))
@@ -218,11 +218,10 @@ def _runs_by_lumps(first: Run, second: Run, shift: float) -> float | None:
 
 
 def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
-    """Return the means' characteristic functions, (runs, evenly spaced frequencies)."""
+    """Return the characteristic function of each run's mean: (runs, evenly spaced frequencies)."""
     product = np.ones((len(runs), len(frequencies)), dtype=np.complex128)
-    # Equal items have equal distributions if their runs have the same fitted correction and they
-    # have the same weight, so each is computed once per group of runs with the same correction and
-    # weight.
+    # Equal items of equal weight have equal distributions if their runs have the same fitted
+    # correction. So the distribution of each item is computed once per weight and correction.
     groups: dict[tuple[Hashable, float], list[tuple[int, RankCounts]]] = {}
     for i, run in enumerate(runs):
         if not run.is_sum:
@@ -248,19 +247,19 @@ def _characteristic(runs: Sequence[Run], frequencies: Floats) -> Complex:
 def normal_chances(
     difference: Floats | float, deviation: Floats | float, step: Floats | float = 0.0
 ) -> Floats:
-    """Return P(normal difference of means > ``step``), the continuity correction or 0."""
+    """Return P(normal difference of means > ``step``); ``step`` is a continuity correction or 0."""
     certain = np.equal(deviation, 0)
     z = (difference - step) / np.where(certain, 1.0, deviation)
     return np.asarray(np.where(certain, difference > TIED, ndtr(z)))
 
 
 def common_step(first: Floats | float, second: Floats | float) -> Floats:
-    """Return the continuity correction for a difference of means: theirs if equal, else 0."""
+    """Return the continuity correction of a difference of means: that of both if equal, else 0."""
     return np.where(np.abs(np.subtract(first, second)) <= 1e-9 * np.asarray(first), first, 0.0)
 
 
 def _chances_among(laws: Sequence[Law | None]) -> Floats:
-    """Return P(mean of i > independent mean of j), (i, j); NaN if a distribution is None."""
+    """Return the matrix of P(mean of i > independent mean of j); NaN if a distribution is None."""
     chances = np.full((len(laws), len(laws)), np.nan)
     known = {i: law for i, law in enumerate(laws) if law is not None}
     if not known:
@@ -290,11 +289,11 @@ def by_lumps(
     terms, times
         Distributions of the terms of both sums, and how often each term is added (on average).
     transform
-        Function that returns the difference's characteristic function, (phase factors,
-        frequencies), from the parts of the terms' characteristic functions that come from the small
-        values and from the large value, each (terms, frequencies), and phase factors (phase
-        factors, 1). A large value multiplies by the phase factor in the first sum, and divides by
-        it in the second.
+        Function that returns the difference's characteristic function, shape (phase factors,
+        frequencies). Its arguments are the parts of the terms' characteristic functions that come
+        from the small values and from the large value, each (terms, frequencies), and the phase
+        factors, shape (phase factors, 1). In the first sum, a large value multiplies its part by
+        the phase factor; in the second sum, it divides by the phase factor.
     shift
         Half the distance of neighbouring values of the sums, or 0 if they are not evenly spaced.
     """

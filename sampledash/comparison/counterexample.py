@@ -6,9 +6,9 @@ above it in every draw.
 
 * *One instance never suffices.* If rank a of A is better than rank b of B, that is f(a) > f(b),
   then a < b, so g(a) >= g(b).
-* *No pair exists if g is affine in f* on the ranks 1..n, as for AUC, or for any metric if all
-  negatives are drawn. Then g = c + d f with d >= 0, so the expected sampled means of A and B have
-  the same order as the exact means, or are tied.
+* *No pair exists if g is affine in f* on the ranks 1..n: for AUC under a uniform scheme, and for
+  any metric if all negatives are drawn. Then g = c + d f with d >= 0, so the expected sampled means
+  of A and B have the same order as the exact means, or are tied.
 * *Otherwise a pair exists.* Then 1, f and g are linearly independent functions of the rank (d < 0
   would contradict that f and g are non-increasing; and if f is constant, its cutoff is k >= n > m,
   so g is constant too). Let :math:`\mu(r)` be the count of rank r in A minus its count in B; the
@@ -71,7 +71,7 @@ class _Gaps:
         return self[order[value < best]]
 
     def plus(self, other: _Gaps) -> _Gaps:
-        """Return all sums of a gap here and a gap of ``other``; of too many, only some."""
+        """Return all sums of a gap of ``self`` and a gap of ``other``; if too many, only some."""
         limit = max(1, _PRODUCTS // len(other.exact))
         mine = self[np.unique(np.linspace(0, len(self.exact) - 1, limit).astype(np.int64))]
         i, j = (x.ravel() for x in np.mgrid[: len(mine.exact), : len(other.exact)])
@@ -94,17 +94,17 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
 
     Returns
     -------
-    Two rank sets named ``"A"`` and ``"B"`` with equally many instances of one relevant item. They
-    have the smallest number of instances found and are the clearest such pair: the smaller of the
-    two differences, each as a share of its largest possible value, is maximal. Both exceed 1e-11;
-    smaller differences are ties. None if there is no such pair: for AUC, if all negatives are
-    drawn, or for a cutoff beyond the sampled list.
+    Two rank sets named ``"A"`` and ``"B"`` with equally many instances of one relevant item, as few
+    as are found. Up to 5 instances, they are the clearest such pair: the smaller of the exact and
+    the sampled difference, each as a share of its largest value, is maximal. Differences up to
+    1e-11 are ties. None if there is no such pair: for AUC under a uniform scheme, if all negatives
+    are drawn, or for Recall or Precision with k > m.
 
     Notes
     -----
     One instance never suffices, and two nearly always do. Up to 128 candidates every rank is tried;
     for more, the first 64, ranks around the cutoff, and logarithmically spaced ranks up to n. Up to
-    5 instances, all combinations are searched; beyond, copies of one gap of A and one of B.
+    5 instances, all combinations are searched; above, only repetitions of two pairs of ranks.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def counterexample(metric: Metric | str, sampling: Sampling) -> tuple[RankSet, R
         return None
     slope = ranges[1] / ranges[0]
     if 2 * np.abs(g - g[-1] - slope * (f - f[-1])).max() <= (1 + slope) * _VISIBLE:
-        # If g is affine in f, up to _VISIBLE, no sampled order is the opposite.
+        # If g is affine in f, up to _VISIBLE, no sampled order is the opposite of the exact order.
         return None
     high, low = np.triu_indices(len(ranks), 1)
     # Sort the gaps by width, so that among gaps of equal lengths in f and in g, up to rounding, the
@@ -166,18 +166,18 @@ def _candidates(metric: Metric, n: int) -> Ints:
 def _clearest(
     ahead: _Gaps, behind: _Gaps, ranges: tuple[float, float], size: int
 ) -> tuple[float, _Copies, _Copies] | None:
-    """Return gaps of A and of B: A's is longer by the exact metric, B's by the sampled metric.
+    """Return gaps of A, longer by the exact metric, and of B, longer by the sampled metric.
 
-    Of all such gaps, take those that maximise the smaller of the two differences, each as a share
-    of its range in ``ranges``. The number returned with the gaps is slightly below this maximum.
-    Returns None if there are no such gaps. ``size`` is the number of instances.
+    Of all such gaps, take those that maximise the smaller of the two differences in length, each as
+    a share of its range in ``ranges``. The first result is slightly below this maximum. Return None
+    if there are no such gaps. ``size`` is the number of instances.
     """
     order = np.argsort(behind.exact)
     exact = behind.exact[order]
     best = np.maximum.accumulate(behind.sampled[order])
 
     def reaches(share: float) -> NDArray[np.bool_]:
-        """Return for each gap of A whether a gap of B differs by ``share`` of both ranges."""
+        """Return for each gap of A whether a gap of B differs by >= ``share`` of both ranges."""
         least = [max(share * whole, _VISIBLE * size) for whole in ranges]
         place = np.searchsorted(exact, ahead.exact - least[0], side="right") - 1
         return (place >= 0) & (best[place] - ahead.sampled >= least[1])
@@ -204,9 +204,9 @@ def _multiples(ahead: _Gaps, behind: _Gaps) -> tuple[_Copies, _Copies] | None:
     """Return the fewest copies of a gap of A and of a gap of B that give opposite orders, or None.
 
     Let the gap of A, p times, have length F in f and G in g, and that of B, q times, F' and G'.
-    Both means differ by at least v = 1e-11 if p F - q F' and q G' - p G are at least (p + q) v,
-    that is, if q / p lies between (G + v) / (G' - v) and (F - v) / (F' + v). The simplest fraction
-    in between has the smallest p and q.
+    The exact and the sampled means of A and B differ by at least v = 1e-11 if p F - q F' and
+    q G' - p G are at least (p + q) v, that is, if q / p lies between (G + v) / (G' - v) and
+    (F - v) / (F' + v). The simplest fraction in between has the smallest p and q.
     """
     v = _VISIBLE
     ahead, behind = ahead[ahead.exact > v], behind[behind.sampled > v]

@@ -10,8 +10,8 @@ Three designs spend this budget on D instances with n candidates each:
   computed from fewer scores (:mod:`sampledash.stopping`), so the budget suffices for more
   instances.
 
-The last two have no bias. The mean of the exact metric M_u over N instances u, drawn from D without
-replacement, has variance
+The last two designs have no bias. The mean of the exact metric M_u over N instances u, drawn from D
+without replacement, has variance
 
 .. math:: \operatorname{var} = \frac{S^2}{N} \Bigl(1 - \frac{N}{D}\Bigr),
    \qquad S^2 = \frac{1}{D - 1} \sum_u (M_u - \bar M)^2,
@@ -24,10 +24,10 @@ Notes
 All results are about the mean over the given instances. If the cost of an instance is random, N is
 the expected number of instances; the variance then differs only by terms of order 1/N.
 
-The difference of two means over N drawn instances has the sign of the sum X of their differences
-:math:`d_u`. With the power sums :math:`p_k(t) = \sum_u e^{i k t d_u}` over all D instances,
-Newton's identities for the elementary symmetric polynomials give the characteristic function of X
-by recursion,
+The difference of two means over N drawn instances has the sign of the sum X of the differences
+:math:`d_u` on these instances. With the power sums :math:`p_k(t) = \sum_u e^{i k t d_u}` over all
+D instances, Newton's identities for the elementary symmetric polynomials give the characteristic
+function of X by recursion,
 
 .. math:: \varphi_N = \sum_{k=1}^{N} (-1)^{k-1} p_k \varphi_{N-k}\,
    \frac{(N-1) \cdots (N-k+1)}{(D-N+1) \cdots (D-N+k)}, \qquad \varphi_0 = 1.
@@ -67,11 +67,11 @@ _REACH = 8.0  # the sign of a difference of more than this many standard errors 
 _SUBSETS = 20_000  # all possible samples of instances are enumerated if there are at most this many
 # The normal distribution is used if more instances than this are drawn, and more left out.
 _MOST = 2_500
-# Largest number of absolute differences per instance that are tested for a common unit.
+# Differences on instances are tested for a common unit if they have at most this many sizes.
 _SIZES = 30
-# A power sum p_k is left out if its factor (the fraction) times the instances is at most this.
+# A power sum p_k is left out if its fraction in the formula above times D is at most this.
 _WEIGHTLESS = 1e-17
-# Frequencies per block: an exponential is a factor of its block times a factor of its step.
+# Frequencies per block: exp(i x f) is a factor for f's block times one for f's place in it.
 _STEPS = 64
 
 
@@ -101,7 +101,7 @@ def designs(
     sets
         True ranks, one rank set per system.
     budget
-        Number of scored candidates per instance and system: of sampled negatives, or, if fewer
+        Number of scored candidates per instance and system: the sampled negatives, or, if fewer
         instances are evaluated, the average over all instances.
     corrections
         Corrections of the sampled ranks; each is a separate design.
@@ -116,11 +116,11 @@ def designs(
     Returns
     -------
     ``errors``: one row per design and system with ``design``, ``system``, ``instances`` (expected
-    number evaluated, rounded), ``scores`` (per instance of all), ``bias``, ``standard_error`` and
-    ``rmse`` (root of the mean squared error). ``orders``: one row per design and pair with
-    ``design``, ``better``, ``worse`` and ``probability`` that one evaluation shows the true order,
-    NaN where the exact metric ties the pair. Results are NaN if the budget does not suffice for one
-    instance.
+    number evaluated, rounded), ``scores`` (scored candidates, as an average over all instances),
+    ``bias``, ``standard_error`` and ``rmse`` (root of the mean squared error). ``orders``: one row
+    per design and pair with ``design``, ``better``, ``worse`` and ``probability`` that one
+    evaluation shows the true order, NaN where the exact metric ties the pair. Results are NaN if
+    the budget does not suffice for one instance.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def designs(
 
 
 class _Sample:
-    """Exact metrics of all instances; systems that rank the same ones share their order."""
+    """Exact metrics of all instances, in the same order for systems that rank the same ones."""
 
     def __init__(self, metric: Metric, sets: Sequence[RankSet], protocol: Protocol) -> None:
         self.group, self.values, self.counts, self.off, self.weights = {}, {}, {}, {}, {}
@@ -230,8 +230,8 @@ class _Sample:
                 self.group[i], self.counts[i] = number, first.count
                 self.values[i] = instance_values(metric, sets[i], protocol.ties)[at]
                 self.weights[i] = weight / np.average(weight, weights=first.count)
-                # To first order, the error of this ratio of two sums is the mean of ``off`` over
-                # the drawn instances.
+                # A weighted mean is a ratio of two sums. To first order, its error is the mean of
+                # ``off`` over the drawn instances.
                 self.off[i] = (self.values[i] - self.mean[i]) * self.weights[i]
 
     def _error(self, off: Floats, counts: Floats, share: float) -> float:
@@ -243,11 +243,11 @@ class _Sample:
         return float(np.sqrt((counts @ off**2) / (total - 1) * (1 / share - 1) / total))
 
     def error(self, i: int, share: float) -> float:
-        """Return the standard error of a mean over a share of the instances; NaN below one."""
+        """Return the standard error of a mean over a share of instances; NaN below 1 instance."""
         return self._error(self.off[i], self.counts[i], share)
 
     def chance(self, i: int, j: int, share: float) -> float:
-        """Return P(mean of i > mean of j) over shared instances, or separate if not matched."""
+        """Return P(mean of i > mean of j); systems of the same group share the drawn instances."""
         difference = float(self.mean[i] - self.mean[j])
         if self.group[i] == self.group[j]:
             error = self._error(self.off[i] - self.off[j], self.counts[i], share)
@@ -266,10 +266,10 @@ class _Sample:
 def _chance_of_subsets(
     gains: Sequence[tuple[Floats, Floats]], share: float, difference: float, error: float
 ) -> float:
-    """Return P(sum of the means of random subsets > 0); its expected value is ``difference``.
+    """Return P(sum of the means of random subsets > 0); this sum has the mean ``difference``.
 
-    ``gains``: for each mean (one of paired differences, or one per system, the second negated), its
-    values and their numbers of instances; a ``share`` of the instances is drawn.
+    ``gains``: for each mean (one of paired differences, or one per system, the second negated), the
+    values and the number of instances with each; a ``share`` of the instances is drawn.
     """
     means, shift, step = [], 0.0, 0.0
     for values, counts in gains:
@@ -306,7 +306,7 @@ def _chance_of_subsets(
 
 
 def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Floats) -> Complex:
-    """Characteristic function of the sum of ``drawn`` values without replacement: (f,)."""
+    """Return the characteristic function of a sum of ``drawn`` of the values: (frequencies,)."""
 
     def weights(n: int) -> Floats:
         """Return the factors of the power sums for n draws, without negligible ones."""
@@ -315,7 +315,7 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
         return factors[factors * total > _WEIGHTLESS]
 
     total = float(counts.sum())
-    # Compute exp(i value frequency) as a factor for the block times a factor for the place in it.
+    # Compute exp(i value frequency) as a factor for the block times one for the place in the block.
     first = np.exp(1j * np.multiply.outer(frequencies[::_STEPS], values))
     step = np.exp(1j * np.multiply.outer(values, frequencies[:_STEPS] - frequencies[0]))
     starts, steps, sums = -counts, np.ones(1), []
@@ -332,7 +332,7 @@ def _waves_of_subset(values: Floats, counts: Floats, drawn: int, frequencies: Fl
 
 
 def _surplus_chance(up: float, down: float, total: float, drawn: int) -> float:
-    """P(more ``up`` than ``down`` items) among ``drawn`` of ``total``, without replacement."""
+    """Return P(``drawn`` distinct items of ``total`` contain more ``up`` than ``down`` items)."""
 
     def law(m: int, above: float, below: float) -> Floats:
         return np.asarray(pmf("without-replacement", m, np.array([above]), np.array([below]))[0])

@@ -7,7 +7,7 @@ scheme, so the histogram is "thinned" from m to m - 1 by
     H[m-1](s) = ((m - s) H[m](s) + (s + 1) H[m](s + 1)) / m,
 
 a sum of positive terms, which loses no precision. Without replacement, an item with only N
-negatives enters at m = N, where its count is known.
+negatives enters the histogram at m = N, where the number s of negatives above it is known.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sampledash.types import Floats, Ints, Progress
 # Smaller entries become 0, because subnormal numbers are a hundred times slower.
 _TINY = 1e-290
 _ROOM = 1 << 23  # largest number of histogram entries that are cached for later calls
-# Ties are averaged with a table of values if fewer items are above; otherwise by quadrature.
+# Ties are averaged with a table of values if fewer items than this are above, else by quadrature.
 _TABLE = 10_000_000
 _KEPT = 16  # number of values of m for which the results of ``merged`` are cached per system
 
@@ -118,7 +118,7 @@ def exact_means(metrics: Sequence[Metric], sets: Sequence[RankSet], protocol: Pr
 
 
 def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return each item's exact contribution, averaged over ties, before ``metric.scales``."""
+    """Return items' exact contributions, averaged over ties, without factor ``metric.scales``."""
     atoms = as_ranked_by(metric, atoms)
     values = np.empty(len(atoms))
     for j in atoms.positions:
@@ -138,7 +138,7 @@ def exact_values(metric: Metric, atoms: RankCounts) -> Floats:
 
 
 def _range_mean(metric: Metric, above: Ints, tied: Ints, position: int) -> Floats:
-    """Return each item's value, averaged over the counts ``above``..``above`` + ``tied``."""
+    """Return each item's value, averaged over ``above``..``above`` + ``tied`` items above it."""
     top = int((above + tied).max())
     if top < _TABLE:
         table = np.r_[0.0, np.cumsum(metric.of_above(np.arange(top + 1), 1, position))]
@@ -234,7 +234,7 @@ class MeansOverM:
 
 @dataclass(frozen=True)
 class _Lane:
-    """Items of one system and position, weighted by their share in the mean."""
+    """Relevant items of one system and one position (1: the best), with weights in the mean."""
 
     system: int
     position: int
@@ -251,11 +251,11 @@ class _Pass:
         self.metrics, self.protocol = metrics, protocol
         self.ranked = [as_ranked_by(metrics[0], x) for x in atoms]
         self.lanes, self.parts = list[_Lane](), list[tuple[RankCounts, Floats]]()
-        #: Map from m to tuples: a row, and the indices of its items with exactly m negatives.
+        #: Map from m to tuples: a lane's index, and the indices of its items with m negatives.
         self.arrivals: dict[int, list[tuple[int, NDArray[np.intp]]]] = {}
-        #: For each row: the items' numbers of negatives up to m_max in increasing order, and the
-        #: cumulative sums of their exact values. They give the part of items with fewer than m
-        #: negatives.
+        #: For each lane: the items' numbers of negatives up to m_max in increasing order, and the
+        #: cumulative sums of their exact values: what all items with fewer than m negatives add to
+        #: the means at m.
         self.exact: dict[int, tuple[Ints, Floats]] = {}
         for system, (counts, ranked) in enumerate(zip(atoms, self.ranked, strict=True)):
             share = metrics[0].scales(counts.relevant) * counts.count * protocol.shares(counts)
@@ -276,7 +276,7 @@ class _Pass:
         for row, members in self.arrivals.get(top, ()):
             self._arrive(first[row], row, members)
         self.kept = {top: first}
-        # Rows of each position, and its uncorrected values for 0, 1, ... sampled negatives above.
+        # For each position: the rows, and uncorrected values for 0, 1, ... sampled negatives above.
         # Values that depend on m are recomputed at each m: those of metrics in ``moving`` (AUC,
         # ATOP, TOPK), and all corrected values (``static`` is then empty).
         self.static = list[tuple[Ints | slice, Floats]]()
@@ -304,9 +304,9 @@ class _Pass:
         self.exact[row] = sizes, np.concatenate([np.zeros((1, len(self.metrics))), sums])
 
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
-        """Add items whose negatives are all sampled: their sampled count is the true count."""
+        """Add items whose negatives are all sampled: the sampled number above is the true one."""
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        # Whole numbers here, though floats if ``merged`` has joined other items of the system.
+        # These numbers are whole, but floats if ``merged`` has joined other items of the system.
         above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))
@@ -321,8 +321,8 @@ class _Pass:
         for row, (sizes, total) in self.exact.items():
             result[:, self.lanes[row].system] += total[np.searchsorted(sizes, wanted)]
         if self.protocol.design.varies:
-            # Without one of m draws, the distinct negatives may be the same, so thinning is
-            # impossible.
+            # If one of m draws is dropped, the number of distinct negatives may stay the same, so
+            # thinning is impossible.
             for index, m in enumerate(wanted.tolist()):
                 result[index] = self.owned @ self._values(
                     _histograms(self.parts, m, self.protocol), m

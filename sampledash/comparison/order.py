@@ -45,8 +45,8 @@ def check_sets(sets: Sequence[RankSet]) -> None:
 def largest_m(sets: Sequence[RankSet], m_max: int | None, protocol: Protocol) -> int:
     """Return the largest m to evaluate: ``m_max``, or by default the largest n - 1, up to 20,000.
 
-    Without replacement, it is limited to the largest number of negatives of any instance, and to
-    that of any system whose instances all have the same number.
+    Without replacement, m is at most the largest number of negatives of any instance and, for each
+    system whose instances all have the same number of negatives, at most this number.
     """
     top = max(int(ranks.n.max()) - 1 for ranks in sets)
     if protocol.design.distinct:

@@ -25,16 +25,16 @@ from sampledash.types import Floats, Progress
 
 Redraw = Literal["negatives", "both"]
 _MOST_INSTANCES = 1e15  # largest number of instances that is reported
-# Ratio of neighbouring m in a search; corrected metrics and TOPK are not smooth in m (_UNEVEN).
+# Ratio of neighbouring m in a search; _UNEVEN if not smooth in m (TOPK, corrected metrics).
 _SMOOTH, _UNEVEN = 2.0, 1.2
 # Largest number of new guesses of m, from means and variances evaluated at the last guess.
 _REFINED = 6
 _NEAR = 0.02  # the normal approximation of a chance is assumed to have a smaller error than this
-# With few instances, the chance may drop again above the answer. So it is also computed at the next
-# m, until their sum (the time is proportional to it) reaches _CHECKED, or _SIMULATED if runs are
-# simulated.
+# With few instances, the chance may drop again above the returned m. So it is also computed at the
+# next larger m, until the sum of these m (the time is proportional to it) reaches _CHECKED, or
+# _SIMULATED if runs are simulated.
 _CHECKED, _SIMULATED = 6_000, 600
-# Below _MANY instances, all m above the answer are checked if m_max times pairs is at most _SHORT.
+# Below _MANY instances, all larger m are checked if m_max times number of pairs is <= _SHORT.
 _SHORT = 400
 _MANY = 300
 _CLOSE = 200  # guessing m ends when two successive guesses differ by at most about 1 / _CLOSE of m
@@ -78,12 +78,12 @@ def negatives_needed(
     The returned m reaches the probability, and m - 1 does not: both chances are computed in full.
     Larger m are checked by the normal approximation, with the expected difference at every m
     (corrections that need a fit: interpolated between m 20 % apart) and the variance interpolated
-    between m a factor of 2 apart (with a correction 20 %). The chance need not grow with m: with a
-    correction, a run may show an order at m = 50, hide it at 300 and show it again. Below 300
-    instances, the chance is computed at every larger m if m_max times the number of pairs is at
+    between m a factor of 2 apart (for TOPK or corrections 20 %). The chance need not grow with
+    m: with a correction, a run may show an order at m = 50, hide it at 300 and show it again. Below
+    300 instances, the chance is computed at every larger m if m_max times the number of pairs is at
     most 400. Below 30 instances, where the normal approximation fails, the chance is always
-    computed at some larger m: about 100 after a small answer, and fewer after a large answer, for
-    several pairs, or by simulation.
+    computed at some larger m: at about 100 if the returned m is small, at fewer if it is large, if
+    there are several pairs, or if runs are simulated.
 
     The chance is about the draw of the negatives only. For the choice of the instances, see
     :func:`~sampledash.probability_if_redrawn`.
@@ -280,7 +280,7 @@ class _Search:
             self.report(0.2 + 0.5 * (step + 1) / len(ladder))
 
     def crossings(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Return the m from which on each pair shows its order, if it does at the largest m."""
+        """Return, for pairs that show their order at the largest m, the m from which on they do."""
         least, pairs = {}, self.shown_at_top(pairs)
         self.descend(pairs)
         short = self.top * len(pairs) <= _SHORT
@@ -322,7 +322,7 @@ class _Search:
         return first_shown(lambda m: self.shown(i, j, m), guess, self.top)
 
     def _guess(self, i: int, j: int) -> int:
-        """Guess this m by the normal distribution, with variances interpolated over m."""
+        """Guess the m of :meth:`_crossing` by the normal distribution; interpolate variances."""
         at = np.array(sorted(m for x, m in self.knots if x == i and (j, m) in self.knots))
         differences, variances = np.array([self._gap(i, j, m) for m in at.tolist()]).T
         m = np.arange(int(at[0]), min(self.top, max(int(at[-1]), self.surely_from(i, j))) + 1)

@@ -45,12 +45,12 @@ _NOTHING = 1e-18  # probabilities up to this are left out of a convolution
 # Number of grid points if a sum has too many values for ``_convolved``.
 _CELLS = 1 << 15
 RUNS = 20_000  # number of runs that are simulated if no other method applies
-# Random draws in about half a second; fewer runs are simulated if RUNS runs need over twice this.
+# Number of draws in about half a second; fewer runs are simulated if RUNS need over twice this.
 DRAWS = 4_000_000
 # ``largest_term`` gives up above _LAWS distinct items if items times values also exceed _WORK.
 _LAWS, _WORK = 500, 300_000
 _BLOCK = 1 << 21  # number of matrix entries in memory at a time
-# Frequencies per block: an exponential is a factor of its block times a factor of its step.
+# Frequencies per block: exp(i x f) is a factor for f's block times one for f's place in it.
 _STEPS = 64
 # ``by_lumps`` needs two groups of values, each no wider than this share of the gap between them.
 TOP = 0.05
@@ -110,7 +110,7 @@ class Run:
 
     @property
     def one_each(self) -> bool:
-        """Whether a single relevant item determines the value of each instance."""
+        """Whether counts are whole, and one relevant item determines the value of each instance."""
         return self.whole and (self.ranks.max_relevant == 1 or self.metric.first_only)
 
     @property
@@ -150,8 +150,8 @@ class Run:
         steps = np.diff(
             [self.protocol.vector(self.metric, self.atoms, self.m, j) for j in self.atoms.positions]
         )
-        # Values of AUC are evenly spaced if every sampled negative above changes them equally. A
-        # correction would shift the sums of several relevant items, so these are excluded.
+        # Values of AUC are evenly spaced if every sampled negative above changes them equally. With
+        # a correction, sums over several relevant items would be shifted: this case is excluded.
         alike = np.ptp(steps) <= 1e-12 * np.abs(steps).max() and (
             self.ranks.max_relevant == 1 or not self.protocol.correction.by_rank
         )
@@ -167,8 +167,8 @@ class Run:
         """Return the largest change of the mean by one of its independent terms, or NaN.
 
         A term is the contribution of an instance or, with ``by_draw``, of one drawn negative if all
-        add the same amount: like a binomial count, a hypergeometric count is a sum of independent
-        hits. NaN if the terms are unknown, or there are too many distinct items.
+        add the same amount: like a binomial count, a hypergeometric count has the distribution of a
+        sum of independent 0-1 variables. NaN if terms are unknown or distinct items too many.
         """
         if not self.is_sum:
             hits = self.hits
@@ -256,7 +256,7 @@ class Run:
     def law_of_hits(self) -> Law | None:
         """Return the distribution of the mean, if each relevant item adds one of two values to it.
 
-        None if an item may add others, for too many instances or values, or without a common unit.
+        None if an item may add a third value, for too many instances or values, or if no unit fits.
         """
         hits = self.hits if self.few else None
         common = None if hits is None else lattice([np.diff(part.values) for part in hits])
@@ -274,7 +274,7 @@ class Run:
         return values[total.mass > 0], total.mass[total.mass > 0]
 
     def item_laws(self, atoms: RankCounts) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-        """Yield blocks of items of position 1: indices, values (v,), probabilities (some, v)."""
+        """Yield blocks of items of position 1: indices, values (v,), probabilities (items, v)."""
         full = self.protocol.design.distinct & (atoms.negatives < self.m)
         for i in np.flatnonzero(full):
             above = np.arange(atoms.above[i], atoms.above[i] + atoms.tied[i] + 1)
@@ -285,7 +285,7 @@ class Run:
             yield at[picked], self.vector, p
 
     def terms(self) -> list[tuple[Floats, Floats, int]]:
-        """Return values, probabilities, count of the mean's terms, one per item of position 1."""
+        """Return (values, probabilities, count) of the mean's terms, one per item of position 1."""
         first = self.atoms.position == 1
         atoms = self.atoms[first]
         laws = self._terms_of(atoms, self.weights[first])
@@ -311,7 +311,7 @@ class Run:
         ]
 
     def waves(self, atoms: RankCounts, frequencies: Floats) -> Iterator[tuple[Ints, Complex]]:
-        """Yield items' indices, characteristic functions: (some,), (some, frequencies)."""
+        """Yield blocks: item indices (items,), characteristic functions (items, frequencies)."""
         levels, level = np.unique(self.vector, return_inverse=True)
         order = np.argsort(level, kind="stable")
         starts = np.searchsorted(level[order], np.arange(len(levels)))
@@ -364,7 +364,7 @@ def law_of_mean(run: Run, stream: int = 0) -> Law | None:
 
 
 def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
-    """Return one system's distributions of the mean, one per run, as :func:`law_of_mean`."""
+    """Return the distribution of each run's mean, for one system; None if it takes too long."""
     ranks, protocol = runs[0].ranks, runs[0].protocol
     laws = [run.law_of_hits() for run in runs]
     if not runs[0].whole:
@@ -389,7 +389,7 @@ def exact_laws(runs: Sequence[Run], stream: int) -> list[Law | None]:
 
 def _convolved(parts: Sequence[tuple[Floats, Floats, int]], terms: int) -> Law | None:
     """Return the distribution of a sum of terms, or None if it takes too many values."""
-    # If steps differ, sums are rarely equal, and their number is a binomial coefficient.
+    # If steps between values differ, sums are rarely equal: their number is a binomial coefficient.
     steps = np.diff(np.unique(np.concatenate([support for support, _, _ in parts])))
     most = max(len(support) for support, _, _ in parts)
     apart = len(steps) and np.ptp(steps) > 1e-9 * steps.max()

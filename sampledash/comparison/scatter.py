@@ -85,7 +85,7 @@ def moments_of_means(
 
 
 def exact_variances(metric: Metric, atoms: RankCounts) -> Floats:
-    """Return the exact contributions' variances over tie orders, before ``metric.scales``."""
+    """Return exact contributions' variances over tie orders, without factor ``metric.scales``."""
     atoms = as_ranked_by(metric, atoms)
     values = np.zeros(len(atoms))
     for i in np.flatnonzero(atoms.tied):
@@ -118,7 +118,7 @@ def moments_of_systems(
 def atom_moments(
     metrics: Sequence[Metric], atoms: RankCounts, m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return mean, variance of items' values before ``metric.scales``: (metrics, items) each."""
+    """Return mean, variance of items' values without ``metric.scales``: (metrics, items) each."""
     means, variances = np.zeros((2, len(metrics), len(atoms)))
     full = protocol.design.distinct & (atoms.negatives < m)
     for i, metric in enumerate(metrics):
@@ -143,7 +143,7 @@ def pair_covariances(
 ) -> Floats:
     """Return, per instance, the summed covariances of its relevant items: (instances, metrics).
 
-    Contributions are before ``metric.scales``. The sum is 0 if all negatives are drawn.
+    Contributions are not multiplied by ``metric.scales``. The sum is 0 if all negatives are drawn.
     """
     rows, atoms = ranks.rows(protocol.ties), ranks.counted(protocol.ties)
     starts = np.flatnonzero(rows.position == 1)
@@ -170,7 +170,7 @@ def pair_covariances(
         # Expected sum of the better items' contributions, given the draws above the current item.
         sums = np.zeros((len(chosen), *vectors.shape[1:]))
         for j in range(1, int(size[0])):
-            # Rows of the next worse relevant items, of the instances that have more than j of them.
+            # Rows of the next worse relevant items, if an instance has more than j relevant items.
             at = first[size > j] + j
             sums = sums[: len(at)]
             tied = rows.tied[at - 1] > 0
@@ -202,7 +202,7 @@ def _tied_means(
     """Return the expected ``vector[s]`` of each item with s draws above: (items, m + 1, metrics).
 
     Entry t is for t draws from the negatives in ``atoms``. With ``beyond``, entry t is for m - t
-    draws from these; the other t draws are above all of them and count in s.
+    draws from these negatives; the other t draws are above all these negatives and count in s.
     """
     law = np.zeros((len(atoms), m + 1))
     result = np.zeros((len(atoms), *vector.shape))

@@ -1,17 +1,17 @@
 r"""Chance of the true order when both systems see the same sampled negatives.
 
 The ranks of a relevant item under two systems do not determine which negatives are above it under
-both. If a and b of N negatives are above it, their overlap o lies between max(0, a + b - N) and
-min(a, b). If both sampled values, f(s) and g(t), decrease with the numbers s and t of drawn
-negatives above, their covariance increases with o. Proof: let negative x be above under the first
-system only, and y under the second only; now change the second system so that x is above and y is
-not. Samples with both or neither of x and y keep s and t. Samples with x only and with y only,
-which are equally likely, had (s + 1, t) and (s, t + 1) and now have (s + 1, t + 1) and (s, t). So
-E[f(s) g(t)] grows in proportion to (f(s+1) - f(s)) (g(t+1) - g(t)) >= 0. (With replacement this
-holds draw by draw.) The extremes are the largest overlap, one set inside the other, and the
-smallest, one set inside the complement of the other or containing it. Of t items drawn from a set
-of b, the number in a subset of a is Hypergeometric(b, a, t) without replacement, else Binomial(t,
-share of the sampling weight).
+both. If a and b of N negatives are above it under the two systems, the overlap o of these two sets
+lies between max(0, a + b - N) and min(a, b). If both sampled values, f(s) and g(t), decrease with
+the numbers s and t of drawn negatives above, their covariance increases with o. Proof: let negative
+x be above under the first system only, and y under the second only; now change the second system so
+that x is above and y is not. Samples with both or neither of x and y keep s and t. Samples with x
+only and with y only, which are equally likely, had (s + 1, t) and (s, t + 1) and now have
+(s + 1, t + 1) and (s, t). So E[f(s) g(t)] grows in proportion to (f(s+1) - f(s)) (g(t+1) - g(t)),
+which is >= 0 (with replacement: for each draw). At the largest overlap, one set contains the other;
+at the smallest, one contains the complement of the other or is inside it. Of t items drawn from a
+set of b, the number in a subset of a is Hypergeometric(b, a, t) without replacement, else
+Binomial(t, share of the sampling weight).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-# Half the normal density at 0. The bounds are widened by half of P(tie): about this times the step
-# between neighbouring differences of two means / their standard deviation.
+# Half the normal density at 0. The bounds are widened by half of P(tie), which is about this number
+# times the step between neighbouring differences of two means, in standard deviations.
 _WIDER = 0.2
 # A sampled count is the number of sampled negatives above a relevant item.
 _NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance
@@ -159,7 +159,7 @@ def _any_coupling(
 def covariance_bounds(
     first: Run, second: Run, wanted: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
-    """Return bounds on the covariance of both systems' values, (instances,) each, as in ``first``.
+    """Return bounds on both systems' covariance per instance, (instances,) each, as in ``first``.
 
     Instances that are not ``wanted`` get 0. A corrected value is the sum of a rising and a falling
     function of the sampled rank, whose covariances are bounded separately.
@@ -191,7 +191,7 @@ def covariance_bounds(
 
 
 def _aligned(first: Run, second: Run) -> tuple[RankCounts, RankCounts]:
-    """Return both systems' items in the order of the first; ValueError if unmatched."""
+    """Return both systems' items in the first's order; ValueError if instances do not match."""
     at = match_instances(first.ranks, second.ranks, first.protocol)
     items, there = (x.ranks.rows(x.protocol.ties) for x in (first, second))
     if at is not None:
@@ -303,7 +303,7 @@ def _distinct_laws(scheme: str, m: int, above: Floats, below: Floats) -> Floats:
 
 
 def _parts(vector: Floats) -> Floats:
-    """Return a falling and a rising part, sum ``vector`` minus its first entry: (m + 1, 2)."""
+    """Return a falling and a rising part whose sum is ``vector`` - ``vector[0]``: (m + 1, 2)."""
     steps = np.diff(vector, prepend=vector[0])
     return np.column_stack([np.cumsum(np.minimum(steps, 0)), np.cumsum(np.maximum(steps, 0))])
 
@@ -311,7 +311,7 @@ def _parts(vector: Floats) -> Floats:
 def _coupled(
     left: RankCounts, right: RankCounts, vectors: Sequence[Floats], m: int, protocol: Protocol
 ) -> tuple[Floats, Floats]:
-    """Return the Frechet-Hoeffding bounds on the covariance: values in opposite and same order."""
+    """Return Frechet-Hoeffding covariance bounds: values coupled in opposite and in same order."""
     size = m + 1
     laws = []
     for atoms in (left, right):

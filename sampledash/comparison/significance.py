@@ -225,7 +225,7 @@ def holm(p: Floats) -> Floats:
 def _group(
     metric: Metric, sets: Sequence[RankSet], members: Sequence[tuple[int, Ints]], protocol: Protocol
 ) -> Group:
-    """Return exact metrics of systems with the same instances, in a common order of these."""
+    """Return exact metrics of systems with the same instances, in a common instance order."""
     first = first_items(sets[members[0][0]])
     for i, _ in members:
         bad = sets[i].counts[sets[i].counts != np.floor(sets[i].counts)]
@@ -280,7 +280,7 @@ def flip_test(group: Group, first: int, second: int) -> float | None:
     if total > _ENUMERATED:
         return None
     sums = np.zeros(1)
-    # The sign of the first difference is fixed: the other half of the sums are the negatives.
+    # The first difference keeps its sign: all other sums are the negatives of these sums.
     for size in np.repeat(sizes, counts)[1:]:
         sums = np.concatenate([sums - size, sums + size])
     whole = sums + np.repeat(sizes, counts)[0]
@@ -298,8 +298,8 @@ def flip_tests(
     """
     exact = {pair: flip_test(group, *pair) for pair in combinations(range(len(group.members)), 2)}
     small = group.reduced()
-    # Without each instance's mean over the systems, differences are the same and sums more
-    # accurate.
+    # Subtracting each instance's mean over the systems leaves differences the same and makes sums
+    # more accurate.
     values = (small.weighted - small.weighted.mean(axis=0)).T.copy()
     size = len(values)
 
@@ -379,7 +379,7 @@ def swap_test(
     excess = weight * (value - centre)  # its sum over all instances of both systems is 0
 
     def statistic(sums: ArrayLike, share: ArrayLike) -> Floats:
-        """Return the difference of means, given sums of ``excess`` and weights on the left side."""
+        """Return the difference of means, given the left side's sums of ``excess`` and weights."""
         x, part = np.asarray(sums, dtype=np.float64), np.asarray(share, dtype=np.float64)
         return np.asarray(x / part + x / (mass - part))
 

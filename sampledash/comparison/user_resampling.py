@@ -22,8 +22,8 @@ from sampledash.protocol import Options, Protocol, as_ranked_by
 from sampledash.rank_sets import RankSet, Ties, codes_of, distinct_over_systems, first_items
 from sampledash.types import Floats, Ints
 
-# The normal distribution is used if no value of one instance can change a mean by more standard
-# deviations of the difference of the two means than this.
+# The normal distribution is used if no value of one instance can change a mean by more than this
+# many standard deviations of the difference of the two means.
 _ROUGH = 0.03
 _INSTANCES = 2_000  # the distributions of the sampled values of this many rows fit in memory
 
@@ -95,7 +95,7 @@ def paired_groups(sets: Sequence[RankSet], protocol: Protocol) -> list[list[tupl
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Mean, variance of instances' sampled metrics; equal instances may share one of D entries."""
+    """Moments of each instance's sampled metric; equal instances may share one of D entries."""
 
     run: Run
     group: int  # systems with the same group number rank the same instances, in the same order
@@ -234,7 +234,7 @@ def probability_if_redrawn(
 
 
 def _inverted(first: Sampled, second: Sampled, deviation: float, step: Floats) -> float:
-    """Return P(difference of means > 0) by inversion; redrawn instances are independent."""
+    """Return P(difference of means > 0) by Fourier inversion; redrawn instances are independent."""
 
     def transform(frequencies: Floats) -> NDArray[np.complex128]:
         x, y = (

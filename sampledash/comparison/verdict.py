@@ -30,7 +30,7 @@ from sampledash.types import Floats, Ints, Progress
 # States of a pair (:func:`state_of`), from worst to best; tied pairs have no true order.
 CODES = ("wrong", "undecided", "right", "tied")
 State = Literal["right", "wrong", "undecided", "tied"]
-# Smallest chance of the true order if a pair is right; for a wrong one it is at most 1 - this.
+# A pair is right if the chance of its true order is at least this, wrong if at most 1 - this.
 CONFIDENT = 0.95
 
 
@@ -104,7 +104,7 @@ def as_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
 def where_to_look(
     sets: Sequence[RankSet], m: int, protocol: Protocol
 ) -> tuple[int, list[int] | None]:
-    """Return the largest m, and a list of m to evaluate if each needs its own fit, or None."""
+    """Return the largest m, and a list of m if each m needs its own computation, else None."""
     m_max = max(order.largest_m(sets, None, protocol), min(m, order.M_CAP))
     few = sorted({*order.quick_ladder(m_max), m}) if protocol.anew else None
     return m_max, few
@@ -180,7 +180,7 @@ class Pairs:
 
     @cached_property
     def truths(self) -> list[list[tuple[int, int, int]]]:
-        """For each metric, a tuple of each pair: better, worse, and truth, which is 0 for a tie."""
+        """For each metric and pair, a tuple: better, worse, and truth, which is 0 for a tie."""
         return [order.true_pairs(exact) for exact in self.exact.T]
 
     def names(self, pair: int) -> tuple[str, str]:
@@ -209,7 +209,7 @@ class Pairs:
 
     @cached_property
     def rights(self) -> Floats:
-        """Smallest m from which a pair stays right, infinite if tied or not right at the end."""
+        """Smallest m from which a pair stays right; infinite if tied or if there is no such m."""
         late = self.columns["right_from"]
         return self._by_metric([np.inf if m is None else float(m) for m in late])
 

@@ -288,7 +288,7 @@ def _shown(sets: Sets, ident: str) -> Sets:
 
 
 def _said(doubtful: list[SampledRankSet]) -> bool | None:
-    """Ask the reader whether the drawn negatives decided m; return the answer, or None if open.
+    """Ask the reader whether the drawn negatives decided m; return the answer; None leaves it open.
 
     The question arises because, in the data, m correlates with the sampled rank.
     """
@@ -338,7 +338,7 @@ def _estimates(answer: result.Result[result.Question]) -> None:
 
 
 def _price(q: result.Question) -> None:
-    """Draw, on request, how many scores the exact metric would cost, estimated from the samples."""
+    """Draw, on request, an estimate of how many scores the exact metric needs."""
     if q.metric.k is None:
         return
     label, about = "What would the exact value cost?", "Scores until each instance is decided."

@@ -181,7 +181,7 @@ def _interactions() -> Interactions:
 
 
 def _read(file: Upload) -> Interactions:
-    """Read a file, with the columns and options that the reader chose in its preview."""
+    """Read a file, with the columns and options that the reader chose in the file's preview."""
     columns = {role: st.session_state.get(f"lab_{role}_{file.ident}") for role in _ROLES}
     given: Any = {role: "" if name == _NO_COLUMN else name for role, name in columns.items()}
 
@@ -394,7 +394,7 @@ def _source(setup: lab.Setup | None, chosen: list[lab.Wanted]) -> tuple[Source |
 def _found(source: Source) -> None:
     """Draw the verdict, its picture and the exact metrics, with links to other pages."""
     if len(source.sets) < 2:
-        sliders.bar("k", sampled=False)  # for the sweeps
+        sliders.bar("k", sampled=False)  # the sweeps of hyperparameters use k
         st.info("One system alone has no order: train a second one.")
         _exact(source.sets, None)
         return

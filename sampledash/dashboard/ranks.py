@@ -278,7 +278,7 @@ def _remedies(error: ValueError, in_use: dict[str, Any]) -> Problem:
 
 
 def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Reading | None) -> None:
-    """Draw how the ranks were read, open if there are doubts; edits change ``options``."""
+    """Draw a preview of how ranks were read, open if there are doubts; edits change ``options``."""
     doubts = () if reading is None else reading.summary.doubts
     # Whether the preview is open at first is decided only once, so that the preview does not close
     # while the reader edits it.
@@ -400,7 +400,7 @@ def table_of(names: Mapping[str, int], systems: Mapping[str, str] | None) -> pd.
 def chosen_of(
     table: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]], names: list[str]
 ) -> dict[str, str] | None:
-    """Return name in the data -> new name, for the systems used; None if nothing is changed."""
+    """Return a dict from each used system's name to its new name; None if nothing is changed."""
     used, called = table[_USE].tolist(), table[_NAME].tolist()
     for row, changes in edits.items():
         used[row] = bool(changes.get(_USE, used[row]))

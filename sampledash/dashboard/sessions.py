@@ -25,7 +25,7 @@ _DUE: list[asyncio.TimerHandle] = []
 
 
 def watch() -> None:
-    """Register the session: once its connection is lost, ``_look`` checks whether it returns."""
+    """Register the session, so that ``_look`` checks for its reader once the connection is lost."""
     if context := get_script_run_ctx():
         _connected(context.session_id)
 

@@ -19,7 +19,7 @@ from sampledash.types import Floats
 
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-# What a reader may have: the page, the query of its address, name, icon, and the page's question.
+# What a reader may have: the page to open and its address query, the name, icon and question.
 HAVE: tuple[tuple[str, dict[str, str], str, str, str], ...] = (
     (
         "consistency", {"source": UPLOAD}, "Ranks", ":material/rule:",

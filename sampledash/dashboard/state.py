@@ -145,7 +145,7 @@ def caption() -> str:
 
 
 def went_back() -> bool:
-    """Whether this run follows Back or Forward of the browser."""
+    """Whether the reader started this run of the page by the browser's Back or Forward."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 

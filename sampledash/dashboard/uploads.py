@@ -96,7 +96,7 @@ def lost(widget: str) -> bool:
 def pasted(label: str, *, key: str, address: str, place: Any = st, **field: Any) -> str:
     """Draw a text field and return its text.
 
-    At first, the field contains the text typed earlier in this session or, if none, that of a link.
+    The field first contains the text typed earlier in this session or, if none, that in a link.
     ``key`` is the key of the widget, and ``address`` is the key of the text in the address.
     """
     if key not in st.session_state:

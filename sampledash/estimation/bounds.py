@@ -61,7 +61,7 @@ def bounds(
     tolerance
         How far the share of sampled ranks up to each t = 1..m may be from the observed share, in
         0..1. Near 0, the bounds are those of infinitely many instances. If None, the bounds are a
-        95 % confidence interval for the sampling error of these instances.
+        95 % confidence interval, which allows for the sampling error of these instances.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def bounds(
 
     Instances with nearly the same n form a stratum with its own rank distribution. Within a stratum
     the bounds allow for any n between the smallest and the largest. Where m correlates with the
-    rank and ``adaptive`` is None, the bounds hold whether m was set beforehand or the draw of
+    rank and ``srs.adaptive`` is None, the bounds hold whether m was set beforehand or the draw of
     negatives decided m.
     """
     metric, both = _checked(metric, srs, versus, shape)
@@ -155,7 +155,7 @@ def decided(spans: Iterable[Range | None]) -> int:
 
 
 def ahead(spans: Sequence[Range | None]) -> int | None:
-    """Return the index of the range above all others; None if there is none or a range is None."""
+    """Return which range is above all others; None if no range is, or if any range is None."""
     known = [span for span in spans if span is not None]
     if len(known) < 2 or len(known) < len(spans):
         return None
@@ -174,12 +174,12 @@ def confidence_range(
     """Return the confidence interval of the metric of ``srs``, or of ``srs`` minus ``versus``.
 
     Where nearly all sampled ranks of a stratum (instances of nearly equal n) are equal, the
-    chi-square approximation fails: exact binomial limits of the shares replace it. Where all
-    negatives are drawn, the metric is known exactly.
+    chi-square approximation fails. Exact binomial limits of the shares of sampled ranks replace it.
+    Where all negatives are drawn, the metric is known exactly.
 
-    If m correlates with the rank (test at the 5 % level) and ``adaptive`` is None, the interval
-    covers both explanations: m was set beforehand, or the draw of negatives decided m. A shape is
-    refused where the draw decided m, or may have decided it (test at the 0.1 % level).
+    Without a shape, if m correlates with the rank (test at the 5 % level) and ``adaptive`` is None,
+    the interval covers both cases: m was set beforehand, or the draw of negatives decided m. A
+    shape is refused where the draw decided m, or may have decided m (test at the 0.1 % level).
     """
     metric, sets = _checked(metric, srs, versus, shape)
     confidence = checks.confidence(confidence)
@@ -202,8 +202,8 @@ def _as_read(
 ) -> Range:
     """Return the interval for sets whose ``adaptive`` is correct, with None read as False."""
     linear = metric.linear and not any(s.adaptive for s in sets)
-    # The interval of AUC and ATOP needs no fitted distribution. A fit is made nevertheless to check
-    # an assumed shape, and nearly equal sampled ranks are processed to refuse impossible ones.
+    # The interval of AUC and ATOP needs no fitted distribution. A distribution is still fitted to
+    # check a shape, and _within_limits is still called, as it refuses impossible sampled ranks.
     needless = linear and shape is None
     fits, alike = [], []
     for srs, sign in zip(sets, (1.0, -1.0), strict=False):
@@ -239,7 +239,7 @@ def _over_strata(srs: SampledRankSet, ranges: Sequence[Range]) -> Range:
 
 
 def constrained(m: int) -> Ints:
-    """Return the t in 1..m, at most 200, for which the share of sampled ranks <= t is limited."""
+    """Return at most 200 values t in 1..m; the shares of sampled ranks <= t are constrained."""
     if m <= _CONSTRAINTS:
         return np.arange(1, m + 1)
     angles = np.linspace(0, np.pi / 2, _CONSTRAINTS + 1)[1:]
@@ -249,9 +249,9 @@ def constrained(m: int) -> Ints:
 def _up_to(
     metric: Metric, observed: Outcomes, shape: Shape | None, places: Callable[[Floats], Ints]
 ) -> tuple[Columns, list[Floats]]:
-    """Return columns for the shares of sampled ranks <= t, and the observed shares for each m.
+    """Return the programme's columns for the shares of sampled ranks <= t, and the observed shares.
 
-    ``places`` returns the values of t, given the counts of sampled ranks at one m.
+    For each m, ``places`` returns the values of t, given the counts of sampled ranks at this m.
     """
     readings, shares = [], []
     for m, counts in zip(observed.m, observed.counts, strict=True):
@@ -292,7 +292,7 @@ def _hull(ranges: Sequence[Range]) -> Range:
 def _within_limits(
     metric: Metric, stratum: Outcomes, shape: Shape | None, confidence: float, system: str
 ) -> Range:
-    """Return an interval of the metric from Clopper-Pearson limits of shares of ranks <= t."""
+    """Return the metric's interval from Clopper-Pearson limits of shares of sampled ranks <= t."""
     # With a shape, the limits hold for the distribution that ranks are drawn from: half of the
     # error probability is left for the difference between its mean metric and the instances' mean.
     half = (1 + confidence) / 2
@@ -366,8 +366,8 @@ def bounds_from_table(
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
     instances
-        Number of instances of the printed means, which may then differ from their expected values
-        by rounding and two standard errors. If None, they may differ by rounding only.
+        Number of instances in each printed mean. If given, a mean may differ from its expected
+        value by rounding and two standard errors; if None, by rounding only.
 
     Returns
     -------
@@ -383,8 +383,8 @@ def bounds_from_table(
     Notes
     -----
     The bounds cover every rank distribution whose *expected* sampled metrics round to the printed
-    values. Printed means differ from their expected values: a mean v over U instances has a
-    standard deviation of at most :math:`\sqrt{v (1 - v) / U}`. ``instances`` allows for this error.
+    values. A printed mean differs from its expected value: a mean v over U instances has a standard
+    deviation of at most :math:`\sqrt{v (1 - v) / U}`. ``instances`` allows for this error.
     """
     wanted = as_metric(metric)
     size = checks.integer("n", n, low=2)
@@ -492,7 +492,7 @@ def _printed(
 
 @dataclass(frozen=True)
 class _Cost(Metric):
-    """Expected number of candidates looked at until an instance is decided.
+    """Expected number of negatives looked at until k are above the relevant item, or all are seen.
 
     Like a metric, it is larger for better ranks, so that :func:`confidence_range` can bound it.
     """
@@ -543,8 +543,8 @@ def stopping_range(
     The expected number decreases with the rank, as a metric does, so it is bounded like a metric.
     The bounds are wide because sampled ranks do not show whether a true rank is just within k or
     just beyond k. If there are instances outside the pilot, the range also allows for the choice of
-    the pilot's instances: a normal error, with the largest variance for values in k..n - 1 with
-    this mean (all are k or n - 1). Each of the two errors gets half of the error probability.
+    the pilot's instances. This error is taken as normal, with the largest variance that values in
+    k..n - 1 with this mean can have. Each of the two errors gets half of the error probability.
 
     Examples
     --------

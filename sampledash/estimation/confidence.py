@@ -14,12 +14,12 @@ flat where the sampled ranks cannot distinguish values, and steep outside. So th
 on the error of the one combination of shares that matters for this metric, not on the errors of
 m + 1 cumulative shares at once.
 
-Without an assumed shape, :math:`\pi` is the distribution of the instances' own ranks. These ranks
+Without an assumed shape, :math:`\pi` is the distribution of the instances' true ranks. These ranks
 are fixed, so only the draw of the negatives is random, independently for each of the U instances:
 
 .. math:: C = \frac{1}{U} \sum_r \pi_r (\mathrm{diag}(A_r) - A_r A_r^T),
 
-with :math:`A_r` the row of A for rank r. It is smaller than the multinomial covariance
+with :math:`A_r` the row of A for rank r. This C is smaller than the multinomial covariance
 :math:`(\mathrm{diag}(q) - q q^T)/U` of the expected shares :math:`q = \pi^T A`, by about half at
 the top ranks. Where m differs between instances, the ranks of the instances with a given m differ
 at random from the common :math:`\pi`; this adds to C.
@@ -51,7 +51,7 @@ ranks are fixed, so an instance with the exact share x adds the variance :math:`
 with replacement and (n-1-m)/(n-2) without; x(1-x) is estimated without bias by
 :math:`s(m-s) / (m(m-c))`, with s of the m drawn items above. The interval is Wilson's, for the
 number of draws that would give this variance if all instances had the same x; for a difference,
-Newcombe's method combines the ends.
+Newcombe's method combines the ends of the two intervals.
 
 Notes
 -----
@@ -103,7 +103,7 @@ _LEAST = 5.0  # fewest instances in a cell, whose squared error is then nearly c
 _CELLS = 200  # largest number of cells (joined sampled ranks) for each number of negatives m
 _ALL_CELLS = 4000  # approximate largest number of cells (joined sampled ranks), summed over all m
 _RARE = 0.025  # one-sided error probability of the exact (Poisson) limit of a cell's small count
-_STIFF = 1e2  # weight of the equation "weights sum to 1" in a least squares fit, beside 1
+_STIFF = 1e2  # weight of "weights sum to 1" in a least squares fit, relative to other equations
 _FAINT = 1e-3  # largest entry of the extra equation in ChiSquareFit.pulled, which must be small
 _USUAL = 0.05  # first guess of a metric's standard error, as a share of the metric's range
 _SMOOTHING = 30  # iterations of expectation maximisation that give a smooth distribution
@@ -155,7 +155,7 @@ class Cells:
         return np.where(seen < _LEAST, (error / self.size) ** 2, 0.0)
 
     def joined(self, table: Floats) -> Floats:
-        """Return the sums, within each cell, of the first ``outcomes`` columns: (rows, cells)."""
+        """Sum the first ``outcomes`` columns of ``table`` within each cell: (rows, cells)."""
         return np.asarray(np.add.reduceat(table[:, : self.outcomes], self.starts, axis=1))
 
 
@@ -190,12 +190,12 @@ def all_alike(observed: Outcomes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareFit:
-    """Fit of a mixture over *places* (ranks, or ends j of 1..j) to the shares of cells."""
+    """Mixture of *places* (true ranks, or uniform ranks 1..j), fitted to the shares of cells."""
 
     rows: Floats  # predicted share of each cell at each place, in standard errors: (cells, places)
     observed: Floats  # observed share of instances in each cell, in standard errors: (cells,)
-    #: Mean metric of each place: (places,); with a shape, without the part that the sampled ranks
-    #: predict, whose mean over instances is ``offset``.
+    #: Mean metric of each place: (places,). With a shape, the part that the sampled ranks predict
+    #: is subtracted; ``offset`` is the mean of this part over the instances.
     values: Floats
     offset: float  # the mean metric of the instances is values @ weights + offset
     extremes: tuple[float, float]  # smallest and largest metric that a rank can have
@@ -220,8 +220,8 @@ class ChiSquareFit:
 
     def pulled(self, pull: float) -> tuple[float, float]:
         """Return mean metric and squared distance that minimise distance² / 2 - pull * metric."""
-        # An extra row w * metric with the target pull / w, w = ``reach`` small, has half the
-        # squared error -pull * metric, plus a constant and a negligible term in w².
+        # The extra row ``reach`` * metric with target ``pull`` / ``reach`` adds -pull * metric to
+        # half the squared error, besides a constant and a negligible term in ``reach``².
         reach = _FAINT / max(float(np.abs(self.values).max()), 1e-300)
         rows = np.vstack([self.rows, reach * self.values])
         weights = nonnegative(rows, np.append(self.aim, pull / reach))
@@ -237,9 +237,9 @@ def best_fits(
 ) -> tuple[ChiSquareFit | None, ...]:
     """Return each stratum's best fit: maximum likelihood if the draw decided m, else least misfit.
 
-    A fit is None where nearly all sampled ranks of the stratum are equal, because chi-squares fail
-    there. A shape that the sampled ranks contradict raises a ValueError, because the interval would
-    be narrow and wrong.
+    A fit is None where nearly all sampled ranks of the stratum are equal, because the chi-square
+    approximation fails there. A shape that the sampled ranks contradict raises a ValueError,
+    because the interval would be narrow and wrong.
     """
     fits: list[ChiSquareFit | None] = []
     for observed in srs.strata:
@@ -290,7 +290,7 @@ def worst_and_best(metric: Metric, observed: Outcomes) -> tuple[float, float]:
 
 
 def _grid_rows(observed: Outcomes, metric: Metric, shape: Shape | None) -> tuple[Floats, Floats]:
-    """Return the row of each place of a grid, and the share of all ranks that it represents.
+    """Return the programme's row of each grid place, and the share of ranks that it represents.
 
     If n differs between instances, there is a grid for the smallest n and one for the largest n:
     mixtures of the rows of both represent any n in between.
@@ -377,7 +377,7 @@ def nonnegative(rows: Floats, observed: Floats) -> Floats:
 
 
 def maximum_likelihood(metric: Metric, outcomes: Outcomes) -> ChiSquareFit:
-    """Return the rank distribution under which the observed sampled ranks are most likely."""
+    """Fit the rank distribution under which the observed sampled ranks are most likely."""
     seen = [np.flatnonzero(counts) for counts in outcomes.counts]
     counts = np.concatenate([c[s] for c, s in zip(outcomes.counts, seen, strict=True)])
     readings = tuple(np.eye(m + 1)[:, s] for m, s in zip(outcomes.m, seen, strict=True))
@@ -437,7 +437,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
         return value, value
 
     def at(pull: float) -> tuple[float, float]:
-        """Return the weighted sum, and the root of the summed squared distances, at ``pull``."""
+        """Return the weighted sum at ``pull``, and the root of the sum of squared distances."""
         value = squared = 0.0
         for fit in fits:
             metric_value, part = fit.pulled(fit.weight * pull)
@@ -475,7 +475,7 @@ def profile_interval(fits: Sequence[ChiSquareFit], confidence: float) -> tuple[f
 def mean_of_some(
     metric: Metric, observed: Outcomes, low: float, high: float, confidence: float
 ) -> tuple[float, float]:
-    """Return a confidence interval of the instances' mean metric, its expectation in low..high."""
+    """Return an interval of the instances' mean metric if its expected value is in low..high."""
     # The Chernoff-Hoeffding inequality holds for any distribution between ``worst`` and ``best``.
     worst, best = worst_and_best(metric, observed)
     reach = float(np.log(2 / (1 - confidence))) * observed.design_effect / float(observed.total)
@@ -525,9 +525,9 @@ def _wilson(strata: Sequence[Outcomes], z: float) -> tuple[float, float, float]:
             seen = float(counts @ (s * (m - s))) / (m * (m - part))
             variance, alike = variance + part / m * seen, alike + part / m * size
     share, size = share / total, total / strata[0].design_effect
-    # Add an instance with the share 1/2, so that the error is above 0 without any variance too.
+    # Add an instance with the share 1/2, so that the error is above 0 even if all shares are equal.
     variance += 0.25 * alike / size
-    # If the expected shares differ, the variance is smaller than at the mean share: limit it.
+    # If expected shares differ, the variance is smaller than for equal shares: take the smaller.
     spread = share * (1 - share)
     much = z**2 * (min(alike, variance / spread) if spread > 0 else alike) / total / size
     middle = (share + much / 2) / (1 + much)

@@ -307,7 +307,7 @@ def compare(
     srs, versus
         Sampled ranks of the two systems.
     shape
-        ``"non-increasing"`` assumes this of both rank distributions. If None, nothing is assumed.
+        ``"non-increasing"`` assumes no rank to be more probable than a better rank; None does not.
     confidence
         Confidence of the interval of the difference.
 
@@ -374,7 +374,7 @@ def slopes(metric: Metric, outcomes: Outcomes, method: Correction | str) -> Floa
 
 
 def _through_vectors(prior: Learner, target: Floats, gamma: float | None) -> Floats:
-    """Return :func:`slopes` of a correction with a learned prior: direct, and through the prior.
+    """Return :func:`slopes` of a correction whose learned prior also depends on the shares.
 
     ``target`` is the exact metric at each node of the prior.
     """
@@ -403,7 +403,7 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
         Numbers of candidates and of sampled negatives.
     beta
         If None, the result is ⌊(k-1)(n-1)/m⌋ + 1. Otherwise it is correct if the share of items
-        above is distributed as Beta(a, 1), a = ``beta`` > 0: uniform for 1, smaller nearer the top.
+        above the relevant one is Beta(a, 1), a = ``beta`` > 0: uniform if a = 1, near 0 if a < 1.
 
     Returns
     -------
@@ -411,10 +411,10 @@ def full_cutoff(k: int, n: int, m: int, *, beta: float | None = None) -> float:
 
     Notes
     -----
-    Negatives are assumed to be drawn with replacement. With density :math:`a p^{a-1}` of the share
-    above, the probability of a sampled rank up to k is a sum of beta functions that simplifies to
-    :math:`\prod_{j=k}^m j / (j + a)`, and :math:`p^a` is that of a share up to p; they are equal at
-    the cutoff. It is wrong for another system: see :func:`matching_cutoff`.
+    Negatives are assumed to be drawn with replacement. If the share of items above has the density
+    :math:`a p^{a-1}`, the probability of a sampled rank up to k is a sum of beta functions, equal
+    to :math:`\prod_{j=k}^m j / (j + a)`, and that of a share up to p is :math:`p^a`. The two are
+    equal at the cutoff, which is wrong for other distributions: see :func:`matching_cutoff`.
 
     References
     ----------
@@ -440,7 +440,7 @@ def matching_cutoff(k: int, ranks: RankSet, m: int, *, scheme: Scheme = DEFAULT_
     ranks
         True ranks, one relevant item per instance and no ties.
     m
-        Number of sampled negatives. Without replacement, an instance with fewer has all drawn.
+        Number of sampled negatives. Without replacement, at most as many as an instance has.
     scheme
         ``"without-replacement"`` or ``"with-replacement"``.
 

@@ -1,8 +1,8 @@
 """Smallest and largest mean metric over a family of rank distributions, by linear programming.
 
 Every rank distribution is a mixture of point masses; every non-increasing one is a mixture of
-uniform distributions on 1..j. Each component has a *place*, the rank or j, and is a column of the
-linear programme: its means of some functions of the sampled rank, and of the exact metric.
+uniform distributions on 1..j. Each component has a *place*, the rank or j. Its column in the linear
+programme holds its means of some functions of the sampled rank, and of the exact metric.
 
 In a solution, few places have a weight above 0, and the dual values show which other places would
 improve it. So the programme begins with the places of a grid and adds improving places until there
@@ -30,7 +30,7 @@ _HEAD = 64  # the places 1.._HEAD are always on the grid
 _RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from either end
 # Largest step of arcsin(sqrt(p)) between places, times sqrt(m); p is the share of items above.
 _STEP = 0.1
-_FINER = 4  # the grid of places that may be added is this many times finer
+_FINER = 4  # places to add to the programme are searched for on a grid this many times finer
 _SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
 #: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
 _ENOUGH = 1e-9
@@ -43,7 +43,7 @@ _ATTEMPTS = (("highs", 1e-10), ("highs-ipm", 1e-10), ("highs", 1e-7))
 class Columns:
     """The columns of the programme: point masses or, with a shape, uniform distributions on 1..j.
 
-    Methods return them as rows, which hold the means under one component.
+    Methods return each column as a row of an array: the means under one component.
     """
 
     samplings: tuple[Sampling, ...]
@@ -65,7 +65,7 @@ class Columns:
         return self._grid(1)
 
     def _grid(self, finer: int) -> Ints:
-        """Return places between which sampled ranks change little; the cutoff k and k + 1 too."""
+        """Return places so dense that sampled ranks change little; the cutoff k and k + 1 too."""
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
         rising = np.round(np.geomspace(1, n, int(np.log(n) / np.log(ratio)) + 2))
@@ -193,9 +193,9 @@ class Programme:
         return clipped(*ends, *(metric.worst_and_best(n) if entry < 0 else (0, 1)))
 
     def nearest(self) -> tuple[Floats, Floats]:
-        """Return the means of the distribution with the smallest sum of distances from low..high.
+        """Return the functions' means under the distribution whose means are nearest to low..high.
 
-        Also return each distance: 0 inside the range, negative below, positive above.
+        Also return each distance (their sum is minimal): 0 inside, negative below, positive above.
         """
         solution = self._column_generation(np.zeros(len(self.low) + 1), relaxed=True)
         if solution is None:
@@ -217,7 +217,7 @@ class Programme:
             if result.status != 0:
                 return None
             dual = result.eqlin.marginals
-            # A place's reduced cost is its row times ``beyond``, minus the dual value of sum 1.
+            # A place's reduced cost is its row times ``beyond``, minus the dual value of sum x = 1.
             beyond = cost - np.append(dual[:-1], 0.0)
             places, values = self.columns.price(beyond, dual[-1] - _ENOUGH)
             new = np.setdiff1d(places, self._places)

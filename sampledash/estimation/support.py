@@ -1,4 +1,4 @@
-"""Nodes at which an estimated distribution of the true rank is stored, each for several ranks."""
+"""Nodes that store an estimated distribution of the true rank, each for one or more ranks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Support:
         return np.searchsorted(step_ends(self.n), self.above, side="right")
 
     def under_uniforms(self, values: Floats) -> Floats:
-        """Return means of ``values`` at the nodes, (nodes, ...), over 1..j for each step end j."""
+        """Return, for each step end j, the mean over ranks 1..j of ``values`` (nodes, ...)."""
         ends, size = step_ends(self.n), len(self.above)
         share = csc_array((self.ranks, (self.step, np.arange(size))), (len(ends), size))
         return np.asarray((np.cumsum(share @ values, axis=0).T / ends).T)
@@ -102,7 +102,7 @@ def step_ends(n: int) -> Ints:
 
 
 def interpolated(at: Floats, density: Floats, above: Floats) -> Floats:
-    """Interpolate probabilities of single ranks, (..., nodes), from ``at`` to ``above``."""
+    """Interpolate probabilities of single ranks, (..., nodes), from nodes ``at`` to ``above``."""
     # A polynomial interpolates the logarithm of the probabilities (barycentric Lagrange formula).
     apart, gap = at[:, None] - at, above[:, None] - at
     np.fill_diagonal(apart, 1.0)

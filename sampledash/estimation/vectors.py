@@ -46,7 +46,7 @@ class Vector:
 
     label: str  # name on the dashboard pages and in links; empty if no page offers the estimator
     prior: DistributionMethod
-    #: Weight γ of the variance for one set, and for several; if None, 1 / |D| at every rank.
+    #: Weight γ of the variance for one rank set, and for several; if None, 1 / |D| at every rank.
     gammas: tuple[float, float] | None = (0.01, 0.1)
 
 

@@ -103,8 +103,8 @@ def pairs(ranks: RankSet) -> RankSet:
 class Point(NamedTuple):
     """Results of AllRank-Regression with one value of the hyperparameter that a sweep varies.
 
-    In ``ranks`` every relevant pair of a user and an item is an instance, for ATOP, Recall and TOPK
-    at any cutoff. ``rmse`` is the root mean squared error over all held-out ratings.
+    ``ranks`` has one instance per relevant pair of a user and an item; it gives ATOP, Recall and
+    TOPK at any cutoff. ``rmse`` is the root mean squared error over all ratings of the test part.
     """
 
     value: float
@@ -119,7 +119,7 @@ class Sweep(NamedTuple):
     points: tuple[Point, ...]
 
 
-#: Values in Steck's figures: weights w_m and values r_m of missing ratings, with the optimum.
+#: Values in Steck's figures, including the optimum: weights w_m and values r_m of missing ratings.
 GRIDS: dict[str, tuple[float, ...]] = {
     "wm": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     "rm": (-2.0, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0),
@@ -231,7 +231,7 @@ def toy(known: int) -> Toy:
     """Return Table 1 of Steck, with a recommender that knows the favourite genre of some users.
 
     ``known`` is the number of these users; for the others, it predicts 5 stars for all movies. With
-    0 it is a useless constant, with 8 it knows every genre: neither errs on the ratings.
+    0 the prediction is a useless constant. Whatever ``known``, its error on the ratings is 0.
 
     Raises
     ------

@@ -48,7 +48,7 @@ class WeightedLoss:
     per_pair: bool
 
     def ridges(self, observed: Any, columns: int) -> Floats:
-        """Return the ridges of rows with ``observed`` observed pairs each out of ``columns``."""
+        """Return each row's ridge; a row has ``observed`` observed pairs out of ``columns``."""
         weight = self.missing * columns + (self.observed - self.missing) * observed
         return self.ridge * (weight if self.per_pair else np.ones(len(observed)))
 
@@ -293,7 +293,7 @@ def least_by_gradient(
 
 
 def _times_inverse(pairs: Sequence[tuple[Scores, Scores]], gradient: Scores) -> Scores:
-    """Return L-BFGS's inverse Hessian, from pairs of step and gradient change, times gradient."""
+    """Return the gradient times L-BFGS's inverse Hessian; a pair is a step and gradient change."""
     product, weights = gradient.copy(), []
     for step, change in reversed(pairs):
         weights.append((step @ product) / (step @ change))

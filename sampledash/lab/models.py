@@ -50,7 +50,7 @@ def finish(part: Part[T]) -> T:
 
 
 def within(part: Part[T], low: float, high: float, loss: float | None = None) -> Part[T]:
-    """Run ``part`` with its progress mapped to low..high; yield ``loss`` where it has none."""
+    """Run ``part`` with its progress mapped to low..high; ``loss`` replaces a loss of None."""
     while True:
         try:
             share, part_loss = next(part)

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, vstack
 from sampledash.lab.models import ItemWeights, Part, Scores, TrainingProgress, within
 from sampledash.types import Floats
 
-#: Largest number of pairs of interactions of a user in a block: some hundredths of a second.
+#: Largest number of pairs (two items of one user) counted in a block: some hundredths of a second.
 PAIRS = 2**22
 #: Largest number of elements (rows × columns) of a block of :func:`cooccurrence`.
 BLOCK = 2**21
@@ -79,8 +79,8 @@ def item_cosine(history: Any, *, q: float, k: float) -> Part[ItemWeights]:
     -----
     These choices reproduce the ranks of the paper: the denominator of eq. 30 is not applied; if k
     is infinite, s_ii is included in the length of row i; if k is finite, an item is not its own
-    neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j, those with the
-    largest :math:`C_{ij}^2 / n_i`, compared exactly, and of equally near items the smaller index.
+    neighbour, and s_ij is 0 unless i is one of the k nearest neighbours of j. These have the
+    largest :math:`C_{ij}^2 / n_i`, compared exactly; of equally near items, the smaller index.
     """
     taken = _ones(history)
     counts = np.bincount(taken.indices, minlength=taken.shape[1]).astype(np.float64)

@@ -1,7 +1,7 @@
 """Full ranking: the rank of every relevant item among all its candidates, from blocks of scores.
 
 Nothing is sorted. For an item with score t, 1 + #(score > t) is its best rank, and #(score = t) − 1
-other items are tied with it. Items that the user has seen are counted alike and subtracted.
+other items are tied with it. Items that the user has seen are counted the same way and subtracted.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ HeldOut = Literal["test", "validation"]
 
 # Bytes of the scores of a block: some hundredths of a second for most models.
 _BLOCK = 4 * 2**20
-# Smallest number of users in a block, even if it is larger: products of matrices are efficient.
+# Smallest number of users in a block, even above _BLOCK bytes, for efficient products of matrices.
 _FEWEST = 16
-# Largest bytes of a block; with very many items, it has fewer than _FEWEST users.
+# Largest size of a block in bytes; with very many items, a block has fewer than _FEWEST users.
 _LARGEST = 64 * 2**20
 _COMPARED = 2**18  # number of scores compared at a time, which fit into the processor's cache
 
@@ -304,7 +304,7 @@ def _without(seen: csr_array, relevant: csr_array) -> csr_array:
 def _seen_scores(
     scores: NDArray[Any], seen: csr_array, user: Ints, start: int
 ) -> tuple[Ints, NDArray[Any]]:
-    """Return index (into ``user``) and score of each seen item of each relevant item's user."""
+    """Return, for every item seen by each entry of ``user``, the entry's index and the score."""
     begin, size = seen.indptr[user].astype(np.int64), np.diff(seen.indptr)[user]
     row = np.repeat(np.arange(len(user)), size)
     at = np.arange(len(row)) + np.repeat(begin - (np.cumsum(size) - size), size)

@@ -80,7 +80,7 @@ class OpenedInteractions:
         per_user: int = 1,
         per_item: int = 1,
     ) -> tuple[Interactions, Facts]:
-        """Select interactions, with notes in the facts; options as in :func:`read_interactions`."""
+        """Return the interactions selected by options of :func:`read_interactions`, and facts."""
         checks.choice("duplicates", duplicates, get_args(Duplicates))
         chosen, notes = self.interactions, []
         again = _repeats(chosen, keep_first=duplicates == "first")
@@ -309,8 +309,8 @@ def _text(data: bytes, name: str, chosen: Chosen) -> tuple[Layout, pd.DataFrame,
 def _header(cells: list[str], chosen: Chosen) -> tuple[list[str], bool]:
     """Return the names of the columns, and whether the first line is a header line.
 
-    A header line has no numbers, or has a chosen name. Without it, columns are named by order, but
-    one that begins with a large number is named timestamp.
+    A header line has no numbers, or has a chosen name. Without a header line, columns are named by
+    order, but a column whose first value is a large number is named timestamp.
     """
     numeric = [checks.is_numeral(cell) for cell in cells]
     if not any(numeric) or any(name in cells for name in chosen.values() if name):
@@ -388,7 +388,7 @@ def _doubts(name: str, values: Mapping[Role, Any]) -> tuple[str, ...]:
 
 
 def _repeats(interactions: Interactions, *, keep_first: bool) -> Flags:
-    """Return a mask of interactions to drop: all but the first or last of each user and item."""
+    """Return a mask of interactions to drop: all but the first or last of a user with an item."""
     order = interactions.in_time if keep_first else interactions.in_time[::-1]
     pair = interactions.user.astype(np.int64) * interactions.n_items + interactions.item
     counts = np.zeros(interactions.size, dtype=bool)

@@ -206,7 +206,7 @@ def _least_squares(
 def _ials(
     data: Interactions, seed: int, d: float, alpha: float, reg: float, sweeps: float
 ) -> Training:
-    # iALS adds α ŷ² to the loss of every pair, so that of an observed pair is
+    # iALS adds α ŷ² to the loss of every pair, so the loss of an observed pair is
     # (ŷ - 1)² + α ŷ² = (1 + α)(ŷ - 1 / (1 + α))² + constant.
     matrix = _with(data.matrix, np.full(data.matrix.nnz, 1 / (1 + alpha)))
     return _least_squares(matrix, seed, WeightedLoss(1 + alpha, alpha, reg, False), d, sweeps)
@@ -222,13 +222,13 @@ def regression(
     wm: float = 0.0,
     start: Factors | None = None,
 ) -> Part[Factors]:
-    """Train AllRank-Regression, optionally from given factors; the prediction is rm + score."""
+    """Train AllRank-Regression, optionally from given factors; predicted rating: rm + score."""
     matrix = _with(data.matrix, data.matrix.data - rm)
     return _least_squares(matrix, seed, WeightedLoss(1.0, wm, reg, True), d, sweeps, start)
 
 
 def _relevant(data: Interactions) -> Any:
-    """Return ones (CSR) at the pairs with the highest rating, or at all pairs without ratings."""
+    """Return ones (CSR) at pairs with the highest rating; without ratings, at all taken pairs."""
     if data.rating is None:
         return _with(data.matrix, np.ones(data.matrix.nnz))
     pairs = data.matrix.tocoo()

@@ -184,7 +184,7 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
 
 
 def _kept(size: int, percent: float) -> int:
-    """Return how many interactions come before the last ``percent``, at least one."""
+    """Return how many interactions come before the last ``percent`` % of them, at least one."""
     return max(size - max(round(size * percent / 100), 1), 1)
 
 

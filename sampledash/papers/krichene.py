@@ -50,7 +50,7 @@ _TOP_HEAVY = ["Recall@10", "NDCG@10", "AP"]
 _DRAWN = 99  # number of sampled negatives in section 4.2 of the paper
 _CLOSE = 0.005  # in Figure 2 of the paper, curves that differ by less look equal
 
-#: A number matches within this many standard errors plus the rounding error.
+#: A number matches if it is off by at most the rounding error plus this many standard errors.
 ERRORS = 2.0
 
 RERUN = (
@@ -173,9 +173,8 @@ def _reason(table: int, cell: Any) -> str:
     return ""
 
 
-#: Results by name: our number and whether the statement holds, or a value for ``$name`` in a text.
-#: pair: our number, and whether the statement holds. For any other name, the result is a number or
-#: a text that replaces ``$name`` in the text file.
+#: Results by name. A statement has our number, and whether the statement holds. Other names have a
+#: number or a text that replaces ``$name`` in the text file.
 Values = Mapping[str, Any]
 
 
@@ -251,7 +250,7 @@ def _sampled() -> Values:
     bias = []
     for m in (1, 10, 100, 1000):
         seen = auc(np.arange(1, m + 2), m + 1)
-        # Sum over sampled ranks: the closed form of the expected AUC assumes that it is unbiased.
+        # Sum over sampled ranks, because the closed form of the expected AUC assumes no bias.
         for scheme in (WITH, _WITHOUT):
             bias.append(_most(Sampling(_N, m, scheme).pmf(ranks) @ seen - auc(ranks, _N)))
     recall = expected("Recall@10", ranks, Sampling(_N, 1000, WITH))
@@ -272,7 +271,7 @@ def _one_negative() -> Values:
     """Check the paper's statements in section 4.4.4 about sampling one negative, m = 1."""
     ranks, sampling = np.arange(1, _N + 1), Sampling(_N, 1, WITH)
     lines = [expected(name, ranks, sampling) for name in ("AP", "NDCG", "AUC", "Recall@1")]
-    # Expected sampled AP and NDCG at each true rank, minus the straight line through their ends.
+    # Expected sampled AP and NDCG, minus the straight line through their values at ranks 1 and n.
     left = [y - np.linspace(y[0], y[-1], len(y)) for y in lines[:2]]
     return {
         "bend": (x := max(_most(np.diff(y, 2)) for y in lines), x < 1e-12),
@@ -334,7 +333,7 @@ def _sizes() -> Values:
 
 
 def _least_bias(n: int, m: int) -> float:
-    """Return the least mean squared bias of AP (eq. 21) over 1..n, relative to its mean square."""
+    """Return the least mean squared bias of AP over ranks 1..n (eq. 21), divided by mean AP²."""
     exact = parse_metric("AP")(np.arange(1, n + 1), n)
     bias, _ = correction("least-squares").fit("AP", Sampling(n, m, WITH)).risk()
     return bias / float(np.mean(exact**2))
@@ -386,8 +385,8 @@ def _by_column(table: pd.DataFrame, what: str = "ours") -> pd.DataFrame:
 def _ranks(by: Mapping[str, RankSet], exact: pd.Series[float]) -> Values:
     """Check the paper's statements in section 6.1 and about Figure 5."""
     x, z = by["X"], by["Z"]
-    # ``worst`` is the number of users in the worst 1, 5 or 10 % of Z's ranking with pessimistic
-    # ties; ``drawn`` is the expected number in the worst 10 % with randomly ordered ties.
+    # ``worst`` is the number of users whose item Z ranks in the last 1 %, if it is last among tied
+    # items; ``drawn`` is the expected number in the last 10 %, if ties are in random order.
     worst = int(np.sum(z.ranks + z.ties > 0.99 * z.n))
     drawn = float(np.sum(np.clip(z.ranks + z.ties - 0.9 * z.n, 0, z.ties + 1) / (z.ties + 1)))
     sizes = [ranks.n_instances for ranks in by.values()]

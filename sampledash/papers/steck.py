@@ -3,9 +3,9 @@
 In the paper, rank N is the best; here rank 1 is, as in the whole package. TOPK and ATOP are metrics
 (:class:`sampledash.Metric`) of the share x = (r - 1) / (N - 1) of other items above an item.
 
-Ranked among m = Ñ - 1 sampled other items, an item is a hit of TOPK(j/m) if at most j of them are
-above it. This is so if T, the (j+1)-th smallest of m positions drawn from 1..N-1, is at least r:
-sampled TOPK is Recall@T with a random T, whose mean is E[T] = (j + 1) N / Ñ.
+Of N - 1 other items, m = Ñ - 1 are sampled. An item of rank r is a hit of TOPK(j/m) if at most j of
+them are above it, that is, if the (j+1)-th best of them is at a place T >= r among the N - 1 items.
+So sampled TOPK is Recall@T with a random cutoff T, whose mean is E[T] = (j + 1) N / Ñ.
 
 References
 ----------
@@ -37,7 +37,7 @@ TABLE_3 = {"integrated model": (6.7, 15.7, 43.0), "AllRank-Regression": (9.3, 23
 
 
 class Trained(NamedTuple):
-    """A row of Table 2: the objective, the paper's ATOP on both held-out halves, and our names."""
+    """A row of Table 2: objective, our system and recommender, ATOP on both held-out halves."""
 
     objective: str
     system: str
@@ -52,16 +52,16 @@ TABLE_2 = tuple(
     for row in pd.read_csv(Path(__file__).with_suffix(".csv")).itertuples(index=False, name=None)
 )
 
-#: Allowed difference of ATOP: its rounding plus two standard deviations, each below 0.005.
+#: Allowed difference of ATOP: the rounding error plus two standard deviations of at most 0.005.
 ALLOWED = 0.0005 + 2 * 0.005
 
 
 def match_table_2(load: Load) -> pd.DataFrame:
-    """Compare the printed ATOP on the test half with that of the bundled ranks (``load`` by name).
+    """Compare the printed ATOP on the test half with that of the bundled ranks, from ``load``.
 
     Returns
     -------
-    A row for each recommender: ``objective``; ``recommender``, its text; the paper's ``validation``
+    A row for each recommender: ``objective``; ``recommender``, as text; the paper's ``validation``
     and ``printed`` (test) ATOP; ``ours``; whether it ``matched`` within :data:`ALLOWED`.
     """
     sets = {ranks.system: ranks for ranks in load("movielens-steck")}
@@ -73,10 +73,10 @@ def match_table_2(load: Load) -> pd.DataFrame:
 def observed_means(
     values: Floats, chance: ArrayLike, repeats: int, rng: np.random.Generator
 ) -> Floats:
-    """Simulate which ratings of a user are observed; return the mean measures of these items.
+    """Simulate which relevant items of a user are observed; return the means of their measures.
 
-    ``values`` are measures of each relevant item, (measures, items). Each rating is observed with
-    probability ``chance``, above 0. The means, (repeats, measures), are NaN where no item was
+    ``values`` has shape (measures, relevant items). Each item is observed with probability
+    ``chance``, above 0. The result has shape (repeats, measures), with NaN where no item was
     observed: the user is then not in the test set.
 
     Whether irrelevant ratings are observed does not matter, because ranks are among all items: the
@@ -122,7 +122,7 @@ def _measures() -> Values:
     taste = RankSet("oracle", [1] * 4, 8, ties=3)
     n, ranks = 30, [2, 5, 6, 19]
     above = (np.array(ranks) - 1) / (n - 1)
-    # TOPK is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ...: its area is a mean.
+    # TOPK is constant between the cutoffs 0, 1/(N-1), 2/(N-1), ..., so its area is a mean.
     topk = [np.mean(above <= step - 1e-9) for step in np.arange(1, n) / (n - 1)]
     atop, recall, precision = (
         parse_metric(name).of_set(ranks, n) for name in ("ATOP", "Recall@10", "Precision@10")
@@ -152,7 +152,7 @@ def _sampled(x: RankSet) -> Values:
     few, many = (expected_mean("TOPK@0", x, m, scheme=WITHOUT) for m in (100, 1000))
     n, atop = 30, parse_metric("ATOP")
     ranks = np.arange(1, n + 1)
-    # Sum over sampled ranks: the closed form of the expected ATOP assumes that it is unbiased.
+    # Sum over sampled ranks, because the closed form of the expected ATOP assumes no bias.
     off = [
         Sampling(n, m, WITHOUT).pmf(ranks) @ atop(np.arange(1, m + 2), m + 1) - atop(ranks, n)
         for m in range(1, n)

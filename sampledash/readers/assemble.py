@@ -325,7 +325,7 @@ def from_one(ranks: Ranks, zero_based: bool, *, sampled: bool = False) -> Ranks:
 
 
 def _with_n(parts: Sequence[Ranks], n: int | None) -> list[Ranks]:
-    """Return the parts with n in every row: from the part, the argument or other parts."""
+    """Return the parts (files) with n in every row: from the file, the argument or other files."""
     parts = [part.with_number("n_candidates", n) for part in parts]
     known = [part for part in parts if "n_candidates" in part.frame]
     names = " and ".join(part.name for part in known)
@@ -442,7 +442,7 @@ def _by_system(part: Ranks) -> Iterator[tuple[str, pd.DataFrame]]:
 def _aligned(
     frames: dict[str, pd.DataFrame], name: str, counted: bool, shared_only: bool
 ) -> dict[str, pd.DataFrame]:
-    """Return the rows; if instances differ, raise or, with ``shared_only``, return shared rows."""
+    """Return the systems' rows; refuse different instances or, with ``shared_only``, drop them."""
     first_frame = next(iter(frames.values()))
     if "instance" not in first_frame or counted:
         # Rows without instance labels, and rows of histograms, cannot be paired between systems.

@@ -106,7 +106,7 @@ class Layout:
         return f"line {next(rest, (place + 1, []))[0]}"
 
     def check_rows(self, rows: int) -> None:
-        """Raise an error if a table of ranks with a column that takes much memory is too long."""
+        """Refuse a table of ranks with too many rows, if a column takes much memory."""
         pairs = zip(self.headers, self.roles, strict=True)
         costly = next((header for header, role in pairs if role not in _CHEAP), None)
         if costly is not None and "rank" in self.roles:

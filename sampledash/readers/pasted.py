@@ -121,7 +121,7 @@ def _said(part: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
-    """Return (role, value) of settings in ``part``; none if it gives ranks of a system n or m."""
+    """Return (role, value) of settings in ``part``; none if a system there is called n or m."""
     settings: list[tuple[str, str]] = []
     for role, sign, value in _said(part):
         symbol, what, *_ = NUMBERS[role]
@@ -327,7 +327,7 @@ def _weight(cell: str, place: str) -> float:
 def _by_rank(
     ranks: Floats | None, values: Floats, n: int, name: str, place: Callable[[int], str]
 ) -> Floats:
-    """Return the checked weights of 1..n, scaled to a maximum of 1; ``ranks`` None is 1..n."""
+    """Check the weights ``values`` of ``ranks`` (None: 1..n); return those of 1..n, maximum 1."""
     if ranks is not None:
         off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
         if np.any(off):

@@ -203,7 +203,7 @@ def _notes(
 
 
 def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
-    """Return the columns by the first line that names a metric, and the lines above this line."""
+    """Return the columns of the first line that names a metric, and the lines above this line."""
     above: list[list[str]] = []
     for place, line in lines:
         parts = parting(line, place)
@@ -302,7 +302,7 @@ def compares(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Parting:
-    """The headings of a table's columns, systems first, and the separator of its cells.
+    """The headings of a table's columns, systems first, and ``mark``, the separator of its cells.
 
     An empty ``mark`` stands for spaces. ``place`` is the number of the line of column names.
     """

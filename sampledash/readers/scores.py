@@ -285,7 +285,7 @@ def _among(table: pd.DataFrame, pairs: pd.DataFrame) -> Flags:
 
 
 def _counted(user: Ints, score: Any) -> tuple[Ints, Ints, Ints]:
-    """Return each row's best rank, number of tied others, and n; rows come by user and score."""
+    """Return each row's best rank, number of tied others, and n; rows are sorted by user, score."""
     size = np.arange(len(user))
     fresh = np.r_[True, user[1:] != user[:-1]]
     other = fresh | np.r_[True, score[1:] != score[:-1]]

@@ -118,7 +118,7 @@ def rows_of_text(
 ) -> pd.DataFrame:
     """Parse the records after the first ``skip`` lines of a text; if ``fast``, try pyarrow first.
 
-    ``holds`` gives the content of each role; see :func:`careful_frame` and :func:`arrow_frame`.
+    ``holds`` gives each role's kind of content; see :func:`careful_frame` and :func:`arrow_frame`.
     """
     data, merged = source.data or b"", "rank" in source.roles and "system" not in source.roles
     kinds: dict[Any, Holds | None] = {
@@ -227,7 +227,7 @@ def careful_frame(
 ) -> pd.DataFrame:
     """Parse text with pandas; columns whose role is in ``exact`` remain text. Errors name the line.
 
-    ``second`` (the first record after the header) and ``rest`` (the next ones) serve only errors.
+    ``second`` (the first record after the header) and ``rest`` (the next) are for error messages.
     """
     try:
         return pd.read_csv(
@@ -235,7 +235,7 @@ def careful_frame(
             sep=source.delimiter,
             header=0 if source.headed else None,
             names=list(range(len(source.headers))),
-            # Only blank cells are missing values: by default, a user called "NA" would be too.
+            # Only blank cells are missing values; by default, the user "NA" would be missing too.
             keep_default_na=False,
             na_values=[""],
             dtype={i: str for i, role in enumerate(source.roles) if role in exact},

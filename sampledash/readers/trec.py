@@ -89,8 +89,8 @@ _MEANS = (
 class Trec:
     """A parsed run or qrels: a frame with one row per line, whose columns are named by field.
 
-    Query, document and tag are categories, the others numbers. A list of recommendations is a run,
-    and test items are qrels, with ``facts``; equal scores in a list are ties.
+    Query, document and tag are categories, the others numbers. A list of recommendations is stored
+    as a run and test items as qrels; both have ``facts``. Equal scores in a list are ties.
     """
 
     name: str
@@ -379,7 +379,7 @@ def ranks_of_runs(runs: list[Ranks], *, n: int | None, censored: Censored) -> li
 
 
 def _placed(name: str, items: pd.DataFrame, n: int, beyond: bool) -> tuple[pd.DataFrame, int]:
-    """Return ranks, with missing relevant items behind the ranked ones, and how many were drawn."""
+    """Return ranks, with missing items behind ranked ones, and how many had their order drawn."""
     rank, tied, depth, lacks = (items[x].to_numpy() for x in ("rank", "ties", "depth", "lacks"))
     if (i := first(depth + lacks > n)) is not None:
         row = items.iloc[i]
@@ -414,7 +414,7 @@ ListKind = Literal["items", "list", "list or ranks"]
 
 
 def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
-    """Return what a file holds, judged by its header; None if no lists and no test items."""
+    """Return what a file holds, judged by its header; None if neither lists nor test items."""
     if kind == "array":
         return None
     if kind == "columns":

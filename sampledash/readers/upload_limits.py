@@ -153,7 +153,7 @@ CAREFUL = Limit(
 )
 TEXTS = Limit(2_000_000, "rows with labels that are no whole numbers", _NUMBER)
 LABELS = Limit(1_000_000, "different labels that are no whole numbers", _NUMBER)
-LINES = Limit(2_000_000, "lines", _COUNTS)  # for a TREC run or qrels
+LINES = Limit(2_000_000, "lines", _COUNTS)  # for TREC runs and qrels, lists and test items
 RANKS = Limit(2_000_000, "cells in columns of systems", "split it by systems or by instances")
 COLUMNS = Limit(
     2_000,
@@ -284,7 +284,7 @@ def plain(name: str) -> str:
 
 
 def stem_of(name: str) -> str:
-    """Return a file name without folders and endings, as the name of a system without a name."""
+    """Return a file name without folders and endings, to name a system that has no name."""
     last = plain(name).replace("\\", "/").rsplit("/", 1)[-1]
     stem, dot, _ = last.rpartition(".")
     return stem if dot and stem else last

@@ -1,4 +1,4 @@
-"""Rank scored items or count ranks in tables too large for memory: Ibis runs this in an engine.
+"""Rank scored items or count ranks in tables too large for memory, in a database engine via Ibis.
 
 An engine is given by its Ibis URL: ``duckdb://`` (embedded; the default),
 ``duckdb://lake.db?memory_limit=1GiB``, ``pyspark://?spark.master=spark://host:7077``, ... A table
@@ -134,7 +134,7 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def opened(engine: Any, source: str) -> Table:
-    """Return the table of a Parquet file or folder (with the same headers), or of the engine."""
+    """Return a table: a Parquet file, a folder of files with the same headers, or the engine's."""
     path = Path(source)
     with _told(source):
         if not path.exists():
@@ -460,7 +460,7 @@ def _refuse_ranks(ranks: Table, name: str) -> None:
 
 
 def _refuse_merged(table: Table, name: str) -> None:
-    """Refuse text that may name systems if there is no system column: they would be merged."""
+    """Without a system column, refuse text that may name systems: all would be read as one."""
     roles = {header: role_of(header) for header in table.columns}
     for header, kind in table.schema().items() if "system" not in roles.values() else ():
         if roles[header] is None and kind.is_string() and bare(header) not in NO_SYSTEMS:

@@ -16,7 +16,7 @@ _TEX = {
     # \\ that ends the row before.
     '"': r"\symbol{34}", "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip
-_JOINERS = "\u200c\u200d"  # invisible, but needed in words of some scripts and in emoji
+_JOINERS = "\u200c\u200d"  # invisible, but needed in some writing systems and in emoji
 _LIGATURES = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)")
 # Characters to escape in Markdown. Some programs make links, mentions or emoji from a colon, an at
 # sign or a dot after www.

@@ -38,7 +38,7 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
 
 
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
-    """Return a sentence with each system's estimates under each explanation in :data:`READINGS`."""
+    """Return a sentence with each system's estimate for each explanation of m in ``READINGS``."""
     named = [(short_name(name), estimates) for name, estimates in values.items()]
     return say.by_reading(named, READINGS, method)
 
@@ -92,10 +92,10 @@ def span(low: float, high: float) -> str:
 
 
 def best_gamma(table: pd.DataFrame, metric: str) -> str:
-    """Return a sentence that compares the γ of smallest error with γ = 1/|D|, the first row."""
+    """Return a sentence that compares the γ of smallest error with that in the first row, 1/|D|."""
     return say.best_gamma(metric, table.iloc[int(table["mse"].argmin())], table.iloc[0])
 
 
 def price_of_gamma(table: pd.DataFrame) -> str:
-    """Return a sentence on the fit at the smallest γ: its largest value and condition number."""
+    """Return a sentence on the correction with smallest γ: largest value, condition number."""
     return say.price_of_gamma(table.iloc[int(table["gamma"].argmin())])

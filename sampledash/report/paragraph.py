@@ -147,7 +147,7 @@ def _facts(f: Pairs) -> dict[str, Any]:
         "comparisons": len(rows),
         "kind": "pairs" if one_metric else "comparisons",
         # The probability that one run shows the true order of a pair. It is given for every pair if
-        # there are at most _PAIRS pairs, and otherwise only for the pair with the lowest one.
+        # there are at most _PAIRS pairs, and otherwise only for the pair with the lowest chance.
         "runs": list(runs),
         "low": f"{100 * (1 - CONFIDENT):g}",
         "high": f"{100 * CONFIDENT:g}",

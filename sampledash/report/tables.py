@@ -79,8 +79,8 @@ _SYMBOL = re.compile(r"(?<!\w)[mnkpγ](?!\w)")
 class Column(NamedTuple):
     """A column of a table as it is printed, not yet escaped for Markdown, LaTeX or HTML.
 
-    ``header`` includes the unit; ``ours`` is true if sampledash chose it, not a user. In ``cells``,
-    numbers have a plain minus sign, and a missing value is ``""``.
+    ``header`` includes the unit; ``ours`` is true if sampledash, not a user, named the column. In
+    ``cells``, numbers have a plain minus sign, and a missing value is ``""``.
     """
 
     name: str

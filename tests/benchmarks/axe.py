@@ -1,6 +1,6 @@
 """Check accessibility by axe-core on all pages: ``python -m tests.benchmarks.axe [--only learn]``.
-Each mode of a page is shown wide and narrow, light and dark. Streamlit's own faults are left
-out."""
+Each page is opened with every query of TABLE, wide and narrow, light and dark. Streamlit's own
+faults are left out."""
 
 from urllib.parse import quote_plus
 
@@ -13,7 +13,7 @@ from tests.benchmarks.servers import chromium, served
 from tests.browser.test_axe import STREAMLIT, faults
 
 LOOKS = tuple((width, scheme) for width in (1280, 390) for scheme in ("light", "dark"))
-#: Lines ``page: queries of its modes: buttons that open a dialog``. Indented lines continue a line.
+#: Lines ``page: queries: buttons that open a dialog``. An indented line continues the line before.
 TABLE = """
 explore: why=true tab=Law&turn=true tab=Family view=top+100&metrics=TOPK m=0: Copy link
 consistency: why=true curve=Values curve=Order source=Upload+a+file m=0 answers=Repeat+it
@@ -48,7 +48,7 @@ def main() -> int:
         opened = [(name, x) for name, row in buttons for x in filter(None, row.split(", "))]
         for address, button in modes + opened:
             broken = {}
-            for width, scheme in LOOKS:  # an open page would adopt a new look late
+            for width, scheme in LOOKS:  # loaded anew, since an open page adopts a new look late
                 page.emulate_media(color_scheme=scheme)
                 page.set_viewport_size({"width": width, "height": 3000})
                 page.goto(f"{start}/{address}")

@@ -29,9 +29,9 @@ MISSES = 0.07  # allowed share of 95 % intervals that miss the exact metric
 UNLIKE = 0.08  # like MISSES, if n differs between instances, or if m depends on the rank
 HARD = 0.15  # like MISSES, for ranks that are chosen to make intervals miss
 ROUNDING = 1e-9
-WIDTH = 1.5  # allowed ratio of the median width to the width for infinitely many instances
+WIDTH = 1.5  # a case is counted as narrow if its median width is at most this times ``Case.width``
 N = 3706
-#: (start, cap, stop): m doubles from start until ``stop`` negatives rank above the item, or to cap.
+#: (start, cap, stop): m doubles from start until m = cap or ``stop`` negatives rank above the item.
 RULES = ((100, 3200, 1), (20, 320, 2))
 MANY = 300_000  # instances in a sample that stands for infinitely many instances
 XYZ = sd.example("movielens-xyz")
@@ -70,8 +70,8 @@ class Case:
         return SampledRankSet("", np.arange(1, m + 2), n, m, counts=counts, scheme=WITH)
 
     def width(self, metric: str, shape: str | None) -> float | None:
-        """Return the interval's width for infinitely many instances (None for AUC). Its ranks give
-        the expected shares of sampled ranks to 1e-4 or, if no ranks do, to 1e-3 (else None)."""
+        """Return the width of the metric's range over rank distributions that give the expected
+        shares of sampled ranks to 1e-4, else to 1e-3; None for AUC, or if no distribution does."""
         for tolerance in () if as_metric(metric).linear else (1e-4, 1e-3):
             with suppress(ValueError):
                 return float(np.diff(bounds(metric, self.infinite, None, shape, tolerance))[0])
@@ -101,7 +101,7 @@ def cases() -> list[Case]:
 
 
 class Misses(NamedTuple):
-    """Shares of intervals that miss each true mean; number, median width, seconds of intervals."""
+    """The share of intervals that miss each true mean; their number, median width, seconds each."""
 
     shares: Floats
     seen: int
@@ -109,13 +109,13 @@ class Misses(NamedTuple):
     seconds: float
 
     def result(self, name: str, limit: float, quick: bool, note: str = "", **more: Any) -> Result:
-        """Return a benchmark result; quick runs have no limit, as a single miss may be chance."""
+        """Return a benchmark result; if ``quick``, any share of misses is allowed: runs are few."""
         note, limit = f"width {self.width:.4f}{note}", 1.0 if quick else limit
         return Result(name, self.seconds, None, float(self.shares[0]), limit, note=note, **more)
 
 
 def misses(runs, draw, span):
-    """Return how often ``span(sample)`` misses the truth, leaving out samples with a ValueError."""
+    """Return how often ``span(sample)`` misses the truth; samples that it refuses are left out."""
     spans, missed, start = [], [], time.perf_counter()
     for _ in range(runs):
         sample, truth = draw()
@@ -154,7 +154,7 @@ def held(quick: bool) -> Iterator[Result]:
 
 
 def shaped(quick: bool) -> Iterator[Result]:
-    """Measure how often intervals miss the mean metric of drawn ranks and of their distribution."""
+    """Measure how often intervals miss the mean metric of the sample and of the population."""
     for name, kind, size in product(METRICS[:1] if quick else METRICS[:2], FALLING, (200, 3000)):
         metric, mass, rng = as_metric(name), falling(kind, N), np.random.default_rng(3)
         mean = float(mass @ metric(PLACES, N))
@@ -208,7 +208,7 @@ def decided_by_the_draw(quick: bool) -> Iterator[Result]:
 
 
 def sampled(rng: Rng, share: Floats, n: Any, m: Any, scheme: str = WITHOUT) -> Drawn:
-    """Return sampled ranks, true ranks and n of items that rank below ``share`` of candidates."""
+    """Return sampled ranks, true ranks and n of items; each ranks below its ``share`` of all n."""
     n, m = (np.broadcast_to(x, len(share)) for x in (n, m))
     ranks = np.minimum(1 + (n * share).astype(np.int64), n)
     above = draw_above(scheme, m, ranks - 1, n - ranks, rng)
@@ -216,7 +216,7 @@ def sampled(rng: Rng, share: Floats, n: Any, m: Any, scheme: str = WITHOUT) -> D
 
 
 def platform(m: tuple[int, int], size: int, rng: Rng) -> Drawn:
-    """Return a sample from two platforms with different m; items rank higher on the first one."""
+    """Return a sample from two platforms with different m; items of the first rank higher."""
     second = rng.integers(0, 2, size)
     share = rng.beta(*np.where(second, [[1.0], [2.0]], [[0.3], [6.0]]))
     return sampled(rng, share, N, np.array(m)[second], WITH)
@@ -253,7 +253,7 @@ def lognormal(sigma: float, rng: Rng) -> Drawn:
 
 
 def n_and_m(rng: Rng) -> Drawn:
-    """Return a sample in which a higher relative rank makes a large n and a large m more likely."""
+    """Return a sample in which items that rank nearer the top tend to have a larger n and m."""
     n = np.clip(2000 * rng.lognormal(0, 1, 600), 300, 10**6).astype(np.int64)
     share = rng.beta(0.4, 2 * np.sqrt(n / 1000))
     more = rng.random(600) < np.where(share < 0.05, 0.8, 0.3)

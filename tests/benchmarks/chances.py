@@ -1,4 +1,4 @@
-"""The computed chance that a run shows the true order, against the share of simulated runs that do.
+"""The computed chance that a run shows the true order, and the share of simulated runs that do.
 
 Systems P and Q are drawn so that this chance is in 0.02..0.98 for most metrics: the ranks of both
 are n times a power of random numbers in 0..1. The exponents of P and Q differ by some
@@ -24,7 +24,7 @@ from sampledash.types import Floats, Ints
 from tests.benchmarks.frame import Result, timed
 from tests.oracles import POPULARITY, UNIFORM, WITH, WITHOUT
 
-MASS = "mass above"  # popularity sampling of rank sets with the column mass_above
+MASS = "mass above"  # popularity sampling; rank sets give the sampling weight above each item
 SCHEMES = (WITH, WITHOUT, POPULARITY, MASS)
 METRICS = ("Recall@10", "Precision@5", "NDCG@10", "AP", "AUC", "RR", "HitRate@5")
 CORRECTIONS = (None, "rank estimate", "CLS", "BV 0.1")
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def possible(self) -> bool:
-        """Return whether the scheme supports the kind; popularity sampling excludes some ties."""
+        """Return whether the scheme can sample the kind; popularity sampling excludes some ties."""
         weighed = (MASS, POPULARITY) if self.kind == "several with ties" else (MASS,)
         return not ("ties" in self.kind and self.scheme in weighed)
 
@@ -93,7 +93,7 @@ class Case:
 
 
 def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
-    """Return ranks, made distinct within each instance, and how many unused ranks follow each."""
+    """Return ranks, distinct within each instance, and how many unused ranks follow each rank."""
     ranks, room = [], []
     for each, size in zip(np.split(above, np.cumsum(relevant)[:-1]), n, strict=True):
         step = np.arange(len(each))
@@ -105,7 +105,7 @@ def _distinct(above: Ints, relevant: Ints, n: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True)
 class Cell:
-    """Computed chance of the true order, share of runs showing it; z: gap in standard errors."""
+    """Chance of the true order, share of runs that show it; z: their gap in standard errors."""
 
     case: Case
     correction: str | None
@@ -141,14 +141,14 @@ def of_size(size: int, quick: bool) -> Iterator[Cell]:
     grid = [Case(kind, scheme, size) for kind in KINDS for scheme in SCHEMES]
     for x, case in enumerate([case for case in grid if case.possible][:: 6 if quick else 1]):
         chosen = case.corrections
-        if quick or size > 1000:  # saves time: beside None, one correction in turn
+        if quick or size > 1000:  # to save time: None and one correction in turn
             chosen = chosen[:1] + chosen[1:][x % 3 :][:1]
         for correction in chosen:
             yield from cells(case, correction)
 
 
 def simulated_chances(quick: bool) -> Iterator[Result]:
-    """Report the largest ``|z|`` of all cells (:class:`Cell`, 2,000 runs each); 4 is allowed."""
+    """Report the largest ``|z|`` of cells that are ``inside``, of 2,000 runs each; 4 is allowed."""
     for size in (30,) if quick else SIZES:
         seconds, every = timed(lambda size=size: list(of_size(size, quick)))
         inside = [cell for cell in every if cell.inside]
@@ -217,11 +217,11 @@ class Pair:
 
     @property
     def vector(self) -> Floats:
-        """The reported value for 0..m sampled negatives above the relevant item."""
+        """The corrected metric for 0..m sampled negatives above the relevant item."""
         return sd.parse_correction(self.correction).fit(self.metric, self.sampling).values
 
     def redrawn(self, rng: np.random.Generator, runs: int, paired: bool = True) -> Floats:
-        """Return P's mean minus Q's in runs on redrawn instances, common to both if ``paired``."""
+        """Return P's mean minus Q's in runs on redrawn instances; if ``paired``, on the same."""
         at, size = [], self.ranks.shape[1]
         for _ in "PQ":
             at.append(at[0] if at and paired else rng.integers(0, size, (runs, size)))

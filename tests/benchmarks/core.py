@@ -1,4 +1,4 @@
-"""Time and largest difference of our computations, compared with obvious implementations."""
+"""Times and results of the core, compared with those of obvious implementations."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -48,7 +48,7 @@ def dense(name: str, k: int | None, n: int, m: int, scheme: str) -> Floats:
 
 
 def bias_variance(quick: bool) -> Iterator[Result]:
-    """Compare bias-variance fits with dense algebra, which must take 50 times as long."""
+    """Compare bias-variance fits with dense algebra, which must take at least 50 times as long."""
     n, m = (10_000, 100) if quick else (100_000, 500)
     for scheme, (name, k) in product(UNIFORM, (("ap", None), ("ndcg", 10))):
         metric, recipe = sd.metric(name, k=k), sd.correction("BV", gamma=0.1)

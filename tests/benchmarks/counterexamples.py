@@ -1,4 +1,4 @@
-"""`counterexample` agrees with a search through all pairs of rank sets, for every n up to 40. A
+"""`counterexample` agrees with a search through pairs of small rank sets, for every n up to 40. A
 counterexample is two rank sets whose exact and expected sampled means have opposite orders. The
 search is exact: probabilities of sampled ranks and values of metrics (NDCG with 60 digits) are
 multiplied by common numbers that make them integers."""
@@ -52,7 +52,7 @@ def whole_values(metric: sd.Metric, others: int) -> Values:
 
 
 def whole_law(n: int, m: int, scheme: str, odds: Fraction) -> NDArray[np.object_]:
-    """Return P(0..m sampled items above) for ranks 1..n, times a common denominator: (n, m + 1)."""
+    """Return P(s sampled items above rank r) times a common denominator, shape (n, m + 1)."""
     rows = [exact_law(n, r, m, scheme, odds) for r in range(1, n + 1)]
     unit = lcm(*(p.denominator for row in rows for p in row))
     return np.array([[int(p * unit) for p in row] for row in rows], dtype=object)
@@ -78,7 +78,7 @@ def smallest(f: Values, g: Values, most: int) -> int | None:
         sets = np.array(list(combinations_with_replacement(range(len(f)), size)))
         sums = np.array([exact[sets].sum(axis=1), sampled[sets].sum(axis=1)])
         first, second = sums[:, np.argsort(sums[0], kind="stable")]
-        largest = np.maximum.accumulate(second)  # the largest sampled sum up to each set
+        largest = np.maximum.accumulate(second)  # the largest sampled sum of the sets so far
         below = np.searchsorted(first, first - least[0], side="left")
         if np.any((largest[below - 1] - second > least[1])[below > 0]):
             return size

@@ -75,7 +75,7 @@ def values_of(method: str, samples: list[Outcomes]) -> Floats:
 
 
 def quality(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return relative errors of Recall@1..50, of means over runs, and % of runs in true order."""
+    """Return relative errors of Recall@1..50 and of mean estimates, and % of runs in true order."""
     sets = sd.example("movielens-xyz")
     truth = np.array([[sd.mean(text, rs) for text in EVERY_METRIC] for rs in sets])
     relative = np.abs(values / truth[:, None] - 1)[:, :, 3:].mean(axis=(1, 2))
@@ -104,7 +104,7 @@ def accuracy(quick: bool) -> Iterator[Result]:
 
 
 def iterated(n: int, m: int, size: int) -> Any:
-    """Return a job that fits a distribution to a large sample; its result is the error of AUC."""
+    """Return a job that fits a distribution to a large sample and returns the error of its AUC."""
     rng = np.random.default_rng(0)
     ranks = np.minimum(1 + (n * rng.beta(0.4, 2, size)).astype(np.int64), n)
     srs = SampledRankSet("S", sd.Sampling(n, m).draw(ranks, rng), n, m)

@@ -20,7 +20,7 @@ Row = tuple[int, tuple[int, ...]]  # n, ranks of the relevant items
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1", "LS")
 EVERY = "Recall@10 Precision@3 NDCG@10 NDCG AP AUC RR HitRate@5"
 METRICS = [sd.parse_metric(text) for text in EVERY.split()]
-TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # differences within UNSURE are not checked
+TIED, UNSURE = 1e-12, (1e-13, 1e-11)  # differences of means within UNSURE are not checked
 QUICK, ALL = 16, 200
 
 
@@ -137,7 +137,7 @@ def cases(quick: bool) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
         n_max = int(rng.choice([12, 25, 40])) if quick else int(rng.choice([20, 60, 150, 400]))
         most = 6 if quick or n_max > 100 or number % 5 else 60
         case = random_case(rng, n_max, most, number % 4 == 3)
-        # Fits at every m are slow for large n, so only one of CLS, BV and LS is checked.
+        # Fits at every m are slow for large n: then only one of CLS, BV and LS is checked.
         one = slice(number % 3, number % 3 + 1) if quick or n_max > 150 else slice(None)
         yield number, case, (*CORRECTIONS[:2], *CORRECTIONS[2:][one])
 

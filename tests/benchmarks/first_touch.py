@@ -2,9 +2,9 @@
 
 ``python -m tests.benchmarks.first_touch [--tries 400] [--only explore]`` opens a new page for each
 try and changes a number at once: by a click on the track, a drag, a tap, the first key after the
-focus, or a typed value; unchanged, with the processor slowed four times, and with a connection of
-10 Mbit/s and 60 ms. A change is late if field, thumb, sentence, picture and address do not all show
-the new number within three seconds, and lost if they never do.
+focus, or a typed value. Tries are made on the machine as it is, with its processor slowed four
+times, and with a connection of 10 Mbit/s and 60 ms. A change is late if field, thumb, sentence,
+picture and address do not all show the new number within 3 seconds, and lost if not within 90.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from tests.benchmarks.servers import chromium, served
 from tests.browser.reader import headline, rest
 
 LIMIT, PATIENCE = 3.0, 90.0  # seconds until a change is late, and until it is lost
-RATE, DELAY = 10e6 / 8, 0.030  # bytes per second, and seconds in one direction
+RATE, DELAY = 10e6 / 8, 0.030  # slow connection: bytes per second, and seconds in one direction
 
 
 @dataclass(frozen=True)
 class Place:
-    """A number on a page: address, key of the number, its picture, and the sentence with it."""
+    """A number on a page: the page's address, the number's key, and the picture that shows it."""
 
     address: str
     key: str
@@ -48,12 +48,12 @@ PLACES = {
     "sampled": Place("correct?what=Sampled+ranks", "m", "given_picture", "users {} negatives"),
     "table": Place("correct?what=A+printed+table", "m", "given_picture", "with {} of"),
 }
-# All visible parts of the picture: lines, points and letters.
+# Return all visible parts of a picture: lines, points and letters.
 SEEN = """(key) => [...document.querySelectorAll(`.st-key-${key} .js-plotly-plot .main-svg`)]
   .map((svg) => svg.innerHTML).join("")"""
 
 
-# Whether the browser has the frames of a slider: the pictures that follow it while it is dragged.
+# Return whether the browser has a slider's frames: the pictures that follow it during a drag.
 FRAMES = "(name) => window.sampledashFrames?.has(window.sampledashTold?.get(name)?.version)"
 
 
@@ -117,7 +117,7 @@ def lacking(tab: Page, place: Place, before: str) -> str:
     """Return the parts of the page that do not show the change yet; "" if all do."""
     number = field(tab, place.key).input_value().replace(",", "")
     shown = gamma(float(number)) if place.key == "gamma" else count(int(number))
-    said = f"{float(number):g}" if place.key == "gamma" else shown  # γ is written like 1e-05
+    said = f"{float(number):g}" if place.key == "gamma" else shown  # sentences write γ as 1e-05
     page = tab.get_by_test_id("stMain").inner_text()
     holders = {
         "thumb": rail(tab, place.key).get_attribute("aria-valuetext") == shown,
@@ -129,7 +129,7 @@ def lacking(tab: Page, place: Place, before: str) -> str:
 
 
 def opened(context: Any, address: str, place: Place) -> Page:
-    """Open a page of a device with touch; return the page when it has settled, with its picture."""
+    """Open a page with touch input; return it when it shows its picture and no longer changes."""
     tab = context.new_page()
     context.new_cdp_session(tab).send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     tab.set_default_timeout(60_000)
@@ -141,7 +141,7 @@ def opened(context: Any, address: str, place: Place) -> Page:
 
 
 def first_touch(tab: Page, place: Place, gesture: Callable[[Page, str], None]) -> tuple[float, str]:
-    """Return the seconds until all parts show the change, and the parts that never did."""
+    """Return the seconds until all parts show the change, and the parts that never show it."""
     before, number = tab.evaluate(SEEN, place.picture), field(tab, place.key).input_value()
     gesture(tab, place.key)
     began = time.monotonic()
@@ -155,7 +155,7 @@ def first_touch(tab: Page, place: Place, gesture: Callable[[Page, str], None]) -
 
 @contextmanager
 def line(address: str) -> Iterator[str]:
-    """Yield an address that leads to the server at a limited rate, with a delay both ways."""
+    """Yield an address that leads to the server at a limited rate, with a delay each way."""
     target, loop = urlsplit(address), asyncio.new_event_loop()
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

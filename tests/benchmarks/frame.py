@@ -16,7 +16,7 @@ HEAD = f"{'comparison':74}{'ours':>11}{'obvious':>12}{'ratio':>11}{'largest':>10
 
 
 def options(doc: str, only: Iterable[str] = (), **more: Any) -> argparse.Namespace:
-    """Parse the command line. ``more`` maps a flag to its help, and a number to its default."""
+    """Parse the command line. ``more``: each flag with its help, each number with its default."""
     parser = argparse.ArgumentParser(description=doc)
     if only:
         parser.add_argument("--only", nargs="+", choices=[*only], default=[*only])
@@ -92,13 +92,13 @@ print(json.dumps([spent, peak, len(seen), longest, rising, result]))
 
 
 class Run(NamedTuple):
-    """A job's seconds, peak MiB, number of progress calls, longest wait for a call, and result."""
+    """A job's seconds, peak MiB, number of progress calls, longest time between calls, result."""
 
     seconds: float
     peak: float
     calls: int
     longest: float
-    rising: bool
+    rising: bool  # whether the reported progress never falls
     result: Any
 
     def told(self, most: float = np.inf, longest: float = np.inf) -> str:

@@ -1,4 +1,4 @@
-"""The Lab: its metrics against those that papers print, and its time, memory, progress and files.
+"""The Lab, which trains recommenders: its metrics beside printed ones, its time, memory and files.
 MovieLens ratings are not part of the repository; without them only synthetic data are used."""
 
 import io
@@ -46,7 +46,7 @@ def every_recommender(name: str) -> Callable[[Any], Any]:
 
 
 def half(part: Part[Any], progress: Callable[[float], None], low: float) -> Any:
-    """Run ``part``, with its progress reported from ``low`` to ``low`` + 0.5; return its result."""
+    """Run the generator ``part``, report progress in ``low``..``low`` + 0.5, return its result."""
     work = within(part, low, low + 0.5)
     while True:
         try:
@@ -81,7 +81,7 @@ def papers(quick: bool) -> Iterator[Result]:
     for row, value in zip(TABLE_2, ours, strict=True):
         name = f"Steck's Table 2, {row.objective}: ATOP {value:.4f}, printed {row.test}"
         yield Result(name, spent, None, abs(value - row.test), 0.011)
-    # If the printed ATOP of two recommenders differs by over 2 * 0.011, ours must order them alike.
+    # If two printed values of ATOP differ by over 2 * 0.011, our values must have the same order.
     pairs = itertools.combinations(zip(ours, [row.test for row in TABLE_2], strict=True), 2)
     gaps = (np.subtract(*pair) for pair in pairs)
     wrong = sum(mine * printed < 0 for mine, printed in gaps if abs(printed) > 0.022)

@@ -1,4 +1,4 @@
-"""Pictures that follow a slider: ours in a browser beside plain Streamlit pages.
+"""Pictures that follow a slider: those of sampledash beside plain Streamlit pages, in a browser.
 
 ``python -m tests.benchmarks.live [--changes 30] [--quick] [--only explore]`` starts a page with one
 line of text, a page with one picture of 200 points, and sampledash, and changes a number on each
@@ -69,7 +69,7 @@ class Place:
     tab: Page
     server: int  # process id
     key: str
-    #: For each change: seconds, processor seconds of Python, seconds of the longest task.
+    #: For each change: seconds, processor seconds of the server, seconds of the longest task.
     took: list[tuple[float, float, float]] = field(default_factory=list)
 
     def change(self, turn: int) -> None:
@@ -96,7 +96,7 @@ class Place:
 def dragged(tab: Page, name: str) -> str:
     """Drag a slider over most of its rail, with a move every sixtieth of a second."""
     (x, y), (left, _), (right, _) = thumb(tab, name), at(tab, name, 0), at(tab, name, 0.75)
-    tab.mouse.move(x, y)  # the pictures to follow the slider are sent once the pointer is near
+    tab.mouse.move(x, y)  # the pictures that follow the slider are sent once the pointer is near
     tab.wait_for_function(FRAMES, arg=name)
     tab.mouse.down()
     tab.evaluate("() => { seen.frames.length = 0; }")
@@ -133,7 +133,7 @@ def main() -> int:
         address, pid = stack.enter_context(served())
         for name in args.only:
             places.append(opened(context, f"{address}/{name}", name, pid, OURS[name][0]))
-        for place in places:  # one change is not timed: a tab draws its picture only in front
+        for place in places:  # the first change is not timed: only a tab in front draws its picture
             place.change(1)
             place.took.clear()
         for turn in range(4 if args.quick else args.changes):

@@ -92,7 +92,7 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
 
 
 def measured(address: str, pid: int, readers: list[Reader], changes: int, every: float):
-    """Let all readers change m; return the 95th percentile of waits, and if pages were right."""
+    """Let all readers change m; return the 95th percentile of waits, and if all was right."""
 
     async def go() -> Any:
         begin, spent = time.perf_counter() + 0.5 + 0.3 * len(readers), [processor_seconds(pid)]

@@ -1,7 +1,7 @@
 """The server's memory after readers have left: ``python -m tests.benchmarks.memory [--quick]``. A
 reader uploads a file of some 130 MiB and closes the tab: two minutes later the server may use 60
-MiB more than before. Then 40 readers come and go several times; after the last round the server
-may use 20 MiB more than after the second, when shared results are in memory."""
+MiB more than before. Then 40 readers come and go in several rounds; after the last round the
+server may use 20 MiB more than after the second, when shared results are already in memory."""
 
 import asyncio
 import time

@@ -13,20 +13,20 @@ from tests.benchmarks.frame import Result, timed
 
 
 def budgeted(rng: np.random.Generator, ranks: sd.RankSet, k: int, budget: float) -> np.ndarray:
-    """Return instances in random order: as many as ``budget`` scores in all suffice to evaluate."""
+    """Return instances in random order: as many as can be evaluated with ``budget`` scores."""
     order = rng.permutation(len(ranks))
     r, n = ranks.ranks[order], ranks.n[order]
     cost = np.asarray(n - 1.0)
     beyond = np.flatnonzero(r > k)
     # Scoring, in random order, stops at the k-th of the r - 1 candidates above the relevant item.
-    # How many of the n - r candidates below it are scored before is beta-binomial.
+    # How many of the n - r candidates below it are scored by then is beta-binomial.
     marks, others = r[beyond] - 1, n[beyond] - r[beyond]
     cost[beyond] = k + rng.binomial(others, rng.beta(k, marks - k + 1))
     return order[: int(np.searchsorted(np.cumsum(cost), budget, side="right"))]
 
 
 def plan(quick: bool) -> Iterator[Result]:
-    """Time the expected number of scores per user, for 1,000,000 users: up to a second."""
+    """Time the computation of the mean expected number of scores of 1,000,000 users: up to 1 s."""
     users = 10_000 if quick else 1_000_000
     ranks = np.random.default_rng(1).integers(1, 10_001, users)
     ours, sets = timed(partial(sd.RankSet, "X", ranks, 10_000))
@@ -50,8 +50,8 @@ def table(quick: bool) -> Iterator[Result]:
 def overhead(quick: bool) -> Iterator[Result]:
     """Measure the evaluator's overhead relative to the matrix products for the scores. Scores are
     computed beforehand, since noise in their time would hide the overhead. Users whose relevant
-    item is within the cutoff need all scores. Most other users need one chunk of 256, for which
-    the overhead per user matters most. With 512 factors, a chunk takes 0.1 ms."""
+    item is within the cutoff need all scores. Half of the others need only one chunk of 256, for
+    which the overhead per user matters most. With 512 factors, a chunk takes 0.1 ms."""
     for factors, within in product((64, 512), (True, False)):
         yield overhead_of(np.random.default_rng(0), factors, within, 3 if quick else 15)
 
@@ -87,7 +87,7 @@ def overhead_of(rng, factors: int, within: bool, repeats: int, n: int = 10_000, 
 
 def budgets(quick: bool) -> Iterator[Result]:
     """Check 2,000 runs with 100 scores a user: bias up to 4 standard errors, intervals right in 93
-    to 97 %. Five scores a user evaluate only 44 users, who have few hits: more may be right."""
+    to 97 %. Five scores a user suffice for 44 users with few hits: then up to 100 %."""
     runs, sets = 20 if quick else 2_000, sd.example("movielens-xyz")
 
     def run(rng: np.random.Generator, metric: str, scores: int, pair: Any) -> list[Any]:

@@ -1,10 +1,10 @@
-"""Quick benchmarks find no difference between our and obvious computations."""
+"""With small samples, benchmarks find no difference between our and obvious computations."""
 
 import pytest
 
 from tests.benchmarks import core, estimators, stopping, verdict
 
-# All benchmarks but those that only measure time, and those that other tests import.
+# Some of the benchmarks that compare results; tests in other folders import further ones.
 COMPARED = [
     *(core.laws, core.bias_variance, stopping.plan, stopping.budgets, estimators.large),
     *(verdict.budget, verdict.ten_million, verdict.upload),

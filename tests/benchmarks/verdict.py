@@ -24,14 +24,14 @@ from tests.wrong_calls import wrong_calls
 METRICS = ("Recall@10", "NDCG@10", "NDCG", "AP", "AUC")
 CHIPS = ("Recall@10", "NDCG", "AP")  # metrics that the dashboard selects at first
 CORRECTIONS = ("uncorrected", "rank estimate", "CLS", "BV 0.1")
-MOST_SECONDS = 60  # for one call with wrong arguments
+MOST_SECONDS = 60  # limit for one call with wrong arguments
 ROOT = Path(__file__).parents[2]
 RANKS = "system,rank,n_candidates\nA,11,200\nA,11,200\nB,4,200\nB,150,200\n"
 
 
 def judged(number: int, instances: int, n: int, corrected: bool) -> Any:
-    """Return a job that computes a verdict on random systems whose top ranks differ. The verdict
-    is uncorrected for every m or, if ``corrected``, has corrections for a few m."""
+    """Return a job that computes a verdict on random systems. The verdict is for every m without
+    correction or, if ``corrected``, for a few m with and without corrections."""
     rng, sets = np.random.default_rng(corrected), []
     for s in range(number):
         share = rng.beta(0.35 + 0.2 * s / number, 1.6 + s / number, instances)
@@ -120,7 +120,7 @@ def ten_million(quick: bool) -> Iterator[Result]:
 
 
 def upload(quick: bool) -> Iterator[Result]:
-    """Time the verdict on a file: a million rows of four systems, with text labels, different n."""
+    """Time the verdict on a file of a million rows: four systems, text labels, different n."""
     rows, rng = 10_000 if quick else 1_000_000, np.random.default_rng(20)
     instances = rows // 4
     n, share = rng.integers(2_000, 4_000, instances), rng.random((4, instances))

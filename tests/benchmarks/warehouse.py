@@ -1,4 +1,4 @@
-"""Ranks and counts of 100,000,000 scores by DuckDB within 1 GiB, compared with SQL by hand."""
+"""Ranks and counts of 100,000,000 scores by DuckDB within 1 GiB, compared with handwritten SQL."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from tests.benchmarks.frame import Result, alone
 ENGINE = "duckdb://?memory_limit=1GiB&threads=2"
 _CANDIDATES, _PART = 1_000, 1_000_000  # candidates per instance, rows per file
 
-#: SQL by hand. REFUSED counts rows to refuse or to mention, TWICE counts repeated items, RANKS
+#: Handwritten SQL. REFUSED counts rows to refuse or to mention, TWICE counts repeated items, RANKS
 #: ranks the items, and COUNTS counts how often each rank occurs.
 REFUSED = """
 SELECT count(*) FILTER (isnan(score)), count(*) FILTER (instance IS NULL OR item IS NULL),

@@ -1,4 +1,4 @@
-"""Save the README's pictures: ``python -m tests.browser.pictures ADDRESS``, with the app there."""
+"""Save the README's pictures: ``python -m tests.browser.pictures ADDRESS`` of a running app."""
 
 import sys
 from pathlib import Path

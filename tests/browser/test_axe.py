@@ -11,7 +11,7 @@ from tests.browser.reader import rest
 # Streamlit's file drop area has both a role and a tabindex, which this rule forbids.
 STREAMLIT = {"presentation-role-conflict"}
 LOOKS = ((1280, "light"), (390, "dark"))
-# Pages with long, folded, typed and drawn content; ``python -m tests.benchmarks.axe`` checks all.
+# Pages with text, tables, fields and pictures; ``python -m tests.benchmarks.axe`` checks all.
 SAMPLE = (
     "explore?why=true&tab=Family",
     "consistency?why=true&curve=Order&answers=Numbers",

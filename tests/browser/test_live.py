@@ -42,7 +42,7 @@ def dragged(page, name, end):
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     rest(page)
     slider = rail(page, name)
-    page.wait_for_function(touches.FRAMES, arg=name)  # the pictures for the slider have come
+    page.wait_for_function(touches.FRAMES, arg=name)  # the pictures for the drag have come
     page.mouse.move(*touches.thumb(page, name))
     page.mouse.down()
     two_frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"

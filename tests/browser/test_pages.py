@@ -148,7 +148,7 @@ def test_a_simulation_can_be_stopped_and_keeps_what_it_has(page):
 def test_the_slider_of_the_first_page_moves_by_keyboard_without_the_server(page):
     sent = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
-    page.emulate_media(color_scheme="dark")  # a change of the scheme would be sent to the server
+    page.emulate_media(color_scheme="dark")  # a later change would be sent to the server
     visit(page, "")
     expect(headline(page)).to_have_text("With 100 negatives the worst of three looks best")
     slider, title = page.get_by_role("slider", name="m", exact=True), page.locator(".gtitle")

@@ -103,7 +103,7 @@ def test_convolutions(scheme):
         ("HitRate@10", "uncorrected", 200, 500, 50, 1e-9),
         ("Precision@10", "rank estimate", 200, 500, 50, 1e-9),
         ("Recall@10", "rank estimate", 3000, 500, 50, 1e-9),
-        # The next four need an inversion of characteristic functions, hard if many runs are tied.
+        # The next four need inverted characteristic functions, which is hard if many runs are tied.
         ("AP@2", "uncorrected", 30, 100, 50, 1e-4),
         ("RR@2", "uncorrected", 100, 1000, 50, 1e-4),
         ("NDCG@3", "uncorrected", 30, 100, 50, 1e-4),
@@ -197,7 +197,7 @@ BV, CLS = {"correction": "BV 0.1"}, {"scheme": POPULARITY, "odds": 2.0, "correct
         ("Recall@3", 4, FLOORED, TWO, True, 1 / 8, 1 / 2, 1 / 2),
         ("Precision@3", 4, {}, UNEQUAL, True, 1 / 12, 1 / 3, 1 / 3),
         ("HitRate@3", 4, MICRO, UNEQUAL, True, 1 / 6, 2 / 3, 2 / 3),
-        # SMALL: the third instance has 2 negatives, all drawn without replacement: it is exact.
+        # SMALL: without replacement, both negatives of the third instance are drawn: exact metric.
         ("AP", 4, {}, SMALL, False, 0, 1 / 3, 1 / 3),
         ("AP", 4, BV, SMALL, False, 0, 0.57, 0.57),
         ("AUC", 4, {}, SMALL, False, 0, 1 / 3, 1 / 3),
@@ -362,7 +362,7 @@ def test_inversion_of_counts_and_normal_laws(laws: Any, shift: float) -> None:
      ([950, 975], 1, 0), ([47], 4, 0), ([1], 9, 1), ([1], 60, 0)],
 )  # fmt: skip
 def test_sums_of_lumps_and_small_values(rest: list[int], often: int, known: int, shift) -> None:
-    """``by_lumps`` returns P(A > B + shift) or None; A and B sum terms 0, ``rest`` / 1000 and 1."""
+    """``by_lumps`` returns P(A > B + shift) or None; A, B are sums of 0, ``rest`` / 1000 and 1."""
     rng, law = np.random.default_rng(4), np.ones(1)
     values, times = np.array([0, *rest, 1000]), np.array([1, 2, 1, 1]) * often
     terms = [(values / 1000, p) for p in rng.dirichlet([3] * (len(values) - 1) + [1], 4)]
@@ -434,6 +434,6 @@ def test_the_law_of_any_mean_has_its_mean_and_scatter(scheme: str) -> None:
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
-    """Chances are right if a rare metric value is 1,000 times the others, which only break ties."""
+    """Chances are right if a rare metric value is 1,000 times as large as all other values."""
     drawn = cells(Case("rare", POPULARITY, 40), "CLS", 40_000)
     assert [abs(cell.z) <= 4 for cell in drawn if cell.metric in ("AP", "RR")] == [True, True]

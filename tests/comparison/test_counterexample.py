@@ -1,4 +1,4 @@
-"""``counterexample`` returns two rank sets with as few instances as possible, or None if none."""
+"""``counterexample`` returns two rank sets with as few instances as possible, or None."""
 
 from collections import Counter
 from fractions import Fraction
@@ -19,7 +19,7 @@ BIG = "AUC Precision@3 Recall@1 Recall@10 AP AP@5 NDCG NDCG@10 RR HitRate@2"
 
 
 def gaps(metric: str, n: int, m: int, options: dict) -> tuple[sd.RankSet, float, float] | None:
-    """Return rank set A of a counterexample, and A - B of the exact and of the sampled means."""
+    """Return rank set A of a counterexample, and A - B of exact and of expected sampled means."""
     found = counterexample(metric, sd.Sampling(n, m, **options))
     if found is None:
         return None
@@ -55,7 +55,7 @@ def test_no_smaller_one_exists(n: int, m: int, scheme: str) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(("n", "m"), [(5, 2), (5, 3), (7, 3)])
 def test_no_other_one_is_clearer(n: int, m: int, scheme: str) -> None:
-    """No pair of as many instances has a larger min(exact difference, -sampled difference)."""
+    """No rank sets of the same size have a larger min(exact difference, -sampled difference)."""
     odds, sizes = Fraction(5, 2) if scheme == POPULARITY else Fraction(1), set()
     law = whole_law(n, m, scheme, odds)
     for metric in FEW:
@@ -126,7 +126,7 @@ def test_extreme_settings():
     for metric, n, m, options, least, instances in (
         # One negative is left out: rank 11 becomes sampled rank 10 with probability 10 / 9,999.
         ("Recall@10", 10_000, 9_998, {"scheme": WITHOUT}, 0, 1000),
-        # The sampled metric is nearly affine in the exact metric, so the differences are tiny.
+        # In the next four, sampled values are nearly affine in exact ones: differences are tiny.
         ("AP", 160, 158, {"scheme": WITHOUT}, 1e-11, None),
         ("RR", 483, 481, {"scheme": WITHOUT}, 1e-11, None),
         ("AP", 3000, 2998, {"scheme": WITHOUT}, 1e-11, None),

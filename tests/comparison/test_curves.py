@@ -1,4 +1,4 @@
-"""Mean metrics at many m against those at one m; orders of systems over m against plain loops."""
+"""Mean metrics at many m at once, against each m alone; orders of systems, against plain loops."""
 
 from itertools import combinations, count
 from typing import Any

@@ -71,7 +71,7 @@ def test_errors_and_chances_over_all_samples(seed: int, apart: bool) -> None:
             continue
         first, second = (np.sign(gap) * off[x][drawn].mean(axis=1) for x in (i, j))
         sums = np.subtract.outer(first, second) if apart else first - second
-        if not apart:  # same users: average their weighted differences
+        if not apart:  # with the same users, average their weighted differences
             gains = np.repeat(np.sign(gap) * (values[i] - values[j]) * weights, some.counts)
             sums, gap = gains[drawn].mean(axis=1), 0.0
         shown = np.mean(sums + abs(gap) > 1e-12)
@@ -100,7 +100,7 @@ def chance_of_drawn(steps: np.ndarray, drawn: int) -> float:
 
 def test_chances_of_means_that_may_tie() -> None:
     for size, up, down, budget in (
-        (18, 9, 6, 40),  # 7 of 18 are drawn (11 in the next case): 31,824 samples
+        (18, 9, 6, 40),  # 7 of 18 instances are drawn (then 11): 31,824 samples
         (18, 9, 6, 60),
         (400, 60, 46, 3),
         (6040, 30, 26, 90),
@@ -141,7 +141,7 @@ def test_chance_of_hits_is_that_of_an_urn(xyz: list[sd.RankSet]) -> None:
 @pytest.mark.parametrize("scheme", [WITH, WITHOUT["scheme"]])
 @pytest.mark.parametrize("budget", [15, 30])
 def test_each_system_spends_what_it_has_and_is_corrected_for_it(recipe, scheme, budget) -> None:
-    # A is ranked among 15 or 20 negatives, but B among all of its 10 or 12 negatives.
+    # Without replacement, A is ranked among 15 or 20 negatives, B among all of its 10 or 12.
     a = sd.RankSet("A", [1, 9, 3, 14, 2, 20, 15, 4], 21)
     b = sd.RankSet("B", [1, 2, 8, 3, 8, 9, 7, 5], [11, 13] * 4)
     seen: list[float] = []
@@ -161,7 +161,7 @@ def test_each_system_spends_what_it_has_and_is_corrected_for_it(recipe, scheme, 
     chance = sd.probability_of_order("AP", [a, b], spent, **options).probability[0]
     mine = orders.loc[orders["design"] == recipe, "probability"].item()
     assert mine == pytest.approx(chance, abs=1e-7)
-    full = table[table["design"] == FULL]  # A has 20 negatives and B has 11: 15.5 on average
+    full = table[table["design"] == FULL]  # A has 20 negatives, B 10 or 12: 15.5 on average
     share = min(budget / 15.5, 1.0)
     assert full["scores"].tolist() == pytest.approx([20 * share, 11 * share])
     if share == 1:

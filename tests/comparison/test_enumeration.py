@@ -1,4 +1,4 @@
-"""``expected_mean`` and ``std_of_mean`` with several items, ties, weights, against all samples."""
+"""``expected_mean`` and ``std_of_mean`` against all samples, also with ties and several items."""
 
 from collections.abc import Iterator
 from fractions import Fraction

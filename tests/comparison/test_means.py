@@ -74,7 +74,7 @@ def test_more_negatives_than_there_are_change_nothing() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_many_negatives_and_many_ranks(scheme: str) -> None:
-    # With so many ranks, the library skips negligible probabilities or computes few distributions.
+    # With so many ranks, the library skips tiny probabilities or computes only some distributions.
     n, m, options = 4000, 950, options_of(scheme, 0.5)
     rng = np.random.default_rng(5)
     ranks = np.r_[1, 2, n, np.ceil(n * rng.random(8000) ** 1.5).astype(int)]
@@ -96,7 +96,7 @@ def ways(size: Ints, m: int) -> Floats:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize("vary", [0, 300])
 def test_many_ranks_among_different_numbers_of_candidates(scheme: str, vary: int) -> None:
-    # For so many pairs of rank and n, the library computes few distributions. Some ranks are tied.
+    # For so many pairs of rank and n, the library computes only some distributions.
     rng, m = np.random.default_rng(6), 30
     n = 3_000 + rng.integers(0, vary + 1, 30_000)
     above = np.floor(n * rng.random(len(n)) ** 2).astype(int)

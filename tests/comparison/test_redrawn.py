@@ -99,7 +99,7 @@ def test_which_method_tells_the_chance(size: int, weighting: str, kind: str) -> 
 
 
 def test_a_rare_value_that_dwarfs_all_others() -> None:
-    """Chances are right if a rare metric value is 1,000 times the others, which only break ties."""
+    """Chances are right if a rare metric value is 1,000 times as large as all other values."""
     case, rng, runs = Pair.rare(33), np.random.default_rng(5), 20_000
     assert off_redrawn(case, runs) <= 4
     gap = case.redrawn(rng, runs, paired=False)  # P and Q draw instances independently

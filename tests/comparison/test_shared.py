@@ -91,7 +91,7 @@ def test_corrected_values_and_ties_are_bounded(correction: str, scheme: str) -> 
 @pytest.mark.parametrize("metric", ["AP", "Recall@2", "NDCG@2"])
 @pytest.mark.parametrize("seed", range(10))
 def test_few_instances_by_linear_programming(metric, seed, monkeypatch):
-    """Bounds on the chance are the tighter of those by linear programming and by Cantelli."""
+    """Bounds on the chance are the tighter of a linear programme's and Cantelli's inequality's."""
     monkeypatch.setattr(shared, "_NEGLIGIBLE", 0.0)
     n, m, scheme = 6, 2, SCHEMES[seed % 2]
     rng = np.random.default_rng(seed)

@@ -49,7 +49,7 @@ def test_every_swap_of_every_pair_is_counted(seed: int) -> None:
         assert row.paired
         p[row.Index] = row.p
         assert row.p == pytest.approx(swapped(np.repeat(gain, some.counts)), abs=1e-12)
-    # Holm (1979): sorted p-values are multiplied by ``left``, made increasing, and cut to 1.
+    # Holm (1979): sorted p-values are multiplied by ``left``, made non-decreasing, and cut to 1.
     least = 0.0
     for left, x in zip((3, 2, 1), sorted(p, key=p.__getitem__), strict=True):
         least = max(least, min(left * p[x], 1.0))
@@ -180,7 +180,7 @@ def test_unpaired_instances_of_unequal_weight(seed: int) -> None:
 
 def test_many_unpaired_instances_of_many_values_are_normal() -> None:
     for size, n, power in [(2500, 64, 1.97), (2500, 65, 1.85), (2499, 90, 1.95), (2500, 200, 1.9)]:
-        # A normal p-value is used from 5,000 instances with 65 distinct values on.
+        # From 5,000 instances and 65 distinct values on, p is that of a normal distribution.
         p, q = skewed(rng(6), n, (2500, size), (1.9, power))
         first, second = (np.r_[1 : n + 1, rs.ranks[n:]] for rs in (p, q))
         values = 1 / np.r_[first, second]

@@ -139,7 +139,7 @@ def test_nothing_is_missed_or_invented(number, case, corrections):
 
 @pytest.mark.parametrize("seed", range(10, 18))
 def test_pairs_tell_what_the_table_does(seed: int) -> None:
-    """``worst_pairs`` sorts by worst state, number of metrics in it, ``right_from``, and chance."""
+    """``worst_pairs`` sorts by worst state, how many metrics have it, ``right_from``, chance."""
     rng = np.random.default_rng(seed)
     n, m = (60, 30)[seed % 2], (5, 12)[seed % 4 == 3]
     sets = of_ranks(n, *rng.integers(1, n, (4, 12)))

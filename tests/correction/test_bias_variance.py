@@ -1,4 +1,4 @@
-"""Bias-variance vectors (eq. 25 of Krichene & Rendle) against dense algebra, also in 120 digits."""
+"""Bias-variance (eq. 25 of Krichene & Rendle), CLS and LS vectors, against dense algebra."""
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
@@ -203,10 +203,10 @@ def test_sampled_ranks_that_cannot_occur_lie_between_their_neighbours() -> None:
 
 def kkt_residual(law, target, values, nonnegative=True):
     """Return how far a monotone fit is from optimality, relative to max |law.T @ target|. A
-    non-increasing vector of m + 1 entries has m steps down, and its last entry. At the minimum no
-    step is negative; the derivative of the squared error by each step is >= 0, and 0 if the step
-    is positive. The last entry is a step too if ``nonnegative``; else the derivative by it is
-    0."""
+    non-increasing vector of m + 1 entries is given by its m steps down and its last entry. At the
+    minimum of the squared error no step is negative, and the derivative by each step is >= 0, and
+    0 if the step is positive. If ``nonnegative``, the same holds for the last entry; else the
+    derivative by the last entry is 0."""
     along_steps = np.cumsum(law.T @ (law @ values - target))
     steps = np.append(values[:-1] - values[1:], values[-1])
     slack = np.minimum(np.abs(steps), np.abs(along_steps))

@@ -135,7 +135,7 @@ def beta(a: int, b: int) -> Fraction:
 
 
 def limit() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (gram, moment, marginal) of eq. 25 for Recall@(n/4), over n, in the limit n = inf."""
+    """Return (gram, moment, marginal) of eq. 25 for Recall@(n/4), divided by n, at n = infinity."""
     counts, q = range(M + 1), Fraction(1, 4)
     betas = [[beta(s + t + 1, 2 * M - s - t + 1) for t in counts] for s in counts]
     ways = np.array([comb(M, s) for s in counts], dtype=object)

@@ -171,7 +171,7 @@ def unpacked(data):
 
 
 def frames_of(follows, number):
-    """Return the frame for a number, its traces with x and y, as the browser unpacks it."""
+    """Return the frame for a slider's number as the browser unpacks it; traces are lists x, y."""
     data = unpacked(follows.packed())
     frame = data["frames"][json.dumps(number)]
     for picture in frame["pictures"].values():

@@ -178,7 +178,7 @@ def test_files_go_with_the_reader(tmp_path):
 
 
 class Runtime:
-    """A runtime of one session that is ``connected`` or not at each look, and can be closed."""
+    """A stub of Streamlit's runtime with one session, ``connected`` or not at each look."""
 
     def __init__(self, *connected):
         self.connected, self.looks, self.ended = connected, 0, asyncio.Event()
@@ -211,6 +211,6 @@ def test_a_session_ends_when_its_reader_was_away_at_two_looks(connected, monkeyp
         assert runtime.looks == len(connected)
 
     finished(go())  # works even if Playwright's event loop runs in this thread
-    assert len(sessions._DUE) == 1  # freed memory is given back once
+    assert len(sessions._DUE) == 1  # one return of unused memory is due
     sessions._give_back()
     assert sessions._DUE == []

@@ -80,7 +80,7 @@ def test_numbers_are_those_of_table_3_and_several_metrics_and_cutoffs_share_the_
     assert row["Exact"] == "8.84 %" == percent(sd.mean("Recall@10", y))
     mean, std = (f("Recall@10", y, 100, **HOW) for f in (sd.expected_mean, sd.std_of_mean))
     assert row["Sampled, m = 100"] == f"{100 * mean:.2f} ± {100 * std:.2f} %"
-    assert abs(100 * mean - 56.51) < 3 * 0.22 / 10  # printed: a mean of 100 repetitions
+    assert abs(100 * mean - 56.51) < 3 * 0.22 / 10  # Table 3: a mean over 100 runs
     assert len(shown) <= 8
     at = page(metrics=["Recall@k", "AUC"], also_k=["1", "50"])
     titles = at.segmented_control(key="shown").options
@@ -112,7 +112,7 @@ def test_corrections_give_the_chances_of_the_core(choice, gamma):
         assert "CLS" in at.complaint
 
 
-# Recall of user u of A is 1/2, of v 1/1; mean (1/2 + 1)/2; by relevant items (1 + 1)/3.
+# Recall@10 of A is 1/2 for user u and 1 for v; the mean is 3/4, weighted by relevant items 2/3.
 SEVERAL = b"system,user,rank,n\nA,u,1,900\nA,u,90,900\nA,v,2,900\n"
 SEVERAL += b"B,u,100,900\nB,u,90,900\nB,v,200,900\n"
 
@@ -284,7 +284,7 @@ def test_over_instances_says_whether_there_is_anything_to_order_and_what_average
     assert cells["95 % interval"].replace("−", "-") == f"{100 * low:.2f} to {100 * high:.2f}"
     assert cells["p, Holm"] == f"{row['p_holm']:.4f}"
     assert plain(cells["Redrawn"]) == in_runs(redrawn["probability"])
-    assert "There is something to order" in at.said  # X and Y, the marked pair
+    assert "There is something to order" in at.said  # about X and Y, the marked pair
     every = product((1, 2), range(30), (1, 2))
     rows = [f"S{s},{u},{seed},{1 + (u * 7 + seed + s) % 400},500" for s, u, seed in every]
     data = "\n".join(["system,user,seed,rank,n", *rows]).encode()
@@ -340,7 +340,7 @@ def test_plan_names_negatives_and_instances_and_its_curve_crosses_there():
         m, y = m[~np.isnan(y)], y[~np.isnan(y)]
         here = int(shown[unescape(line["name"])].replace(",", ""))
         crossed += here > 1
-        # The points include here - 1 and here, so the curve crosses the line exactly there.
+        # The curve has points at m = ``here`` - 1 and ``here``, and crosses 95 % between them.
         assert (m[y < 95].max(), m[y >= 95].min()) == (here - 1, here)
         for x in (here - 1, here):
             row = sd.probability_of_order("Recall@10", sets, x, **HOW)
@@ -454,7 +454,7 @@ def test_designs_at_the_price_of_m_negatives_of_enough_and_of_what_nothing_decid
     assert "relevant item's own score comes on top" in at.captions
     at, cost = instead(m="1000"), round(np.mean(COSTS))
     assert f"the exact Recall@10 of all 6,040 instances, at {cost} scores each" in at.said
-    # One full ranking takes 9,999 scores: 5 x 100 are too few, 5 x 2,000 suffice.
+    # Ranking one of the 5 instances takes 9,999 scores: 5 x 100 are too few, 5 x 2,000 suffice.
     at = page(source=ABC, metrics=["AUC"], **INSTEAD)
     assert "not one instance can be ranked" in at.said
     assert "Nothing but the last candidate decides AUC" in at.put("m", 2_000).said
@@ -501,7 +501,7 @@ QRELS = "\n".join(f"u{i} 0 hit{i} 1" for i in range(6))
 
 
 def ap_ranges():
-    """Yield the lowest and highest mean AP (1 / rank) over all ranks possible beyond 10."""
+    """Yield each system's lowest and highest mean AP (1 / rank) over all ranks beyond 10."""
     for ranks in RANKS.values():
         every = [[1 / r] if r else [1 / x for x in (11, 25, N)] for r in ranks]
         means = [sum(x) / len(x) for x in product(*every)]

@@ -72,7 +72,7 @@ def test_other_choices_reach_the_numbers_and_gamma_zero_is_warned_about():
     assert set(traces(at, "Expected NDCG@5")) == {"exact", "rank estimate"}
     at, note = page(gamma="0", metric="AP"), sd.correction("BV", gamma=0).fit("AP", SAMPLING).note
     assert note.split(",")[0] in at.warning[0].value
-    # Entries of 1e5 and more: even a mean over 6,040 instances scatters too widely.
+    # The vector has entries above 1e5: even a mean over 6,040 instances scatters too widely.
     assert "BV 0 is useless for AP" in at.headline
     assert "more than the bias of 11.29 % it repairs" in at.headline
 

@@ -48,7 +48,7 @@ def estimates_of(at):
 
 
 def estimated(method, metric, ranks, n, m):
-    """Return the library's estimate from ranks sampled without replacement, as text of the page."""
+    """Return the library's estimate for ranks sampled without replacement, as the page has it."""
     drawn = sd.SampledRankSet("A", ranks, n, m, scheme="without-replacement")
     return percent(sd.estimate(metric, drawn, method).value)
 
@@ -71,7 +71,7 @@ def test_one_run_shows_the_estimates_of_the_core_beside_the_exact_values():
             value = sd.estimate("Recall@10", one, method).value
             assert shown.loc[name, one.system] == percent(value)
         assert shown.loc["**on all items**", one.system] == EXACT[one.system]
-    # Without an assumption, 100 negatives cannot show who is among the first 10 of 3,541.
+    # Without an assumption, 100 negatives cannot show which items are among the first 10 of 3,541.
     assert at.numbers["Pairs decided"] == "0 of 3"
     assert "These samples cannot tell which system has the highest Recall@10" in at.headline
     widest = max(np.subtract(*interval("Recall@10", one)[::-1]) for one in sets)
@@ -187,7 +187,7 @@ def test_what_is_wrong_gets_one_sentence_and_keeps_the_picture_of_its_mode():
 
 
 def test_what_contradicts_the_assumption_or_is_unlike_is_not_estimated_side_by_side():
-    # All sampled ranks are at least 60, which contradicts ranks that fall off in frequency.
+    # That all sampled ranks are >= 60 contradicts that no rank is more frequent than a better one.
     data = b"system,sampled_rank,count\nX,60,900\nX,70,900\nY,62,900\nY,75,900\n"
     at = ranks_page().upload("late.csv", data).give_n(10_000)
     assert at.numbers["If ranks fall off"] == "contradicted"
@@ -202,7 +202,7 @@ def test_what_contradicts_the_assumption_or_is_unlike_is_not_estimated_side_by_s
     shown = estimates_of(at)
     # The dots belong to the method that the text names, not to the requested method.
     dots = [trace["x"][0] for trace in at.specs[0]["data"] if trace["name"] == "estimate"]
-    wanted = [float(shown.loc["MLE", name].strip("> %")) for name in "AB"]  # one is "> 99.99 %"
+    wanted = [float(shown.loc["MLE", name].strip("> %")) for name in "AB"]  # may be "> 99.99 %"
     assert dots == pytest.approx(wanted, abs=0.011)
 
 
@@ -298,7 +298,7 @@ def test_which_systems_are_shown_is_a_choice_and_other_candidates_are_told():
 
 
 def by_the_draw(column="", every=8):
-    """Return samples of X, Y, Z; m doubles from 20 to 320 until a negative is above the item."""
+    """Return a file of samples; m doubles from 20 up to 320 until a negative is above the item."""
     rng, rows = np.random.default_rng(7), []
     for one in XYZ:
         ranks, n = one.ranks[::every], one.n[::every]

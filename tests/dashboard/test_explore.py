@@ -123,7 +123,7 @@ def test_many_negatives_wait_for_a_button_and_show_no_answer_to_another_question
     assert not at.click("Compute m = 5,000").info
     assert at.headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
     at.put("m", 6_000)
-    assert "takes a moment" in at.info[0].value  # consent is given for one m only
+    assert "takes a moment" in at.info[0].value  # the button computes one m only
     assert at.last_headline.startswith("With 5,000 of 999,999 negatives, rank 2 scores")
     at = page(n="1000000000", m="1000", rank="1000000", metrics=["AP", "Recall@k"])
     mean = sd.expected("AP", 10**6, sd.Sampling(10**9, 1000, "without-replacement"))

@@ -205,7 +205,7 @@ def test_a_sweep_shows_its_points_as_they_come(lab, monkeypatch):
     best, least = GRIDS["wm"][np.argmax(atop)], GRIDS["wm"][np.argmin(rmse)]
     assert f"ATOP is highest at w_m = {best:g} ({percent(max(atop) / 100)})" in lab.said
     assert best == least or f"RMSE lowest at w_m = {least:g} ({min(rmse):.3f})" in lab.said
-    # Figure 3 has two curves if ATOP and RMSE have the same best w_m, otherwise four.
+    # Steck's Figure 3 has two curves if ATOP and RMSE have the same best w_m, otherwise four.
     *_, curves = (spec["data"] for spec in lab.specs)
     assert [curve["name"] for curve in curves] == [f"w_m = {best:g}"] * (2 if best == least else 4)
     shares = top_shares("w_m", points)
@@ -221,7 +221,7 @@ def test_of_a_sweep_the_best_by_ranks_stands_beside_the_best_by_error():
     shares = top_shares("w_m", made[::-1])
     assert list(shares.columns) == ["k", "w_m = 0.1", "w_m = 0"]
     for name, point in (("w_m = 0.1", made[1]), ("w_m = 0", made[0])):
-        # An item is a hit if at most a share k of the others ranks above it, ties in any order.
+        # An item is a hit if at most a share k of the others ranks above it, averaged over ties.
         given = zip(point.ranks.ranks, point.ranks.ties, point.ranks.n, strict=True)
         hits = [
             np.mean([(r + t - 1) / (n - 1) <= shares["k"] + 1e-9 for t in range(tied + 1)], axis=0)
@@ -242,7 +242,7 @@ def test_of_the_toy_the_ranks_alone_tell_what_is_known():
         title = frame["layout"]["title"]["text"]
         assert "RMSE on the ratings 0.00" in title
         assert f"ATOP {percent(toy(known).atop)}" in title
-    # The constant predicts 5 for all pairs; a model that knows all tastes predicts 5 for half.
+    # Knowing no user's taste, the model predicts 5 for all movies; knowing all, for half of them.
     colors = [frame["data"][0]["marker"]["color"] for frame in frames]
     assert len(set(colors[0])) == 1
     assert colors[8].count(colors[0][0]) == 32

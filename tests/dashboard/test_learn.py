@@ -100,7 +100,7 @@ SAYS = {
         {"1": "one and the same line"}),
     6: ([], {"100": "X first in 20 of 20 runs</b>, Z > Y > X in 0",
              "3,686": "X first in 0 of 20 runs</b>, Z > Y > X in 20"}),
-    # The README has these numbers; section 6.2 and Figure 6 of the paper give about 1,000 for 970.
+    # Instead of 970, section 6.2 and Figure 6 of the paper give about 1,000.
     9: (["714 scores a user, of 3,540 on average", "right from m = 970 on",
          "95 % of cases from m = 1,121 on, of at most 3,686"],
         {"969": "2 of 3", "970": "3 of 3"}),
@@ -166,7 +166,7 @@ def test_lessons_7_and_8_say_what_corrections_cost_and_samples_leave_open():
     low, high = sd.bounds("Recall@10", run)
     assert f"anything from {percent(low)} to {percent(high)}" in at.said
     assert percent(sd.mean("Recall@10", x)) in at.said
-    # The expected sampled ranks of 100 times as many users, who have the ranks and n of these.
+    # The expected sampled ranks of 100 times as many users, who have the same ranks and n.
     each = zip(x.ranks.tolist(), x.n.tolist(), strict=True)
     shares = sum(sd.Sampling(n, 100, "without-replacement").pmf(rank) for rank, n in each)
     many = sd.SampledRankSet("X", np.arange(1, 102), n=run.population, m=100, counts=100 * shares)

@@ -198,7 +198,7 @@ def test_a_complaint_about_a_link_goes_with_the_first_change_and_a_text_is_writt
     session = {"n": 10, "_link_complaints": ["wrong"]}
     monkeypatch.setattr(state.st, "session_state", session)
     assert state.complaints(["n"]) == ["wrong"]
-    session["k"] = 5  # a key that another page brings is no change
+    session["k"] = 5  # a key that another page adds is no change
     assert state.complaints(["n", "k"]) == ["wrong"]
     session["k"] = 7
     assert state.complaints(["n", "k"]) == []

@@ -49,7 +49,7 @@ FALLING = ("uniform", "flat then zero", "exponential")
 
 
 def shaped(rows: Floats, shape: str | None) -> Floats:
-    """Return ``rows`` (one per rank) or, for a shape, the mean of the rows 1..j for each j."""
+    """Return rows (one per rank); for a non-increasing shape, row j is the mean of rows 1..j."""
     if shape is None:
         return rows
     places = np.arange(1, len(rows) + 1).reshape(-1, *[1] * (rows.ndim - 1))
@@ -91,8 +91,8 @@ def brute(name, k, srs, shape, tolerance):
 
 
 def limited(name, k, stratum, shape, confidence):
-    """Return bounds on the metric from Clopper-Pearson limits of shares of sampled ranks 1..t.
-    Each t is a sampled rank that occurs, or one less. With a shape, half the error rate is for the
+    """Return bounds on the metric from Clopper-Pearson limits on the share of sampled ranks <= t,
+    for each t that is an observed rank or one less. With a shape, half the error rate is for the
     difference between the mean metric of the instances and its expectation."""
     half, spans = (1 + confidence) / 2, []
     values = [exact_metric(name, k, n) for n in stratum.extremes or (stratum.n,)]
@@ -133,7 +133,7 @@ def limited(name, k, stratum, shape, confidence):
 
 
 def adaptive(share, rng, start, cap, stop):
-    """Return m, which doubles up to cap until ``stop`` negatives are above, and how many are."""
+    """Return m, doubled up to cap until ``stop`` negatives rank above the item, and how many do."""
     m = np.full(len(share), start)
     above = rng.binomial(start, share)
     while np.any(more := (above < stop) & (m < cap)):

@@ -1,4 +1,4 @@
-"""Bounds for a tolerance and from printed tables, against linear programmes over all ranks."""
+"""Bounds on metrics, also from printed tables, against linear programmes over all ranks."""
 
 import re
 from functools import partial
@@ -35,7 +35,7 @@ def rough(rng: np.random.Generator, n: int, most: int) -> tuple[tuple, str, str 
 
 @given(SEEDS, st.sampled_from([5, 60, 400, 2000]), st.booleans())
 def test_columns_and_their_minima_at_every_place(seed, n, room) -> None:
-    """``Columns`` match dense matrices for any weights, whether they hold all ranks or some."""
+    """``Columns`` match dense matrices for any weights, whether or not all ranks are stored."""
     rng = np.random.default_rng(seed)
     name, scheme, shape, sizes = rough(rng, n, 30)
     laws = [dense_law(n, m, scheme) for m in sizes]
@@ -129,7 +129,7 @@ def test_small_tables_against_all_ranks(seed) -> None:
         return 0.0 if size is None else 2 * np.sqrt(value * (1 - value) / size)
 
     def left(values, shape, free=None):
-        """Return the range of the metric or, at ``free``, of a printed value given the others."""
+        """Return the range of the metric; with ``free``, of that printed value given the others."""
         half, every = 0.5 * 10.0 ** -np.array(decimals) + error(values), shaped(law, shape)
         room = np.where(np.arange(len(half)) == free, 9.0, half)
         target = exact if free is None else every[:, free]
@@ -222,7 +222,7 @@ def test_samples_that_are_all_alike_have_exact_limits(seed) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_strata_and_systems_share_the_risk(shape) -> None:
-    """Two strata (each of one n) get half the error rate each, though one has only rank 1."""
+    """Two strata, each with one n, get half the error rate each, even if one has only rank 1."""
     t = 1 + np.random.default_rng(5).binomial(9, np.linspace(0, 1, 90) ** 3)
     first, other, both = (
         SampledRankSet("A", rank, n, 9, scheme=WITH)
@@ -240,7 +240,7 @@ def test_strata_and_systems_share_the_risk(shape) -> None:
 
 
 def test_the_cost_of_stopping_where_all_ranks_are_known() -> None:
-    """The variance of a mean cost of undrawn instances is at most (mean-least)(most-mean)/size."""
+    """The variance of a mean of ``size`` costs is at most (mean - least) (most - mean) / size."""
     rng = np.random.default_rng(6)
     for n in (np.full(30, 12), rng.integers(9, 30, 30)):
         ranks = rng.integers(1, n + 1)

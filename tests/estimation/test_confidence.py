@@ -27,7 +27,7 @@ SHAPES = (None, "non-increasing")
 
 
 def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> float:
-    """Return the largest or smallest sum of mean metrics that a general solver finds."""
+    """Return the upper or lower end (``sign`` 1 or -1) of the interval, by a general solver."""
     ends = np.cumsum([0, *(len(p.values) for p in parts)])
     scatter = np.sqrt(sum(p.scatter for p in parts))
 
@@ -39,7 +39,7 @@ def by_solver(parts: list[ChiSquareFit], signs: list[float], sign: float) -> flo
         return sum(s * (p.values @ w + p.offset) for s, p, w in terms) + scatter * x[-1]
 
     def squared(p, w):
-        """Return the squared distance of w from the fit; for a likelihood, how much worse w is."""
+        """Return |w - fit|^2 of shares; if a likelihood, |w - observed|^2 - |fit - observed|^2."""
         if not p.likelihood:
             return np.sum((p.rows @ (w - p.weights)) ** 2)
         off, least = (np.sum((p.rows @ x - p.observed) ** 2) for x in (w, p.weights))
@@ -82,7 +82,7 @@ def test_region_against_a_general_solver(kind, name) -> None:
 
 
 def observed(rng: np.random.Generator, scheme: str) -> tuple[Outcomes, list[int], str, int | None]:
-    """Return random outcomes (with one or two m and n, and gaps), the values of n, and a metric."""
+    """Return random outcomes (one or two m and n; some ranks are absent), each n, and a metric."""
     n, sizes = int(rng.integers(12, 50)), sorted({int(x) for x in rng.integers(2, 11, 2)})
     ends = [n, n + 3] if rng.random() < 0.5 else [n]
     law = [np.mean(dense_law(n, m, scheme)[: n // 2 + 1], axis=0) for m in sizes]
@@ -93,7 +93,7 @@ def observed(rng: np.random.Generator, scheme: str) -> tuple[Outcomes, list[int]
 
 
 def rare(seen: float) -> float:
-    """Return the variance that puts a small count's upper Poisson limit at 1.96 standard errors."""
+    """Return the variance that puts a small count's Poisson limit 1.96 standard errors above it."""
     return ((gamma.isf(0.025, seen + 1) - seen) / norm.isf(0.025)) ** 2 if seen < 5 else 0.0
 
 
@@ -198,7 +198,7 @@ def test_range_of_the_mean_rank_instance_by_instance(scheme, seed) -> None:
     [([5, 5, 5], [0, 1, 2]), ([4, 1, 5], [0, 2]), ([4.5, 0.4, 5], [0]),
      ([0, 0, 5, 0, 0, 4], [0, 2, 3]), ([0, 0, 5, 0, 0, 5], [0, 2, 3, 5]), ([0, 0, 3], [0]),
      ([9, 0, 2, 4, 1, 0], [0, 1, 2]), ([0, 0, 0, 9, 7, 0, 0, 0], [0, 3, 4, 5]), ([0] * 5, [0]),
-     ([6] * 200, list(range(200))),  # one sampled rank per cell, up to 200 cells
+     ([6] * 200, list(range(200))),  # up to 200 sampled ranks, each is a cell (group)
      ([6] * 401, sorted({int(401 * np.sin(i * np.pi / 400) ** 2) for i in range(200)}))],
 )  # fmt: skip
 def test_cells_hold_five_instances_or_none(counts, starts) -> None:
@@ -206,7 +206,7 @@ def test_cells_hold_five_instances_or_none(counts, starts) -> None:
 
 
 def test_all_cells_together_are_few() -> None:
-    """With 20 different m each sampled rank is a cell (a counted group); with 21, two form one."""
+    """With 20 different m each sampled rank is a cell (group); with 21, two ranks share a cell."""
     for many, wide in ((20, 1), (21, 2)):
         sizes = tuple(range(190, 190 + many))
         counts = tuple(np.full(m + 1, 6.0) for m in sizes)
@@ -257,7 +257,7 @@ def test_ranks_among_all_items_are_known(name, sets, exact, shape) -> None:
 
 
 def hits(below: int, of: int) -> SampledRankSet:
-    """Return instances with one negative each, so that AUC is the proportion below / of."""
+    """Return instances with one negative each, so that AUC is the proportion ``below / of``."""
     return SampledRankSet("A", [1] * below + [2] * (of - below), 1000, 1)
 
 
@@ -294,7 +294,7 @@ def test_the_most_likely_distribution_against_a_general_solver() -> None:
     squared = [np.sum((found.rows @ w - found.observed) ** 2) for w in (other, found.weights)]
     lost = loss(other) - loss(found.weights)
     assert squared[0] - squared[1] == pytest.approx(2 * lost, rel=0.1)
-    # If two relevant items belong to each instance, they count as one: distances are halved.
+    # If each instance has two relevant items, they count as one: squared distances are halved.
     pairs = replace(srs, instances=np.arange(150) // 2)
     half = confidence.maximum_likelihood(sd.parse_metric("Recall@3"), pairs.outcomes)
     squared = [np.sum((half.rows @ w - half.observed) ** 2) for w in (other, found.weights)]

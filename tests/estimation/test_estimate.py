@@ -1,4 +1,4 @@
-"""Estimates and intervals against their definitions, what they decide, and equivalent cutoffs."""
+"""Estimates and intervals against their definitions, the better system, and equivalent cutoffs."""
 
 import math
 from dataclasses import replace
@@ -127,7 +127,7 @@ SAMPLES["all drawn, adaptive"] = replace(SAMPLES["all drawn"], adaptive=True)
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("text", ["NDCG@10", "AUC"])
 def test_interval_by_definition(name: str, text: str) -> None:
-    """An estimate's interval covers ``interval`` and value ± z standard errors, in worst..best."""
+    """An estimate's interval joins ``interval`` with value ± z standard errors, in worst..best."""
     srs, metric = SAMPLES[name], sd.parse_metric(text)
     ends = [[metric.worst_and_best(n) for n in x.extremes or (x.n,)] for x in srs.strata]
     shares = [float(x.total) / srs.n_instances for x in srs.strata]
@@ -246,7 +246,7 @@ def test_learned_prior_is_that_of_the_correction(sets, method, gammas, metrics) 
     for name, k in metrics:
         for gamma in gammas:
             fit = fit_learned(method, sd.metric(name, k=k), one, gamma=gamma)
-            used = gamma or (0.01 if len(sets) == 1 else 0.1)  # defaults for one and for several
+            used = gamma or (0.01 if len(sets) == 1 else 0.1)  # default γ of one or more sets
             again = sd.correction("BV", gamma=used, prior=prior).fit(fit.metric, sampling)
             close = 1e-9 * np.abs(again.values).max()
             np.testing.assert_allclose(fit.values, again.values, atol=close, rtol=0)
@@ -259,7 +259,7 @@ def test_learned_prior_is_that_of_the_correction(sets, method, gammas, metrics) 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
 def test_mn_is_the_printed_matrix(scheme: str) -> None:
-    """The vector of MN solves its published equations, for the mean number of instances."""
+    """The correction vector MN solves its published equations, at the mean number of instances."""
     first, other = beta_drawn(*SIZE, scheme, 900), beta_drawn(400, 9, scheme, 300, seed=2)
     for sets, size in (([first], 900), ([first, other], 600)):
         pi = sd.rank_distribution(sets)
@@ -274,7 +274,7 @@ def test_mn_is_the_printed_matrix(scheme: str) -> None:
                 np.testing.assert_allclose(fit.values, printed, rtol=0, atol=close)
                 assert fit.correction.gamma == pytest.approx(1 / size)
                 assert fit.sampling == sd.Sampling(400, m, scheme)
-    half = SampledRankSet("A", [1], *SIZE, counts=[0.5], scheme=scheme)  # γ: 1 / size = 2, cut to 1
+    half = SampledRankSet("A", [1], *SIZE, counts=[0.5], scheme=scheme)  # γ = 1 / 0.5, cut to 1
     assert fit_learned("mn", "AP", half).correction.gamma == 1
 
 

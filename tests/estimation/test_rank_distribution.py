@@ -61,7 +61,7 @@ def test_between_nodes_of_a_panel_the_logarithm_is_a_polynomial() -> None:
     lines = np.exp(np.stack([2 - above / 3, (above - 7) ** 2 / 9]))
     found = interpolated(at, lines[:, (at - 3).astype(int)], above)
     np.testing.assert_allclose(found, lines, rtol=1e-9)
-    # Values below the smallest float are interpolated linearly between nodes.
+    # If a value at a node underflows to 0, the interpolation between the nodes is linear.
     lost = np.array([4e-290, 1e-295, 1e-300, 0.0, 0.0])
     both = interpolated(at, np.stack([lost, lines[0, (at - 3).astype(int)]]), above)
     np.testing.assert_allclose(both, [np.interp(above, at, lost), lines[0]], rtol=1e-9)

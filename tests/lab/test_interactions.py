@@ -11,7 +11,7 @@ from sampledash.lab.recommenders import OF_THE_PAPERS, parse_recommender
 from sampledash.lab.splits import SplitRule
 from tests.readers.reading import refused
 
-#: Interactions in which a pair occurs twice, a user and an item do not occur, and times are equal.
+#: A user-item pair occurs twice, one user and one item never occur, and two times are equal.
 GIVEN = {
     "users": ["b", "a", "c"], "items": [7, 5, 6, 9],
     "user": [2, 0, 2, 0, 2], "item": [1, 0, 1, 3, 0],
@@ -86,7 +86,7 @@ def world():
 
 
 def test_the_small_world_is_skewed_as_movielens(world):
-    """The top tenth of items, and 1 to 5 stars, have about the same shares as in MovieLens 1M."""
+    """The top tenth of items, and 1 to 5 stars, have shares of ratings about as in MovieLens 1M."""
     counts = np.sort(np.bincount(world.item, minlength=world.n_items))[::-1]
     assert counts[: len(counts) // 10].sum() / world.size == pytest.approx(0.444, abs=0.04)
     stars = np.bincount(world.rating.astype(int), minlength=6)[1:] / world.size
@@ -139,7 +139,7 @@ def test_a_hundred_negatives_mislead_about_two_pairs(world):
     assert max(sampled["Y"], sampled["Z"]) < sampled["X"]
 
 
-#: User a takes four items, b two, c one. Later rows of user a have earlier or equal times.
+#: User a takes four items, b two, c one. Later interactions of user a have earlier or equal times.
 TAKES = [0, 0, 1, 0, 2, 1, 0], [0, 1, 1, 2, 3, 0, 3]
 DATA = sd.Interactions(["a", "b", "c"], ["p", "q", "r", "s"], *TAKES, time=[9, 8, 1, 7, 2, 3, 7])
 

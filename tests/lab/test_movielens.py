@@ -1,4 +1,4 @@
-"""Y and Z of Krichene & Rendle on MovieLens 1M ratings; ``tests.benchmarks.lab`` checks X."""
+"""Recommenders Y and Z of Krichene & Rendle on MovieLens 1M; ``tests.benchmarks.lab`` checks X."""
 
 from dataclasses import replace
 

@@ -13,7 +13,7 @@ from sampledash.checks import counted
 from sampledash.lab.reading import open_interactions
 from tests.readers.reading import buffer, refused
 
-#: Four interactions (user, item, rating, time), which FORMATS has as a file of each format.
+#: Four interactions (user, item, rating, time); FORMATS holds a file of them in each format.
 ROWS = [("1", "1193", 5, 978300760), ("1", "661", 3, 978302109), ("2", "1193", 4, 978301968),
         ("7", "3", 5, 978300275)]  # fmt: skip
 
@@ -48,7 +48,7 @@ def rows_of(found):
 
 EXPECTED = [(int(u), int(i), float(r), t) for u, i, r, t in ROWS]
 HEADLESS = "There is no header line: columns are told by their place and first values."
-#: Kind and columns that the reader reports of each file with a header line; other files have none.
+#: Kind and columns that the reader reports of files with a header line; the others lack a header.
 KINDS = {
     "ratings.csv": "CSV: userId movieId rating timestamp",
     "ml.inter": "TSV: user_id item_id rating timestamp",

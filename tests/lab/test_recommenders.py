@@ -206,8 +206,8 @@ def by_loops(seen, q, k):
 
 
 def test_items_taken_together_are_counted_by_as_many_rows_as_fit(monkeypatch):
-    # A block has at most 2^21 counts, so 512 rows of 4,096 items, and fewer than 2^22 pairs of
-    # interactions. If four users took all items, each row has 2^14 pairs, so 255 rows fit.
+    # A block of the co-occurrence matrix has at most 2^21 counts (512 rows of 4,096 items), fewer
+    # than 2^22 pairs of interactions: 2^14 per row if four users took all items, so 255 rows fit.
     for users, many in ((1, 512), (4, 255)):
         assert next(neighbours.cooccurrence(csr_array(np.ones((users, 4096)))))[0].stop == many
     for pairs, block in [(2**22, 2**21), (1, 2**21), (60, 2**21), (10**6, 14 * 3), (10**6, 5)]:

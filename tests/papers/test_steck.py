@@ -62,7 +62,7 @@ def test_what_the_text_states(xyz: list[sd.RankSet]) -> None:
         assert part in finding.quote
         assert finding.note
     by = {(f.where, f.quote[:12]): f.ours for f in findings}
-    # The oracle of Table 1 ties the item with three of seven others, so its ATOP is 1 - 1.5 / 7.
+    # The oracle of Table 1 ties a relevant item with 3 of 7 others, so its ATOP is 1 - 1.5 / 7.
     assert f"{1 - 1.5 / 7:.2f}" in findings[0].note
     more = {"39% more rel": 9.3 / 6.7, "48% more rel": 23.3 / 15.7, "and 50% more": 64.8 / 43}
     for quote, ratio in more.items():

@@ -106,7 +106,7 @@ def test_auc_of_the_rank_estimate(xyz: list[sd.RankSet]) -> None:
 
 
 def test_every_auc_column_of_tied_items(xyz_ties: list[sd.RankSet]) -> None:
-    """Random orders of Z's ties give our AUC. The printed AUC needs relevant items never last."""
+    """Random orders of Z's ties give our AUC; no relevant item tied last gives the printed AUC."""
     z, rng = by_name(xyz_ties)["Z"], np.random.default_rng(3)
     above, total = z.ranks - 1, z.n - 1
     assert 100 * np.mean(1 - (above + z.ties / 2) / total) == pytest.approx(74.802, abs=0.0006)

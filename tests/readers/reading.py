@@ -66,7 +66,7 @@ def refused(call: Callable[[], Any], facts: str = "", kind: type[Exception] = Re
 
 
 def outcome(call: Callable[[], Any], said: str) -> Any:
-    """Return the result of a call; if ``said`` is not empty, the call must raise it instead."""
+    """Return the result of a call; if ``said`` is given, the call must raise an error with it."""
     return refused(call, said) if said else call()
 
 

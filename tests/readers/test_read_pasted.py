@@ -1,5 +1,4 @@
-"""Typed and pasted text, and tables as papers print them. Digits other than 0 to 9 are
-refused."""
+"""Typed and pasted text, and tables as papers print them; digits other than 0 to 9 are refused."""
 
 import gzip
 import re

@@ -44,7 +44,7 @@ def complete():
     runs = [FIXTURES / name for name in ("complete.run", "complete-gamma.run")]
     sets = read_rank_sets(runs, qrels=FIXTURES / "qrels.txt", n=N)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sampledash.readers.trec.SMALL", 0)  # 0: with the parser of large runs
+        patch.setattr("sampledash.readers.trec.SMALL", 0)  # uses the parser of large runs
         assert read_rank_sets(runs, qrels=FIXTURES / "qrels.txt", n=N) == sets
     return sets
 
@@ -158,7 +158,7 @@ def by_hand(run, relevant, kind):
 
 
 def in_blocks(rows, blocks):
-    """Check ``rows`` (rank, ties): the only item of a block has all its ties, several have none."""
+    """Check (rank, ties) in ``rows``: one item in a block has all its ties, several have none."""
     for begin, size in set(blocks):
         inside = [(r, ties) for r, ties in rows if begin <= r < begin + size]
         many = blocks.count((begin, size))
@@ -340,7 +340,7 @@ def test_parquet_and_test_items_with_ratings():
 def test_two_lists_and_files_of_ranks_with_items():
     found = together({"n": 10}, a_csv=LIST, b_csv=SPELLINGS["ranks"], test_csv=TEST)
     assert ranks_of(found) == {"a": [2, 2], "b": [2, 2]}
-    # If no relevant items are given, a table with a column rank holds the ranks of such items.
+    # If no relevant items are given, the column rank must hold the ranks of relevant items.
     table = "system,user,item,rank,n\nX,ann,c,7,9\n"
     assert ranks_of(read_rank_sets(buffer(table, "r.csv"))) == {"X": [7]}
 

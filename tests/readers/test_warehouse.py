@@ -103,7 +103,7 @@ def written(path, table):
 
 
 def stored(folder, table, parts=2):
-    """Write scores to a folder with several Parquet files in a folder for each system."""
+    """Write scores to a folder that has a subfolder of Parquet files for each system."""
     whole = pa.table({**table, "score": pa.array(table["score"], pa.float32())})
     for system in sorted(set(table["system"])):
         own = whole.filter(pa.compute.equal(whole["system"], system)).drop(["system"])

@@ -16,7 +16,7 @@ WITHOUT = {"scheme": "without-replacement"}
 
 
 def findings(source, python, sets, metrics, m, options, m_max=None, m_values=None):
-    """Return the result of ``Pairs.of``, for m up to ``m_max`` or at the given ``m_values``."""
+    """Return ``Pairs`` as ``Pairs.of`` does, for m up to ``m_max`` or at the given ``m_values``."""
     metrics, protocol = [*map(as_metric, metrics)], Protocol.of(options)
     m_max = m_max or largest_m(sets, None, protocol)
     over_m = orders(metrics, sets, m_max, protocol, None, m_values)

@@ -26,7 +26,7 @@ LIMITS = (
 
 
 def hand(exact, expected, chance=0.99, right_from=7, *, m=100, m_max=3686, **more):
-    """Return ``Pairs`` with given means (systems, metrics), and chances and right_from by pair."""
+    """Return ``Pairs`` with given means (systems, metrics); per pair, chance and right_from."""
     exact, expected = (np.array(a, dtype=float).reshape(len(a), -1) for a in (exact, expected))
     size, protocol = exact.shape, Protocol.of(more.get("options", WITHOUT))
     names = [*more.get("names", "XYZW"), *(f"S{i}" for i in range(4, 999))][: size[0]]

@@ -54,7 +54,7 @@ def body(latex):
 ANY = None
 #: Columns of a table, and its printed header (ANY: not checked) and first row, split by "|".
 SHOWN = [
-    # In a table of designs, each pair has a column of chances; in a plan, a blank is explained.
+    # Designs have a column of probabilities for each pair; a plan says why a number is missing.
     ({"design": "CLS", "rmse": 0.5864, "Y > X": 0.0}, "Design|Off by (pp)|Shows Y > X (%)",
      "CLS|58.64|<0.01"),
     ({"better": "Y", "worse": "X", "m": 1121, "instances": pd.NA}, ANY, "Y|X|1121|not reachable"),
@@ -62,7 +62,7 @@ SHOWN = [
     ({"printed": 7.60, "ours": 7.5828, "difference": -0.0172}, "Printed|Ours|Difference",
      "7.6|7.583|-0.0172"),
     ({"better": "A", "worse": "B", "exact": -3e-15}, ANY, "A|B|0.00"),
-    # The ends of a range are not chances, so 0 is printed as 0.00 and not as <0.01.
+    # The ends of a range are not probabilities, so 0 is printed as 0.00 and not as <0.01.
     ({"first": "A", "second": "B", "low": -0.05, "high": 0.0},
      "First|Second|At least (pp)|At most (pp)", "A|B|-5.00|0.00"),
     ({"better": "A", "worse": "B", "probability": 0.9},

@@ -11,7 +11,7 @@ from sampledash.comparison.user_resampling import instance_values
 
 
 def looked_at(order: tuple[int, ...], above: int, k: int) -> int:
-    """Return how many candidates are scored until k items above were seen, or all candidates."""
+    """Return how many candidates are scored until k above the relevant item are found, or all."""
     seen = 0
     for place, item in enumerate(order, start=1):
         seen += item < above

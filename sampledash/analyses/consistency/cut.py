@@ -22,7 +22,7 @@ from sampledash.report.numbers import bare_points, p_value, points
 
 @dataclass(frozen=True)
 class Known:
-    """Exact means or ranges of means, and tests of the metrics with exact means of all systems."""
+    """Exact means or ranges of means, and tests of metrics that are exact for all systems."""
 
     means: pd.DataFrame  # columns: metric, system, exact (NaN if unknown), low, high
     # Columns: metric, better, worse, difference, interval, p, p_holm, paired.

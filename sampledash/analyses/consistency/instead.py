@@ -84,7 +84,7 @@ def compute(focus: Focus, budgets: Sequence[int], progress: Progress | None = No
     for done, price in enumerate(budgets):
         if progress:
             progress(done / len(budgets))
-        # Above the largest budget of the slider, each fit of a correction would take seconds.
+        # Above the slider's budgets, corrections are left out, because each fit would take seconds.
         names = CORRECTIONS if price <= BUDGETS[-1] else (SAMPLED,)
 
         def make(price: int = price, names: tuple[str, ...] = names) -> Designs:

@@ -53,7 +53,7 @@ def stretches(m_values: Ints, inside: Flags) -> list[tuple[int, int]]:
 
 
 def rank_edges(largest: int, *, top: bool) -> Ints:
-    """Return the last ranks of a histogram's bars: up to 20 bars or, if ``top``, ranks up to 200.
+    """Return the last rank of each bar of a histogram: at most 20 bars, or ranks <= 200 if ``top``.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _over(
 def curve(
     focus: Focus, view: str, systems: list[int] | None = None, *, dark: bool
 ) -> theme.Picture:
-    """Draw the metric in focus over m: of the marked pair if ``DIFFERENCE``, else ``systems``."""
+    """Draw the metric in focus over m, in one of the ``VIEWS``; two of them show ``systems``."""
     systems = focus.result.drawn(focus.pair) if systems is None else systems
     if view == DIFFERENCE:
         return difference(focus, dark=dark)
@@ -159,7 +159,7 @@ def curve(
 
 
 def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
-    """Return m to draw, means (m, systems), and the marked pair's flips and wrong ranges of m."""
+    """Return m to draw, means (m, systems), and the m where the marked pair flips and is wrong."""
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
     i, j, truth = r.truths[x][focus.pair]
@@ -257,7 +257,7 @@ def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 
 
 def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
-    """Return one legend for all pictures as HTML, with ``more``, the number of those not drawn."""
+    """Return one legend for all pictures as HTML; ``more`` is the number of systems not drawn."""
     strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
     parts = []
     for place, system in enumerate(systems):
@@ -297,8 +297,8 @@ def tiles(
     """Draw tiles, a row per pair and a column per metric, that show the state of each pair.
 
     ``verdict`` has an entry per tile: all ``pairs`` by the first metric, then by the second, and so
-    on. ``pair`` is the number that a click on the tile reports, ``right_from`` the m from which the
-    order is right, or None. ``focus`` is the (column, row) of the marked tile.
+    on. Its ``pair`` is the number that a click on the tile reports, its ``right_from`` the m from
+    which the order is right, or None. ``focus`` is the (column, row) of the marked tile.
     """
     c = theme.look(dark)
     metrics = list(dict.fromkeys(row["metric"] for row in verdict))

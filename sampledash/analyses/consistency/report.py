@@ -11,7 +11,7 @@ from sampledash.analyses.consistency.result import Focus
 from sampledash.report.html import html_report
 from sampledash.report.numbers import count
 
-# With more ranks of all systems than this, the report omits tests, which resample instances.
+# If all systems together have more ranks, the report omits the tests, which resample instances.
 MOST_TESTED = 50_000
 
 

@@ -57,12 +57,12 @@ class Question:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Cache key: two questions have equal keys only if they differ in nothing but m."""
+        """Cache key: it holds all settings except m."""
         return self.source.key, self.metrics, self.protocol
 
     @property
     def fits(self) -> bool:
-        """Whether only a few m are examined, because each m needs a new fit or the like."""
+        """Whether few m are evaluated, as each m needs its own computation, such as a fit."""
         return self.protocol.anew
 
     @property
@@ -216,7 +216,7 @@ class Focus:
         return self.result.question.shared
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return rows of a table, with columns ``better`` and ``worse``, in order of ``pairs``."""
+        """Return a table's rows for ``pairs``, in this order, found by ``better`` and ``worse``."""
         named = list(map(frozenset, zip(table["better"], table["worse"], strict=True)))
         names = (frozenset(self.result.names(pair)) for pair in self.pairs)
         return table.iloc[[named.index(pair) for pair in names]]
@@ -235,7 +235,7 @@ class Focus:
 
     @remembered
     def significance(self, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return each pair's test, and chance of true order with new instances and negatives."""
+        """Return each pair's test, and chance of true order if instances are redrawn as well."""
         q = self.result.question
         again = probability_if_redrawn(self.metric, self.sets, q.m, **q.options)
         both = self.tests(progress).merge(again, on=["better", "worse"])
@@ -253,7 +253,7 @@ class Focus:
     def over_m(self, probability: float, *, progress: Progress) -> tuple[Ints, dict[int, Floats]]:
         """Return some values of m, and for each pair the chances of the true order at these m.
 
-        For the first ``MOST_OVER_M`` pairs, they include the m from which the chance is at least
+        For the first ``MOST_OVER_M`` pairs, these m include the m from which the chance is at least
         ``probability``, and the m before it; there, the chances of other pairs may be NaN.
         """
         r, known = self.result, self.result.orders.m_values
@@ -279,7 +279,7 @@ class Focus:
 
     @remembered
     def needed(self, probability: float, *, progress: Progress | None = None) -> pd.DataFrame:
-        """Return how many negatives, or instances, each pair needs for this chance in one run."""
+        """Return the negatives or instances that show each pair's true order with this chance."""
         q, about, top = self.result.question, (self.metric, self.sets), self.result.m_max
         negatives = negatives_needed(*about, probability, top, progress=progress, **q.options)
         instances = instances_needed(*about, q.m, probability, **q.options)

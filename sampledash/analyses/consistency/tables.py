@@ -33,7 +33,7 @@ def chances(focus: Focus, pairs: Sequence[int], bounds: Bounds) -> pd.DataFrame:
 
 
 def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
-    """Return the unrounded chance of the true order by pair and metric, with any ``bounds``."""
+    """Return the unrounded chance of the true order by pair and metric, and known ``bounds``."""
     columns = ["metric", "correction", "better", "worse", "probability"]
     table = focus.result.verdict[columns].copy()
     if bounds:
@@ -78,7 +78,7 @@ def first(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def runs(table: pd.DataFrame, metric: str, made: int) -> pd.DataFrame:
-    """Return each system's mean ± standard deviation, over ``made`` simulated runs and exact."""
+    """Return each system's mean ± standard deviation: of ``made`` simulated runs, and exact."""
     rows = first(table, metric)
     columns = {
         "Metric": rows["metric"],

@@ -44,7 +44,7 @@ def flip_list(text: str) -> str:
 def tile(state: str, right_from: int | None, m_max: int, *, narrow: bool = False) -> str:
     """Return the text of a pair's tile: sign, state, and the m from which its order is right.
 
-    If ``right_from`` is None, the text says "not by ``m_max``". A ``narrow`` tile has no state.
+    If ``right_from`` is None, it says "not by ``m_max``". A ``narrow`` tile shows only sign and m.
     """
     return say.tile(STATES[state][2], state, right_from, m_max, narrow)
 
@@ -62,7 +62,7 @@ def leaders(edges: Ints, systems: Sequence[str], shares: Floats) -> str:
 def scatter_note(means: Sequence[float], stds: Sequence[float]) -> str:
     """Return a sentence on whether repeated runs show the same order, be it right or wrong.
 
-    They do if every two means differ by more than three times the largest of ``stds``.
+    Runs do if every two ``means`` differ by more than three times the largest of ``stds``.
     """
     gaps = np.abs(np.subtract.outer(means, means))[np.triu_indices(len(means), 1)]
     largest = float(max(stds)) if len(stds) else 0.0
@@ -106,7 +106,7 @@ def over_instances(focus: Focus, tests: pd.DataFrame, place: int = 0) -> str:
 
 
 def weakest_order(focus: Focus, tests: pd.DataFrame) -> str:
-    """Return how many differences are not significant, and a sentence on the largest p-value."""
+    """Return sentences on how many differences are not significant, and the largest p-value."""
     p = focus.rows(tests)["p_holm"].to_numpy()
     weakest = over_instances(focus, tests, int(p.argmax()))
     return say.weakest_order(some_systems(focus), int((p > 0.05).sum()), len(p), weakest)

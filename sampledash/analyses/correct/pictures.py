@@ -40,7 +40,7 @@ def expectation(
 ) -> theme.Picture:
     """Draw every corrected metric's expected value over the true rank, and the exact metric.
 
-    Figure 4 of Krichene & Rendle is such a picture. The user exports the vector of ``focus``.
+    Figure 4 of Krichene & Rendle is such a picture. ``focus`` is the correction to export.
     """
     c = theme.look(dark)
     ordered = sorted(curves, key=lambda x: x == focus)
@@ -87,7 +87,7 @@ def vector(
     # The y axis fits the vector in focus, which would look flat beside the huge values of others.
     about = max(float(np.abs(vectors[focus]).max()) * 100, 1e-9)
     low, top = _range([np.asarray(trace["y"]) for trace in data], about=about)
-    # The end is one of ten values per decade, so that the axis does not change with every m.
+    # The x axis ends at one of ten values per decade, so that it does not change with every m.
     last = int(np.ceil(10 ** (np.ceil(10 * np.log10(max(len(vectors[focus]) - 1, 1))) / 10)))
     return theme.figure(
         data,
@@ -103,9 +103,9 @@ def vector(
 def risks(
     errors: Mapping[Correction, tuple[float, float]], *, instances: int, dark: bool = False
 ) -> theme.Picture:
-    """Draw the root mean squared error of each correction, as a bar: up to its bias, and beyond.
+    """Draw the root mean squared error of each correction as a bar, whose opaque part is the bias.
 
-    ``errors`` holds squared bias and variance for one draw, of which ``instances`` are averaged.
+    ``errors`` holds squared bias and variance for one draw; a mean is over ``instances`` draws.
     """
     rows = list(errors)
     bias2, variance = 1e4 * np.array(list(errors.values())).T
@@ -237,7 +237,7 @@ def _line(recipe: Correction, focus: Correction, dark: bool) -> dict[str, Any]:
 
 
 def _range(curves: Sequence[Floats], *, about: float) -> tuple[float, float]:
-    """Return y axis ends for all curves, at most 1.25 times ``about`` or the first curve's size."""
+    """Return y axis ends for all curves, cut at 1.25 times ``about`` or the first curve's peak."""
 
     # The room is rounded up to 1, 2 or 5 times a power of ten, so that the axis seldom changes.
     def room(beyond: float) -> float:

@@ -268,7 +268,7 @@ def tradeoffs(q: Question, report: Progress) -> dict[str, tuple[Floats, list[Tra
 
 
 def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Floats]]:
-    """Return how much of a metric is kept, as a label and shares for each γ or, if ``over_m``, m.
+    """Return, for each γ or m, a label and the shares of a metric that a correction recovers.
 
     Entry j of the shares is for the metric's polynomial of degree j (:mod:`sampledash.spectral`).
     """
@@ -281,7 +281,7 @@ def spectrum(s: Sampling, weight: float, *, over_m: bool) -> list[tuple[str, Flo
 
 
 def movielens_protocol(recipe: Correction) -> Protocol:
-    """Return Krichene & Rendle's protocol: draws without, fits for draws with replacement."""
+    """Return Krichene & Rendle's protocol: draws without replacement, fits for draws with it."""
     return Protocol.of(
         {"scheme": "without-replacement", "fit_scheme": "with-replacement", "correction": recipe}
     )

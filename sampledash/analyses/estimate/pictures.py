@@ -62,7 +62,7 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
 def ranks_below(
     ranks: Ints, estimated: Mapping[str, Floats], exact: Mapping[str, Floats], *, dark: bool = False
 ) -> go.Figure:
-    """Draw the share of relevant items up to each rank: estimated and, if in ``exact``, exact."""
+    """Draw the share of relevant items up to each rank: estimated, and also exact where known."""
     data = []
     for place, (name, shares) in enumerate(estimated.items()):
         line = theme.system_line(place, dark)

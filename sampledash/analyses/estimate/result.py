@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
-# With fewer instances, a note warns: even the 95 % interval of 50 % is wider than 32 to 68 %.
+# A note can warn of fewer instances: a metric of 50 % has a 95 % interval beyond 32 to 68 %.
 FEW = 30
 MOST_PRINTED = 20  # largest number of systems that a printed table may have
 MOST_CANDIDATES = 10**6  # largest number of candidates for a picture over the true rank
@@ -158,7 +158,7 @@ class Question:
         return self.cached(("gammas", ranks), lambda: gamma_table(*of, laws.fitted(ranks, SHAPED)))
 
     def shares_below(self) -> tuple[Ints, dict[str, Floats]]:
-        """Return true ranks, and for each system the share of relevant items up to each of them.
+        """Return true ranks, and for each system the share of relevant items up to each rank.
 
         The shares are estimates. Raise ValueError if there are too many candidates for a picture.
         """
@@ -260,7 +260,7 @@ def compute(
 def _allowed_method(
     q: Question, rows: Sequence[Row], *, contradicted: bool
 ) -> tuple[str, words.Reason]:
-    """Return ``q.method`` or, if that is not valid here, a plainer estimator, and the reason."""
+    """Return ``q.method``, or an estimator with weaker assumptions if invalid, and the reason."""
     method, order = q.method, plainer()
     plainest = order[-1]
     why: words.Reason = "range"
@@ -318,7 +318,7 @@ def estimates(result: Result[Question]) -> pd.DataFrame:
 
 
 def offered(q: Question) -> dict[str, tuple[Question, str]]:
-    """Return label of a valid estimate -> (question of ``q.readings``, name of the estimator)."""
+    """Map the label of each valid estimate to a question of ``q.readings`` and an estimator."""
     if len(q.readings) == 1:
         return {name: (q, name) for name in q.methods}
     both = list(zip(q.readings, READINGS, strict=True))
@@ -326,7 +326,7 @@ def offered(q: Question) -> dict[str, tuple[Question, str]]:
 
 
 def pair_ranges(result: Result[Question]) -> pd.DataFrame:
-    """Return a table of the ranges of all pairs' differences, without and with ``FALLING``."""
+    """Return a table of the ranges of all pairs' differences: no assumption, and ``FALLING``."""
     drawn = {ranks.system: ranks for ranks in result.question.sets}
     return pd.DataFrame(
         {"first": pair.name, "second": pair.other, "assumption": name, "low": span[0]}
@@ -428,7 +428,7 @@ def compute_table(
 
 
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Return a table of the ranges of all systems and pairs, empty if the shape is contradicted."""
+    """Return the ranges of all systems and pairs as a table; None if the shape is contradicted."""
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
     rows: list[dict[str, Any]] = []

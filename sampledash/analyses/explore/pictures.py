@@ -107,7 +107,7 @@ def _values_at(
     """Return labels with name and value beside the points of two curves at the rank ``at``.
 
     ``marks`` maps names to value and colour. As curves fall, there is room at the upper right of
-    the higher point and the lower left of the lower point; near an end of the axis, on one side.
+    the higher point and lower left of the lower point; near an end of the axis, only on one side.
     """
     share = np.log(at) / np.log(max(last, 2)) if log else at / last
     height = 0.2 if narrow else 0.08  # height of a label, as a share of the height of the plot
@@ -176,7 +176,7 @@ def family(
 
 
 def law_window(p: Floats, most: int = LIMIT - 1) -> slice:
-    """Return the slice of ``p`` to draw: from 1/2000 of the maximum, at most ``most`` ranks."""
+    """Return the slice of ``p`` to draw: where p >= max(p) / 2000, but at most ``most`` ranks."""
     seen = np.flatnonzero(p >= p.max() / 2000)
     first, last = int(seen[0]), int(seen[-1])
     if last - first + 1 > most:
@@ -190,7 +190,7 @@ def law(
 ) -> go.Figure:
     """Draw the distribution ``p`` of the sampled ranks 1..m+1 as bars.
 
-    Bars up to the cutoff ``k`` are coloured. If given, bars show ``observed`` sampled ranks.
+    Bars up to the cutoff ``k`` are coloured. Bars show ``observed`` ranks if given, and dots ``p``.
     """
     c = theme.look(dark)
     window = law_window(p)

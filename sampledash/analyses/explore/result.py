@@ -14,7 +14,7 @@ from sampledash.metrics import Metric
 from sampledash.sampling import Sampling, moments, pmf_chunks
 from sampledash.types import Floats, Ints, Progress
 
-# Exact metric, expected sampled metric, standard deviation: arrays (metrics, ranks), or one value.
+# Exact metric, expected sampled metric, standard deviation: shape (metrics, ranks), or numbers.
 Curves = tuple[Floats, Floats, Floats]
 Numbers = tuple[float, float, float]
 
@@ -129,7 +129,7 @@ def posterior(sampling: Sampling, sampled_rank: int) -> Floats:
 def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict[int, float]]:
     """Return the expected metric in focus for each m in ``sizes`` below n - 1, and for m = n - 1.
 
-    n - 1 > ``MOST`` is left out. The dictionaries hold values at ``q.ranks``, and at ``q.rank``.
+    m = n - 1 is left out above ``MOST``. One dictionary is for ``q.ranks``, one for ``q.rank``.
     """
     s, metric = q.sampling, q.focus
     both = np.append(q.ranks, q.rank)
@@ -143,7 +143,7 @@ def family(q: Question, sizes: tuple[int, ...]) -> tuple[dict[int, Floats], dict
 
 
 def sampled_ranks(sampling: Sampling, rank: int, seed: int, draws: int) -> Ints:
-    """Return sampled ranks; with one ``seed``, more ``draws`` begin with the same ranks."""
+    """Return sampled ranks; for the same ``seed``, more ``draws`` only append further ranks."""
     return sampling.draw(np.full(draws, rank), np.random.default_rng(seed))
 
 

@@ -21,13 +21,13 @@ _MOVIES = 8
 
 
 def swept(knob: str, table: pd.DataFrame, *, dark: bool) -> theme.Picture:
-    """Draw the metrics of ``result.swept`` over ``knob``, each in a panel with its best value."""
+    """Draw ``result.swept`` over the hyperparameter ``knob``; each panel marks a best value."""
     x, axis = _places(knob, table[knob].to_numpy())
     return theme.beside([_panel(x, axis, table[name], dark) for name in table.columns[1:]])
 
 
 def _places(knob: str, values: Floats) -> tuple[Floats, dict[str, Any]]:
-    """Return x positions of ``values`` and the x axis: for w_m logarithmic, with 0 at the left."""
+    """Return x positions of ``values``, and the x axis: for w_m, logarithmic with a place for 0."""
     title = {"text": knob}
     if knob != "w_m":
         room = 0.05 * (float(np.ptp(values)) or 1)

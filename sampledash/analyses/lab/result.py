@@ -88,7 +88,7 @@ def swept(knob: str, points: Sequence[Point], k: int) -> pd.DataFrame:
 def top_shares(knob: str, points: Sequence[Point]) -> pd.DataFrame:
     """Return a table of TOPK over k, a share of the list, for the best values of ``knob``.
 
-    These are the values with the highest ATOP and the lowest RMSE, in one column if equal.
+    One value has the highest ATOP, one the lowest RMSE; if equal, they have one column.
     """
     ordered = sorted(points, key=lambda point: point.value)
     best = max(ordered, key=lambda point: mean("ATOP", point.ranks))
@@ -179,7 +179,7 @@ class Job:
 
     @property
     def left(self) -> float | None:
-        """Estimated seconds until the current task ends; None up to 2 % and after the last task."""
+        """Estimated seconds until the current task ends; None if at most 2 % is done, or all is."""
         share = 1.0 if self.place is None else self.shares[self.place]
         return self._seconds * (1 - share) / share if 0.02 < share < 1 else None
 

@@ -123,7 +123,7 @@ class Lesson:
     """The texts of a lesson; exactly one of the choices is right.
 
     ``minutes``, ``misconceptions`` and ``exercises`` are for the teacher; ``points`` are
-    conclusions. If the answer is a number, the user guesses from 0 to ``most``, else None.
+    conclusions. If the answer is a number, the user guesses from 0 to ``most``; else this is None.
     """
 
     title: str

@@ -98,7 +98,7 @@ def _ranks(_: Metric, dark: bool) -> go.Figure:
     return consistency.distribution(edges, [x.system for x in sets], shares, dark=dark)
 
 
-# Figure -> function that draws a panel, metrics (a panel each), key and description ({}: metric).
+# Figure -> function that draws a panel, metrics (a panel each), key and text ({} is the metric).
 FIGURES: Mapping[str, tuple[Callable[[Metric, bool], go.Figure], Sequence[Metric], str, str]] = {
     "Figure 1": (_exact, _METRICS[:1], "figure_1", "AUC, AP, NDCG and Recall@10 over the rank."),
     "Figure 2": (_toy, _METRICS, f"{TOY}_{{}}", "{} of 3 systems over m."),
@@ -122,7 +122,7 @@ def panels(item: str, dark: bool) -> list[Panel]:
 def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
     """Draw TOPK and ATOP of all relevant items and of the observed ones, each metric in a panel.
 
-    x says how many times as often the best-ranked item is observed as the worst-ranked item.
+    The x axis says how many times as often the best-ranked item is observed as the worst-ranked.
     """
     panels = []
     for row, measure in enumerate(table["measure"].unique()):

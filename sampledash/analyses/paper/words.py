@@ -63,5 +63,5 @@ def cell(row: Any, decimals: int) -> str:
 
 
 def ours(value: float, what: str) -> str:
-    """Return our ``value`` and its meaning as text; below 1e-9, it is a rounding error."""
+    """Return our ``value`` and its meaning as text; a rounding error, below 1e-9, is shown as 0."""
     return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"

@@ -111,7 +111,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
 
 
 def _counterexample(metric: str, m: int) -> tuple[str, Link | None]:
-    """Return a sentence on two rank sets in wrong order, and a link to them; None without any."""
+    """Return a sentence on two rank sets that sampling orders wrongly, and a link or None."""
     flipped = sd.counterexample(metric, sd.Sampling(N, m, WITHOUT))
     if flipped is None:
         none = (

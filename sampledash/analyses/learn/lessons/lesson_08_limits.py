@@ -27,7 +27,7 @@ def run(m: int) -> tuple[sd.SampledRankSet, ...]:
 
 @lru_cache(maxsize=8)
 def ranges(m: int) -> tuple[list[Range], list[Range]]:
-    """Return ranges of each system's metric: without assumption, and for falling distributions."""
+    """Return each system's ranges: without assumption, and if no rank is rarer than a worse one."""
     falling = [sd.bounds(METRIC, srs, shape="non-increasing") for srs in run(m)]
     return [sd.bounds(METRIC, srs) for srs in run(m)], falling
 
