@@ -91,7 +91,7 @@ class Protocol:
 
     @property
     def anew(self) -> bool:
-        """Whether each m needs its own computation: a fit, or a varying number of drawn items."""
+        """Whether each m is computed anew: with a fit, or a varying number of distinct items."""
         return self.correction.kind.fitted or self.design.varies
 
     def check(self, ranks: RankSet, m: int) -> None:

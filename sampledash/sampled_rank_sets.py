@@ -26,8 +26,7 @@ _STRATUM = 50.0  # the test of m compares only instances of similar n, in groups
 # Estimates divide the instances into strata of similar n (``SampledRankSet.strata``).
 _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
 _NEAR = 1.5  # largest ratio of n (or of m) within a stratum that has enough instances
-#: Largest ratio of two n in a stratum; that of two m may be larger (all are reduced to the
-#: smallest).
+#: Largest ratio of two n in a stratum. For m there is none: negatives of larger m can be dropped.
 _FAR = 4.0
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000

@@ -325,7 +325,7 @@ def _targets(
 
 
 def _over_sample(m: int, even: Floats, odd: Floats) -> Floats:
-    """Return the values (m + 1,) of the sum of polynomials with these coefficients."""
+    """Sum the polynomials v_j of the module, times ``even`` and ``odd``: (m + 1,)."""
     values, factors = np.empty(m + 1), np.zeros((len(even) + len(odd), 2))
     factors[::2, 0], factors[1::2, 1] = even, odd
     blocks = _kept if (m + 1) * len(factors) <= _ROOM else rows

@@ -171,7 +171,7 @@ def stopping_cost(
 def _moments(
     metric: Metric, above: Ints, negatives: Ints, relevant: Ints, tolerance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean, variance, minimum of the cost over all orders, given the number above."""
+    """Return mean, variance, minimum of the number of scored negatives, over all orders."""
     allowed = _tolerance(metric, tolerance)
     # The cutoff of TOPK depends on the number of negatives; any other is the same for all lists.
     lists = negatives if metric.share is not None else np.full(len(above), negatives.max(initial=1))

@@ -30,7 +30,7 @@ from sampledash.command_line.options import masked
 from sampledash.command_line.serving import results
 from sampledash.command_line.streams import Answer, Told, written
 from sampledash.estimation.estimate import compare, interval
-from sampledash.report.numbers import percent
+from sampledash.report.numbers import percent, points
 from tests.dashboard.driver import Page
 
 ROOT = Path(__file__).parents[1]
@@ -272,7 +272,7 @@ def test_it_says_what_the_page_shows(words, link, capsys):
     assert {each[:3] for each in shown} == set(rows)
     for *pair, exact, sampled, probability, state, late in shown:
         row = rows[tuple(pair)]
-        differences = [percent(row[x]).replace("−", "-") for x in ("exact", "sampled")]
+        differences = [points(row[x]).replace("\u00a0", " ") for x in ("exact", "sampled")]
         assert [*differences, row["state"]] == [exact, sampled, state]
         chance = None if state == "tied" else percent(row["probability"], chance=True)
         assert chance == probability

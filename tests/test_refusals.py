@@ -71,7 +71,7 @@ TIED = sd.RankSet("M", [2, 5], 10, mass_above=[0.3, 0.9], ties=[1, 0])
 MIXED = sampled(sampled_ranks=[1, 2, 3, 1, 4, 9], m=[5, 5, 5, 20, 20, 20])
 #: Most sampled ranks are in the middle, which no non-increasing rank distribution allows.
 MIDDLE = sd.SampledRankSet("A", 1 + np.random.default_rng(8).binomial(100, 0.5, 500), 1000, 100)
-# If the mean n, 2, were used for all instances, the last 20 sampled ranks would be impossible.
+# For n = 2, the rounded mean of n, the last 20 sampled ranks would be impossible.
 MIXED_UP = sampled(
     sampled_ranks=[1] * 40 + [3] * 40 + [2] * 20, n=[2] * 80 + [3] * 20, m=2, scheme=WITH
 )

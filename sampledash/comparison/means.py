@@ -304,9 +304,9 @@ class _Pass:
         self.exact[row] = sizes, np.concatenate([np.zeros((1, len(self.metrics))), sums])
 
     def _arrive(self, histogram: Floats, row: int, members: NDArray[np.intp]) -> None:
-        """Add items whose negatives are all sampled: the sampled number above is the true one."""
+        """Add items whose negatives are all sampled: the sampled rank is the true rank."""
         atoms, weight = self.lanes[row].atoms[members], self.lanes[row].weight[members]
-        # These numbers are whole, but floats if ``merged`` has joined other items of the system.
+        # All are whole, but of dtype float if ``merged`` gave other items fractional numbers.
         above = atoms.above.astype(np.int64)
         if not atoms.tied.any():
             histogram += np.bincount(above, weights=weight, minlength=len(histogram))

@@ -197,9 +197,9 @@ class Run:
 
     @cached_property
     def hits(self) -> list[Hits] | None:
-        """Hits of the instances, one entry per number of relevant items.
+        """Distributions of the instances' hits, by number of relevant items.
 
-        None if :meth:`_levels` is None, or if instance counts are fractions.
+        None if :meth:`_levels` is None, or if counts are fractions.
         """
         last = 1 if self.metric.first_only or self.metric.of_others else self.ranks.max_relevant
         levels = self._levels(last) if self.whole else None

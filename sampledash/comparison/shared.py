@@ -37,8 +37,8 @@ from sampledash.sampling import pmf
 from sampledash.schemes import SCHEMES
 from sampledash.types import Floats, Ints
 
-# Half the normal density at 0. The bounds are widened by half of P(tie), which is about this number
-# times the step between neighbouring differences of two means, in standard deviations.
+# Half the normal density at 0. Bounds on the chance of an order widen by this number times the
+# most that one sampled value moves a mean, in standard deviations: about half of P(tie).
 _WIDER = 0.2
 # A sampled count is the number of sampled negatives above a relevant item.
 _NOTHING = 1e-20  # sampled counts with a smaller probability are left out of a covariance

@@ -91,18 +91,14 @@ class Given(NamedTuple):
 
 def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for sampled ranks."""
-    page_defaults, headline = {**defaults, **CHOICES}, st.container(key="given_headline")
-    place = st.container()
+    page_defaults, (headline, place, found) = {**defaults, **CHOICES}, _places()
     given: Given | Problem
     try:
         given = _choose(row)
     except ValueError as error:
         given = Problem.of(error)
     systems = st.container()
-    left, right = st.columns([7, 3], vertical_alignment="bottom")
-    with left:
-        sliders.metric()
-    right.selectbox("Estimate by", list(result.METHODS), **_linked("estimator"))
+    st.selectbox("Estimate by", list(result.METHODS), width=320, **_linked("estimator"))
     n, m = (None, "") if isinstance(given, Problem) else (given.n, given.m)
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
     numbers += ["gamma"] * weighs(state.value("estimator", CHOICES))
@@ -135,10 +131,11 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return Problem.of(error)
 
     doing = "What these samples leave open"
-    answer, dim = _answered(headline, "estimate", check, result.compute, doing, explain)
+    answer, dim = _answered(headline, found, "estimate", check, result.compute, doing, explain)
     if answer is None:
         return
-    page.strip(_numbers(answer), dim=dim)
+    with found:
+        page.strip(_numbers(answer), dim=dim)
     draws = (_estimates, _true_ranks, _which_gamma)
     with st.container(key="given_dimmed" if dim else "given"):
         page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", answer)
@@ -436,11 +433,9 @@ def _which_gamma(answer: result.Result[result.Question]) -> None:
 
 def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for a printed table."""
-    headline, example_ = st.container(key="given_headline"), result.example_table()
-    place = st.container()
+    (headline, place, found), example_ = _places(), result.example_table()
     choices = {"printed": example_, "table_instances": 0}
     page_defaults = {**defaults, **choices, "metric": CHOICES["metric"]}
-    sliders.metric()
     left, right = st.columns([4, 1])
     text = left.text_area("The printed table", example_, 150, **_linked("printed")) or ""
     label, about = "Instances, if known", HELP["table_instances"]
@@ -470,7 +465,7 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return result.TableQuestion(table, metric, sampling, instances)
 
     doing = "What this table leaves open"
-    answer, dim = _answered(headline, "table", check, result.compute_table, doing)
+    answer, dim = _answered(headline, found, "table", check, result.compute_table, doing)
     if answer is None:
         return
     rows = (*answer.rows, *answer.pairs)
@@ -486,6 +481,16 @@ def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
 # ------------------------------------------------------------------------------- both parts
 
 
+def _places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
+    """Draw the choice of the metric; return places for sentence, bar and picture.
+
+    What the reader gives, such as a file, is drawn below the picture.
+    """
+    with st.container(key="above"):
+        sliders.metric()
+    return st.container(key="given_headline"), st.container(), st.container(key="given_answer")
+
+
 def _metric() -> Metric:
     settings = state.current()
     if SCHEMES[settings.scheme].weighted:
@@ -495,13 +500,14 @@ def _metric() -> Metric:
 
 def _answered(
     headline: DeltaGenerator,
+    found: DeltaGenerator,
     key: str,
     check: Callable[[], Any],
     compute: Callable[[Any, Progress], result.Result[Any]],
     doing: str,
     explain: Callable[[ValueError], Problem] = Problem.of,
 ) -> tuple[result.Result[Any] | None, bool]:
-    """Draw the main sentence and the picture; return the answer and whether it is outdated.
+    """Draw sentence (in ``headline``) and picture (in ``found``); return answer, and if outdated.
 
     While the page asks for data, the answer is None: an outdated answer would be about other data.
     """
@@ -520,9 +526,10 @@ def _answered(
             st.caption(escaped(note))
     fig = pictures.ranges(str(answer.question.metric), answer.rows, dark=page.is_dark())
     alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in answer.rows)
-    with st.container(key="given_picture"):
-        page.picture(fig, key=f"{key}_ranges", dim=dim, alt=alt)
-    st.caption(answer.legend)
+    with found:
+        with st.container(key="given_picture"):
+            page.picture(fig, key=f"{key}_ranges", dim=dim, alt=alt)
+        st.caption(answer.legend)
     return answer, dim
 
 

@@ -45,6 +45,7 @@ _OUTLINE = scripts.component("access.js")
 _COPY = scripts.component("copying.js")
 memory.keep_in(lambda: st.session_state)
 _PATIENCE, _PAUSE = 0.3, 0.05
+_OPEN = "_source_open"  # data whose choice the reader has opened
 
 
 def outline(*titles: str) -> None:
@@ -290,6 +291,24 @@ def strip(numbers: Numbers, before: Numbers = (), *, dim: bool = False) -> None:
     with st.container(key="strip_dimmed" if dim else "strip", horizontal=True):
         for (label, value, about), was in zip_longest(numbers, [x for _, x, _ in before]):
             st.metric(label, value, was, "off", delta_arrow="off", help=about)
+
+
+def folded(what: Hashable, line: str) -> None:
+    """Draw one line about the chosen data in place of the container "choice" before the line.
+
+    ``what`` identifies the data. The button "Change" shows the container (style.css hides it) until
+    other data are chosen.
+    """
+    is_open = st.session_state.get(_OPEN) == what
+
+    def turn() -> None:
+        st.session_state[_OPEN] = None if is_open else what
+
+    with st.container(key="choice_open" if is_open else "choice_line", horizontal=True):
+        if not is_open:
+            st.markdown(line, width="content")
+        label = "Done" if is_open else "Change"
+        st.button(label, key="choice_turn", type="tertiary", on_click=turn)
 
 
 def why(draw: Callable[[], None]) -> None:

@@ -69,6 +69,7 @@ _MOST_COLUMNS = 12
 _USE, _NAME, _RANKS = "Use", "System", "Ranks"
 UPLOADED = "_ranks_file"
 _GOOD, _OPENED, _READINGS, _HOW = "_good_sets", "_opened", "_readings", "_reading"
+_UNSURE = "_unsure"  # whether the page should ask the reader to check how the ranks were read
 
 
 def choose() -> tuple[Source | None, Problem | None]:
@@ -79,18 +80,30 @@ def choose() -> tuple[Source | None, Problem | None]:
     # Store the ranks of a link in the session, because carry() may remove them from the address.
     st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))
     help_ = "True ranks of recommenders: the rank of each relevant item among all candidates."
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = page.segments("Ranks of", OFFER, "source", help=help_, hidden=True)
-        if chosen in SOURCES:
-            st.caption(EXAMPLES[SOURCES[chosen]].about)
-    if chosen != PASTE:
-        carry("ranks", "")
-    draws = {UPLOAD: _uploaded, PASTE: _pasted, SERVED: _served}
-    try:
-        source = st.session_state[_GOOD] = draws.get(chosen, partial(_bundled, chosen))()
-        return source, None
-    except ValueError as error:
-        return st.session_state.get(_GOOD), Problem.of(error)
+    st.session_state[_UNSURE] = False
+    with st.container(key="choice"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            chosen = page.segments("Ranks of", OFFER, "source", help=help_, hidden=True)
+            if chosen in SOURCES:
+                st.caption(EXAMPLES[SOURCES[chosen]].about)
+        if chosen != PASTE:
+            carry("ranks", "")
+        draws = {UPLOAD: _uploaded, PASTE: _pasted, SERVED: _served}
+        try:
+            source = st.session_state[_GOOD] = draws.get(chosen, partial(_bundled, chosen))()
+        except ValueError as error:
+            return st.session_state.get(_GOOD), Problem.of(error)
+    if not st.session_state[_UNSURE]:
+        page.folded(source.key, _line(source))
+    return source, None
+
+
+def _line(source: Source) -> str:
+    """Return the name of the ranks and their numbers of systems, instances and candidates."""
+    many = [x.n_instances for x in source.sets]
+    low, high = min(x.n.min() for x in source.sets), max(x.n.max() for x in source.sets)
+    numbers = f"{count(len(many))} systems · {span(min(many), max(many))} instances"
+    return f"**{escaped(source.name)}** · {numbers} · n = {span(low, high)}"
 
 
 def load_text(text: str) -> None:
@@ -280,6 +293,7 @@ def _remedies(error: ValueError, in_use: dict[str, Any]) -> Problem:
 def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Reading | None) -> None:
     """Draw a preview of how ranks were read, open if there are doubts; edits change ``options``."""
     doubts = () if reading is None else reading.summary.doubts
+    st.session_state[_UNSURE] = bool(doubts)
     # Whether the preview is open at first is decided only once, so that the preview does not close
     # while the reader edits it.
     unfolded, key = options.setdefault("unfolded", bool(doubts)), f"understood_{ident}"

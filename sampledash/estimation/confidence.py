@@ -235,7 +235,7 @@ class ChiSquareFit:
 def best_fits(
     metric: Metric, srs: SampledRankSet, shape: Shape | None
 ) -> tuple[ChiSquareFit | None, ...]:
-    """Return each stratum's best fit: maximum likelihood if the draw decided m, else least misfit.
+    """Fit rank distributions by stratum: most likely if drawn items set m, else least chi-square.
 
     A fit is None where nearly all sampled ranks of the stratum are equal, because the chi-square
     approximation fails there. A shape that the sampled ranks contradict raises a ValueError,

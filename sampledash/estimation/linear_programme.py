@@ -167,7 +167,7 @@ class Columns:
 
 
 class Programme:
-    """The linear programme over all mixtures under which each function's mean is in low..high."""
+    """Linear programme over mixtures of ``columns``, each function's mean being in low..high."""
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high

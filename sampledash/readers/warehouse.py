@@ -260,7 +260,7 @@ def candidates(scores: Table, relevant: Table | None = None, seen: Table | None 
 
 
 def _flagged(table: Table, pairs: Table, name: str) -> Table:
-    """Add column ``name``: is a row's pair in ``pairs``? Labels of unlike types compare as text."""
+    """Add column ``name``: are instance and item in ``pairs``? Unlike types compare as text."""
     pairs = pairs.distinct().mutate(flag=True)
     keys = []
     for key in KEYS[1:]:

@@ -38,7 +38,7 @@ def goes_with_rank(systems: Sequence[str], chance: float | None) -> str:
 
 
 def by_reading(values: Mapping[str, Sequence[float]], method: str) -> str:
-    """Return a sentence with each system's estimate for each explanation of m in ``READINGS``."""
+    """Return a sentence: each system's estimate if m was fixed, and if the drawn items set m."""
     named = [(short_name(name), estimates) for name, estimates in values.items()]
     return say.by_reading(named, READINGS, method)
 

@@ -167,6 +167,28 @@ def test_the_first_screen_holds_sentence_picture_and_slider(page, address, parts
             assert box["y"] + box["height"] <= high, part
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["explore", "consistency", "correct", "correct?what=Sampled+ranks",
+     "correct?what=A+printed+table"],
+)  # fmt: skip
+def test_the_slider_of_m_is_at_most_the_eighth_stop_of_the_tab_key(page, address):
+    visit(page, address)
+    page.wait_for_function("document.querySelector('[data-testid=stMain]').tabIndex === -1")
+    focused = page.locator(":focus")
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        if focused.get_attribute("role") == "slider":
+            break
+    expect(focused).to_have_attribute("aria-label", "m, negatives")
+    page.keyboard.press("?")
+    expect(page.locator(".sampledash-cell [popover]:popover-open")).to_contain_text("From 1 to ")
+    if address == "explore":  # the menu is one stop: arrow keys lead from link to link
+        page.locator("[data-testid=stTopNavLink][tabindex='0']").focus()
+        page.keyboard.press("ArrowRight")
+        expect(focused).to_contain_text("Consistency")
+
+
 def test_the_tile_map_follows_m(page):
     visit(page, "consistency")
     sets, metrics = sd.example("movielens-xyz"), ["Recall@10", "NDCG", "AP"]

@@ -6,6 +6,7 @@ import re
 import time
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -111,10 +112,19 @@ def test_a_click_on_a_tile_chooses_its_metric_and_pair(page):
 
 def test_from_own_files_to_a_verdict_a_sentence_and_a_report(page, tmp_path):
     visit(page, "consistency")
+    # One line stands for the choice of ranks until the reader wants other ranks.
+    line, choice = page.locator(".st-key-choice_line"), page.locator(".st-key-choice")
+    n = np.concatenate([x.n for x in sd.example("movielens-xyz")])
+    whole = f"MovieLens 1M: X, Y, Z · 3 systems · 6,040 instances · n = {n.min():,} to {n.max():,}"
+    expect(line).to_contain_text(whole)
+    expect(choice).to_be_hidden()
+    page.get_by_role("button", name="Change").click()
     page.get_by_text("Upload a file", exact=True).click()
     rows = "<b>A</b>,3,900\n<b>A</b>,40,900\n=B,5,900\n=B,7,900\n"
     upload(page, tmp_path / "mine.csv", "system,rank,n\n" + rows)
     says(page, "<b>A</b>")
+    expect(line).to_contain_text("mine.csv · 2 systems · 2 instances · n = 900")
+    expect(choice).to_be_hidden()
     for _ in range(2):
         page.get_by_role("button", name="For your paper").click()
         dialog = page.get_by_role("dialog")
@@ -269,6 +279,7 @@ def test_after_a_restart_upload_and_pin_are_told_to_be_gone(window, tmp_path):
     try:
         tab.start = address
         visit(tab, "consistency?m=100")
+        tab.get_by_role("button", name="Change").click()
         tab.get_by_text("Upload a file", exact=True).click()
         ranks = "system,user,rank,n\nA,u,11,200\nA,v,11,200\nB,u,4,200\nB,v,150,200\n"
         upload(tab, tmp_path / "ranks.csv", ranks)

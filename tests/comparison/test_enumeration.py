@@ -1,4 +1,4 @@
-"""``expected_mean`` and ``std_of_mean`` against all samples, also with ties and several items."""
+"""Check ``expected_mean`` and ``std_of_mean`` by enumerating all samples, also with ties."""
 
 from collections.abc import Iterator
 from fractions import Fraction

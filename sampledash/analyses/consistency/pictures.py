@@ -21,7 +21,7 @@ from sampledash.analyses.consistency.words import MOST_FLIPS, tile
 from sampledash.comparison.order import TIED
 from sampledash.grids import MOST_POINTS, m_grid
 from sampledash.report.escape import plain
-from sampledash.report.numbers import count, in_runs, percent
+from sampledash.report.numbers import count, in_runs, points
 from sampledash.types import Flags, Floats, Ints
 
 WIDE = 4  # largest number of metrics for which tiles have room for words, even on a phone
@@ -33,7 +33,7 @@ _QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in ra
 
 DIFFERENCE = "Difference"
 VIEWS = (DIFFERENCE, "Values", "Order")  # ways to draw a metric over m
-CURVE = 380  # height in pixels of a picture whose x axis is m
+CURVE = 340  # height in pixels of a picture whose x axis is m
 _M_AXIS = "m, negatives (log scale)"
 # State of a pair of systems -> name of its colour.
 _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
@@ -344,8 +344,8 @@ def tiles(
 def _hover(row: Mapping[str, Any], m_max: int) -> str:
     lines = [
         f"{row['metric']}: {plain(row['better'])} is better than {plain(row['worse'])} "
-        f"by {percent(row['exact'])}",
-        f"sampled difference {100 * row['sampled']:.2f} %",
+        f"by {points(row['exact'])}",
+        f"sampled difference {points(row['sampled'])}",
         tile(row["state"], row["right_from"], m_max).replace("<br>", ", "),
     ]
     if not np.isnan(row["probability"]):

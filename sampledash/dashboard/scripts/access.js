@@ -1,11 +1,13 @@
 import "./address.js";
-// Adds headings for screen readers, lets the Tab key reach parts that scroll, and reruns the page
-// when the reader changes the theme; see page.outline in page.py.
+import { stops } from "./keys.js";
+// Adds headings for screen readers, sets what the Tab key reaches, and reruns the page when the
+// reader changes the theme; see page.outline in page.py.
 const scheme = () => getComputedStyle(document.querySelector(".stApp")).colorScheme;
 let due = null;
 const PLACES = ".katex-display, [data-testid=stMarkdownContainer]:has(> table)";
 const reach = () => {
   due = null;
+  stops();
   for (const place of document.querySelectorAll(PLACES)) {
     const more = place.scrollWidth > place.clientWidth || place.scrollHeight > place.clientHeight;
     if (more) place.tabIndex = 0;

@@ -47,10 +47,12 @@ class Slider {
     this.more = made("button", { type: "button", textContent: "?" });
     this.help = made("div", { popover: "auto", id: `sampledash-help-${helps += 1}` });
     this.more.setAttribute("popovertarget", this.help.id);
+    this.more.tabIndex = -1;  // the key "?" on the slider opens the help too
     this.late = made("small");
     this.shown = made("output");
     this.rail = made("div", { className: "sampledash-rail", tabIndex: 0 });
     this.rail.setAttribute("role", "slider");
+    this.rail.setAttribute("aria-describedby", this.help.id);
     this.thumb = made("div");
     this.rail.append(this.thumb);
     const line = made("div");
@@ -170,6 +172,7 @@ class Slider {
       field.select();
       return;
     }
+    if (key === "?") this.help.togglePopover();
     if (!/^(Arrow|Page|Home$|End$)/.test(key)) return;
     event.preventDefault();
     if (key === "Home" || key === "End") return this.move(key === "Home" ? low : high);
@@ -229,8 +232,6 @@ export default function ({ data, parentElement }) {
     // A cell that is moved would lose the pointer that drags its slider.
     if (bar.children[i] !== cell) bar.insertBefore(cell, bar.children[i] ?? null);
     cell.slider.show(shown);
-    // The rail takes the focus, and leads to the field when the reader types a digit.
-    fieldOf(shown.name)?.setAttribute("tabindex", "-1");
   });
   live()?.near?.();  // a new slider needs its frames
 }

@@ -1,0 +1,33 @@
+// Few stops of the Tab key before the sliders: the menu is one stop, with arrow keys inside, and the
+// help of a control opens by "?" while the control has the focus.
+const LINKS = "[data-testid=stTopNavLink]";
+const PASSED = [
+  "[data-testid=stMain]",  // scrolls while any control inside has the focus
+  "[aria-label='Navigate to home page']",  // leads to the first page of the menu
+  "[aria-label='Link to heading']",
+  "[class*=st-key-above] [aria-label^='Help for']",
+  "[class*=st-key-fields_] input",  // a digit pressed on the slider leads to the field
+].join();
+const links = () => [...document.querySelectorAll(LINKS)];
+export const stops = () => {
+  const all = links();
+  const now = all.find((link) => link.pathname === location.pathname) ?? all[0];
+  for (const link of all) link.tabIndex = link === now ? 0 : -1;
+  for (const passed of document.querySelectorAll(PASSED)) passed.tabIndex = -1;
+};
+const pressed = (event) => {
+  const { target, key } = event, step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  if (step && target.matches?.(LINKS)) {
+    const all = links();
+    all.at((all.indexOf(target) + step) % all.length).focus();
+    event.stopImmediatePropagation();
+  }
+  const typing = target.matches?.("input:not([type=radio], [type=checkbox]), textarea");
+  if (key === "?" && !typing)
+    target.closest?.("[data-testid=stElementContainer]")
+      ?.querySelector("[aria-label^='Help for']")?.focus();
+};
+if (!window.sampledashKeys) {
+  window.sampledashKeys = true;
+  window.addEventListener("keydown", pressed, true);
+}
