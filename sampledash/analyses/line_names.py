@@ -18,7 +18,7 @@ def name_at(
     """Return the name of a line, ``text``, as an annotation ``shift`` pixels beside (x, y)."""
     away = {"right": ("left", shift), "left": ("right", -shift), "center": ("center", 0)}
     anchor, by = away[side]
-    style = {"font": {"color": color, "size": 14}, "yanchor": "middle"}
+    style = {"font": theme.halo(color), "yanchor": "middle"}
     return theme.note(float(np.log10(x)) if log else x, y, text, xanchor=anchor, xshift=by, **style)
 
 
@@ -83,8 +83,7 @@ def names_at(
         x_at, y_at = (float(part[spot]) for part in points[line])
         anchors = {"xanchor": "left" if right else "right", "yanchor": "bottom" if above else "top"}
         shifts = {"xshift": _GAP if right else -_GAP, "yshift": _GAP / 2 if above else -_GAP / 2}
-        font = {"color": color, "size": 14}
-        notes.append(theme.note(x_at, y_at, name, font=font, **anchors, **shifts))
+        notes.append(theme.note(x_at, y_at, name, font=theme.halo(color), **anchors, **shifts))
     return notes
 
 

@@ -449,6 +449,11 @@ def box(x0: float, x1: float, y0: float, y1: float, **more: Any) -> dict[str, An
     return {"type": "rect", "layer": "below", "line": {"width": 0}, **corners, **more}
 
 
+def halo(color: str) -> dict[str, Any]:
+    """Return the font of a name among lines. Style sheets draw a halo where they find a shadow."""
+    return {"color": color, "size": 14, "shadow": "0 0 0 transparent"}
+
+
 def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
     """Return a text at the point (x, y), as an annotation for :func:`figure`."""
     return {"x": x, "y": y, "text": text, "showarrow": False, **more}

@@ -33,7 +33,7 @@ MORE: dict[str, Any] = {"tab": TABS[0], "turn": False, "why": False, "draws": 30
 def show() -> None:
     """Draw the page."""
     state.stamp()
-    with st.container(horizontal=True, vertical_alignment="bottom", key="above"):
+    with st.container(horizontal=True, vertical_alignment="center", key="above"):
         page.metric_chips()
         about = "All ranks on a logarithmic axis, or the first ones on an even axis."
         page.segments("Ranks", VIEWS, "view", help=about)
@@ -61,7 +61,7 @@ def _answer() -> None:
         with beside:
             problem.show()
     with row:
-        pin = page.pinned(q)
+        pin = page.pinned(q, _check, {**DEFAULTS, "focus": None})
         focus = next(iter(_chips()), None)  # default of the metric that the sentence is about
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
     before = pin and results.compute(pin.question)
@@ -183,7 +183,7 @@ def _check() -> Question:
 
 
 def _question(settings: state.Settings, rank: int) -> Question:
-    chip, metrics = st.session_state.get("focus"), settings.metrics
+    chip, metrics = state.value("focus", {"focus": None}), settings.metrics
     focus = metrics[settings.chips.index(chip)] if chip in settings.chips else metrics[0]
     top = VIEWS[state.value("view", DEFAULTS)]
     return Question(metrics, settings.sampling(), rank, top, focus)

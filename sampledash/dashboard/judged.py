@@ -42,7 +42,7 @@ def answered(source: Source, key: str) -> tuple[Result | None, Problem | None]:
     """Return the verdict on ranks with the current settings, and a problem; see ``page.answer``."""
     return page.answer(
         key,
-        partial(_check, source),
+        partial(check, source),
         compute,
         lambda question: words.say.looking(question.protocol.correction),
         partial(_explain, source),
@@ -63,7 +63,7 @@ def locked_n(source: Source) -> tuple[int, str]:
 def chosen_metrics() -> tuple[Metric, ...]:
     """Return the metrics that the reader chose, at the shared cutoff and the additional cutoffs."""
     settings = state.current()
-    cutoffs = sorted({settings.k, *(st.session_state.get("also_k") or [])})
+    cutoffs = sorted({settings.k, *state.value("also_k", DEFAULTS)})
     metrics = [
         choices.chip_metric(chip, k, settings.n)
         for chip in choices.CHIPS
@@ -73,7 +73,7 @@ def chosen_metrics() -> tuple[Metric, ...]:
     return tuple(dict.fromkeys(metrics))
 
 
-def _check(source: Source) -> Question:
+def check(source: Source) -> Question:
     """Return the settings as a question; raise a ValueError if a setting is invalid."""
     settings, metrics = state.current(), chosen_metrics()
     if not metrics:

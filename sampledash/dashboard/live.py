@@ -183,7 +183,7 @@ def _moving(fig: go.Figure, lines: bool, shared: dict[tuple[float, ...], int]) -
     """
     written = fig.as_written()
     data, layout = written["data"], written["layout"]
-    places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text", "bgcolor")
+    places = ("x", "y", "xanchor", "yanchor", "xshift", "yshift", "text")
 
     def axis(trace: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         drawn: Mapping[str, Any] = layout.get(f"{name}axis{trace.get(f'{name}axis', name)[1:]}", {})

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlencode
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -170,30 +171,43 @@ class Pinned(NamedTuple):
         st.caption(f"Dotted, and below the numbers: as pinned, {self.setting}.")
 
 
-def pinned(now: Any, name: str = "") -> Pinned | None:
-    """Draw the button that pins or unpins the current question ``now``; return what is pinned.
+def pinned(
+    now: Q,
+    check: Callable[[], Q],
+    page_defaults: Mapping[str, Any],
+    name: Callable[[Q], str] = lambda _: "",
+) -> Pinned | None:
+    """Draw the button that pins or unpins the settings; return the pinned settings, if any.
 
-    Return None if nothing is pinned, or if the pinned question is ``now``. The note on the pinned
-    settings begins with ``name``.
+    The address holds the pinned settings; ``check`` makes their question. Return None if the
+    pinned question is ``now``. The note on the pinned settings begins with their ``name``.
     """
     place = f"_pinned_{type(now).__module__}"
-    if state.went_back() and state.PIN not in st.query_params:
-        st.session_state.pop(place, None)
-    pin: Pinned | None = st.session_state.get(place)
-    state.put_in_address(state.PIN, "1" if pin is not None else "")
+    if place not in st.session_state or state.went_back():
+        st.session_state[place] = st.query_params.get(state.PIN, "")
+    text: str = st.session_state[place]
+    state.put_in_address(state.PIN, text)
 
     def turn() -> None:
-        parts = [name] * bool(name) + [f"{key} = {x}" for key, x in state.setting().items()]
-        st.session_state[place] = Pinned(now, ", ".join(parts)) if pin is None else None
+        st.session_state[place] = "" if text else urlencode(state.changed(page_defaults)) or "-"
 
     st.button(
-        "Pin" if pin is None else "Unpin",
-        icon=":material/keep:" if pin is None else ":material/keep_off:",
+        "Unpin" if text else "Pin",
+        icon=":material/keep_off:" if text else ":material/keep:",
         key="pin",
         on_click=turn,
         help="Keeps what is shown, to compare it with other settings.",
     )
-    return pin if pin is not None and pin.question != now else None
+    if not text:
+        return None
+    try:
+        with state.pinned(text, page_defaults):
+            question, numbers = check(), state.setting()
+    except ValueError as error:
+        st.caption(escaped(f"The pinned settings cannot be shown. {state.spelled(error)}"))
+        return None
+    parts = [x for x in [name(question)] if x] + [f"{key} = {x}" for key, x in numbers.items()]
+    return None if question == now else Pinned(question, ", ".join(parts))
 
 
 @contextmanager

@@ -8,10 +8,12 @@ therefore also holds ``v``, the version of the defaults with which the link was 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, cast
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -46,10 +48,11 @@ _NUMBERS: dict[str, type] = {
     **dict.fromkeys(("gamma", "odds", "least_rating"), float),
     **dict.fromkeys(("draws", "draws_seed", "lab_seed"), int),
 }
+# Settings that :func:`value` returns in place of the session's settings, while they are compared.
+_PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
-PIN = "pin"  # the address has this key while the session holds a pinned question
+PIN = "pin"  # key of the pinned settings in the address; their text is a query of its own
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
-UNPINNED = f"What was pinned here is gone. {ENDED} Pin it again."
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ class Settings:
 
 def value(key: str, defaults: Mapping[str, Any] = DEFAULTS) -> Any:
     """Return the current value of the setting ``key``, or its default if the session has none."""
-    present = st.session_state.get(key)
+    pinned = _PINNED.get()
+    present = (st.session_state if pinned is None else pinned).get(key)
     return defaults[key] if present is None else present
 
 
@@ -120,12 +124,38 @@ def permalink(page_defaults: Mapping[str, Any] | None = None) -> str:
 
     The query includes values in the address that no widget has read yet.
     """
-    pairs: list[tuple[str, str]] = [("v", VERSION)]
-    for key, default in {**DEFAULTS, **(page_defaults or {})}.items():
+    pin = [(PIN, st.query_params[PIN])] if PIN in st.query_params else []
+    return "?" + urlencode([("v", VERSION), *changed(page_defaults or {}), *pin])
+
+
+def changed(page_defaults: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return key and text of each setting that is not its default; lists give several pairs."""
+    pairs: list[tuple[str, str]] = []
+    for key, default in {**DEFAULTS, **page_defaults}.items():
         now = st.session_state.get(key, st.query_params.get_all(key) or default)
         if now is not None and now != default:
             pairs += [(key, str(x)) for x in (now if isinstance(now, list) else [now])]
-    return "?" + urlencode(pairs)
+    return pairs
+
+
+@contextmanager
+def pinned(text: str, page_defaults: Mapping[str, Any]) -> Iterator[None]:
+    """Let :func:`value` return the settings of ``text``, as written by :func:`changed`.
+
+    Raises a ValueError if a number in ``text`` cannot be read.
+    """
+    values: dict[str, Any] = {}
+    for key, raw in parse_qs(text).items():
+        default = {**DEFAULTS, **page_defaults}.get(key)
+        if isinstance(default, list):
+            values[key] = [int(x) if x.isdecimal() else x for x in raw]
+        else:
+            values[key] = raw[-1] if default is None else type(default)(raw[-1])
+    before = _PINNED.set(values)
+    try:
+        yield
+    finally:
+        _PINNED.reset(before)
 
 
 def setting() -> dict[str, str]:
@@ -241,8 +271,6 @@ def link_complaints(
                 instead = "it is left out" if several else f"it is {default} instead"
                 sentence = f"The link gives {key} = {raw[:30]}, which is not offered: {instead}."
             sentences.append(f"{sentence} There are {', '.join(names)}.")
-    if PIN in params:
-        sentences.append(UNPINNED)
     version = (*params.get("v", ()), VERSION)[0]
     if version != VERSION:
         sentences.append(

@@ -178,18 +178,36 @@ def test_pictures_hold_only_what_plotly_knows(address, least):
         assert plotly.io.from_json(json.dumps(spec)).data
 
 
-def test_a_pin_that_its_session_took_along_is_told():
-    at = Page("explore", m="50")
-    assert not at.warning
-    at.press("pin")
-    assert "pin" in at.query_params
-    again = Page("explore", m="50", pin="1")  # as if the browser reconnects to a restarted server
-    assert [told.value for told in again.warning] == [state.UNPINNED]
-    assert "pin" not in again.query_params
-    assert not again.press("pin").put("m", 60).warning
-    at.press("pin")
-    assert "pin" not in at.query_params
-    assert "pin" not in at.link
+@pytest.mark.parametrize(
+    ("name", "given", "change", "number"),
+    [
+        ("explore", {"m": "50", "rank": "7", "metrics": ["NDCG", "AP"], "focus": "AP"},
+         ("m", 60), "AP, sampled"),
+        ("consistency", {"m": "1500", "also_k": ["20"], "correction": "BV", "gamma": "0.01"},
+         ("k", 5), "All right from m"),
+        ("correct", {"m": "40", "metric": "NDCG", "take": "CLS"}, ("n", 5_000), "Average bias"),
+    ],
+)  # fmt: skip
+def test_a_link_holds_the_pinned_settings(name, given, change, number):
+    at = Page(name, **given)
+    before = at.numbers[number]
+    at.press("pin").put(*change)
+    again = Page(name, **at.link)
+    for page in (at, again):
+        assert page.numbers[number] != before
+        assert {x.label: x.delta for x in page.metric}[number] == before
+    assert [x.value for x in again.metric] == [x.value for x in at.metric]
+    assert "as pinned, " in again.captions
+    again.press("pin")
+    assert not any(x.delta for x in again.metric)
+    assert "pin" not in again.link
+
+
+def test_a_pin_that_cannot_be_read_is_told_and_the_page_stays():
+    at = Page("explore", pin="m=many")
+    assert "The pinned settings cannot be shown." in at.captions
+    assert at.headline.startswith("With 100 of 9,999 negatives")
+    assert "m must be at least 1, got 0" in Page("explore", pin="m=0").captions
 
 
 def test_a_complaint_about_a_link_goes_with_the_first_change_and_a_text_is_written_once(

@@ -58,7 +58,7 @@ def expected_curve(
         heights, fills = map(list, zip(*marks.values(), strict=True))
         marker = {"color": fills, "size": 10, "line": {"color": c.paper, "width": 1.5}}
         data.append(theme.dots([at, at], heights, marker, hoverinfo="skip"))
-        options: dict[str, Any] = {"log": log, "narrow": narrow, "back": theme.faded(c.page, 0.75)}
+        options: dict[str, Any] = {"log": log, "narrow": narrow}
         names = _values_at(at, marks, int(ranks[-1]), top, **options)
         shapes = [theme.upright(at, c.muted)]
     else:
@@ -102,7 +102,6 @@ def _values_at(
     *,
     log: bool,
     narrow: bool,
-    back: str,
 ) -> list[dict[str, Any]]:
     """Return labels with name and value beside the points of two curves at the rank ``at``.
 
@@ -128,7 +127,7 @@ def _values_at(
         text = f"{name}{'<br>' if narrow else ' '}<b>{percent(y / 100)}</b>"
         side = "right" if right[name] else "left"
         label = name_at(at, top * lifts[name], text, color, log=log, side=side, shift=9)
-        labels.append(label | {"yanchor": "bottom", "align": "left", "bgcolor": back})
+        labels.append(label | {"yanchor": "bottom", "align": "left"})
     return labels
 
 

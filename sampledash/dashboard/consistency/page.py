@@ -43,7 +43,7 @@ def show() -> None:
     with st.container(key="above"):
         source, problem = ranks.choose()
         ends = None if source is None else source.largest_cutoff
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(horizontal=True, vertical_alignment="center"):
             page.metric_chips()
             if ends is None:
                 _settings(source)
@@ -96,7 +96,8 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         st.caption(f"Dimmed below, the last that could be shown: {name}.")
     with row:
         x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for", hidden=True)
-        pin = page.pinned(result.question, str(result.question.protocol.correction))
+        q, check = result.question, partial(judged.check, result.question.source)
+        pin = page.pinned(q, check, judged.DEFAULTS, lambda pin: str(pin.protocol.correction))
     with top:
         judged.say(result, x, dim=dim)
     tile_map, curve = st.container(key="picture").columns([5, 7])

@@ -58,7 +58,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """
     with row:
         page.segments("By", result.TAKEN, "take", default=DEFAULTS["take"], help=HELP["take"])
-    with st.container(horizontal=True, vertical_alignment="bottom", key="above"):
+    with st.container(horizontal=True, vertical_alignment="center", key="above"):
         sliders.metric()
         prior = _settings()
     given = None
@@ -96,7 +96,8 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
         with beside:
             problem.show()
     with row:
-        pin = page.pinned(q, f"{q.metric} by {q.taken}")
+        make = partial(_question, given)
+        pin = page.pinned(q, make, DEFAULTS, lambda pin: f"{pin.metric} by {pin.taken}")
         weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
         page.copy_link({**defaults, **LINK, **weights})
     before = pin and pin.question

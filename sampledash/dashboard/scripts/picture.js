@@ -56,7 +56,7 @@ const rest = ({ data, layout, frames }, { traces }) => JSON.stringify([
   { ...layout, shapes: (layout.shapes ?? []).map(({ x0, x1, fillcolor, line, ...kept }) =>
       [x0 === x1 || [x0, x1], !fillcolor, { ...line, color: !line?.color }, kept]),
     annotations: (layout.annotations ?? []).map(
-      ({ x, y, xanchor, yanchor, xshift, yshift, text, bgcolor, ...kept }) => kept) },
+      ({ x, y, xanchor, yanchor, xshift, yshift, text, ...kept }) => kept) },
   frames,
 ]);
 const ranged = ({ layout }) =>
@@ -181,7 +181,6 @@ class Picture {
       group.setAttribute("transform", `translate(${dx},${dy})`);
       back.setAttribute("x", box.x - EDGE / 2);
       back.setAttribute("width", box.width + EDGE);
-      Object.assign(back.style, { fill: now.bgcolor || "transparent", fillOpacity: 1 });
     });
     return all;
   }
@@ -199,12 +198,15 @@ class Picture {
     const drawn = await Plotly.toImage(graph, { format: "svg", width, height });
     const escaped = (text) => new Option(text).innerHTML, high = height + CAPTION;
     const { color, fontFamily } = getComputedStyle(graph);
+    const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
     const font = escaped(fontFamily).replaceAll('"', "'");
     const below = `<text x="12" y="${height + 12}" fill="${color}" font-size="12" `
       + `font-family="${font}">${escaped(caption)}</text></svg>`;
+    const halo = `text[style*=text-shadow] { paint-order: stroke; stroke: ${paper}; `
+      + "stroke-width: 4px; stroke-linejoin: round; }";
     const size = `width="${width}" height="${high}" viewBox="0 0 ${width} ${high}"`;
     const begin = (tag) => tag.replace(/ (width|height|viewBox)="[^"]*"/g, "")
-      .replace(">", ` ${size}><title>${escaped(alt)}</title>`);
+      .replace(">", ` ${size}><title>${escaped(alt)}</title><style>${halo}</style>`);
     const svg = decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1))
       .replace(/<svg[^>]*>/, begin)
       .replace(/<\/svg>\s*$/, below);
