@@ -27,7 +27,7 @@ from sampledash.types import Progress
 
 _BARE, _PIPE = r"(?<!\\)\|", r"\\|"  # a | that is not escaped yet, and an escaped |
 # Cells that hold numbers, among them ranges, percentages and dashes for missing values.
-_NUMERIC = r"[\\*<>≥≤≈~]*\s*[-−–+±]?[\d–\\].*"
+_NUMERIC = r"[\\*<>≥≤≈~]*\s*[-−–+±]?[\d–\\].{0,30}"
 Q = TypeVar("Q")
 R = TypeVar("R")
 T = TypeVar("T")

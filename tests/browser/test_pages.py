@@ -219,6 +219,9 @@ def test_presenting_embedded_is_one_picture_without_menu(page):
         size = "e => parseFloat(getComputedStyle(e).fontSize)"
         assert headline(page).evaluate(size) > least
         assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+        box, size = page.locator(".js-plotly-plot").bounding_box(), page.viewport_size
+        filled = size["height"] - box["y"] - box["height"]
+        assert size["width"] < 600 or 40 < filled < 160  # what is left holds the choices
         page.keyboard.press("PageDown")
         says(page, "6. ")
         guess = page.get_by_label("Your guess")

@@ -93,14 +93,14 @@ def curves(
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
     last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
+    lines = [theme.system_line(place, dark) for place in range(len(systems))]
     data = [
-        theme.curve(m_values, y[:, place], theme.system_line(place, dark), system)
-        for place, system in enumerate(systems)
+        theme.curve(m_values, y[:, place], line, systems[place]) for place, line in enumerate(lines)
     ]
     data += [
-        theme.curve([1, last], [value, value], dashed, f"{system} on all items")
-        for system, value in zip(systems, truth, strict=True)
-        if not np.isnan(value)
+        theme.curve([1, last], [x, x], dashed | {"color": line["color"]}, f"{system} on all items")
+        for system, x, line in zip(systems, truth, lines, strict=True)
+        if not np.isnan(x)
     ]
     up = theme.percent_axis(max(float(y.max()), float(np.nanmax(truth))))
     name = f"curve-{metric}-{last}"

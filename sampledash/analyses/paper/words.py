@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from sampledash.report.numbers import count
 from sampledash.report.templates import Sentences, texts
 
 _HERE = Path(__file__).parent
@@ -64,4 +65,5 @@ def cell(row: Any, decimals: int) -> str:
 
 def ours(value: float, what: str) -> str:
     """Return our ``value`` and its meaning as text; a rounding error, below 1e-9, is shown as 0."""
-    return f"{0 if abs(value) < 1e-9 else value:.4g}: {what}"
+    number = count(round(value)) if value >= 1_000 else f"{0 if abs(value) < 1e-9 else value:.4g}"
+    return f"{number}: {what}"

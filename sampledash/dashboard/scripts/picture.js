@@ -81,6 +81,12 @@ const inTurn = async (draw) => {
     await new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)));
   }
 };
+// Returns the height of a picture: on a projector, what the window leaves above the choices.
+const BELOW = 120;  // pixels
+const high = (graph, least) => {
+  if (innerWidth <= 640 || !graph.closest(".st-key-projected")) return least;
+  return Math.max(least, Math.round(innerHeight - graph.getBoundingClientRect().top - BELOW));
+};
 class Picture {
   constructor(graph) {
     this.graph = graph;
@@ -188,6 +194,9 @@ class Picture {
     const wide = this.graph.clientWidth;
     if (!this.drawn || !wide || wide === this.graph._fullLayout.width) return;
     await this.settle();
+    const height = high(this.graph, this.least);
+    this.graph.style.height = `${height}px`;
+    await (await plotly).relayout(this.graph, { height });
     (await plotly).Plots.resize(this.graph);
   }
   // Downloads the picture, with the settings below it as a caption.
@@ -304,6 +313,8 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   // Screen readers skip the content of an "img", but a slider has to be announced.
   graph.setAttribute("role", figure.layout.sliders ? "group" : "img");
   graph.setAttribute("aria-label", alt);
+  picture.least = figure.layout.height;
+  figure.layout.height = high(graph, picture.least);
   graph.style.height = `${figure.layout.height}px`;
   graph.style.opacity = dim ? 0.3 : 1;
   graph.classList.toggle("hears", hears);
