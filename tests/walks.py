@@ -1,6 +1,5 @@
-"""Print which functions call which, from a page down to the core: ``python -m tests.walks``.
-Three chains are printed, with the number of their modules: for an upload, for a verdict, and for a
-picture after a change of m. The shorter a chain, the easier the code is to follow."""
+"""Print which functions call which, from a page down to the core (``python -m tests.walks``), for
+an upload, a verdict, and a picture after a change of m. Short chains are easy to follow."""
 
 from __future__ import annotations
 

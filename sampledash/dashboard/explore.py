@@ -61,7 +61,7 @@ def _answer() -> None:
         with beside:
             problem.show()
     with row:
-        pin = page.pinned(q, _check, {**DEFAULTS, "focus": None})
+        pin = page.pinned(q, _check, results.compute, {**DEFAULTS, "focus": None})
         focus = next(iter(_chips()), None)  # default of the metric that the sentence is about
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
     before = pin and results.compute(pin.question)

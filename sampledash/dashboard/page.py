@@ -174,13 +174,15 @@ class Pinned(NamedTuple):
 def pinned(
     now: Q,
     check: Callable[[], Q],
+    compute: Callable[[Q], Any],
     page_defaults: Mapping[str, Any],
     name: Callable[[Q], str] = lambda _: "",
 ) -> Pinned | None:
     """Draw the button that pins or unpins the settings; return the pinned settings, if any.
 
-    The address holds the pinned settings; ``check`` makes their question. Return None if the
-    pinned question is ``now``. The note on the pinned settings begins with their ``name``.
+    The address holds the pinned settings; ``check`` makes their question, and ``compute`` answers
+    the question. Return None if the pinned question is ``now``, or if one of the two fails. The
+    note on the pinned settings begins with their ``name``.
     """
     place = f"_pinned_{type(now).__module__}"
     if place not in st.session_state or state.went_back():
@@ -203,8 +205,10 @@ def pinned(
     try:
         with state.pinned(text, page_defaults):
             question, numbers = check(), state.setting()
-    except ValueError as error:
-        st.caption(escaped(f"The pinned settings cannot be shown. {state.spelled(error)}"))
+        compute(question)
+    except (KeyError, TypeError, ValueError) as error:  # a link may name settings that do not exist
+        why = state.spelled(error) if isinstance(error, ValueError) else "The link is not ours."
+        st.caption(escaped(f"The pinned settings cannot be shown. {why}"))
         return None
     parts = [x for x in [name(question)] if x] + [f"{key} = {x}" for key, x in numbers.items()]
     return None if question == now else Pinned(question, ", ".join(parts))

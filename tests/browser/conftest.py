@@ -8,7 +8,6 @@ import pytest
 from tests.benchmarks.servers import LAUNCH, chromium_path, served
 
 REQUIRED = os.environ.get("SAMPLEDASH_BROWSER") == "required"
-SIZE = {"width": 1280, "height": 900}
 
 
 @pytest.fixture(scope="session")
@@ -20,16 +19,13 @@ def server():
 
 @pytest.fixture(scope="session")
 def window(tmp_path_factory):
-    """Start Chromium with a cache on disk, so that it compiles the scripts of the pages once.
-    All tabs share the window. Without Chromium tests are skipped; .ci/run requires Chromium."""
+    """Start Chromium, with a cache on disk, so that Chromium compiles each script once."""
     if chromium_path() is None:
-        if REQUIRED:
-            pytest.fail("chromium is not installed: apt-get install chromium")
-        pytest.skip("chromium is not installed")
+        (pytest.fail if REQUIRED else pytest.skip)("missing: apt-get install chromium")
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=30_000)  # a rerun takes long on a busy machine
-    look = {"reduced_motion": "reduce", "viewport": SIZE}
+    look = {"reduced_motion": "reduce", "viewport": {"width": 1280, "height": 900}}
     with sync_playwright() as playwright:
         start = playwright.chromium.launch_persistent_context
         with closing(start(tmp_path_factory.mktemp("window"), **LAUNCH, **look)) as context:

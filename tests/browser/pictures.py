@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from tests.benchmarks.servers import chromium
+from tests.browser.reader import visit
 
 ASSETS = Path(__file__).parents[2] / "assets"
 PICTURES = {"explore": ("explore", 740), "consistency": ("consistency", 960)}
@@ -15,12 +16,9 @@ def main(address: str) -> None:
     with chromium() as browser:
         for name, (path, height) in PICTURES.items():
             page = browser.new_page(viewport={"width": 1280, "height": height})
-            page.goto(f"{address}/{path}")
-            page.get_by_role("heading", level=3).wait_for()
-            page.get_by_test_id("stMetric").last.wait_for()
+            page.start = address
+            visit(page, path)
             page.locator(".js-plotly-plot .main-svg").first.wait_for()
-            page.get_by_test_id("stStatusWidget").wait_for(state="detached")
-            page.wait_for_load_state("networkidle")
             page.screenshot(path=ASSETS / f"readme-{name}.png")
 
 

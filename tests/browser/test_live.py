@@ -108,6 +108,9 @@ def test_an_exact_number_reaches_every_panel_and_the_picture_that_is_taken_away(
     visit(page, "explore")
     picture = page.locator(".st-key-explore_curves")
     picture.locator(".main-svg").first.wait_for()
+    for scheme, ink in (("light", "rgb(28, 37, 48)"), ("dark", "rgb(240, 244, 248)")):
+        page.emulate_media(color_scheme=scheme)  # the picture follows the look of the page
+        expect(picture.locator(".xtitle").first).to_have_css("fill", ink)
     page.get_by_label("m, negatives, exact value").fill("37")
     page.keyboard.press("Enter")
     sampling = sd.Sampling(10_000, 37, "without-replacement")

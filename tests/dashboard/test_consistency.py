@@ -222,13 +222,7 @@ def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
     assert at.headline.endswith(f"right from m = {right.max():,}.")
 
 
-def test_a_pinned_setting_stays_and_a_marked_pair_travels():
-    at = page(metrics=["Recall@k"], curve="Values").press("pin").put("m", 1_000)
-    pinned = {x.label: x.delta for x in at.metric}
-    assert pinned["Pairs in true order"] == "0 of 3"
-    assert at.numbers["Pairs in true order"] == "3 of 3"
-    assert "as pinned, uncorrected, m = 100, k = 10." in at.captions
-    assert not any(x.delta for x in at.press("pin").metric)
+def test_a_marked_pair_travels():
     at = page(metrics=["Recall@k"])
     assert "pair" not in at.link
     box = next(b for b in at.selectbox if b.label == "Marked pair")

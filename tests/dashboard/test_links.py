@@ -14,6 +14,10 @@ EVERY = addresses()
 TOY = "source=Three toy recommenders"
 #: Lines of ``address | texts that the page shows``; ALL stands for numbers of 400 digits.
 TOLD = r"""
+explore?pin=m%3Dmany | With 100 of 9,999 … The pinned settings cannot be shown.
+explore?pin=n%3D1%26m%3D0 | With 100 of 9,999 … cannot be shown. n must be at least 2
+consistency?pin=correction%3Dx | With 100 negatives … The pinned settings cannot be shown.
+correct?pin=prior%3Dx | With 100 negatives … The pinned settings cannot be shown.
 explore?metrics=AP&metrics=Gini&n=lots&k=ten&scheme=at random&v=9
     | Gini … n = lots … k = ten … at random … v = 9 … AP =
 explore?ALL | n = DIGITS, … m = DIGITS, … k = DIGITS, … rank = DIGITS, … not a whole number of usual
@@ -200,13 +204,6 @@ def test_a_link_holds_the_pinned_settings(name, given, change, number):
     assert "as pinned, " in again.captions
     assert not any(x.delta for x in again.press("pin").metric)
     assert "pin" not in again.link
-
-
-def test_a_pin_that_cannot_be_read_is_told_and_the_page_stays():
-    at = Page("explore", pin="m=many")
-    assert "The pinned settings cannot be shown." in at.captions
-    assert at.headline.startswith("With 100 of 9,999 negatives")
-    assert "m must be at least 1, got 0" in Page("explore", pin="m=0").captions
 
 
 def test_a_complaint_about_a_link_goes_with_the_first_change_and_a_text_is_written_once(

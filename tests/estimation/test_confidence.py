@@ -22,7 +22,6 @@ from tests.benchmarks.bounds import CASES
 from tests.estimation.cases import adaptive, drawn, shaped
 from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, dense_law, exact_metric
 
-Range = tuple[float, float]
 SHAPES = (None, "non-increasing")
 
 

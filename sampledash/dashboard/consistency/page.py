@@ -12,7 +12,7 @@ import streamlit as st
 
 from sampledash.analyses import choices, memory, theme
 from sampledash.analyses.consistency import pictures, words
-from sampledash.analyses.consistency.result import MOST_PAIRS, Focus, Result, compute
+from sampledash.analyses.consistency.result import MOST_PAIRS, Focus, Question, Result, compute
 from sampledash.analyses.source import Source
 from sampledash.comparison.counterexample import counterexample
 from sampledash.comparison.means import exact_means, expected_means
@@ -96,8 +96,8 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         st.caption(f"Dimmed below, the last that could be shown: {name}.")
     with row:
         x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for", hidden=True)
-        q, check = result.question, partial(judged.check, result.question.source)
-        pin = page.pinned(q, check, judged.DEFAULTS, lambda pin: str(pin.protocol.correction))
+        check = partial(judged.check, result.question.source)
+        pin = page.pinned(result.question, check, compute, judged.DEFAULTS, _corrected)
     with top:
         judged.say(result, x, dim=dim)
     tile_map, curve = st.container(key="picture").columns([5, 7])
@@ -256,6 +256,10 @@ def _tiles(focus: Focus, dim: bool) -> None:
     sentences = (f"{x['metric']}: {x['better']} over {x['worse']}: {x['state']}" for x in rows[:12])
     alt = "; ".join(sentences)
     page.picture(fig, key=TILES, dim=dim, on_pick=None if dim else picked, alt=alt)
+
+
+def _corrected(question: Question) -> str:
+    return str(question.protocol.correction)
 
 
 def _before(focus: Focus, was: Result) -> Focus:

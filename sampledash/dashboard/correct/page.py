@@ -97,7 +97,8 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
             problem.show()
     with row:
         make = partial(_question, given)
-        pin = page.pinned(q, make, DEFAULTS, lambda pin: f"{pin.metric} by {pin.taken}")
+        fit = partial(_fitted, report=lambda _: None)
+        pin = page.pinned(q, make, fit, DEFAULTS, lambda pin: f"{pin.metric} by {pin.taken}")
         weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
         page.copy_link({**defaults, **LINK, **weights})
     before = pin and pin.question
