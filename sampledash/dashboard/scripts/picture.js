@@ -194,9 +194,7 @@ class Picture {
     const wide = this.graph.clientWidth;
     if (!this.drawn || !wide || wide === this.graph._fullLayout.width) return;
     await this.settle();
-    const height = high(this.graph, this.least);
-    this.graph.style.height = `${height}px`;
-    await (await plotly).relayout(this.graph, { height });
+    this.graph.style.height = `${high(this.graph, this.least)}px`;
     (await plotly).Plots.resize(this.graph);
   }
   // Downloads the picture, with the settings below it as a caption.
