@@ -522,6 +522,8 @@ def _answered(
         icon, color = words.VERDICTS[answer.word]
         badge = f":{color}-badge[{icon} {answer.word}] " if answer.pairs else ""
         page.say(answer.sentence, badge, dim=dim)
+        if dim:
+            st.caption("Dimmed below, and in gray: the last answer that could be shown.")
         for note in answer.notes:
             st.caption(escaped(note))
     fig = pictures.ranges(str(answer.question.metric), answer.rows, dark=page.is_dark())

@@ -159,7 +159,6 @@ def m_is_at_most_the_eighth_stop_of_the_tab_key(page):
     expect(focused).to_have_attribute("aria-label", "m, negatives")
     page.keyboard.press("?")
     expect(page.locator(".sampledash-cell [popover]:popover-open")).to_contain_text("From 1 to ")
-    # The menu is one stop: arrow keys lead from link to link.
     page.locator("[data-testid=stTopNavLink][tabindex='0']").focus()
     page.keyboard.press("ArrowLeft")
     expect(focused).to_contain_text(re.compile("Start|Explore|Consistency"))
@@ -291,6 +290,7 @@ def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(pag
     assert x == pytest.approx(touches.at(page, "m", share)[0], abs=10)
     rail(page, "m").focus()
     presses = ("ArrowLeft", "200"), ("PageDown", "20"), ("Shift+ArrowRight", "21"), ("Home", "1")
+    presses += ("7", "7"), ("Escape", "1")  # a digit is typed into the field
     for press, value in presses:
         page.keyboard.press(press)
         expect(field(page, "m")).to_have_value(value)

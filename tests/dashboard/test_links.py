@@ -14,7 +14,7 @@ EVERY = addresses()
 TOY = "source=Three toy recommenders"
 #: Lines of ``address | texts that the page shows``; ALL stands for numbers of 400 digits.
 TOLD = r"""
-explore?pin=m%3Dmany | With 100 of 9,999 … The pinned settings cannot be shown.
+explore?pin=m%3Dmany | With 100 of 9,999 … The pinned settings cannot be shown. m = many is not
 explore?pin=n%3D1%26m%3D0 | With 100 of 9,999 … cannot be shown. n must be at least 2
 consistency?pin=correction%3Dx | With 100 negatives … The pinned settings cannot be shown.
 correct?pin=prior%3Dx | With 100 negatives … The pinned settings cannot be shown.

@@ -213,7 +213,8 @@ class Picture {
       + "stroke-width: 4px; stroke-linejoin: round; }";
     const size = `width="${width}" height="${high}" viewBox="0 0 ${width} ${high}"`;
     const begin = (tag) => tag.replace(/ (width|height|viewBox)="[^"]*"/g, "")
-      .replace(">", ` ${size}><title>${escaped(alt)}</title><style>${halo}</style>`);
+      .replace(">", ` ${size}><title>${escaped(alt)}</title><style>${halo}</style>`
+        + `<rect width="100%" height="100%" fill="${paper}"/>`);
     const svg = decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1))
       .replace(/<svg[^>]*>/, begin)
       .replace(/<\/svg>\s*$/, below);

@@ -206,6 +206,17 @@ const sliderOf = ({ target }) => {
   return key && document.querySelector(`.sampledash-cell[data-name="${key}"]`)?.slider;
 };
 window.addEventListener("input", (event) => sliderOf(event)?.typed(event.target.value), true);
+// Escape in a field brings back the number from before, and leads to the slider.
+let before = "";
+window.addEventListener("focusin", (event) => {
+  if (sliderOf(event)) before = event.target.value;
+}, true);
+window.addEventListener("keydown", (event) => {
+  const slider = event.key === "Escape" && sliderOf(event);
+  if (!slider) return;
+  enter(event.target, before);
+  slider.rail.focus();
+}, true);
 // Streamlit reads "1e3" as 1: write all digits before it reads.
 for (const kind of ["keydown", "focusout"])
   window.addEventListener(kind, (event) => {
