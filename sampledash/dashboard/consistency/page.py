@@ -89,6 +89,8 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         with beside:
             problem.show()
     if result is None:
+        with row:
+            page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": None, "pair": ""})
         live.follow()
         return
     if dim:
