@@ -33,7 +33,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   });
   themed.observe(document.querySelector(".stApp"), { attributeFilter: ["class"] });
   const grown = new MutationObserver(later);
-  grown.observe(document.body, { childList: true, subtree: true });
+  const changes = { childList: true, attributeFilter: ["data-collapsed"], subtree: true };
+  grown.observe(document.body, changes);
   window.addEventListener("resize", later);
   document.fonts.addEventListener("loadingdone", later);  // a loaded font resizes formulas
   later();

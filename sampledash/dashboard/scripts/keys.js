@@ -13,9 +13,8 @@ export const stops = () => {
   const all = links();
   const now = all.find((link) => link.pathname === location.pathname) ?? all[0];
   for (const link of all) link.tabIndex = link === now ? 0 : -1;
-  const shut = document.querySelector("[data-testid=stSidebar][data-collapsed=true]") !== null;
-  for (const link of document.querySelectorAll("[data-testid=stSidebarNavLink]"))
-    link.tabIndex = shut ? -1 : 0;  // a closed menu on a phone is not seen
+  const menu = document.querySelector("[data-testid=stSidebar]");  // on a phone
+  if (menu) menu.inert = menu.dataset.collapsed === "true";
   for (const passed of document.querySelectorAll(PASSED)) passed.tabIndex = -1;
 };
 const pressed = (event) => {
