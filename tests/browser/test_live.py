@@ -161,7 +161,7 @@ def m_is_at_most_the_eighth_stop_of_the_tab_key(page):
     expect(page.locator(".sampledash-cell [popover]:popover-open")).to_contain_text("From 1 to ")
     page.locator("[data-testid=stTopNavLink][tabindex='0']").focus()
     page.keyboard.press("ArrowLeft")
-    expect(focused).to_contain_text(re.compile("Start|Explore|Consistency"))
+    expect(page.locator("[data-testid=stTopNavLink][tabindex='-1']:focus")).to_have_count(1)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_two_sliders_at_once_both_arrive_and_only_a_wrong_number_is_an_error(pag
     assert x == pytest.approx(touches.at(page, "m", share)[0], abs=10)
     rail(page, "m").focus()
     presses = ("ArrowLeft", "200"), ("PageDown", "20"), ("Shift+ArrowRight", "21"), ("Home", "1")
-    presses += ("7", "7"), ("Escape", "1")  # a digit is typed into the field
+    presses += ("7", "7"), ("Enter", "7"), ("9", "79"), ("Escape", "7")  # digits are typed over
     for press, value in presses:
         page.keyboard.press(press)
         expect(field(page, "m")).to_have_value(value)

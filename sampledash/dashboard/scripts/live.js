@@ -86,8 +86,6 @@ if (first) {
     live.hand = { name, number };
     due ??= requestAnimationFrame(() => { due = null; live.resume(); });
   };
-  // When the reader releases the slider, draws the last step and then restores all styles. Does
-  // nothing if the reader has begun to drag again in the meantime.
   const forget = () => {
     live.hand = null;
     for (const [node, was] of styled) node.style.cssText = was;
@@ -99,6 +97,8 @@ if (first) {
     for (const picture of moved) picture.back();
     forget();
   };
+  // When the reader releases the slider, draws the last step and then restores all styles. Does
+  // nothing if the reader has begun to drag again in the meantime.
   live.lift = () => {
     const last = live.hand;
     requestAnimationFrame(() => requestAnimationFrame(() => {

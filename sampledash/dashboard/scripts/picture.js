@@ -83,7 +83,7 @@ const inTurn = async (draw) => {
 };
 // Returns the height of a picture: on a projector, what the window leaves above the choices.
 const BELOW = 120;  // pixels
-const high = (graph, least) => {
+const heightOf = (graph, least) => {
   if (innerWidth <= 640 || !graph.closest(".st-key-projected")) return least;
   return Math.max(least, Math.round(innerHeight - graph.getBoundingClientRect().top - BELOW));
 };
@@ -194,7 +194,7 @@ class Picture {
     const wide = this.graph.clientWidth;
     if (!this.drawn || !wide || wide === this.graph._fullLayout.width) return;
     await this.settle();
-    this.graph.style.height = `${high(this.graph, this.least)}px`;
+    this.graph.style.height = `${heightOf(this.graph, this.least)}px`;
     (await plotly).Plots.resize(this.graph);
   }
   // Downloads the picture, with the settings below it as a caption.
@@ -313,7 +313,7 @@ export default async function ({ data, parentElement, setTriggerValue }) {
   graph.setAttribute("role", figure.layout.sliders ? "group" : "img");
   graph.setAttribute("aria-label", alt);
   picture.least = figure.layout.height;
-  figure.layout.height = high(graph, picture.least);
+  figure.layout.height = heightOf(graph, picture.least);
   graph.style.height = `${figure.layout.height}px`;
   graph.style.opacity = dim ? 0.3 : 1;
   graph.classList.toggle("hears", hears);

@@ -206,26 +206,24 @@ const sliderOf = ({ target }) => {
   return key && document.querySelector(`.sampledash-cell[data-name="${key}"]`)?.slider;
 };
 window.addEventListener("input", (event) => sliderOf(event)?.typed(event.target.value), true);
-// Escape in a field brings back the number from before, and leads to the slider.
-let before = "";
-window.addEventListener("focusin", (event) => {
-  if (sliderOf(event)) before = event.target.value;
-}, true);
-window.addEventListener("keydown", (event) => {
-  const slider = event.key === "Escape" && sliderOf(event);
-  if (!slider) return;
-  enter(event.target, before);
-  slider.rail.focus();
-}, true);
+let committed = "";  // the number that Escape brings back
 // Streamlit reads "1e3" as 1: write all digits before it reads.
 for (const kind of ["keydown", "focusout"])
   window.addEventListener(kind, (event) => {
-    const { target, key = "Enter" } = event;
-    if (key === "Enter" && /\de/i.test(target.value) && sliderOf(event))
-      enter(target, String(Math.min(Number(target.value), Number.MAX_SAFE_INTEGER)));
+    const { target, key = "Enter" } = event, slider = sliderOf(event);
+    if (!slider) return;
+    if (key === "Enter") {
+      if (/\de/i.test(target.value))
+        enter(target, String(Math.min(Number(target.value), Number.MAX_SAFE_INTEGER)));
+      committed = target.value;
+    } else if (key === "Escape") {
+      enter(target, committed);
+      slider.rail.focus();
+    }
   }, true);
 for (const kind of ["focusin", "focusout"])
   window.addEventListener(kind, (event) => {
+    if (kind === "focusin") committed = event.target.value;
     sliderOf(event)?.shown.classList.toggle("typed", kind === "focusin");
   }, true);
 export default function ({ data, parentElement }) {
