@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash import checks
+from sampledash.analyses.estimate import printed as printed_table
 from sampledash.analyses.estimate import result as asked
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
@@ -111,8 +112,8 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     over = 0 if args.over is None else checks.integer("--instances", args.over, low=1)
     rows, sentences, metrics = [], list[str](), metrics_of(args)
     for x, metric in enumerate(metrics):
-        question = asked.TableQuestion(printed, metric, Sampling(n, m, args.scheme), over)
-        result = asked.compute_table(question, _part(progress, x, len(metrics)), name=str)
+        question = printed_table.TableQuestion(printed, metric, Sampling(n, m, args.scheme), over)
+        result = printed_table.compute_table(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
         rows += [(str(metric), row.name, *_ends(row)) for row in result.rows]
     sentences = list(dict.fromkeys([*printed.notes, *sentences]))

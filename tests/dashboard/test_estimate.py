@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.analyses.estimate.result import TableQuestion, bounds, compute_table, read_table
+from sampledash.analyses.estimate.printed import TableQuestion, bounds, compute_table, read_table
 from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.estimate import interval
 from sampledash.report.numbers import percent

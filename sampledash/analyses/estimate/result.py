@@ -1,4 +1,4 @@
-"""Estimates and ranges of the exact metric from sampled ranks or from a printed table."""
+"""Estimates and ranges of the exact metric from sampled ranks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sampledash.analyses import memory
-from sampledash.comparison.means import expected_mean, mean
+from sampledash.comparison.means import mean
 from sampledash.correction import USABLE, Correction, usable
 from sampledash.estimation import bounds as allowed
 from sampledash.estimation import rank_distribution as laws
@@ -25,14 +25,11 @@ from sampledash.estimation.vectors import gamma_table
 from sampledash.grids import rank_grid
 from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet
-from sampledash.readers.files import example
-from sampledash.readers.printed_table import PrintedTable, read_printed
 from sampledash.report import estimates as words
 from sampledash.report.escape import system_name
 from sampledash.report.sentences import cutoff_holds_all, outside
 from sampledash.rows import Live
 from sampledash.sampled_rank_sets import READINGS, SampledRankSet
-from sampledash.sampling import Sampling
 from sampledash.types import Floats, Ints, Progress
 
 Q = TypeVar("Q")
@@ -42,9 +39,7 @@ TOGETHER = "side by side"
 FALLING: Shape = "non-increasing"
 # A note can warn of fewer instances: a metric of 50 % has a 95 % interval beyond 32 to 68 %.
 FEW = 30
-MOST_PRINTED = 20  # largest number of systems that a printed table may have
 MOST_CANDIDATES = 10**6  # largest number of candidates for a picture over the true rank
-PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics in the example of a printed table
 DATA = "movielens-xyz"
 _ROUNDING = 1e-9  # tolerance for rounding errors when values are compared with ends of ranges
 
@@ -208,16 +203,19 @@ class Result(Generic[Q]):
     method: str = ""  # estimator used: ``question.method``, or one with weaker assumptions
 
 
-def _ranges(
-    q: Question | TableQuestion, names: Sequence[str], report: Progress
+def ranges(
+    span: Callable[[int, int, Shape | None], Any], names: Sequence[str], report: Progress
 ) -> tuple[list[Row], list[Row]]:
-    """Return rows with the ranges of all systems' metrics, and of all pairs' differences."""
+    """Return rows with the ranges of all systems' metrics, and of all pairs' differences.
+
+    ``span(i, j, shape)`` returns the range of system i (if i = j), or of a difference.
+    """
     places = list(combinations_with_replacement(range(len(names)), 2))
     rows, pairs = list[Row](), list[Row]()
     for done, (i, j) in enumerate(places):
         spans = []
         for half, shape in enumerate((None, FALLING), 1):
-            spans.append(q.span(i, j, shape))
+            spans.append(span(i, j, shape))
             report((done + half / 2) / len(places))
         other, of = ("", rows) if i == j else (names[j], pairs)
         of.append(Row(names[i], other, *spans))
@@ -229,7 +227,7 @@ def compute(
 ) -> Result[Question]:
     """Return the result for sampled ranks; ``name`` formats a system's name for the sentence."""
     names = [ranks.system for ranks in q.sets]
-    rows, pairs = _ranges(q, names, report)
+    rows, pairs = ranges(q.span, names, report)
     both = zip(q.sets, rows, strict=True)
     against = [
         row.name for ranks, row in both if not row.falling and not ranks.readings[-1].adaptive
@@ -347,96 +345,3 @@ def _drawn(*sets: SampledRankSet) -> dict[str, Any]:
     n, m = {ranks.population for ranks in sets}, {m for ranks in sets for m in ranks.outcomes.m}
     adaptive = {ranks.readings[-1].adaptive if len(ranks.readings) == 1 else None for ranks in sets}
     return {"n": listed(n), "m": listed(m), "scheme": sets[0].scheme, "adaptive": listed(adaptive)}
-
-
-@memory.once
-def example_table() -> str:
-    """Return an example of a printed table: expected sampled metrics of X, Y and Z, as text."""
-    lines = [", ".join(["system", *PRINTED])]
-    for ranks in example(DATA):
-        drawn: Any = {"m": 100, "scheme": "without-replacement"}
-        values = [f"{expected_mean(name, ranks, **drawn):.4f}" for name in PRINTED]
-        lines.append(", ".join([ranks.system, *values]))
-    return "\n".join(lines)
-
-
-def read_table(text: str) -> PrintedTable:
-    """Read a printed table; raise ValueError for too many systems, or a system without values."""
-    table = read_printed(text)
-    if len(table.rows) > MOST_PRINTED:
-        raise ValueError(
-            f"the table has {len(table.rows)} systems, more than {MOST_PRINTED}: keep those that "
-            "are compared"
-        )
-    if bare := [row.system for row in table.rows if not row.values]:
-        raise ValueError(
-            f"the table gives no value for {bare[0]!r}: give it at least one, or remove its line"
-        )
-    return table
-
-
-class TableQuestion(NamedTuple):
-    """The settings on which all results for a printed table depend."""
-
-    table: PrintedTable
-    metric: Metric
-    sampling: Sampling
-    instances: int
-
-    def span(self, i: int, j: int, shape: Shape | None) -> Any:
-        """Return the range of the metric of row i (if i = j), or of the difference of rows i and j.
-
-        With a ``shape`` of the rank distributions, return None if a row contradicts the shape.
-        """
-        if i != j:
-            spans = [self.span(place, place, shape) for place in (i, j)]
-            return None if None in spans else allowed.difference(spans)
-        row, s = self.table.rows[i], self.sampling
-
-        def make() -> Range:
-            given: Any = (self.metric, row.values, s.n, s.m, row.decimals, None, shape, s.scheme)
-            try:
-                return allowed.bounds_from_table(*given, instances=self.instances or None)
-            except ValueError as error:
-                why = str(error).removeprefix("observed ")
-                raise ValueError(f"{row.system}: {why}") from None
-
-        key = ("table", self.metric, repr(row), shape, s, self.instances)
-        return memory.cached(key, lambda: allowed.unless_contradicted(shape, make), shared=False)
-
-
-def compute_table(
-    q: TableQuestion, report: Progress, name: Callable[[str], str] = system_name
-) -> Result[TableQuestion]:
-    """Return the result for a printed table; ``name`` formats a system's name for the sentence."""
-    metric, s = q.metric, q.sampling
-    rows, pairs = _ranges(q, [row.system for row in q.table.rows], report)
-    notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
-    notes += [words.say.contradicts(row.name) for row in rows if row.falling is None]
-    sure, likely = (
-        allowed.ahead([row.free for row in rows]),
-        allowed.ahead([row.falling for row in rows]),
-    )
-    best = likely if sure is None else sure
-    word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
-    first = None if best is None else name(rows[best].name)
-    sentence = words.say.table_sentence(str(metric), word, first)
-    if not pairs:
-        sentence = words.alone(str(metric), name(rows[0].name), rows[0].free)
-    legend = words.say.printed(q.instances, s)
-    return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
-
-
-def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Return the ranges of all systems and pairs as a table; None if the shape is contradicted."""
-    q, s = result.question, result.question.sampling
-    known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
-    rows: list[dict[str, Any]] = []
-    for row in (*result.rows, *result.pairs):
-        for shape, span in (("any", row.free), (FALLING, row.falling)):
-            low, high = span or (None, None)
-            rows.append(
-                {"system": row.name, "minus": row.other, "metric": str(q.metric), **known}
-                | {"shape": shape, "low": low, "high": high}
-            )
-    return pd.DataFrame(rows)

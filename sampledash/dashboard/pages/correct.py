@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from sampledash.dashboard import estimate as estimate_page
 from sampledash.dashboard import page, state
 from sampledash.dashboard.correct import page as metric_page
+from sampledash.dashboard.estimate import printed_table, sampled_ranks
 
 WHAT = {
     "A metric": metric_page.show,
-    "Sampled ranks": estimate_page.show_ranks,
-    "A printed table": estimate_page.show_table,
+    "Sampled ranks": sampled_ranks.show,
+    "A printed table": printed_table.show,
 }
-state.stamp({"what": (WHAT, "A metric"), **metric_page.OFFERED, **estimate_page.OFFERED})
+state.stamp({"what": (WHAT, "A metric"), **metric_page.OFFERED, **sampled_ranks.OFFERED})
 row = st.container(horizontal=True, vertical_alignment="bottom", key="above_parts")
 about = (
     "A metric: its corrected vector. Sampled ranks, or a table printed in a paper: what they tell "

@@ -1,11 +1,10 @@
-"""The Correct page for sampled ranks or a printed table: it estimates metrics on all items."""
+"""The Correct page for sampled ranks: it estimates metrics on all items."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,17 +12,25 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.analyses import choices, memory
+from sampledash.analyses import memory
 from sampledash.analyses.estimate import pictures, result
 from sampledash.analyses.estimate.result import DATA
 from sampledash.correction import USABLE, usable, weighs
 from sampledash.dashboard import page, sliders, state
+from sampledash.dashboard.estimate.answer import (
+    HELP,
+    METRIC,
+    answered,
+    linked,
+    mean_n,
+    metric_asked,
+    places,
+)
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
 from sampledash.dashboard.uploads import carry, pasted, template, upload
-from sampledash.estimation.bounds import Range, decided
+from sampledash.estimation.bounds import decided
 from sampledash.estimation.rank_distribution import obstacle
-from sampledash.metrics import Metric
 from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
 from sampledash.readers.files import example, lacks, sampled_sets
@@ -33,12 +40,8 @@ from sampledash.report import estimates as words
 from sampledash.report.escape import escaped, short_name, system_name
 from sampledash.report.numbers import count, percent, span
 from sampledash.report.sentences import outside
-from sampledash.report.templates import texts
 from sampledash.sampled_rank_sets import SampledRankSet
-from sampledash.sampling import Sampling
-from sampledash.schemes import SCHEMES
 from sampledash.simulation import sample_ranks
-from sampledash.types import Progress
 
 EXAMPLE, UPLOAD, PASTE = "MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"
 SOURCES = (EXAMPLE, UPLOAD, PASTE)
@@ -48,12 +51,6 @@ PLACEHOLDER = (
 MOST_M = 2_000
 MOST_SYSTEMS = 8  # largest number of systems shown at once, because all their pairs are compared
 MOST_IN_LINK = 1_000
-POPULARITY = (
-    "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
-    "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
-)
-NO_TABLE = "Paste a table: a line of names, then one system a line."
-HELP = texts(Path(__file__).with_suffix(".txt"))
 TABS = ("Estimates", "True ranks", "Which γ")
 VIEWS = ("Every estimator", "Pairs")
 #: Why m differs between instances, as the reader answers -> whether the drawn negatives decided m
@@ -70,12 +67,9 @@ OFFERED: state.Offered = {
 _IN_LINK = "sampled"
 LINKED = {_IN_LINK: "", "estimate_tab": TABS[0], "estimates_view": VIEWS[0]}
 CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
-CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set")} | {"metric": "Recall@k"}
+CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set")} | METRIC
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
-
-
-# ------------------------------------------------------------------------------- sampled ranks
 
 
 class Given(NamedTuple):
@@ -89,16 +83,16 @@ class Given(NamedTuple):
     read: Callable[[], tuple[Sets, tuple[RankSet, ...]]]
 
 
-def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
+def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for sampled ranks."""
-    page_defaults, (headline, place, found) = {**defaults, **CHOICES}, _places()
+    page_defaults, (headline, place, found) = {**defaults, **CHOICES}, places()
     given: Given | Problem
     try:
         given = _choose(row)
     except ValueError as error:
         given = Problem.of(error)
     systems = st.container()
-    st.selectbox("Estimate by", list(result.METHODS), width=320, **_linked("estimator"))
+    st.selectbox("Estimate by", list(result.METHODS), width=320, **linked("estimator"))
     n, m = (None, "") if isinstance(given, Problem) else (given.n, given.m)
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
     numbers += ["gamma"] * weighs(state.value("estimator", CHOICES))
@@ -111,7 +105,7 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     def check() -> result.Question:
         if isinstance(given, Problem):
             raise given
-        metric = _metric()
+        metric = metric_asked()
         method, weight = state.value("estimator", CHOICES), state.current().gamma
         with systems:
             sets, true = given.read()
@@ -131,7 +125,7 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         return Problem.of(error)
 
     doing = "What these samples leave open"
-    answer, dim = _answered(headline, found, "estimate", check, result.compute, doing, explain)
+    answer, dim = answered(headline, found, "estimate", check, result.compute, doing, explain)
     if answer is None:
         return
     with found:
@@ -139,10 +133,6 @@ def show_ranks(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     draws = (_estimates, _true_ranks, _which_gamma)
     with st.container(key="given_dimmed" if dim else "given"):
         page.tabs(dict(zip(TABS, draws, strict=True)), "estimate_tab", answer)
-
-
-def _linked(key: str) -> dict[str, Any]:
-    return {"key": key, "bind": "query-params", "help": HELP[key]}
 
 
 def _choose(row: DeltaGenerator) -> Given:
@@ -208,13 +198,7 @@ def _one_run() -> Given:
         right.caption(words.say.about_example(len(true[0]), m, seed))
         return sets, true
 
-    return Given(DATA, _mean_n(), "", read)
-
-
-def _mean_n() -> tuple[int, str]:
-    """Return the mean n of the bundled data, and the text that the bar shows in place of n."""
-    mean = round(float(np.mean(example(DATA)[0].n)))
-    return mean, f"{count(mean)}, mean of the users"
+    return Given(DATA, mean_n(), "", read)
 
 
 def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
@@ -426,116 +410,3 @@ def _which_gamma(answer: result.Result[result.Question]) -> None:
     page.picture(fig, key="estimate_gamma", alt=alt)
     st.caption(words.price_of_gamma(table))
     page.take(table, "gamma")
-
-
-# ------------------------------------------------------------------------------- a printed table
-
-
-def show_table(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
-    """Draw the part of the page for a printed table."""
-    (headline, place, found), example_ = _places(), result.example_table()
-    choices = {"printed": example_, "table_instances": 0}
-    page_defaults = {**defaults, **choices, "metric": CHOICES["metric"]}
-    left, right = st.columns([4, 1])
-    text = left.text_area("The printed table", example_, 150, **_linked("printed")) or ""
-    label, about = "Instances, if known", HELP["table_instances"]
-    with right:
-        instances = page.whole_number(label, "table_instances", 0, help=about)
-    table, wrong = None, Problem(NO_TABLE, asking=True)
-    try:
-        table = result.read_table(text) if text.strip() else None
-    except ValueError as error:
-        wrong = Problem.of(error)
-    lock = _mean_n() if text == example_ else None
-    if lock is None and table is not None and table.n is not None:
-        lock = table.n, f"{count(table.n)}, from the table"
-    m = f"{count(table.m)}, from the table" if table and table.m else ""
-    with place:
-        numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
-        row, _ = sliders.bar(*numbers, n=lock, m=m, late=numbers)
-    with row:
-        page.copy_link(page_defaults)
-    page.note(page_defaults)
-
-    def check() -> result.TableQuestion:
-        metric, settings = _metric(), state.current()
-        if table is None:
-            raise wrong
-        sampling = Sampling(settings.n, table.m or settings.m, settings.scheme)
-        return result.TableQuestion(table, metric, sampling, instances)
-
-    doing = "What this table leaves open"
-    answer, dim = _answered(headline, found, "table", check, result.compute_table, doing)
-    if answer is None:
-        return
-    rows = (*answer.rows, *answer.pairs)
-    printed = {
-        "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
-        "No assumption": [_range(row.free, row.other) for row in rows],
-        "If ranks fall off": [_range(row.falling, row.other) for row in rows],
-    }
-    with st.container(key="given_dimmed" if dim else "given"):
-        page.table(pd.DataFrame(printed), result.bounds(answer), "table-bounds")
-
-
-# ------------------------------------------------------------------------------- both parts
-
-
-def _places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
-    """Draw the choice of the metric; return places for sentence, bar and picture.
-
-    What the reader gives, such as a file, is drawn below the picture.
-    """
-    with st.container(key="above"):
-        sliders.metric()
-    return st.container(key="given_headline"), st.container(), st.container(key="given_answer")
-
-
-def _metric() -> Metric:
-    settings = state.current()
-    if SCHEMES[settings.scheme].weighted:
-        raise Problem(POPULARITY)
-    return choices.chip_metric(state.value("metric", CHOICES), settings.k, settings.n)
-
-
-def _answered(
-    headline: DeltaGenerator,
-    found: DeltaGenerator,
-    key: str,
-    check: Callable[[], Any],
-    compute: Callable[[Any, Progress], result.Result[Any]],
-    doing: str,
-    explain: Callable[[ValueError], Problem] = Problem.of,
-) -> tuple[result.Result[Any] | None, bool]:
-    """Draw sentence (in ``headline``) and picture (in ``found``); return answer, and if outdated.
-
-    While the page asks for data, the answer is None: an outdated answer would be about other data.
-    """
-    answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
-    dim = problem is not None
-    with headline:
-        if problem is not None:
-            problem.show()
-            answer = None if problem.asking else answer
-        if answer is None:
-            return None, dim
-        icon, color = words.VERDICTS[answer.word]
-        badge = f":{color}-badge[{icon} {answer.word}] " if answer.pairs else ""
-        page.say(answer.sentence, badge, dim=dim)
-        if dim:
-            st.caption("Dimmed below, and in gray: the last answer that could be shown.")
-        for note in answer.notes:
-            st.caption(escaped(note))
-    fig = pictures.ranges(str(answer.question.metric), answer.rows, dark=page.is_dark())
-    alt = "; ".join(f"{row.name}: {_range(row.free)}" for row in answer.rows)
-    with found:
-        with st.container(key="given_picture"):
-            page.picture(fig, key=f"{key}_ranges", dim=dim, alt=alt)
-        st.caption(answer.legend)
-    return answer, dim
-
-
-def _range(span: Range | None, other: str = "") -> str:
-    if span is None:
-        return "contradicted"
-    return words.span(*span) if other else f"{percent(span[0])} to {percent(span[1])}"

@@ -1,0 +1,119 @@
+"""Ranges of the exact metric from a printed table of sampled metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from sampledash.analyses import memory
+from sampledash.analyses.estimate.result import DATA, FALLING, Result, ranges
+from sampledash.comparison.means import expected_mean
+from sampledash.estimation import bounds as allowed
+from sampledash.estimation.bounds import Range
+from sampledash.estimation.linear_programme import Shape
+from sampledash.metrics import Metric
+from sampledash.readers.files import example
+from sampledash.readers.printed_table import PrintedTable, read_printed
+from sampledash.report import estimates as words
+from sampledash.report.escape import system_name
+from sampledash.report.sentences import cutoff_holds_all
+from sampledash.sampling import Sampling
+from sampledash.types import Progress
+
+MOST_PRINTED = 20  # largest number of systems that a printed table may have
+PRINTED = ("HR@1", "HR@5", "HR@10", "NDCG@10")  # metrics in the example of a printed table
+
+
+@memory.once
+def example_table() -> str:
+    """Return an example of a printed table: expected sampled metrics of X, Y and Z, as text."""
+    lines = [", ".join(["system", *PRINTED])]
+    for ranks in example(DATA):
+        drawn: Any = {"m": 100, "scheme": "without-replacement"}
+        values = [f"{expected_mean(name, ranks, **drawn):.4f}" for name in PRINTED]
+        lines.append(", ".join([ranks.system, *values]))
+    return "\n".join(lines)
+
+
+def read_table(text: str) -> PrintedTable:
+    """Read a printed table; raise ValueError for too many systems, or a system without values."""
+    table = read_printed(text)
+    if len(table.rows) > MOST_PRINTED:
+        raise ValueError(
+            f"the table has {len(table.rows)} systems, more than {MOST_PRINTED}: keep those that "
+            "are compared"
+        )
+    if bare := [row.system for row in table.rows if not row.values]:
+        raise ValueError(
+            f"the table gives no value for {bare[0]!r}: give it at least one, or remove its line"
+        )
+    return table
+
+
+class TableQuestion(NamedTuple):
+    """The settings on which all results for a printed table depend."""
+
+    table: PrintedTable
+    metric: Metric
+    sampling: Sampling
+    instances: int
+
+    def span(self, i: int, j: int, shape: Shape | None) -> Any:
+        """Return the range of the metric of row i (if i = j), or of the difference of rows i and j.
+
+        With a ``shape`` of the rank distributions, return None if a row contradicts the shape.
+        """
+        if i != j:
+            spans = [self.span(place, place, shape) for place in (i, j)]
+            return None if None in spans else allowed.difference(spans)
+        row, s = self.table.rows[i], self.sampling
+
+        def make() -> Range:
+            given: Any = (self.metric, row.values, s.n, s.m, row.decimals, None, shape, s.scheme)
+            try:
+                return allowed.bounds_from_table(*given, instances=self.instances or None)
+            except ValueError as error:
+                why = str(error).removeprefix("observed ")
+                raise ValueError(f"{row.system}: {why}") from None
+
+        key = ("table", self.metric, repr(row), shape, s, self.instances)
+        return memory.cached(key, lambda: allowed.unless_contradicted(shape, make), shared=False)
+
+
+def compute_table(
+    q: TableQuestion, report: Progress, name: Callable[[str], str] = system_name
+) -> Result[TableQuestion]:
+    """Return the result for a printed table; ``name`` formats a system's name for the sentence."""
+    metric, s = q.metric, q.sampling
+    rows, pairs = ranges(q.span, [row.system for row in q.table.rows], report)
+    notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
+    notes += [words.say.contradicts(row.name) for row in rows if row.falling is None]
+    sure, likely = (
+        allowed.ahead([row.free for row in rows]),
+        allowed.ahead([row.falling for row in rows]),
+    )
+    best = likely if sure is None else sure
+    word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
+    first = None if best is None else name(rows[best].name)
+    sentence = words.say.table_sentence(str(metric), word, first)
+    if not pairs:
+        sentence = words.alone(str(metric), name(rows[0].name), rows[0].free)
+    legend = words.say.printed(q.instances, s)
+    return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
+
+
+def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
+    """Return the ranges of all systems and pairs as a table; None if the shape is contradicted."""
+    q, s = result.question, result.question.sampling
+    known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
+    rows: list[dict[str, Any]] = []
+    for row in (*result.rows, *result.pairs):
+        for shape, span in (("any", row.free), (FALLING, row.falling)):
+            low, high = span or (None, None)
+            rows.append(
+                {"system": row.name, "minus": row.other, "metric": str(q.metric), **known}
+                | {"shape": shape, "low": low, "high": high}
+            )
+    return pd.DataFrame(rows)

@@ -1,0 +1,1 @@
+"""The Correct page for sampled ranks and for a printed table."""

@@ -1,0 +1,103 @@
+"""What the two parts of the Correct page that estimate share: metric, sentence and picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from sampledash.analyses import choices
+from sampledash.analyses.estimate import pictures
+from sampledash.analyses.estimate.result import DATA, Result
+from sampledash.dashboard import page, sliders, state
+from sampledash.dashboard.page import Problem
+from sampledash.estimation.bounds import Range
+from sampledash.metrics import Metric
+from sampledash.readers.files import example
+from sampledash.report import estimates as words
+from sampledash.report.escape import escaped
+from sampledash.report.numbers import count, percent
+from sampledash.report.templates import texts
+from sampledash.schemes import SCHEMES
+from sampledash.types import Progress
+
+HELP = texts(Path(__file__).with_name("help.txt"))
+METRIC = {"metric": "Recall@k"}  # the metric that a page begins with
+_POPULARITY = (
+    "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
+    "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
+)
+
+
+def linked(key: str) -> dict[str, Any]:
+    return {"key": key, "bind": "query-params", "help": HELP[key]}
+
+
+def mean_n() -> tuple[int, str]:
+    """Return the mean n of the bundled data, and the text that the bar shows in place of n."""
+    mean = round(float(np.mean(example(DATA)[0].n)))
+    return mean, f"{count(mean)}, mean of the users"
+
+
+def places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
+    """Draw the choice of the metric; return places for sentence, bar and picture.
+
+    What the reader gives, such as a file, is drawn below the picture.
+    """
+    with st.container(key="above"):
+        sliders.metric()
+    return st.container(key="given_headline"), st.container(), st.container(key="given_answer")
+
+
+def metric_asked() -> Metric:
+    settings = state.current()
+    if SCHEMES[settings.scheme].weighted:
+        raise Problem(_POPULARITY)
+    return choices.chip_metric(state.value("metric", METRIC), settings.k, settings.n)
+
+
+def answered(
+    headline: DeltaGenerator,
+    found: DeltaGenerator,
+    key: str,
+    check: Callable[[], Any],
+    compute: Callable[[Any, Progress], Result[Any]],
+    doing: str,
+    explain: Callable[[ValueError], Problem] = Problem.of,
+) -> tuple[Result[Any] | None, bool]:
+    """Draw sentence (in ``headline``) and picture (in ``found``); return answer, and if outdated.
+
+    While the page asks for data, the answer is None: an outdated answer would be about other data.
+    """
+    answer, problem = page.answer(key, check, compute, lambda _: doing, explain)
+    dim = problem is not None
+    with headline:
+        if problem is not None:
+            problem.show()
+            answer = None if problem.asking else answer
+        if answer is None:
+            return None, dim
+        icon, color = words.VERDICTS[answer.word]
+        badge = f":{color}-badge[{icon} {answer.word}] " if answer.pairs else ""
+        page.say(answer.sentence, badge, dim=dim)
+        if dim:
+            st.caption("Dimmed below, and in gray: the last answer that could be shown.")
+        for note in answer.notes:
+            st.caption(escaped(note))
+    fig = pictures.ranges(str(answer.question.metric), answer.rows, dark=page.is_dark())
+    alt = "; ".join(f"{row.name}: {range_text(row.free)}" for row in answer.rows)
+    with found:
+        with st.container(key="given_picture"):
+            page.picture(fig, key=f"{key}_ranges", dim=dim, alt=alt)
+        st.caption(answer.legend)
+    return answer, dim
+
+
+def range_text(span: Range | None, other: str = "") -> str:
+    if span is None:
+        return "contradicted"
+    return words.span(*span) if other else f"{percent(span[0])} to {percent(span[1])}"
