@@ -30,7 +30,7 @@ from sampledash.rank_sets import RankSet
 from sampledash.readers.files import example, read_rank_sets, read_sampled_ranks
 from sampledash.readers.pasted import parse_rank_text
 from sampledash.report.tables import read_vector_json, vector_json
-from sampledash.sampled_rank_sets import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet, as_sample
 from sampledash.sampling import Sampling, parse_sampling
 from sampledash.simulation import sample_ranks, simulate
 from sampledash.spectral import eigenvalues, resolution, retained
@@ -57,6 +57,7 @@ __all__ = [
     "SampledRankSet",
     "Sampling",
     "Split",
+    "as_sample",
     "bounds",
     "bounds_from_table",
     "compare",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, gammaln
 
 from sampledash import checks
-from sampledash.rank_sets import ByDigest, digest_of, rounded_mean
+from sampledash.rank_sets import ByDigest, RankSet, digest_of, require_ranks, rounded_mean
 from sampledash.sampling import Sampling, weighted_pmf_sums
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Flags, Floats, Ints
@@ -28,6 +28,7 @@ _ENOUGH = 50.0  # a stratum has at least this many instances, if possible
 _NEAR = 1.5  # largest ratio of n (or of m) within a stratum that has enough instances
 #: Largest ratio of two n in a stratum. For m there is none: negatives of larger m can be dropped.
 _FAR = 4.0
+_FAINT = 1e-9  # a smaller sum of weights at a place is a rounding error
 #: Largest number of possible sampled ranks: the sum of m + 1 over all different m of a rank set.
 MOST_PLACES = 10_000_000
 
@@ -484,3 +485,66 @@ def _midranks(stratum: Ints, m: Ints, weight: Floats) -> Floats:
     sizes = np.bincount(group, weight)
     middle = np.cumsum(sizes) - sizes / 2
     return np.asarray(middle[group] / np.bincount(stratum, weight)[stratum])
+
+
+def as_sample(ranks: RankSet, n: int) -> SampledRankSet:
+    """Take the candidates that a system ranked as a uniform sample of a larger corpus.
+
+    The result is for the question what a metric would be if every candidate of the corpus were
+    ranked: for example 1,000 of 5,000 images, or a test collection of a million documents.
+
+    Parameters
+    ----------
+    ranks
+        True ranks among the candidates of the test, one relevant item per instance. Tied items
+        count in equal parts at each place of their block.
+    n
+        Number of candidates of the whole corpus, the relevant item included; at most 10^12.
+
+    Returns
+    -------
+    Sampled ranks without replacement, with m = (candidates of the test) - 1 for each instance.
+
+    Raises
+    ------
+    ValueError
+        If an instance has several relevant items or an unknown rank, or if n is smaller than the
+        number of candidates that were ranked.
+
+    Notes
+    -----
+    Estimates then assume that the irrelevant candidates of the test were drawn uniformly from the
+    irrelevant items of the corpus. Candidates that a search engine or a person picked are harder.
+
+    Examples
+    --------
+    >>> as_sample(RankSet("A", [1, 3, 1], n=1000), 1_000_000)
+    SampledRankSet('A', 3 instances, n = 1000000, m = 999)
+    """
+    require_ranks(ranks)
+    ranks.require_known(what="reading the candidates as a sample")
+    size = int(checks.candidates("n", n, scalar=True))
+    if ranks.max_relevant > 1:
+        raise ValueError(
+            f"system {ranks.system!r} has instances with several relevant items, and estimates "
+            "take one an instance: give the rank of one, such as the best"
+        )
+    if size < ranks.n.max():
+        raise ValueError(
+            f"n = {size} is smaller than the {ranks.n.max()} candidates that system "
+            f"{ranks.system!r} ranked: give the size of the whole corpus"
+        )
+    places, drawn, counts = list[Ints](), list[Ints](), list[Floats]()
+    for ranked in np.unique(ranks.n):
+        here = ranks.n == ranked
+        first, last = ranks.ranks[here] - 1, ranks.ranks[here] + ranks.ties[here]
+        weight = ranks.counts[here] / (last - first)
+        # Each block begins to count at its first place and ceases after its last place.
+        begins, ceases = (np.bincount(x, weight, ranked + 1)[:-1] for x in (first, last))
+        at_place = np.cumsum(begins - ceases, dtype=np.float64)
+        held = np.flatnonzero(at_place > _FAINT)
+        places.append(held + 1)
+        drawn.append(np.full(len(held), ranked - 1))
+        counts.append(at_place[held])
+    sampled_ranks, m, weights = (np.concatenate(column) for column in (places, drawn, counts))
+    return SampledRankSet(ranks.system, sampled_ranks, size, m, counts=weights, adaptive=False)

@@ -89,7 +89,7 @@ OPTIONS = {
     "ties": "optimistic", "weighting": "relevant-items", "qrels": "q.txt", "zero_based": True,
     "instances": "any", "runs": "apart", "censored": "tied", "probability": 0.5, "over": 70,
     "relevant": "r.csv", "seen": "s.csv", "engine": "duckdb://", "port": 80, "address": "0.0.0.0",
-    "base_path": "a", "output": "o.txt", "files": ["f.csv", "-"],
+    "base_path": "a", "output": "o.txt", "sample_of": 10**6, "files": ["f.csv", "-"],
 }  # fmt: skip
 DEFAULTS = dict.fromkeys([*OPTIONS, "files"]) | {
     "scheme": "without-replacement", "ties": "expected", "weighting": "instances",
@@ -104,8 +104,8 @@ TAKES = {  # the options of a command, its required options, its default format
     "report": (COMPARING, "metric m files", "text"),
     "rank": (f"{READING} relevant seen engine", "files", "csv"),
     "count": (f"{READING} engine", "files", "csv"),
-    "correct": ("metric n m scheme odds correction output", "metric", "text"),
-    "table": ("metric n m over scheme output", "metric files", "text"),
+    "correct": ("metric n m sample_of scheme odds correction output", "metric", "text"),
+    "table": ("metric n m sample_of over scheme output", "metric files", "text"),
     "serve": ("port address base_path", "", "text"),
 }
 

@@ -16,7 +16,7 @@ from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.metrics import Metric
-from sampledash.readers.files import read_sampled_ranks
+from sampledash.readers.files import open_sources, sampled_sets, samples_of_corpus
 from sampledash.readers.printed_table import read_printed
 from sampledash.readers.upload_limits import check_utf8, kind_of, load
 from sampledash.report import estimates as words
@@ -53,11 +53,12 @@ def correct(args: argparse.Namespace, progress: Progress) -> Answer:
 def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Progress) -> Answer:
     if args.odds is not None:
         raise ValueError("--odds is for a vector: sampled ranks are of uniform negatives")
-    sources = [opened(path) for path in args.files]
-    names = [name for _, name in sources]
-    sets = read_sampled_ranks(
-        [source for source, _ in sources], n=args.n, m=args.m, scheme=args.scheme, name=names
-    )
+    sources, names = zip(*(opened(path) for path in args.files), strict=True)
+    files = open_sources(sources, name=names)
+    if args.sample_of is None:
+        sets = sampled_sets(files, n=args.n, m=args.m, scheme=args.scheme)
+    else:
+        sets = samples_of_corpus(files, n=args.sample_of, candidates=_tested(args))
     method = args.correction or LEARNED[SHAPED].label
     estimates, pairs, sentences, methods = [], [], list[str](), list[str]()
     unsaid = [ranks for ranks in sets if len(ranks.readings) > 1]
@@ -66,7 +67,8 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
         sentences.append(words.goes_with_rank([ranks.system for ranks in unsaid], chance))
         sentences.append("Say which in a column adaptive: no if m was set beforehand, else yes.")
     for x, metric in enumerate(metrics):
-        question = asked.Question(tuple(sets), metric, method, gamma=0.1)
+        corpus = args.sample_of is not None
+        question = asked.Question(tuple(sets), metric, method, gamma=0.1, corpus=corpus)
         result = asked.compute(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
         methods.append(result.method)
@@ -80,6 +82,13 @@ def _estimates(metrics: Sequence[Metric], args: argparse.Namespace, progress: Pr
         tables["differences"] = pd.DataFrame(pairs, columns=["metric", "first", "second", *_ENDS])
     shown = ", ".join(dict.fromkeys(methods))
     return Answer(list(dict.fromkeys(sentences)), tables, {"scheme": args.scheme, "method": shown})
+
+
+def _tested(args: argparse.Namespace) -> int | None:
+    """Return the number of candidates in a test whose candidates are a sample of a corpus."""
+    if args.m is not None:
+        raise ValueError("with --sample-of, --n is the number of candidates in the test: omit --m")
+    return None if args.n is None else int(args.n)
 
 
 def _part(progress: Progress, x: int, parts: int) -> Progress:
@@ -105,6 +114,9 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     check_utf8(data, name)
     printed = read_printed(data.decode().removeprefix("\ufeff"))
     n, m = printed.n if args.n is None else args.n, printed.m if args.m is None else args.m
+    if args.sample_of is not None:
+        tested = _tested(args)
+        n, m = args.sample_of, printed.m if tested is None else tested - 1
     if n is None or m is None:
         raise ValueError(
             f"{name} does not say n and m: give --n and --m, or a line m = 99, n = 1000"
@@ -112,7 +124,9 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
     over = 0 if args.over is None else checks.integer("--instances", args.over, low=1)
     rows, sentences, metrics = [], list[str](), metrics_of(args)
     for x, metric in enumerate(metrics):
-        question = printed_table.TableQuestion(printed, metric, Sampling(n, m, args.scheme), over)
+        question = printed_table.TableQuestion(
+            printed, metric, Sampling(n, m, args.scheme), over, args.sample_of is not None
+        )
         result = printed_table.compute_table(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
         rows += [(str(metric), row.name, *_ends(row)) for row in result.rows]

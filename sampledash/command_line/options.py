@@ -41,6 +41,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "m": {"type": int, "required": True, "help": "sampled negatives an instance"},
     "perhaps_m": {"flag": "--m", "type": int, "help": "sampled negatives an instance"},
     "n": {"type": int, "help": "candidates, where the file does not say"},
+    "sample_of": {
+        "type": int, "metavar": "N",
+        "help": "the candidates are a uniform sample of a corpus of N: metrics are then its own",
+    },
     "over": {
         "flag": "--instances", "type": int, "dest": "over",
         "help": "that the printed means are over: they scatter",
@@ -105,12 +109,13 @@ COMMANDS = {
         "The vector of a correction: what to report at each sampled rank. With files of sampled "
         "ranks, estimates of the real metric and the range that these samples leave open.",
         "sampledash correct --metric Recall@10 --n 10000 --m 100 --correction CLS",
-        ("sampled", "metric", "n", "perhaps_m", "scheme", "odds", "correction"), "estimates",
+        ("sampled", "metric", "n", "perhaps_m", "sample_of", "scheme", "odds", "correction"),
+        "estimates",
     ),
     "table": Command(
         "What the real metric can be, given the sampled values that a paper prints.",
         f"sampledash table {_DATA}/printed_table.csv --metric Recall@10",
-        ("files", "metric", "n", "perhaps_m", "over", "scheme"), "estimates",
+        ("files", "metric", "n", "perhaps_m", "sample_of", "over", "scheme"), "estimates",
     ),
     "report": Command(
         "The verdict with its settings, a paragraph for a paper and a script, as one HTML file.",

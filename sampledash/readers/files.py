@@ -25,7 +25,7 @@ from sampledash.readers.tables import read_table
 from sampledash.readers.trec import Censored, Trec
 from sampledash.readers.upload_limits import PathOrBuffer, ReadError
 from sampledash.readers.warehouse import folder
-from sampledash.sampled_rank_sets import SampledRankSet
+from sampledash.sampled_rank_sets import SampledRankSet, as_sample
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
 
 
@@ -369,6 +369,21 @@ def sampled_sets(
                 raise ReadError(f"{part.name}: {error}") from None
             sets.append(rank_set)
     return sets
+
+
+def samples_of_corpus(
+    opened: Opened, *, n: int, candidates: int | None = None, zero_based: bool = False
+) -> list[SampledRankSet]:
+    """Return ranks among the candidates of a test, which are a sample of a corpus of ``n``.
+
+    ``candidates`` is the number of candidates in the test, for files that do not say this number.
+    """
+    if not any(part.source.sampled for part in opened.tables):
+        read = opened.read(n=candidates, zero_based=zero_based)
+        return [as_sample(ranks, n) for ranks in read.sets]
+    size = n if lacks(opened)[0] else None
+    m = None if candidates is None else candidates - 1
+    return sampled_sets(opened, n=size, m=m, zero_based=zero_based)
 
 
 def lacks(opened: Opened) -> tuple[bool, bool]:

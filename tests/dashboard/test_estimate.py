@@ -357,3 +357,28 @@ def test_an_estimate_outside_0_to_100_percent_has_its_reason_and_long_ranks_no_l
     at.write("sampled_typed", "m = 400, n = 3000\nA: " + ", ".join(map(str, range(1, 400))))
     assert "sampled" not in at.query_params
     assert "1,000 characters travel in a link" in at.captions
+
+
+def test_a_test_corpus_is_a_sample_of_a_larger_corpus():
+    # VSRN on MS-COCO is printed with R@1, 5, 10 of 62.8, 89.7, 95.1 % on 1,000 images, and with
+    # R@10 of 81.1 % on all 5,000 (Li et al. 2019, text to image, ensemble).
+    corpus = {"candidates": "A sample of a larger corpus"}
+    at = table_of("m = 999, n = 5000\nModel R@1 R@5 R@10\nVSRN 62.8 89.7 95.1", **corpus)
+    low, high = estimates_of(at).loc["VSRN", "If ranks fall off"].replace("%", "").split(" to ")
+    assert float(low) < 81.1 < float(high)
+    known = {"R@1": 0.628, "R@5": 0.897, "R@10": 0.951}
+    ends = bounds_from_table("Recall@10", known, 5000, 999, 3, shape="non-increasing")
+    assert f"{low}to {high}" == "to ".join(f"{100 * end:.2f} " for end in ends)
+    assert (
+        "a test corpus of 1,000 candidates, drawn uniformly from a corpus of 5,000" in at.captions
+    )
+    # Ranks among the candidates of a test, from a file that says how many there were.
+    ranks = np.random.default_rng(3).geometric(0.05, 400)
+    rows = "".join(f"A,{rank},1000\n" for rank in ranks)
+    at = ranks_page(n="1000000", **corpus).upload("a.csv", f"system,rank,n\n{rows}".encode())
+    assert at.slider("m")["locked"] == "999, from the data"
+    sample = sd.as_sample(sd.RankSet("A", ranks, n=1000), 10**6)
+    assert estimates_of(at).loc["MLE", "A"] == percent(
+        sd.estimate("Recall@10", sample, "mle").value
+    )
+    refused(at.put("n", 500), "n = 500 is smaller than the 1,000 candidates|whole corpus")

@@ -59,6 +59,7 @@ class TableQuestion(NamedTuple):
     metric: Metric
     sampling: Sampling
     instances: int
+    corpus: bool = False  # whether the candidates of the test are a sample of a corpus
 
     def span(self, i: int, j: int, shape: Shape | None) -> Any:
         """Return the range of the metric of row i (if i = j), or of the difference of rows i and j.
@@ -88,7 +89,8 @@ def compute_table(
     """Return the result for a printed table; ``name`` formats a system's name for the sentence."""
     metric, s = q.metric, q.sampling
     rows, pairs = ranges(q.span, [row.system for row in q.table.rows], report)
-    notes = [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
+    notes = [words.say.corpus((s.m, s.m), s.n)] * q.corpus
+    notes += [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
     notes += [words.say.contradicts(row.name) for row in rows if row.falling is None]
     sure, likely = (
         allowed.ahead([row.free for row in rows]),
@@ -97,10 +99,10 @@ def compute_table(
     best = likely if sure is None else sure
     word = "cannot tell" if best is None else "if falling" if sure is None else "decided"
     first = None if best is None else name(rows[best].name)
-    sentence = words.say.table_sentence(str(metric), word, first)
+    sentence = words.say.table_sentence(str(metric), word, first, q.corpus)
     if not pairs:
         sentence = words.alone(str(metric), name(rows[0].name), rows[0].free)
-    legend = words.say.printed(q.instances, s)
+    legend = words.say.printed(q.instances, s, q.corpus)
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
 
 

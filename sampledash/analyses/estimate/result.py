@@ -88,6 +88,8 @@ class Question:
     method: str
     gamma: float
     true: tuple[RankSet, ...] = ()  # the true ranks, known for bundled data only
+    #: Whether the candidates of the test are a sample of a corpus, instead of sampled negatives.
+    corpus: bool = False
 
     @property
     def adaptive(self) -> bool:
@@ -232,7 +234,9 @@ def compute(
     against = [
         row.name for ranks, row in both if not row.falling and not ranks.readings[-1].adaptive
     ]
-    notes = [*_to_know(q), *map(words.say.contradicts, against)]
+    drawn = [m for ranks in q.sets for m in ranks.outcomes.m]
+    notes = [words.say.corpus((min(drawn), max(drawn)), q.sets[0].population)] * q.corpus
+    notes += [*_to_know(q), *map(words.say.contradicts, against)]
     instances = [ranks.n_instances for ranks in q.sets]
     fewest, row = min(instances), rows[int(np.argmin(instances))]
     if fewest < FEW and (left_open := row.free[1] - row.free[0]) > 0.5:

@@ -22,15 +22,28 @@ from sampledash.report import estimates as words
 from sampledash.report.escape import escaped
 from sampledash.report.numbers import count, percent
 from sampledash.report.templates import texts
-from sampledash.schemes import SCHEMES
+from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme
 from sampledash.types import Progress
 
 HELP = texts(Path(__file__).with_name("help.txt"))
-METRIC = {"metric": "Recall@k"}  # the metric that a page begins with
+CANDIDATES = ("Sampled negatives", "A sample of a larger corpus")
+# Key of a setting in a link -> its options and its default.
+OFFERED: state.Offered = {"candidates": (CANDIDATES, CANDIDATES[0])}
+SHARED = {"metric": "Recall@k", "candidates": CANDIDATES[0]}  # default settings of both parts
 _POPULARITY = (
     "Popularity-weighted samples cannot be corrected: how often an item is drawn then depends on "
     "what it is, which its rank does not tell. Choose how uniform negatives were drawn."
 )
+
+
+def is_corpus() -> bool:
+    """Whether the reader says that the candidates of the test are a sample of a larger corpus."""
+    return bool(state.value("candidates", SHARED) == CANDIDATES[1])
+
+
+def ask_candidates() -> None:
+    """Draw the choice of what the relevant item was ranked among."""
+    page.segments("It was ranked among", CANDIDATES, "candidates", help=HELP["candidates"])
 
 
 def linked(key: str) -> dict[str, Any]:
@@ -53,11 +66,16 @@ def places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
     return st.container(key="given_headline"), st.container(), st.container(key="given_answer")
 
 
+def scheme() -> Scheme:
+    """Return how negatives were drawn; a test corpus holds each candidate once."""
+    return DEFAULT_SCHEME if is_corpus() else state.current().scheme
+
+
 def metric_asked() -> Metric:
     settings = state.current()
-    if SCHEMES[settings.scheme].weighted:
+    if SCHEMES[scheme()].weighted:
         raise Problem(_POPULARITY)
-    return choices.chip_metric(state.value("metric", METRIC), settings.k, settings.n)
+    return choices.chip_metric(state.value("metric", SHARED), settings.k, settings.n)
 
 
 def answered(

@@ -13,13 +13,16 @@ from sampledash.analyses.estimate import printed
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.estimate.answer import (
     HELP,
-    METRIC,
+    SHARED,
     answered,
+    ask_candidates,
+    is_corpus,
     linked,
     mean_n,
     metric_asked,
     places,
     range_text,
+    scheme,
 )
 from sampledash.dashboard.page import Problem
 from sampledash.report.escape import system_name
@@ -33,12 +36,13 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for a printed table."""
     (headline, place, found), example_ = places(), printed.example_table()
     choices = {"printed": example_, "table_instances": 0}
-    page_defaults = {**defaults, **choices, **METRIC}
+    page_defaults = {**defaults, **choices, **SHARED}
     left, right = st.columns([4, 1])
     text = left.text_area("The printed table", example_, 150, **linked("printed")) or ""
     label, about = "Instances, if known", HELP["table_instances"]
     with right:
         instances = page.whole_number(label, "table_instances", 0, help=about)
+    ask_candidates()
     table, wrong = None, Problem(_NO_TABLE, asking=True)
     try:
         table = printed.read_table(text) if text.strip() else None
@@ -50,7 +54,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     m = f"{count(table.m)}, from the table" if table and table.m else ""
     with place:
         numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
-        row, _ = sliders.bar(*numbers, n=lock, m=m, late=numbers)
+        row, _ = sliders.bar(*numbers, n=lock, m=m, late=numbers, sampled=not is_corpus())
     with row:
         page.copy_link(page_defaults)
     page.note(page_defaults)
@@ -59,8 +63,8 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
         metric, settings = metric_asked(), state.current()
         if table is None:
             raise wrong
-        sampling = Sampling(settings.n, table.m or settings.m, settings.scheme)
-        return printed.TableQuestion(table, metric, sampling, instances)
+        sampling = Sampling(settings.n, table.m or settings.m, scheme())
+        return printed.TableQuestion(table, metric, sampling, instances, is_corpus())
 
     doing = "What this table leaves open"
     answer, dim = answered(headline, found, "table", check, printed.compute_table, doing)

@@ -19,12 +19,15 @@ from sampledash.correction import USABLE, usable, weighs
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.estimate.answer import (
     HELP,
-    METRIC,
+    SHARED,
     answered,
+    ask_candidates,
+    is_corpus,
     linked,
     mean_n,
     metric_asked,
     places,
+    scheme,
 )
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.ranks import NOT_KNOWN, ask_n
@@ -33,7 +36,7 @@ from sampledash.estimation.bounds import decided
 from sampledash.estimation.rank_distribution import obstacle
 from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
-from sampledash.readers.files import example, lacks, sampled_sets
+from sampledash.readers.files import example, lacks, sampled_sets, samples_of_corpus
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.report import estimates as words
@@ -67,16 +70,17 @@ OFFERED: state.Offered = {
 _IN_LINK = "sampled"
 LINKED = {_IN_LINK: "", "estimate_tab": TABS[0], "estimates_view": VIEWS[0]}
 CHOICES: dict[str, Any] = {"sampled_source": EXAMPLE, "draw_seed": 1}
-CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set")} | METRIC
+CHOICES |= {key: OFFERED[key][1] for key in ("estimator", "m_set")} | SHARED
 Sets = tuple[SampledRankSet, ...]
 _SHIFT = "_sampled_from_0"
+_UNKNOWN = (state.DEFAULTS["n"], NOT_KNOWN)  # shown in the bar until the reader gives n
 
 
 class Given(NamedTuple):
     """The sampled ranks that the reader chose. If the data lack m, the page's setting m is used."""
 
     ident: str  # different for data with different content
-    # n in the data or as typed by the reader, and the text that shows n; None if n is not known.
+    # n in the data or as typed by the reader, and the text that shows n; None if the bar sets n.
     n: tuple[int, str] | None
     m: str  # text that shows the m of the data; "" if m is a setting
     # Returns the sampled ranks, and the true ranks if they are known.
@@ -92,12 +96,15 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     except ValueError as error:
         given = Problem.of(error)
     systems = st.container()
-    st.selectbox("Estimate by", list(result.METHODS), width=320, **linked("estimator"))
-    n, m = (None, "") if isinstance(given, Problem) else (given.n, given.m)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("Estimate by", list(result.METHODS), width=320, **linked("estimator"))
+        ask_candidates()
+    unknown = None if is_corpus() else _UNKNOWN
+    n, m = (unknown, "") if isinstance(given, Problem) else (given.n, given.m)
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
     numbers += ["gamma"] * weighs(state.value("estimator", CHOICES))
     with place:
-        row, _ = sliders.bar(*numbers, n=n or (state.DEFAULTS["n"], NOT_KNOWN), m=m, late=numbers)
+        row, _ = sliders.bar(*numbers, n=n, m=m, late=numbers, sampled=not is_corpus())
     with row:
         page.copy_link({**page_defaults, **LINKED})
     page.note(page_defaults)
@@ -114,7 +121,7 @@ def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
             raise Problem("Choose at least one system to show.", asking=True)
         if method in USABLE:
             usable(method, weight)
-        return result.Question(shown, metric, method, weight, true)
+        return result.Question(shown, metric, method, weight, true, is_corpus())
 
     def explain(error: ValueError) -> Problem:
         if isinstance(error, ZeroBasedRanks) and isinstance(given, Given):
@@ -157,9 +164,15 @@ def _choose(row: DeltaGenerator) -> Given:
         ident, parse = _typed()
     opened = memory.cached(("opened", ident), parse, shared=False, large=True)
     n, m = _of_data(opened)
-    typed_n = ask_n(ident) if n is None and opened.tables else None
+    # Whether these are ranks among the candidates of a test, which then say m by their n.
+    tested = is_corpus() and not any(part.source.sampled for part in opened.tables)
+    asked = n is None and (tested or bool(opened.tables and not is_corpus()))
+    typed_n = ask_n(ident) if asked else None
     n = n if typed_n is None else (typed_n, f"{count(typed_n)}, as given")
-    return Given(ident, n, m, partial(_read, ident, opened, typed_n))
+    read = partial(_read, ident, opened, typed_n, tested)
+    if tested:
+        return Given(ident, None, f"{count(n[0] - 1)}, from the data" if n else "", read)
+    return Given(ident, n if is_corpus() else n or _UNKNOWN, m, read)
 
 
 def _typed() -> tuple[str, Callable[[], Opened]]:
@@ -187,14 +200,14 @@ def _one_run() -> Given:
     true = tuple(example(DATA))
 
     def read() -> tuple[Sets, tuple[RankSet, ...]]:
-        m, scheme = state.current().m, state.current().scheme
+        m, drawn = state.current().m, scheme()
         _require_few(m)
 
         def draw() -> Sets:
             rng = np.random.default_rng(seed)
-            return tuple(sample_ranks(ranks, m, rng, fit_scheme=scheme) for ranks in true)
+            return tuple(sample_ranks(ranks, m, rng, fit_scheme=drawn) for ranks in true)
 
-        sets = memory.cached(("run", DATA, m, scheme, seed), draw, shared=True)
+        sets = memory.cached(("run", DATA, m, drawn, seed), draw, shared=True)
         right.caption(words.say.about_example(len(true[0]), m, seed))
         return sets, true
 
@@ -215,21 +228,26 @@ def _of_data(opened: Opened) -> tuple[tuple[int, str] | None, str]:
     return n, m
 
 
-def _read(ident: str, opened: Opened, n: int | None) -> tuple[Sets, tuple[RankSet, ...]]:
-    """Return the sampled ranks in the data, and no true ranks; ``n`` is used if the data lack n."""
+def _read(
+    ident: str, opened: Opened, n: int | None, tested: bool
+) -> tuple[Sets, tuple[RankSet, ...]]:
+    """Return the sampled ranks in the data, and no true ranks; ``n`` is used if the data lack n.
+
+    If the data are ranks among the candidates of a test (``tested``), n is that of the test.
+    """
     settings, (_, lacks_m) = state.current(), lacks(opened)
-    if lacks_m:
+    if lacks_m and not tested:
         _require_few(settings.m)
-    options: dict[str, Any] = {
-        "n": n,
-        "m": settings.m if lacks_m else None,
-        "scheme": settings.scheme,
-        "zero_based": st.session_state.get(_SHIFT) == ident,
-    }
-    key = ("sampled", ident, *options.values())
-    sets = memory.cached(
-        key, lambda: tuple(sampled_sets(opened, **options)), shared=False, large=True
-    )
+    options: dict[str, Any] = {"zero_based": st.session_state.get(_SHIFT) == ident}
+    if is_corpus():
+        make: Callable[..., list[SampledRankSet]] = samples_of_corpus
+        size = n if tested else settings.m + 1 if lacks_m else None
+        options |= {"n": settings.n, "candidates": size}
+    else:
+        make = sampled_sets
+        options |= {"n": n, "m": settings.m if lacks_m else None, "scheme": settings.scheme}
+    key = ("sampled", ident, *options.items())
+    sets = memory.cached(key, lambda: tuple(make(opened, **options)), shared=False, large=True)
     _require_few(max(x.outcomes.m[-1] for x in sets))
     read = words.say.understood([short_name(x.system) for x in sets], sum(map(len, sets)))
     st.caption(escaped(read))

@@ -4,14 +4,15 @@ import streamlit as st
 
 from sampledash.dashboard import page, state
 from sampledash.dashboard.correct import page as metric_page
-from sampledash.dashboard.estimate import printed_table, sampled_ranks
+from sampledash.dashboard.estimate import answer, printed_table, sampled_ranks
 
 WHAT = {
     "A metric": metric_page.show,
     "Sampled ranks": sampled_ranks.show,
     "A printed table": printed_table.show,
 }
-state.stamp({"what": (WHAT, "A metric"), **metric_page.OFFERED, **sampled_ranks.OFFERED})
+offered = {**metric_page.OFFERED, **answer.OFFERED, **sampled_ranks.OFFERED}
+state.stamp({"what": (WHAT, "A metric"), **offered})
 row = st.container(horizontal=True, vertical_alignment="bottom", key="above_parts")
 about = (
     "A metric: its corrected vector. Sampled ranks, or a table printed in a paper: what they tell "
