@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sampledash.checks import counted, not_a_number
@@ -74,6 +74,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]+))?\s*%?")
 _HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")
 _ASIDE = re.compile(r"\([^)]*\)")
 _RULE = re.compile(r"[\s|:+=-]*")  # a line between header and body, such as |---|---|
+_TITLE = re.compile(r"\s*#+\s*(?![nm]\s*[=:])(.*\S)\s*")  # a line that names the table below
 _ABOVE = 4  # the column names must be in one of the first four lines
 _MOST_DECIMALS = 12  # papers print fewer decimals; further decimals are floating-point errors
 
@@ -100,6 +101,38 @@ class PrintedTable:
     notes: list[str]
     n: int | None = None
     m: int | None = None
+    title: str = ""  # of one of several tables in a text
+
+
+def read_tables(text: str) -> list[PrintedTable]:
+    r"""Read one or several pasted tables, such as one for each data set.
+
+    A line such as ``# Yelp`` gives the title of the table below. What stands above the first title
+    may set n and m for every table.
+
+    Examples
+    --------
+    >>> tables = read_tables("m = 99\n# A\nModel HR@1\nx 0.2\n# B\nn = 500\nModel AUC\nx 0.9")
+    >>> [(table.title, table.n, table.m, table.rows[0].values) for table in tables]
+    [('A', None, 99, {'HR@1': 0.2}), ('B', 500, 99, {'AUC': 0.9})]
+    """
+    lines = text.splitlines()
+    titles = {place: match[1] for place, x in enumerate(lines) if (match := _TITLE.fullmatch(x))}
+    if not titles:
+        return [read_printed(text)]
+    starts = list(titles)
+    if len({*titles.values()}) < len(titles):
+        raise ReadError("two tables have the same title: give each line # a title of its own")
+    above, n, m = lines_aside("\n".join(lines[: starts[0]]), "the text above the first table")
+    if above.strip():
+        raise ReadError(f"line 1 to {starts[0]} of the text: write a title, # and a name, above it")
+    tables = []
+    for start, end in itertools.pairwise([*starts, len(lines)]):
+        # Empty lines in place of the other tables keep the line numbers of errors.
+        table = read_printed("\n" * (start + 1) + "\n".join(lines[start + 1 : end]))
+        own = {"n": table.n or n, "m": table.m or m, "title": titles[start]}
+        tables.append(replace(table, **own))
+    return tables
 
 
 def read_printed(text: str) -> PrintedTable:

@@ -18,8 +18,8 @@ from sampledash.types import Floats, Ints
 _ROW = 58  # height of the row of a system, in pixels
 
 
-def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure:
-    """Draw possible ranges of the exact metric, one row for each system, the first row on top."""
+def ranges(title: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure:
+    """Draw possible ranges of what ``title`` says, a row for each system, the first on top."""
     c = theme.look(dark)
     data: list[dict[str, Any]] = []
     dot = {"symbol": "circle", "size": 11, "color": c.ink, "line": {"width": 0}}
@@ -45,13 +45,13 @@ def ranges(metric: str, rows: Sequence[Row], *, dark: bool = False) -> go.Figure
     low, top = min(known), max(known)
     if 0 <= low <= top - low:  # an axis that would begin close to 0 begins at 0
         low = 0.0
-    axis = theme.percent_axis(100 * top, low=100 * low, title=f"{metric} on all items")
+    axis = theme.percent_axis(100 * top, low=100 * low, title=title)
     return theme.figure(
         data,
         dark=dark,
         height=96 + _ROW * len(rows),
         barmode="overlay",
-        revision=f"ranges-{metric}-{len(rows)}",
+        revision=f"ranges-{title}-{len(rows)}",
         hovermode="closest",
         margin={"l": 8, "r": 16, "t": 8, "b": 8},
         xaxis=axis | {"showgrid": True, "gridcolor": c.grid},

@@ -106,7 +106,9 @@ def answered(
             st.caption("Dimmed below, and in gray: the last answer that could be shown.")
         for note in answer.notes:
             st.caption(escaped(note))
-    fig = pictures.ranges(str(answer.question.metric), answer.rows, dark=page.is_dark())
+    where = "the whole corpus" if answer.question.corpus else "all items"
+    title = f"{answer.question.metric} on {where}"
+    fig = pictures.ranges(title, answer.rows, dark=page.is_dark())
     alt = "; ".join(f"{row.name}: {range_text(row.free)}" for row in answer.rows)
     with found:
         with st.container(key="given_picture"):

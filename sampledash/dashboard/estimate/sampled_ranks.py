@@ -90,15 +90,17 @@ class Given(NamedTuple):
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for sampled ranks."""
     page_defaults, (headline, place, found) = {**defaults, **CHOICES}, places()
-    given: Given | Problem
-    try:
-        given = _choose(row)
-    except ValueError as error:
-        given = Problem.of(error)
-    systems = st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    chosen, systems, options = st.container(), st.container(), st.container(horizontal=True)
+    # The widgets of ``options`` are drawn first, because the choice of ranks depends on them.
+    with options:
         st.selectbox("Estimate by", list(result.METHODS), width=320, **linked("estimator"))
         ask_candidates()
+    given: Given | Problem
+    try:
+        with chosen:
+            given = _choose(row)
+    except ValueError as error:
+        given = Problem.of(error)
     unknown = None if is_corpus() else _UNKNOWN
     n, m = (unknown, "") if isinstance(given, Problem) else (given.n, given.m)
     numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
