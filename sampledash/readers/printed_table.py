@@ -130,8 +130,7 @@ def read_tables(text: str) -> list[PrintedTable]:
     for start, end in itertools.pairwise([*starts, len(lines)]):
         # Empty lines in place of the other tables keep the line numbers of errors.
         table = read_printed("\n" * (start + 1) + "\n".join(lines[start + 1 : end]))
-        own = {"n": table.n or n, "m": table.m or m, "title": titles[start]}
-        tables.append(replace(table, **own))
+        tables.append(replace(table, n=table.n or n, m=table.m or m, title=titles[start]))
     return tables
 
 
