@@ -1,14 +1,14 @@
 r"""Estimates of an exact metric from a printed table, by distributions with two parameters.
 
 In every family the logarithm of the rank r has a standard distribution G, shifted and scaled: with
-negatives drawn as m of n, the share of instances with ranks up to r is proportional to
+m negatives drawn from n candidates, the share of instances with ranks up to r is proportional to
 
 .. math:: G(a + b \log((r + 1/2) m / n)), \qquad r = 1..n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -50,7 +50,7 @@ class Family:
     slope: float  # b, if a single printed value leaves it open
 
 
-#: The estimate is the mean over these families. With both slopes, the logarithm of the rank has the
+#: An estimate is the mean over these families. With both slopes, the logarithm of the rank has the
 #: same standard deviation, pi / sqrt(3), if the end of the list is far away.
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
@@ -59,41 +59,44 @@ FAMILIES = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Ranks:
-    """Nodes for sums over the ranks 1..n, with the means of each metric at each node."""
+class Nodes:
+    """Nodes for sums over the ranks 1..n, with the mean of each metric at each node."""
 
     weights: Floats  # number of ranks that each node stands for
-    log_before: Floats  # log((r - 1/2) m / n) of each node's rank r; -1e300 for r = 1
-    log_up_to: Floats  # log((r + 1/2) m / n)
+    before: Floats  # log((r - 1/2) m / n) of each node's rank r; -1e300 for r = 1
+    up_to: Floats  # log((r + 1/2) m / n)
     last: float  # log((n + 1/2) m / n)
     means: Floats  # expected printed metrics and the exact metric, (nodes, printed + 1)
     products: Floats  # expected products of each two of them, (nodes, printed + 1, printed + 1)
 
     def probabilities(self, family: Family, parameters: Floats) -> Floats:
-        """Return the probability of the ranks that each node stands for."""
+        """Return the probability of the ranks that each node stands for, given a and log b."""
         a, b = parameters[0], np.exp(np.clip(parameters[1], -_FAR, _FAR))
-        ends = self.log_before, self.log_up_to, self.last
-        before, up_to, all_ranks = (family.below(np.maximum(a + b * x, -_FAR)) for x in ends)
-        return np.asarray(self.weights * (up_to - before) / all_ranks)
+        before, up_to, whole = (
+            family.below(np.maximum(a + b * x, -_FAR)) for x in (self.before, self.up_to, self.last)
+        )
+        return np.asarray(self.weights * (up_to - before) / whole)
 
     def expected(self, family: Family, parameters: Floats) -> Floats:
-        return np.asarray(self.probabilities(family, parameters) @ self.means)
+        """Return the expected printed metrics and, as the last entry, the exact metric."""
+        return self.probabilities(family, parameters) @ self.means
 
 
 @lru_cache(maxsize=8)
-def _ranks(sampling: Sampling, metrics: tuple[Metric, ...], exact: Metric) -> _Ranks:
-    n, m, size = sampling.n, sampling.m, len(metrics)
-    nodes = support_of(n, m, sampling.scheme, steps=False, cut=exact.cut(n - 1))
-    shown = np.column_stack([metric.of_one(np.arange(m + 1), m) for metric in metrics])
+def nodes_of(sampling: Sampling, printed: tuple[Metric, ...], exact: Metric) -> Nodes:
+    """Return the nodes for a table that prints metrics on a sample, and for an exact metric."""
+    n, m, size = sampling.n, sampling.m, len(printed)
+    support = support_of(n, m, sampling.scheme, steps=False, cut=exact.cut(n - 1))
+    shown = np.column_stack([metric.of_one(np.arange(m + 1), m) for metric in printed])
     pairs = (shown[:, :, None] * shown[:, None]).reshape(m + 1, -1)
-    sampled = np.vstack([p @ np.hstack([shown, pairs]) for _, p in sampling.laws(nodes.above)])
-    means = np.column_stack([sampled[:, :size], exact.of_one(nodes.above, n - 1)])
+    sampled = np.vstack([p @ np.hstack([shown, pairs]) for _, p in sampling.laws(support.above)])
+    means = np.column_stack([sampled[:, :size], exact.of_one(support.above, n - 1)])
     products = means[:, :, None] * means[:, None]
     products[:, :size, :size] = sampled[:, size:].reshape(-1, size, size)
-    up_to = np.log((nodes.above + 1.5) * m / n)
-    before = np.where(nodes.above == 0, -1e300, np.log((nodes.above + 0.5) * m / n))
+    up_to = np.log((support.above + 1.5) * m / n)
+    before = np.where(support.above == 0, -1e300, np.log((support.above + 0.5) * m / n))
     last = float(np.log((n + 0.5) * m / n))
-    return _Ranks(nodes.ranks, before, up_to, last, means, products)
+    return Nodes(support.ranks, before, up_to, last, means, products)
 
 
 @dataclass(frozen=True)
@@ -105,13 +108,14 @@ class TableEstimate:
     value
         The estimate: the mean over the families of rank distributions.
     low, high
-        What the families give if the printed values are off by their rounding and, if the number
-        of instances was given, by two standard errors.
+        Range of the estimates if each printed value is off by its rounding and, if the number of
+        instances was given, by two standard errors. The error of the assumption is not included.
     family
         The families of rank distributions.
     contradiction
-        A sentence that says which printed values no distribution of the families can give; None if
-        the printed values do not contradict the families. If they do, do not use the estimate.
+        A sentence that says which printed values no distribution of the families produces; None if
+        one of the families is near all of them. If it is not None, show the range of
+        :func:`~sampledash.bounds_from_table` instead of the estimate.
     """
 
     value: float
@@ -126,32 +130,37 @@ class TableEstimate:
         return f"{text} ({self.contradiction})" if self.contradiction else text
 
 
+def weights_of(printed: Sequence[Metric], m: int) -> Floats:
+    """Return the weight of each residual: one over the sum of the metric over all sampled ranks."""
+    return np.array([1 / metric.of_one(np.arange(m + 1), m).sum() for metric in printed])
+
+
 def fit(
-    family: Family, ranks: _Ranks, values: Floats, weights: Floats
+    family: Family, nodes: Nodes, values: Floats, weights: Floats
 ) -> tuple[Floats, Floats, float]:
     """Fit a family by least squares of the weighted differences from the printed values.
 
     Return the expected printed metrics and the exact metric of the fitted distribution, the
     derivatives of the exact metric with respect to the printed values, and the variance between
-    instances of the exact metric minus the printed metrics times these derivatives.
+    instances of the exact metric minus the sum of printed metrics times derivatives.
     """
-    start = np.array([0.0, np.log(family.slope)])
+    start, scaled = np.array([0.0, np.log(family.slope)]), weights / weights.max()
 
-    def missed(parameters: Floats) -> Floats:
-        off = ranks.expected(family, parameters)[:-1] - values
-        return np.append(weights * off, _PENALTY * (parameters - start))
+    def residuals(parameters: Floats) -> Floats:
+        missed = nodes.expected(family, parameters)[:-1] - values
+        return np.append(scaled * missed, _PENALTY * (parameters - start))
 
     # With ``slope`` fixed first, b moves only as far as the printed values demand.
-    shift = least_squares(lambda a: missed(np.append(a, start[1])), start[:1], method="lm").x
-    best = least_squares(missed, np.append(shift, start[1]), method="lm").x
-    ends = [[ranks.expected(family, best + x) for x in (step, -step)] for step in _STEP * np.eye(2)]
+    shift = least_squares(lambda a: residuals(np.append(a, start[1])), start[:1], method="lm").x
+    best = least_squares(residuals, np.append(shift, start[1]), method="lm").x
+    ends = [[nodes.expected(family, best + x) for x in (step, -step)] for step in _STEP * np.eye(2)]
     jacobian = np.array([after - before for after, before in ends]).T / (2 * _STEP)
-    left = np.vstack([weights[:, None] * jacobian[:-1], _PENALTY * np.eye(2)])
-    slopes = jacobian[-1] @ np.linalg.pinv(left)[:, :-2] * weights
-    error, mass = np.append(-slopes, 1.0), ranks.probabilities(family, best)
-    means = mass @ ranks.means
-    variance = error @ np.tensordot(mass, ranks.products, 1) @ error - (error @ means) ** 2
-    return means, slopes, max(float(variance), 0.0)
+    left = np.vstack([scaled[:, None] * jacobian[:-1], _PENALTY * np.eye(2)])
+    derivatives = jacobian[-1] @ np.linalg.pinv(left)[:, :-2] * scaled
+    error, mass = np.append(-derivatives, 1.0), nodes.probabilities(family, best)
+    means = mass @ nodes.means
+    variance = error @ np.tensordot(mass, nodes.products, 1) @ error - (error @ means) ** 2
+    return means, derivatives, max(float(variance), 0.0)
 
 
 def estimate_from_table(
@@ -174,42 +183,40 @@ def estimate_from_table(
     Returns
     -------
     TableEstimate
-        ``.value``, ``.low``, ``.high``, in 0..1, and ``.contradiction``.
+        ``.value``, ``.low`` and ``.high``, in 0..1, and ``.contradiction``.
 
     Raises
     ------
     ValueError
-        As :func:`~sampledash.bounds_from_table` does without a shape.
+        For everything that :func:`~sampledash.bounds_from_table` refuses without a shape.
 
     Notes
     -----
-    A table leaves most of the rank distribution open, so an estimate is an assumption: the ranks
-    have a log-logistic or log-normal distribution, cut off at rank n. With the negatives drawn as m
-    of n, the share of instances with ranks up to r is proportional to
-    :math:`G(a + b \log((r + 1/2) m / n))`, where G is the logistic or the normal distribution
-    function. For each family, a and b minimise the sum of squares of the differences between
-    expected and printed metrics, each divided by the sum of the metric over all sampled ranks: the
-    fit treats Recall@10 as Precision@10, because small cutoffs tell most about the first true
-    ranks. A single printed value determines only a; b is then 1 (log-logistic) or 0.55
-    (log-normal). The estimate is the mean over both families, limited to the range that
-    :func:`~sampledash.bounds_from_table` gives if ranks fall off (or, if the table contradicts
-    this, to the range without a shape).
+    A table leaves most of the rank distribution open, so an estimate rests on an assumption: the
+    ranks have a log-logistic or a log-normal distribution, cut off at rank n. The share of
+    instances with ranks up to r is proportional to :math:`G(a + b \log((r + 1/2) m / n))`, where G
+    is the logistic or the normal distribution function. In each family, a and b minimise the sum of
+    squared differences between expected and printed metrics, each divided by the sum of the metric
+    over all sampled ranks. So Recall@10 is fitted as Precision@10: small cutoffs, which tell most
+    about the first true ranks, count most. A single printed value determines only a; b is then 1
+    (log-logistic) or 0.55 (log-normal). The estimate is the mean over both families, limited to the
+    range of :func:`~sampledash.bounds_from_table` for non-increasing distributions (for all
+    distributions, if the table contradicts this shape).
 
-    The interval covers the rounding of all printed values at once. With ``instances``, it also
-    covers two standard errors of the metric of these instances, from the draw of negatives and the
-    choice of instances. It spans the intervals of both families, but does not cover the error of
-    the assumption, which is often larger.
+    The interval allows for the rounding of all printed values at once. With ``instances``, it also
+    allows for two standard errors of the difference from the mean exact metric of these instances:
+    other instances and other negatives could have been drawn. It spans the intervals of both
+    families, but the ranks may have neither distribution, and this error is often larger.
 
-    The printed values contradict a family if a value differs from its expectation by more than its
-    rounding and two standard errors. These are at least the standard errors of 2,500 instances (two
-    points at 50 %), because the families are approximations.
+    The printed values contradict a family if one of them differs from its expected value by more
+    than its rounding and two standard errors. As no family is exact, a difference that 2,500
+    instances could show (two points at 50 %) is no contradiction, even for more instances.
     """
     sampling, over = table_protocol(n, m, scheme, instances)
-    metrics, values, half = printed_values("observed", observed, decimals)
+    printed, values, half = printed_values("observed", observed, decimals)
     exact = as_metric(metric)
-    ranks = _ranks(sampling, tuple(metrics), exact)
-    gains = np.array([x.of_one(np.arange(sampling.m + 1), sampling.m).sum() for x in metrics])
-    fits = [fit(family, ranks, values, gains.min() / gains) for family in FAMILIES]
+    nodes, weights = nodes_of(sampling, tuple(printed), exact), weights_of(printed, sampling.m)
+    fits = [fit(family, nodes, values, weights) for family in FAMILIES]
     points = np.array([means[-1] for means, *_ in fits])
     errors = np.array([abs(d) @ half + ERRORS * np.sqrt(var / over) for _, d, var in fits])
     allow = partial(bounds_from_table, exact, observed, n, m, decimals, None)
@@ -219,13 +226,15 @@ def estimate_from_table(
     summary = points.mean(), (points - errors).min(), (points + errors).max()
     value, low, high = np.clip(summary, *span).tolist()
     allowed = half + printed_error(values, min(over, _FEWEST))
-    expected = [means[:-1] for means, *_ in fits]
-    nearest = min(expected, key=lambda x: float(np.max(np.abs(x - values) / allowed)))
+    nearest = min(
+        (means[:-1] for means, *_ in fits),
+        key=lambda expected: float(np.max(np.abs(expected - values) / allowed)),
+    )
     names = " or ".join(family.name for family in FAMILIES)
     off = " and ".join(
-        f"{name!r} = {nearest[i]:.4f} for {values[i]:g} (allowed are {allowed[i]:.4f} more or less)"
+        f"{name!r} {nearest[i]:.4f}, not {values[i]:g} ({allowed[i]:.4f} off is allowed)"
         for i, name in enumerate(observed)
         if abs(nearest[i] - values[i]) > allowed[i]
     )
-    against = f"no {names} distribution gives the printed values: the nearest has {off}"
+    against = f"no {names} distribution gives the printed values: the nearest gives {off}"
     return TableEstimate(value, low, high, names, against if off else None)
