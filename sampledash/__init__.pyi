@@ -15,6 +15,7 @@ from sampledash.correction import Correction, Fit, correction, parse_correction
 from sampledash.estimation.bounds import bounds, bounds_from_table, stopping_range
 from sampledash.estimation.estimate import Estimate, compare, estimate, full_cutoff, matching_cutoff
 from sampledash.estimation.rank_distribution import rank_distribution
+from sampledash.estimation.table_estimates import TableEstimate, estimate_from_table
 from sampledash.estimation.vectors import fit_learned, gamma_table
 from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decided
 from sampledash.expectation import expected, posterior, variance
@@ -57,6 +58,7 @@ __all__ = [
     "SampledRankSet",
     "Sampling",
     "Split",
+    "TableEstimate",
     "as_sample",
     "bounds",
     "bounds_from_table",
@@ -68,6 +70,7 @@ __all__ = [
     "designs",
     "eigenvalues",
     "estimate",
+    "estimate_from_table",
     "evaluate",
     "example",
     "expected",

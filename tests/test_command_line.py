@@ -463,7 +463,7 @@ def test_sampled_ranks_and_a_printed_table_say_what_the_page_says(tmp_path, caps
     page = Page("correct", what="A printed table", printed=printed, scheme="with replacement")
     file.write_text(printed)
     _, told = asked(capsys, "table", str(file), *words)
-    assert told["sentences"][-1] in page.headline
+    assert told["sentences"][0] in page.headline
     # --n and --m override the table's numbers. A table of a single system gives ranges too.
     file.write_text("system, HR@1, HR@10\nA, 0.2, 0.6\nm = 20, n = 200")
     given = {"HR@1": 0.2, "HR@10": 0.6}
@@ -579,8 +579,12 @@ def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, cap
             decimals["HR@10"] = len(second) - 2 if name == "B" else 2
             about = (metric, row, 200, 20, decimals)
             ends = ranges(sd.bounds_from_table, *about, scheme="with-replacement", instances=over)
-            wanted.append({"metric": metric, "system": name, **ends})
+            point = sd.estimate_from_table(*about, scheme="with-replacement", instances=over)
+            point = [None] * 3 if point.contradiction else [point.value, point.low, point.high]
+            points = dict(zip(("estimate", "estimate_low", "estimate_high"), point, strict=True))
+            wanted.append({"metric": metric, "system": name, **points, **ends})
     assert told["ranges"] == wanted
+    assert sum("take ranks to be log-logistic or log-normal" in x for x in told["sentences"]) == 1
     for place, metric in enumerate(metrics):
         (first, other), word = wanted[2 * place : 2 * place + 2], "This table cannot tell"
         for kind, end in (("_if_falling", "alone cannot tell."), ("", "whatever the ranks were.")):

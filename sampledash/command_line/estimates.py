@@ -15,6 +15,7 @@ from sampledash.analyses.estimate import result as asked
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
+from sampledash.estimation.table_estimates import estimate_from_table
 from sampledash.metrics import Metric
 from sampledash.readers.files import open_sources, sampled_sets, samples_of_corpus
 from sampledash.readers.printed_table import read_printed
@@ -129,8 +130,18 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
         )
         result = printed_table.compute_table(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
-        rows += [(str(metric), row.name, *_ends(row)) for row in result.rows]
+        for row, values in zip(result.rows, printed.rows, strict=True):
+            point = estimate_from_table(
+                metric, values.values, n, m, values.decimals, args.scheme, instances=args.over
+            )
+            estimate = (point.value, point.low, point.high)
+            sentence = words.say.fitted(point.family)
+            if point.contradiction:
+                estimate = (np.nan, np.nan, np.nan)
+                sentence = words.say.not_fitted(row.name, point.contradiction)
+            sentences.append(sentence)
+            rows.append((str(metric), row.name, *estimate, *_ends(row)))
     sentences = list(dict.fromkeys([*printed.notes, *sentences]))
-    columns = ["metric", "system", *_ENDS]
+    columns = ["metric", "system", "estimate", "estimate_low", "estimate_high", *_ENDS]
     facts = {"n": n, "m": m, "scheme": args.scheme, "instances": args.over}
     return Answer(sentences, {"ranges": pd.DataFrame(rows, columns=columns)}, facts)

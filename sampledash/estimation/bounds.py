@@ -34,7 +34,7 @@ from sampledash.types import Floats, Ints
 Range = tuple[float, float]
 _CONSTRAINTS = 200  # largest number of constraints of a linear programme for each m
 _MOST_DECIMALS = 12
-_ERRORS = 2.0  # number of standard errors by which a printed mean may differ from its expectation
+ERRORS = 2.0  # number of standard errors by which a printed mean may differ from its expectation
 
 
 def bounds(
@@ -387,15 +387,23 @@ def bounds_from_table(
     deviation of at most :math:`\sqrt{v (1 - v) / U}`. ``instances`` allows for this error.
     """
     wanted = as_metric(metric)
-    size = checks.integer("n", n, low=2)
-    checks.choice("scheme", scheme, uniform())
     _check_shape(shape)
-    sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
-    over = np.inf if instances is None else checks.real("instances", instances, low=1)
+    sampling, over = table_protocol(n, m, scheme, instances)
     ranges = [_printed_range(wanted, "observed", observed, decimals, sampling, shape, over)]
     if versus is not None:
         ranges.append(_printed_range(wanted, "versus", versus, decimals, sampling, shape, over))
     return difference(ranges)
+
+
+def table_protocol(
+    n: int, m: int, scheme: Scheme, instances: float | None
+) -> tuple[Sampling, float]:
+    """Check how a table was made; return the sampling, and the number of instances or infinity."""
+    size = checks.integer("n", n, low=2)
+    checks.choice("scheme", scheme, uniform())
+    sampling = Sampling(size, checks.integer("m", m, low=1), scheme)
+    over = np.inf if instances is None else checks.real("instances", instances, low=1)
+    return sampling, over
 
 
 def _printed_range(
@@ -408,8 +416,8 @@ def _printed_range(
     over: float,
 ) -> tuple[float, float]:
     """Return the metric's range for one system's printed values, means of ``over`` instances."""
-    metrics, values, half = _printed(name, observed, decimals)
-    half += _error(values, over)
+    metrics, values, half = printed_values(name, observed, decimals)
+    half += printed_error(values, over)
     shown = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in metrics]
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
@@ -424,7 +432,7 @@ def _printed_range(
         # the distribution that ranks are drawn from: add the sampling error of the instances.
         if shape is None:
             return span
-        below, above = _error(np.array(span), over).tolist()
+        below, above = printed_error(np.array(span), over).tolist()
         return max(span[0] - below, 0.0), min(span[1] + above, 1.0)
     protocol, keys = f"n = {sampling.n} and m = {sampling.m}", list(observed)
     off = programme(shape).nearest()[1]
@@ -449,12 +457,12 @@ def _printed_range(
     )
 
 
-def _error(values: Floats, instances: float) -> Floats:
+def printed_error(values: Floats, instances: float) -> Floats:
     """Return twice the largest standard error that each mean of a metric in 0..1 can have."""
-    return np.asarray(_ERRORS * np.sqrt(values * (1 - values) / instances))
+    return np.asarray(ERRORS * np.sqrt(values * (1 - values) / instances))
 
 
-def _printed(
+def printed_values(
     name: str, observed: object, decimals: int | Mapping[str, int]
 ) -> tuple[list[Metric], Floats, Floats]:
     """Check printed values; return their metrics, the values, and their largest rounding errors."""

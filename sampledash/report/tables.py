@@ -37,8 +37,8 @@ _HOLD: dict[CellKind, str] = {
     "flips": "flips",
     "count": "right_from rank_up_to sampled_rank ties n_candidates m n instances",
     "share": "exact sampled expected_sampled std_of_mean mean_of_runs std_of_runs share_of_runs "
-    "estimate estimate_if_set estimate_if_drawn low high low_if_falling high_if_falling value "
-    "mass_above",
+    "estimate estimate_low estimate_high estimate_if_set estimate_if_drawn low high low_if_falling "
+    "high_if_falling value mass_above",
     "points": "interval_low interval_high bias standard_error rmse",
     "chance": "probability",
     "p": "p p_holm",

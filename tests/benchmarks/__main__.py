@@ -5,7 +5,9 @@ from importlib import import_module
 
 from tests.benchmarks.frame import HEAD, options
 
-PARTS = "core verdict every_m chances counterexamples estimators bounds stopping lab warehouse"
+PARTS = (
+    "core verdict every_m chances counterexamples estimators bounds stopping lab warehouse printed"
+)
 
 
 def main() -> int:

@@ -1,0 +1,240 @@
+r"""Estimates of an exact metric from a printed table, by distributions with two parameters.
+
+In every family the logarithm of the rank r has a standard distribution G, shifted and scaled: with
+m negatives drawn from n candidates, the share of instances with ranks up to r is proportional to
+
+.. math:: G(a + b \log((r + 1/2) m / n)), \qquad r = 1..n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.special import expit, ndtr
+
+from sampledash.estimation.bounds import (
+    ERRORS,
+    bounds_from_table,
+    printed_error,
+    printed_values,
+    table_protocol,
+    unless_contradicted,
+)
+from sampledash.estimation.linear_programme import Shape
+from sampledash.estimation.support import support_of
+from sampledash.metrics import Metric, as_metric
+from sampledash.sampling import Sampling
+from sampledash.schemes import DEFAULT_SCHEME, Scheme
+from sampledash.types import Floats
+
+#: Weight of the distance from a = 0, b = ``slope`` beside the residuals. It decides only what the
+#: printed values leave open: b for a single value, and how far from 0 a is if all values are 1.
+_PENALTY = 1e-6
+_FEWEST = 2_500  # a misfit that fewer instances can have by chance is no contradiction
+_SHAPE: Shape = "non-increasing"
+_FAR = 30.0  # smaller arguments of G, and log b further from 0, change no printed digit
+_STEP = 1e-5  # step of a and of log b in numerical derivatives
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of rank distributions with two parameters a and b."""
+
+    name: str
+    below: Callable[[Floats], Floats]  # the distribution function G
+    slope: float  # b, if a single printed value leaves it open
+
+
+#: An estimate is the mean over these families. With both slopes, the logarithm of the rank has the
+#: same standard deviation, pi / sqrt(3), if the end of the list is far away.
+FAMILIES = (
+    Family("log-logistic", expit, 1.0),
+    Family("log-normal", ndtr, float(np.sqrt(3) / np.pi)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Nodes for sums over the ranks 1..n, with the mean of each metric at each node."""
+
+    weights: Floats  # number of ranks that each node stands for
+    before: Floats  # log((r - 1/2) m / n) of each node's rank r; -1e300 for r = 1
+    up_to: Floats  # log((r + 1/2) m / n)
+    last: float  # log((n + 1/2) m / n)
+    means: Floats  # expected printed metrics and the exact metric, (nodes, printed + 1)
+    products: Floats  # expected products of each two of them, (nodes, printed + 1, printed + 1)
+
+    def probabilities(self, family: Family, parameters: Floats) -> Floats:
+        """Return the probability of the ranks that each node stands for, given a and log b."""
+        a, b = parameters[0], np.exp(np.clip(parameters[1], -_FAR, _FAR))
+        before, up_to, whole = (
+            family.below(np.maximum(a + b * x, -_FAR)) for x in (self.before, self.up_to, self.last)
+        )
+        return np.asarray(self.weights * (up_to - before) / whole)
+
+    def expected(self, family: Family, parameters: Floats) -> Floats:
+        """Return the expected printed metrics and, as the last entry, the exact metric."""
+        return self.probabilities(family, parameters) @ self.means
+
+
+@lru_cache(maxsize=8)
+def nodes_of(sampling: Sampling, printed: tuple[Metric, ...], exact: Metric) -> Nodes:
+    """Return the nodes for a table that prints metrics on a sample, and for an exact metric."""
+    n, m, size = sampling.n, sampling.m, len(printed)
+    support = support_of(n, m, sampling.scheme, steps=False, cut=exact.cut(n - 1))
+    shown = np.column_stack([metric.of_one(np.arange(m + 1), m) for metric in printed])
+    pairs = (shown[:, :, None] * shown[:, None]).reshape(m + 1, -1)
+    sampled = np.vstack([p @ np.hstack([shown, pairs]) for _, p in sampling.laws(support.above)])
+    means = np.column_stack([sampled[:, :size], exact.of_one(support.above, n - 1)])
+    products = means[:, :, None] * means[:, None]
+    products[:, :size, :size] = sampled[:, size:].reshape(-1, size, size)
+    up_to = np.log((support.above + 1.5) * m / n)
+    before = np.where(support.above == 0, -1e300, np.log((support.above + 0.5) * m / n))
+    last = float(np.log((n + 0.5) * m / n))
+    return Nodes(support.ranks, before, up_to, last, means, products)
+
+
+@dataclass(frozen=True)
+class TableEstimate:
+    """An estimate of an exact metric from a printed table: see :func:`estimate_from_table`.
+
+    Attributes
+    ----------
+    value
+        The estimate: the mean over the families of rank distributions.
+    low, high
+        Range of the estimates if each printed value is off by its rounding and, if the number of
+        instances was given, by two standard errors. The error of the assumption is not included.
+    family
+        The families of rank distributions.
+    contradiction
+        A sentence that says which printed values no distribution of the families produces; None if
+        one of the families is near all of them. If it is not None, show the range of
+        :func:`~sampledash.bounds_from_table` instead of the estimate.
+    """
+
+    value: float
+    low: float
+    high: float
+    family: str
+    contradiction: str | None
+
+    def __str__(self) -> str:
+        value, low, high = (f"{100 * x:.2f}" for x in (self.value, self.low, self.high))
+        text = f"{value} %, between {low} and {high} %"
+        return f"{text} ({self.contradiction})" if self.contradiction else text
+
+
+def weights_of(printed: Sequence[Metric], m: int) -> Floats:
+    """Return the weight of each residual: one over the sum of the metric over all sampled ranks."""
+    return np.array([1 / metric.of_one(np.arange(m + 1), m).sum() for metric in printed])
+
+
+def fit(
+    family: Family, nodes: Nodes, values: Floats, weights: Floats
+) -> tuple[Floats, Floats, float]:
+    """Fit a family by least squares of the weighted differences from the printed values.
+
+    Return the expected printed metrics and the exact metric of the fitted distribution, the
+    derivatives of the exact metric with respect to the printed values, and the variance between
+    instances of the exact metric minus the sum of printed metrics times derivatives.
+    """
+    start, scaled = np.array([0.0, np.log(family.slope)]), weights / weights.max()
+
+    def residuals(parameters: Floats) -> Floats:
+        missed = nodes.expected(family, parameters)[:-1] - values
+        return np.append(scaled * missed, _PENALTY * (parameters - start))
+
+    # With ``slope`` fixed first, b moves only as far as the printed values demand.
+    shift = least_squares(lambda a: residuals(np.append(a, start[1])), start[:1], method="lm").x
+    best = least_squares(residuals, np.append(shift, start[1]), method="lm").x
+    ends = [[nodes.expected(family, best + x) for x in (step, -step)] for step in _STEP * np.eye(2)]
+    jacobian = np.array([after - before for after, before in ends]).T / (2 * _STEP)
+    left = np.vstack([scaled[:, None] * jacobian[:-1], _PENALTY * np.eye(2)])
+    derivatives = jacobian[-1] @ np.linalg.pinv(left)[:, :-2] * scaled
+    error, mass = np.append(-derivatives, 1.0), nodes.probabilities(family, best)
+    means = mass @ nodes.means
+    variance = error @ np.tensordot(mass, nodes.products, 1) @ error - (error @ means) ** 2
+    return means, derivatives, max(float(variance), 0.0)
+
+
+def estimate_from_table(
+    metric: Metric | str,
+    observed: Mapping[str, float],
+    n: int,
+    m: int,
+    decimals: int | Mapping[str, int],
+    scheme: Scheme = DEFAULT_SCHEME,
+    *,
+    instances: float | None = None,
+) -> TableEstimate:
+    r"""Estimate the exact metric of a system for which a table prints sampled metrics only.
+
+    Parameters
+    ----------
+    metric, observed, n, m, decimals, scheme, instances
+        As in :func:`~sampledash.bounds_from_table`.
+
+    Returns
+    -------
+    TableEstimate
+        ``.value``, ``.low`` and ``.high``, in 0..1, and ``.contradiction``.
+
+    Raises
+    ------
+    ValueError
+        For everything that :func:`~sampledash.bounds_from_table` refuses without a shape.
+
+    Notes
+    -----
+    A table leaves most of the rank distribution open, so an estimate rests on an assumption: the
+    ranks have a log-logistic or a log-normal distribution, cut off at rank n. The share of
+    instances with ranks up to r is proportional to :math:`G(a + b \log((r + 1/2) m / n))`, where G
+    is the logistic or the normal distribution function. In each family, a and b minimise the sum of
+    squared differences between expected and printed metrics, each divided by the sum of the metric
+    over all sampled ranks. So Recall@10 is fitted as Precision@10: small cutoffs, which tell most
+    about the first true ranks, count most. A single printed value determines only a; b is then 1
+    (log-logistic) or 0.55 (log-normal). The estimate is the mean over both families, limited to the
+    range of :func:`~sampledash.bounds_from_table` for non-increasing distributions (for all
+    distributions, if the table contradicts this shape).
+
+    The interval allows for the rounding of all printed values at once. With ``instances``, it also
+    allows for two standard errors of the difference from the mean exact metric of these instances:
+    other instances and other negatives could have been drawn. It spans the intervals of both
+    families, but the ranks may have neither distribution, and this error is often larger.
+
+    The printed values contradict a family if one of them differs from its expected value by more
+    than its rounding and two standard errors. As no family is exact, a difference that 2,500
+    instances could show (two points at 50 %) is no contradiction, even for more instances.
+    """
+    sampling, over = table_protocol(n, m, scheme, instances)
+    printed, values, half = printed_values("observed", observed, decimals)
+    exact = as_metric(metric)
+    nodes, weights = nodes_of(sampling, tuple(printed), exact), weights_of(printed, sampling.m)
+    fits = [fit(family, nodes, values, weights) for family in FAMILIES]
+    points = np.array([means[-1] for means, *_ in fits])
+    errors = np.array([abs(d) @ half + ERRORS * np.sqrt(var / over) for _, d, var in fits])
+    allow = partial(bounds_from_table, exact, observed, n, m, decimals, None)
+    options: Any = {"scheme": scheme, "instances": instances}
+    falling = unless_contradicted(_SHAPE, lambda: allow(_SHAPE, **options))
+    span = allow(**options) if falling is None else falling
+    summary = points.mean(), (points - errors).min(), (points + errors).max()
+    value, low, high = np.clip(summary, *span).tolist()
+    allowed = half + printed_error(values, min(over, _FEWEST))
+    nearest = min(
+        (means[:-1] for means, *_ in fits),
+        key=lambda expected: float(np.max(np.abs(expected - values) / allowed)),
+    )
+    names = " or ".join(family.name for family in FAMILIES)
+    off = " and ".join(
+        f"{name!r} {nearest[i]:.4f}, not {values[i]:g} ({allowed[i]:.4f} off is allowed)"
+        for i, name in enumerate(observed)
+        if abs(nearest[i] - values[i]) > allowed[i]
+    )
+    against = f"no {names} distribution gives the printed values: the nearest gives {off}"
+    return TableEstimate(value, low, high, names, against if off else None)
