@@ -16,6 +16,7 @@ from sampledash.analyses.correct.result import MOVIELENS, Prior, expected
 from sampledash.analyses.explore import pictures as explore
 from sampledash.analyses.explore.result import curves as expected_curves
 from sampledash.analyses.line_names import name_at
+from sampledash.analyses.paper.wild import SHAPES, inside
 from sampledash.analyses.sliding import scatter
 from sampledash.comparison.means import mean
 from sampledash.correction import parse_correction
@@ -25,6 +26,7 @@ from sampledash.papers.krichene import WITH
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.readers.files import example
+from sampledash.report.escape import plain
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
@@ -33,6 +35,7 @@ MOST_TIMES = 20
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
 _HEIGHT = 300
+_ROW = 17  # height of the row of a system printed on 1,000 and on 5,000 images, in pixels
 
 
 class Panel(NamedTuple):
@@ -159,3 +162,51 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
         alt = f"{measure} of the observed relevant items over how unevenly they are observed."
         panels.append(Panel(fig, f"paper_missing_{row}", alt))
     return panels
+
+
+def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
+    """Draw what is printed on 1,000 and on 5,000 images, and the ranges, one row for each system.
+
+    ``cells`` are the rows of one cutoff of :func:`sampledash.analyses.paper.wild.ranges`, sorted by
+    the column ``by``, the best on top. The custom data of a point is ``place``.
+    """
+    c, shown = theme.look(dark), cells.sort_values(by, ascending=False, kind="stable")
+    at = list(range(len(shown)))
+    texts = [f"{x.system}, {x.note}" if x.note else x.system for x in shown.itertuples()]
+    data = []
+    looks = (("range, no assumption", c.muted, 0.4, 0.2), ("if ranks fall off", c.blue, 0.5, 0.7))
+    for ends, (name, color, opacity, width) in zip(SHAPES, looks, strict=True):
+        spans = list(shown[list(ends)].itertuples(index=False, name=None))
+        hover = [f"{name}: {100 * low:.1f} to {100 * high:.1f} %" for low, high in spans]
+        data.append(theme.spans(spans, at, width, theme.faded(color, opacity), hovertext=hover))
+        data[-1] |= {"name": name}
+    agrees = np.all([inside(shown, ends) for ends in SHAPES], axis=0)
+    dots = {"on_sample": ("1,000 images", "circle-open", c.vermillion), "on_all": ("5,000", "", "")}
+    for column, (name, symbol, color) in dots.items():
+        values = 100 * shown[column].to_numpy()
+        marker: dict[str, Any] = {"size": 8, "symbol": symbol, "color": color}
+        if not symbol:
+            color = np.where(agrees, c.ink, c.vermillion)
+            marker = {"size": np.where(agrees, 8, 12), "color": color, "line": {"width": 0}}
+        hover = [f"{name}: {value:.1f} %" for value in values]
+        data.append(theme.dots(values, at, marker, name=f"printed on {name}", hovertext=hover))
+    for trace in data:
+        lines = [f"<b>{x}</b><br>{y}" for x, y in zip(texts, trace["hovertext"], strict=True)]
+        trace |= {"hovertext": lines, "hoverinfo": "text", "customdata": shown["place"].tolist()}
+    ends = [x for columns in SHAPES for x in columns]
+    drawn = shown[[*ends, "on_sample", "on_all"]]
+    axis = theme.percent_axis(100 * drawn.max(axis=None), low=100 * drawn.min(axis=None))
+    rows = theme.rows_axis(list(map(plain, shown["system"])), c.ink, 12)
+    return theme.figure(
+        data,
+        dark=dark,
+        height=110 + _ROW * len(shown),
+        barmode="overlay",
+        revision=f"on-both-{by}",
+        hovermode="closest",
+        showlegend=True,
+        legend=theme.LEGEND_ABOVE | {"y": 1 + 30 / (_ROW * len(shown))},
+        margin=theme.margin(96),
+        xaxis=axis | {"side": "top", "showgrid": True, "gridcolor": c.grid},
+        yaxis=rows | {"showgrid": False},
+    )

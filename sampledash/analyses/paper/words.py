@@ -8,12 +8,23 @@ from typing import Any
 
 import pandas as pd
 
+from sampledash.analyses.estimate.result import Result
+from sampledash.analyses.paper import wild
+from sampledash.readers.files import EXAMPLES
 from sampledash.report.numbers import count
 from sampledash.report.templates import Sentences, texts
 
 _HERE = Path(__file__).parent
 TEXTS = texts(_HERE / "words.txt")
-say = Sentences(_HERE / "words.jinja")
+ON_BOTH, PUBLISHED = "On 1,000 and 5,000", "Published negatives"
+
+
+def tenths(share: float) -> str:
+    """Write a share in percent with one decimal, as the papers on image retrieval print it."""
+    return f"{100 * share:.1f}"
+
+
+say = Sentences(_HERE / "words.jinja", tenths=tenths)
 #: Table of a paper -> title, text, and the code that computed our numbers.
 MADE = {
     item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / file).read_text(encoding="utf-8"))
@@ -42,6 +53,7 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
     "The text": ("consistency", {**_REAL}),
     "Steck, Table 2": ("explore", {**_STECK, "metrics": ["ATOP", "TOPK"], "rank": "400"}),
     "Steck 2010": ("explore", {**_STECK, "metrics": ["TOPK", "ATOP"], "rank": "400"}),
+    PUBLISHED: ("consistency", {"source": EXAMPLES[wild.NCF].title, "m": "99"}),
 }
 
 
@@ -67,3 +79,48 @@ def ours(value: float, what: str) -> str:
     """Return our ``value`` and its meaning as text; a rounding error, below 1e-9, is shown as 0."""
     number = count(round(value)) if value >= 1_000 else f"{0 if abs(value) < 1e-9 else value:.4g}"
     return f"{number}: {what}"
+
+
+def on_both(cells: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
+    """Return sentences on the systems printed twice: ranges, pairs and errors, and contradictions.
+
+    ``cells`` and ``summary`` are tables of :mod:`sampledash.analyses.paper.wild`.
+    """
+    total = summary.sum()
+    (free, _), (falling, _) = wild.SHAPES
+    errors = [summary[f"off_{name}"].tolist() for name in wild.GUESSES]
+    pairs = total["pairs"], total[f"decided_{falling}"], total[f"right_{falling}"]
+    sentences = [
+        say.on_both(*(int(total[x]) for x in ("cells", f"inside_{free}", f"inside_{falling}"))),
+        say.told_on_both(*map(int, pairs), list(wild.GUESSES.values()), errors),
+    ]
+    for cell in wild.outside(cells).itertuples():
+        on_sample = cells.loc[cells["place"] == cell.place, "on_sample"].tolist()
+        given = cell.system, cell.k, cell.on_all, cell.least, cell.most, cell.shape, on_sample
+        sentences.append(say.contradicts(*given))
+    return sentences
+
+
+def summary_rows(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return :func:`sampledash.analyses.paper.wild.summary` as printed, a column per cutoff."""
+    lines: dict[str, list[str]] = {}
+    for (low, _), assumed in zip(wild.SHAPES, ("no assumption", "if ranks fall off"), strict=True):
+        of_all = zip(summary[f"inside_{low}"], summary["cells"], strict=True)
+        lines[f"In the range, {assumed}"] = [f"{x} of {count(all_)}" for x, all_ in of_all]
+        decided = zip(summary[f"right_{low}"], summary[f"decided_{low}"], strict=True)
+        lines[f"Pairs decided right, {assumed}"] = [f"{x} of {all_}" for x, all_ in decided]
+    for name, guess in wild.GUESSES.items():
+        lines[f"{guess}: off by"] = [f"{tenths(x)} points" for x in summary[f"off_{name}"]]
+        lines[f"{guess}: pairs in order"] = [f"{tenths(x)} %" for x in summary[f"order_{name}"]]
+    return pd.DataFrame(lines, index=[f"R@{k}" for k in summary["k"]]).T.reset_index(names="")
+
+
+def from_samples(answer: Result[Any], methods: list[str]) -> str:
+    """Return a sentence on what the published sampled ranks tell of the metric on all items."""
+    q, exact = answer.question, [row.exact for row in answer.rows]
+    estimates = {x: [q.values(i, x)[0] for i in range(len(exact))] for x in methods}
+    order = sorted(range(len(exact)), key=exact.__getitem__)
+    right = all(sorted(order, key=x.__getitem__) == order for x in estimates.values())
+    undecided = all(pair.free[0] < 0 < pair.free[1] for pair in answer.pairs)
+    names = [row.name for row in answer.rows]
+    return say.from_samples(str(q.metric), undecided, names, estimates, exact, right)

@@ -1,0 +1,189 @@
+"""Published numbers that nobody here made, and whether ranges and expectations hold for them.
+
+``data/printed_coco_1k_5k.csv``: 69 image-retrieval systems are printed on 1,000 images of MS-COCO
+and on all 5,000. The 1,000 images hold 999 of the 4,999 negatives, drawn without replacement, so
+what is printed for them gives a range for what is printed for all.
+
+``data/ranks_ncf.csv``: two recommenders of He et al. (WWW 2017) were published with their weights
+and with the negatives of each user. So what these negatives show has an exact expectation, and what
+they tell about all items can be compared with the metrics on all items.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sampledash.analyses import memory
+from sampledash.analyses.estimate.result import Question
+from sampledash.comparison.means import expected_mean, mean
+from sampledash.comparison.scatter import std_of_mean
+from sampledash.estimation.bounds import bounds_from_table
+from sampledash.estimation.linear_programme import Shape
+from sampledash.metrics import parse_metric
+from sampledash.rank_sets import RankSet
+from sampledash.readers.files import EXAMPLES, bundled, example
+from sampledash.sampled_rank_sets import SampledRankSet
+from sampledash.schemes import DEFAULT_SCHEME
+from sampledash.types import Ints, Progress
+
+N, M, CUTOFFS = 5_000, 999, (1, 5, 10)
+#: Columns of the lower and the upper end of a range -> the shape that the range assumes.
+SHAPES: dict[tuple[str, str], Shape | None] = {
+    ("low", "high"): None,
+    ("low_if_falling", "high_if_falling"): "non-increasing",
+}
+#: Columns with a guess of the number on 5,000 images -> name of the guess.
+GUESSES = {"middle": "Middle of the range", "on_sample": "Number on 1,000"}
+NCF, METRICS = "ncf", ("Recall@1", "Recall@10", "NDCG@10", "AUC")
+
+
+def systems() -> pd.DataFrame:
+    """Return the systems printed on 1,000 and on 5,000 images, in percent, as in the shipped file.
+
+    The column ``name`` is added: the method, with a star if several models were combined.
+    """
+    table = pd.read_csv(str(bundled() / "printed_coco_1k_5k.csv"), keep_default_na=False)
+    return table.assign(name=table["method"] + np.where(table["ensemble"] == "", "", "*"))
+
+
+def as_printed(system: pd.Series[Any]) -> str:
+    """Return what a row of :func:`systems` says of 1,000 images, as a table to paste."""
+    values = [f"{system[f'r{k}_1k']:.1f}" for k in CUTOFFS]
+    name = f"{system['method']} {system['note']}".replace(",", "")
+    lines = (["system", *(f"R@{k} (%)" for k in CUTOFFS)], [name, *values])
+    return "\n".join([f"m = {M}, n = {N}", *(" | ".join(line) for line in lines)])
+
+
+def ranges(rows: pd.DataFrame, progress: Progress) -> pd.DataFrame:
+    """Return what the numbers on 1,000 images allow for each number on 5,000.
+
+    Parameters
+    ----------
+    rows
+        Rows of :func:`systems`.
+    progress
+        Called with the share of the systems that are done.
+
+    Returns
+    -------
+    A row per system and cutoff: ``place``, the label of the row in ``rows``; ``system``, ``note``
+    and ``k``; the printed numbers ``on_sample`` (1,000 images) and ``on_all`` (5,000), and the ends
+    of both ranges (:data:`SHAPES`), all in 0..1; and ``middle``, that of the range with the shape.
+    """
+    cells = []
+    for done, (place, row) in enumerate(rows.iterrows(), 1):
+        printed = {f"R@{k}": round(row[f"r{k}_1k"] / 100, 3) for k in CUTOFFS}
+        for k, (metric, value) in zip(CUTOFFS, printed.items(), strict=True):
+            ends: dict[str, float] = {}
+            for names, shape in SHAPES.items():
+                span = bounds_from_table(metric, printed, N, M, 3, None, shape)
+                ends |= dict(zip(names, span, strict=True))
+            known = {"place": place, "system": row["name"], "note": row["note"], "k": k}
+            on_all = round(row[f"r{k}_5k"] / 100, 3)
+            cells.append({**known, "on_sample": value, "on_all": on_all, **ends})
+        progress(done / len(rows))
+    table = pd.DataFrame(cells)
+    return table.assign(middle=table[["low_if_falling", "high_if_falling"]].mean(axis=1))
+
+
+def inside(cells: pd.DataFrame, ends: tuple[str, str]) -> pd.Series[bool]:
+    """Return whether each number printed for 5,000 images is in its range."""
+    return cells["on_all"].between(*(cells[end] for end in ends))
+
+
+def outside(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells whose number on 5,000 images contradicts a range, with the range's ends."""
+    found = [
+        cells[~inside(cells, ends)].assign(least=cells[ends[0]], most=cells[ends[1]], shape=shape)
+        for ends, shape in SHAPES.items()
+    ]
+    return pd.concat(found)
+
+
+def summary(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return how well ranges and guesses foretell the numbers on 5,000 images, a row per cutoff.
+
+    ``cells`` are those of :func:`ranges`. The columns are the cutoff ``k``; the number of
+    ``cells``, and of ``pairs`` of systems; for each range, by the name of its lower end, how many
+    cells are ``inside_``, how many pairs it has ``decided_`` (their ranges are disjoint) and how
+    many of these are printed in that order, ``right_``; and for each guess the mean error ``off_``,
+    and ``order_``, the share of pairs that the guess and the print put in the same order.
+    """
+    rows = []
+    for k, part in cells.groupby("k"):
+        first, second = np.array(list(combinations(range(len(part)), 2))).T
+
+        def order(lows: str, highs: str, part: Any = part, i: Any = first, j: Any = second) -> Ints:
+            """Return 1 (or -1) for pairs whose first (second) system is surely better, or 0."""
+            low, high = part[lows].to_numpy(), part[highs].to_numpy()
+            return np.asarray(1 * (low[i] > high[j]) - (high[i] < low[j]))
+
+        true = order("on_all", "on_all")
+        row: dict[str, Any] = {"k": k, "cells": len(part), "pairs": len(true)}
+        for low, high in SHAPES:
+            sure = order(low, high)
+            row[f"inside_{low}"] = int(inside(part, (low, high)).sum())
+            row[f"decided_{low}"] = int(np.count_nonzero(sure))
+            row[f"right_{low}"] = int(np.sum((sure == true) & (sure != 0)))
+        for name in GUESSES:
+            row[f"off_{name}"] = float((part[name] - part["on_all"]).abs().mean())
+            row[f"order_{name}"] = float(np.mean(order(name, name) == true))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+@memory.once
+def published() -> pd.DataFrame:
+    """Return the ranks of GMF and MLP among all items and among their published negatives."""
+    return pd.read_csv(str(bundled() / EXAMPLES[NCF].file))
+
+
+def from_samples(metric: str, method: str) -> Question:
+    """Return what there is to estimate from the ranks among the published negatives alone."""
+    sets = tuple(
+        SampledRankSet(
+            str(system),
+            rows["sampled"].to_numpy(),
+            rows["n"].to_numpy(),
+            rows["m"].to_numpy(),
+            # m is 98 where the relevant item was among its own 99 negatives: its rank has no part.
+            adaptive=False,
+        )
+        for system, rows in published().groupby("system", sort=False)
+    )
+    return Question(sets, parse_metric(metric), method, 0.1, tuple(example(NCF)))
+
+
+@memory.once
+def expectations() -> pd.DataFrame:
+    """Return what the published negatives show beside its exact expectation.
+
+    Returns
+    -------
+    A row per metric and system, the largest difference first: ``metric``, ``system``; the value
+    with the ``published`` negatives; its ``expected`` value and standard deviation ``std`` over all
+    draws of as many negatives, without replacement; the difference ``off`` in standard deviations;
+    and the metric ``on_all`` items.
+    """
+    rows = []
+    for system, part in published().groupby("system", sort=False):
+        seen = RankSet(str(system), part["sampled"], part["m"] + 1, ties=part["sampled_ties"])
+        true = {
+            m: RankSet(str(system), of_m["rank"], of_m["n"], ties=of_m["ties"])
+            for m, of_m in part.groupby("m")
+        }
+        shares = np.array([len(ranks) for ranks in true.values()]) / len(part)
+        drawn: Any = {"scheme": DEFAULT_SCHEME}
+        for metric in METRICS:
+            means = [expected_mean(metric, ranks, m, **drawn) for m, ranks in true.items()]
+            stds = [std_of_mean(metric, ranks, m, **drawn) for m, ranks in true.items()]
+            row = {"metric": metric, "system": system, "published": mean(metric, seen)}
+            row |= {"expected": shares @ means, "std": float(np.linalg.norm(shares * stds))}
+            on_all = shares @ [mean(metric, ranks) for ranks in true.values()]
+            off = (row["published"] - row["expected"]) / row["std"]
+            rows.append(row | {"off": off, "on_all": on_all})
+    return pd.DataFrame(rows).sort_values("off", key=np.abs, ascending=False, ignore_index=True)
