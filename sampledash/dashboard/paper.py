@@ -130,23 +130,19 @@ def _printed_twice(headline: DeltaGenerator) -> None:
     st.caption(words.TEXTS[ON_BOTH])
     page.cells(words.summary_rows(summary))
     page.take(cells.drop(columns="place"), "printed-on-both")
-    systems = wild.systems()
+    systems = wild.systems().to_dict("records")
+
+    def address(place: int) -> dict[str, str]:
+        table = {"what": "A printed table", "printed": wild.as_printed(systems[place])}
+        return table | {"scheme": state.DEFAULTS["scheme"], "metric": "Recall@k", "k": str(k)}
+
     place = st.session_state.pop(_PICKED, None)
-    if place in systems.index:
-        st.switch_page(_CORRECT, query_params={"v": state.VERSION, **_table_of(systems, place, k)})
-    first = wild.outside(cells)["place"].tolist()[:1]
-    options: dict[str, Any] = {"index": systems.index.get_loc(first[0]) if first else 0}
-    names = [f"{x.name_}, {x.note}" for x in systems.rename(columns={"name": "name_"}).itertuples()]
-    chosen = st.selectbox("System", systems.index, format_func=names.__getitem__, **options)
-    query = _table_of(systems, chosen, k)
-    page.link("correct", "Open its table in Correct", ":material/open_in_new:", query)
-
-
-def _table_of(systems: pd.DataFrame, place: int, k: int) -> dict[str, str]:
-    """Return the address of the Correct page for a system's table on 1,000 images."""
-    text = wild.as_printed(systems.loc[place])
-    scheme = {"scheme": state.DEFAULTS["scheme"], "metric": "Recall@k", "k": str(k)}
-    return {"what": "A printed table", "printed": text, **scheme}
+    if place in range(len(systems)):
+        st.switch_page(_CORRECT, query_params={"v": state.VERSION, **address(place)})
+    names = [f"{x['system']}, {x['note']}" for x in systems]
+    first = next((cell["place"] for cell in wild.outside(cells)), 0)
+    chosen = st.selectbox("System", range(len(names)), first, format_func=names.__getitem__)
+    page.link("correct", "Open its table in Correct", ":material/open_in_new:", address(chosen))
 
 
 def _published(headline: DeltaGenerator) -> None:
@@ -157,10 +153,7 @@ def _published(headline: DeltaGenerator) -> None:
         st.markdown(f"### {words.say.expectations(len(rows), int((off <= 2).sum()), off.max())}")
     lines = {
         "Metric": rows["metric"] + ", " + rows["system"],
-        "Published → expected": [
-            f"{100 * x.published:.2f} →\u00a0{100 * x.expected:.2f}\u00a0±\u00a0{100 * x.std:.2f}"
-            for x in rows.itertuples()
-        ],
+        "Published → expected": list(map(words.say.published, rows.to_dict("records"))),
         "Off by, std.": rows["off"].map("{:+.1f}".format),
         "On all items": rows["on_all"].map(percent),
     }

@@ -172,7 +172,8 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
     """
     c, shown = theme.look(dark), cells.sort_values(by, ascending=False, kind="stable")
     at = list(range(len(shown)))
-    texts = [f"{x.system}, {x.note}" if x.note else x.system for x in shown.itertuples()]
+    names = list(map(plain, shown["system"]))
+    texts = [f"{name}, {note}" for name, note in zip(names, shown["note"], strict=True)]
     data = []
     looks = (("range, no assumption", c.muted, 0.4, 0.2), ("if ranks fall off", c.blue, 0.5, 0.7))
     for ends, (name, color, opacity, width) in zip(SHAPES, looks, strict=True):
@@ -181,22 +182,24 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
         data.append(theme.spans(spans, at, width, theme.faded(color, opacity), hovertext=hover))
         data[-1] |= {"name": name}
     agrees = np.all([inside(shown, ends) for ends in SHAPES], axis=0)
-    dots = {"on_sample": ("1,000 images", "circle-open", c.vermillion), "on_all": ("5,000", "", "")}
-    for column, (name, symbol, color) in dots.items():
+    looks_of_dots: dict[str, tuple[str, dict[str, Any]]] = {
+        "on_sample": ("1,000", {"size": 8, "symbol": "circle-open", "color": c.vermillion}),
+        "on_all": (
+            "5,000",
+            {"size": np.where(agrees, 8, 12), "color": np.where(agrees, c.ink, c.vermillion)},
+        ),
+    }
+    for column, (name, marker) in looks_of_dots.items():
         values = 100 * shown[column].to_numpy()
-        marker: dict[str, Any] = {"size": 8, "symbol": symbol, "color": color}
-        if not symbol:
-            color = np.where(agrees, c.ink, c.vermillion)
-            marker = {"size": np.where(agrees, 8, 12), "color": color, "line": {"width": 0}}
-        hover = [f"{name}: {value:.1f} %" for value in values]
+        hover = [f"printed on {name}: {value:.1f} %" for value in values]
         data.append(theme.dots(values, at, marker, name=f"printed on {name}", hovertext=hover))
     for trace in data:
         lines = [f"<b>{x}</b><br>{y}" for x, y in zip(texts, trace["hovertext"], strict=True)]
         trace |= {"hovertext": lines, "hoverinfo": "text", "customdata": shown["place"].tolist()}
-    ends = [x for columns in SHAPES for x in columns]
-    drawn = shown[[*ends, "on_sample", "on_all"]]
-    axis = theme.percent_axis(100 * drawn.max(axis=None), low=100 * drawn.min(axis=None))
-    rows = theme.rows_axis(list(map(plain, shown["system"])), c.ink, 12)
+    columns = [x for both in SHAPES for x in both]
+    drawn = 100 * shown[[*columns, "on_sample", "on_all"]].to_numpy()
+    axis = theme.percent_axis(float(drawn.max()), low=float(drawn.min()))
+    rows = theme.rows_axis(names, c.ink, 12)
     return theme.figure(
         data,
         dark=dark,

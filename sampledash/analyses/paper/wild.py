@@ -11,7 +11,7 @@ they tell about all items can be compared with the metrics on all items.
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from sampledash.metrics import parse_metric
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import EXAMPLES, bundled, example
 from sampledash.sampled_rank_sets import SampledRankSet
-from sampledash.schemes import DEFAULT_SCHEME
+from sampledash.schemes import DEFAULT_SCHEME, Scheme
 from sampledash.types import Ints, Progress
 
 N, M, CUTOFFS = 5_000, 999, (1, 5, 10)
@@ -44,17 +44,19 @@ NCF, METRICS = "ncf", ("Recall@1", "Recall@10", "NDCG@10", "AUC")
 def systems() -> pd.DataFrame:
     """Return the systems printed on 1,000 and on 5,000 images, in percent, as in the shipped file.
 
-    The column ``name`` is added: the method, with a star if several models were combined.
+    Two columns are added: ``place``, the number of the row, and ``system``, the method with a star
+    if several models were combined.
     """
     table = pd.read_csv(str(bundled() / "printed_coco_1k_5k.csv"), keep_default_na=False)
-    return table.assign(name=table["method"] + np.where(table["ensemble"] == "", "", "*"))
+    starred = table["method"] + np.where(table["ensemble"] == "", "", "*")
+    return table.assign(place=range(len(table)), system=starred)
 
 
-def as_printed(system: pd.Series[Any]) -> str:
+def as_printed(system: Mapping[Hashable, Any]) -> str:
     """Return what a row of :func:`systems` says of 1,000 images, as a table to paste."""
     values = [f"{system[f'r{k}_1k']:.1f}" for k in CUTOFFS]
     name = f"{system['method']} {system['note']}".replace(",", "")
-    lines = (["system", *(f"R@{k} (%)" for k in CUTOFFS)], [name, *values])
+    lines = (["system", *(f"R@{k}" for k in CUTOFFS)], [name, *values])
     return "\n".join([f"m = {M}, n = {N}", *(" | ".join(line) for line in lines)])
 
 
@@ -70,19 +72,19 @@ def ranges(rows: pd.DataFrame, progress: Progress) -> pd.DataFrame:
 
     Returns
     -------
-    A row per system and cutoff: ``place``, the label of the row in ``rows``; ``system``, ``note``
-    and ``k``; the printed numbers ``on_sample`` (1,000 images) and ``on_all`` (5,000), and the ends
-    of both ranges (:data:`SHAPES`), all in 0..1; and ``middle``, that of the range with the shape.
+    A row per system and cutoff: ``place``, ``system`` and ``note`` as in ``rows``; ``k``; the
+    printed numbers ``on_sample`` (1,000 images) and ``on_all`` (5,000), and the ends of both ranges
+    (:data:`SHAPES`), all in 0..1; and ``middle``, that of the range with the shape.
     """
     cells = []
-    for done, (place, row) in enumerate(rows.iterrows(), 1):
+    for done, row in enumerate(rows.to_dict("records"), 1):
         printed = {f"R@{k}": round(row[f"r{k}_1k"] / 100, 3) for k in CUTOFFS}
         for k, (metric, value) in zip(CUTOFFS, printed.items(), strict=True):
             ends: dict[str, float] = {}
             for names, shape in SHAPES.items():
                 span = bounds_from_table(metric, printed, N, M, 3, None, shape)
                 ends |= dict(zip(names, span, strict=True))
-            known = {"place": place, "system": row["name"], "note": row["note"], "k": k}
+            known = {name: row[name] for name in ("place", "system", "note")} | {"k": k}
             on_all = round(row[f"r{k}_5k"] / 100, 3)
             cells.append({**known, "on_sample": value, "on_all": on_all, **ends})
         progress(done / len(rows))
@@ -92,16 +94,20 @@ def ranges(rows: pd.DataFrame, progress: Progress) -> pd.DataFrame:
 
 def inside(cells: pd.DataFrame, ends: tuple[str, str]) -> pd.Series[bool]:
     """Return whether each number printed for 5,000 images is in its range."""
-    return cells["on_all"].between(*(cells[end] for end in ends))
+    low, high = ends
+    return cells["on_all"].between(cells[low], cells[high])
 
 
-def outside(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells whose number on 5,000 images contradicts a range, with the range's ends."""
-    found = [
-        cells[~inside(cells, ends)].assign(least=cells[ends[0]], most=cells[ends[1]], shape=shape)
+def outside(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    """Return the cells whose number on 5,000 images is outside a range, with the range's ``ends``.
+
+    ``shape`` is the shape that the range assumes, or None.
+    """
+    return [
+        {**cell, "ends": [cell[end] for end in ends], "shape": shape}
         for ends, shape in SHAPES.items()
+        for cell in cells[~inside(cells, ends)].to_dict("records")
     ]
-    return pd.concat(found)
 
 
 def summary(cells: pd.DataFrame) -> pd.DataFrame:
@@ -115,45 +121,43 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for k, part in cells.groupby("k"):
-        first, second = np.array(list(combinations(range(len(part)), 2))).T
-
-        def order(lows: str, highs: str, part: Any = part, i: Any = first, j: Any = second) -> Ints:
-            """Return 1 (or -1) for pairs whose first (second) system is surely better, or 0."""
-            low, high = part[lows].to_numpy(), part[highs].to_numpy()
-            return np.asarray(1 * (low[i] > high[j]) - (high[i] < low[j]))
-
-        true = order("on_all", "on_all")
+        true = _orders(part["on_all"], part["on_all"])
         row: dict[str, Any] = {"k": k, "cells": len(part), "pairs": len(true)}
         for low, high in SHAPES:
-            sure = order(low, high)
+            sure = _orders(part[low], part[high])
             row[f"inside_{low}"] = int(inside(part, (low, high)).sum())
             row[f"decided_{low}"] = int(np.count_nonzero(sure))
             row[f"right_{low}"] = int(np.sum((sure == true) & (sure != 0)))
         for name in GUESSES:
-            row[f"off_{name}"] = float((part[name] - part["on_all"]).abs().mean())
-            row[f"order_{name}"] = float(np.mean(order(name, name) == true))
+            row[f"off_{name}"] = (part[name] - part["on_all"]).abs().mean()
+            row[f"order_{name}"] = float(np.mean(_orders(part[name], part[name]) == true))
         rows.append(row)
     return pd.DataFrame(rows)
 
 
+def _orders(low: pd.Series[float], high: pd.Series[float]) -> Ints:
+    """Return for each pair of ranges 1 or -1, if the first or the second lies above, or else 0."""
+    i, j = np.triu_indices(len(low), 1)
+    lows, highs = low.to_numpy(), high.to_numpy()
+    return np.asarray(1 * (lows[i] > highs[j]) - (highs[i] < lows[j]))
+
+
 @memory.once
-def published() -> pd.DataFrame:
-    """Return the ranks of GMF and MLP among all items and among their published negatives."""
-    return pd.read_csv(str(bundled() / EXAMPLES[NCF].file))
+def published() -> dict[str, dict[str, Ints]]:
+    """Return the columns of the ranks of GMF and MLP, by system; no rank is tied."""
+    table = pd.read_csv(str(bundled() / EXAMPLES[NCF].file))
+    return {
+        str(system): {str(name): rows[name].to_numpy() for name in ("rank", "n", "sampled", "m")}
+        for system, rows in table.groupby("system", sort=False)
+    }
 
 
-def from_samples(metric: str, method: str) -> Question:
-    """Return what there is to estimate from the ranks among the published negatives alone."""
+def from_samples(metric: str, method: str, scheme: Scheme = DEFAULT_SCHEME) -> Question:
+    """Return the question what the ranks among the published negatives alone tell of a metric."""
+    # m is 98 where an item was drawn as its own negative. This does not depend on its rank.
     sets = tuple(
-        SampledRankSet(
-            str(system),
-            rows["sampled"].to_numpy(),
-            rows["n"].to_numpy(),
-            rows["m"].to_numpy(),
-            # m is 98 where the relevant item was among its own 99 negatives: its rank has no part.
-            adaptive=False,
-        )
-        for system, rows in published().groupby("system", sort=False)
+        SampledRankSet(system, x["sampled"], x["n"], x["m"], scheme=scheme, adaptive=False)
+        for system, x in published().items()
     )
     return Question(sets, parse_metric(metric), method, 0.1, tuple(example(NCF)))
 
@@ -170,20 +174,22 @@ def expectations() -> pd.DataFrame:
     and the metric ``on_all`` items.
     """
     rows = []
-    for system, part in published().groupby("system", sort=False):
-        seen = RankSet(str(system), part["sampled"], part["m"] + 1, ties=part["sampled_ties"])
-        true = {
-            m: RankSet(str(system), of_m["rank"], of_m["n"], ties=of_m["ties"])
-            for m, of_m in part.groupby("m")
+    for true in example(NCF):
+        columns = published()[true.system]
+        m_of, seen = columns["m"], RankSet(true.system, columns["sampled"], columns["m"] + 1)
+        # The instances are independent, so groups of equal m add up.
+        groups = {
+            int(m): RankSet(true.system, true.ranks[m_of == m], true.n[m_of == m])
+            for m in np.unique(m_of)
         }
-        shares = np.array([len(ranks) for ranks in true.values()]) / len(part)
-        drawn: Any = {"scheme": DEFAULT_SCHEME}
+        shares = np.array([len(ranks) for ranks in groups.values()]) / len(true)
         for metric in METRICS:
-            means = [expected_mean(metric, ranks, m, **drawn) for m, ranks in true.items()]
-            stds = [std_of_mean(metric, ranks, m, **drawn) for m, ranks in true.items()]
-            row = {"metric": metric, "system": system, "published": mean(metric, seen)}
-            row |= {"expected": shares @ means, "std": float(np.linalg.norm(shares * stds))}
-            on_all = shares @ [mean(metric, ranks) for ranks in true.values()]
-            off = (row["published"] - row["expected"]) / row["std"]
-            rows.append(row | {"off": off, "on_all": on_all})
+            expected, std = (
+                np.array([of(metric, ranks, m) for m, ranks in groups.items()])
+                for of in (expected_mean, std_of_mean)
+            )
+            value, spread = shares @ expected, float(np.linalg.norm(shares * std))
+            row = {"metric": metric, "system": true.system, "published": mean(metric, seen)}
+            row |= {"expected": value, "std": spread, "off": (row["published"] - value) / spread}
+            rows.append(row | {"on_all": mean(metric, true)})
     return pd.DataFrame(rows).sort_values("off", key=np.abs, ascending=False, ignore_index=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from sampledash.analyses.estimate.result import Result
@@ -94,10 +95,9 @@ def on_both(cells: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
         say.on_both(*(int(total[x]) for x in ("cells", f"inside_{free}", f"inside_{falling}"))),
         say.told_on_both(*map(int, pairs), list(wild.GUESSES.values()), errors),
     ]
-    for cell in wild.outside(cells).itertuples():
-        on_sample = cells.loc[cells["place"] == cell.place, "on_sample"].tolist()
-        given = cell.system, cell.k, cell.on_all, cell.least, cell.most, cell.shape, on_sample
-        sentences.append(say.contradicts(*given))
+    for cell in wild.outside(cells):
+        on_sample = cells.loc[cells["place"] == cell["place"], "on_sample"].tolist()
+        sentences.append(say.contradicts(cell, on_sample))
     return sentences
 
 
@@ -119,8 +119,7 @@ def from_samples(answer: Result[Any], methods: list[str]) -> str:
     """Return a sentence on what the published sampled ranks tell of the metric on all items."""
     q, exact = answer.question, [row.exact for row in answer.rows]
     estimates = {x: [q.values(i, x)[0] for i in range(len(exact))] for x in methods}
-    order = sorted(range(len(exact)), key=exact.__getitem__)
-    right = all(sorted(order, key=x.__getitem__) == order for x in estimates.values())
+    orders = [np.argsort(np.array(x)).tolist() for x in (exact, *estimates.values())]
     undecided = all(pair.free[0] < 0 < pair.free[1] for pair in answer.pairs)
-    names = [row.name for row in answer.rows]
+    names, right = [row.name for row in answer.rows], all(x == orders[0] for x in orders)
     return say.from_samples(str(q.metric), undecided, names, estimates, exact, right)
