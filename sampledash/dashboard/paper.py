@@ -153,8 +153,8 @@ def _published(headline: DeltaGenerator) -> None:
         st.markdown(f"### {words.say.expectations(len(rows), int((off <= 2).sum()), off.max())}")
     lines = {
         "Metric": rows["metric"] + ", " + rows["system"],
-        "Published → expected": list(map(words.say.published, rows.to_dict("records"))),
-        "Off by, std.": rows["off"].map("{:+.1f}".format),
+        "Published → expected, %": list(map(words.say.published, rows.to_dict("records"))),
+        "Off by, std.": [f"{x:+.1f}".replace("-", "−") for x in rows["off"]],
         "On all items": rows["on_all"].map(percent),
     }
     page.cells(pd.DataFrame(lines))

@@ -182,14 +182,12 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
         data.append(theme.spans(spans, at, width, theme.faded(color, opacity), hovertext=hover))
         data[-1] |= {"name": name}
     agrees = np.all([inside(shown, ends) for ends in SHAPES], axis=0)
-    looks_of_dots: dict[str, tuple[str, dict[str, Any]]] = {
+    sizes, colors = np.where(agrees, 8, 12), np.where(agrees, c.ink, c.vermillion)
+    markers: dict[str, tuple[str, dict[str, Any]]] = {
         "on_sample": ("1,000", {"size": 8, "symbol": "circle-open", "color": c.vermillion}),
-        "on_all": (
-            "5,000",
-            {"size": np.where(agrees, 8, 12), "color": np.where(agrees, c.ink, c.vermillion)},
-        ),
+        "on_all": ("5,000", {"size": sizes, "color": colors, "opacity": 1, "line": {"width": 0}}),
     }
-    for column, (name, marker) in looks_of_dots.items():
+    for column, (name, marker) in markers.items():
         values = 100 * shown[column].to_numpy()
         hover = [f"printed on {name}: {value:.1f} %" for value in values]
         data.append(theme.dots(values, at, marker, name=f"printed on {name}", hovertext=hover))

@@ -17,7 +17,7 @@ from sampledash.report.templates import Sentences, texts
 
 _HERE = Path(__file__).parent
 TEXTS = texts(_HERE / "words.txt")
-ON_BOTH, PUBLISHED = "On 1,000 and 5,000", "Published negatives"
+ON_BOTH, PUBLISHED = "In the wild, COCO", "In the wild, NCF"
 
 
 def tenths(share: float) -> str:
@@ -110,7 +110,7 @@ def summary_rows(summary: pd.DataFrame) -> pd.DataFrame:
         decided = zip(summary[f"right_{low}"], summary[f"decided_{low}"], strict=True)
         lines[f"Pairs decided right, {assumed}"] = [f"{x} of {all_}" for x, all_ in decided]
     for name, guess in wild.GUESSES.items():
-        lines[f"{guess}: off by"] = [f"{tenths(x)} points" for x in summary[f"off_{name}"]]
+        lines[f"{guess}: points off"] = [tenths(x) for x in summary[f"off_{name}"]]
         lines[f"{guess}: pairs in order"] = [f"{tenths(x)} %" for x in summary[f"order_{name}"]]
     return pd.DataFrame(lines, index=[f"R@{k}" for k in summary["k"]]).T.reset_index(names="")
 
