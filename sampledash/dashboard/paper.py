@@ -160,7 +160,8 @@ def _published(headline: DeltaGenerator) -> None:
     page.cells(pd.DataFrame(lines))
     st.caption(words.TEXTS[PUBLISHED])
     page.take(rows, "published-negatives")
-    question = wild.from_samples("Recall@10", estimate.TOGETHER)
+    about = parse_metric("Recall@10"), estimate.TOGETHER, state.DEFAULTS["gamma"]
+    question = estimate.Question(wild.published_samples(), *about, tuple(example(wild.NCF)))
     with page.progress("What these samples leave open") as report:
         answer = estimate.compute(question, report)
     st.markdown(words.from_samples(answer, [estimate.TOGETHER, LEARNED[SHAPED].label]))

@@ -18,12 +18,10 @@ import numpy as np
 import pandas as pd
 
 from sampledash.analyses import memory
-from sampledash.analyses.estimate.result import Question
 from sampledash.comparison.means import expected_mean, mean
 from sampledash.comparison.scatter import std_of_mean
 from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.linear_programme import Shape
-from sampledash.metrics import parse_metric
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import EXAMPLES, bundled, example
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -152,14 +150,13 @@ def published() -> dict[str, dict[str, Ints]]:
     }
 
 
-def from_samples(metric: str, method: str, scheme: Scheme = DEFAULT_SCHEME) -> Question:
-    """Return the question what the ranks among the published negatives alone tell of a metric."""
+def published_samples(scheme: Scheme = DEFAULT_SCHEME) -> tuple[SampledRankSet, ...]:
+    """Return the ranks of both models among the published negatives, read as drawn by a scheme."""
     # m is 98 where an item was drawn as its own negative. This does not depend on its rank.
-    sets = tuple(
+    return tuple(
         SampledRankSet(system, x["sampled"], x["n"], x["m"], scheme=scheme, adaptive=False)
         for system, x in published().items()
     )
-    return Question(sets, parse_metric(metric), method, 0.1, tuple(example(NCF)))
 
 
 @memory.once

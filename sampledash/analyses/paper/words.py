@@ -54,7 +54,7 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
     "The text": ("consistency", {**_REAL}),
     "Steck, Table 2": ("explore", {**_STECK, "metrics": ["ATOP", "TOPK"], "rank": "400"}),
     "Steck 2010": ("explore", {**_STECK, "metrics": ["TOPK", "ATOP"], "rank": "400"}),
-    PUBLISHED: ("consistency", {"source": EXAMPLES[wild.NCF].title, "m": "99"}),
+    PUBLISHED: ("correct", {"what": "Sampled ranks", "sampled_source": EXAMPLES[wild.NCF].title}),
 }
 
 
