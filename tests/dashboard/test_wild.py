@@ -17,8 +17,6 @@ from sampledash.readers.files import EXAMPLES, bundled
 from tests.dashboard.driver import Page
 from tests.oracles import WITH
 
-pytestmark = pytest.mark.xdist_group("wild")  # ranges are computed once, and cached
-
 
 @cache
 def cells():
