@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -114,10 +114,8 @@ def _printed_twice(headline: DeltaGenerator) -> None:
     with headline:
         cells = printed_twice()
         summary = wild.summary(cells)
-        holds, told, *contradictions = words.on_both(cells, summary)
-        st.markdown(f"### {holds}")
-        for sentence in (*contradictions, told):
-            st.markdown(sentence)
+        holds, *sentences = words.on_both(cells, summary)
+        st.markdown("\n\n".join([f"### {holds}", *sentences]))
     with st.container(horizontal=True):
         k = CUTOFFS[page.segments("Printed number", CUTOFFS, "wild_k")]
         by = SORTED[page.segments("Sorted by the number", SORTED, "wild_by")]
@@ -126,22 +124,21 @@ def _printed_twice(headline: DeltaGenerator) -> None:
     def pick(place: int) -> None:
         st.session_state[_PICKED] = place
 
-    page.picture(fig, key="paper_on_both", alt=f"R@{k}. {holds} {told}", on_pick=pick)
+    page.picture(fig, key="paper_on_both", alt=f"R@{k}. {holds}", on_pick=pick)
     st.caption(words.TEXTS[ON_BOTH])
     page.cells(words.summary_rows(summary))
     page.take(cells.drop(columns="place"), "printed-on-both")
     systems = wild.systems().to_dict("records")
 
-    def address(place: int) -> dict[str, str]:
-        table = {"what": "A printed table", "printed": wild.as_printed(systems[place])}
+    def address(system: Mapping[Hashable, Any]) -> dict[str, str]:
+        table = {"what": "A printed table", "printed": wild.as_printed(system)}
         return table | {"scheme": state.DEFAULTS["scheme"], "metric": "Recall@k", "k": str(k)}
 
     place = st.session_state.pop(_PICKED, None)
     if place in range(len(systems)):
-        st.switch_page(_CORRECT, query_params={"v": state.VERSION, **address(place)})
-    names = [f"{x['system']}, {x['note']}" for x in systems]
+        st.switch_page(_CORRECT, query_params={"v": state.VERSION, **address(systems[place])})
     first = next((cell["place"] for cell in wild.outside(cells)), 0)
-    chosen = st.selectbox("System", range(len(names)), first, format_func=names.__getitem__)
+    chosen = st.selectbox("System", systems, first, lambda x: f"{x['system']}, {x['note']}")
     page.link("correct", "Open its table in Correct", ":material/open_in_new:", address(chosen))
 
 

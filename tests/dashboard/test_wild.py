@@ -5,7 +5,6 @@ The literals were computed from the two shipped files before the page was writte
 
 from functools import cache
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -100,8 +99,7 @@ def test_the_published_sampled_ranks_alone_leave_the_order_open():
 
 def test_the_page_shows_the_counts_and_opens_a_system_in_correct():
     at = Page("paper", item=ON_BOTH, wild_k="R@10", wild_by="on 5,000")
-    start = "207 of 207 numbers printed for 5,000 images lie in the range"
-    assert at.headline.startswith(start)
+    assert at.headline.startswith("207 of 207 numbers printed for 5,000 images lie in the range")
     assert "206 if ranks fall off" in at.headline
     assert "PG\\*, R@10: 85.5 printed, at most 85.0 allowed if ranks fall off" in at.said
     assert "540 of 7,038 pairs of systems, all in the order that is printed" in at.said
@@ -117,8 +115,6 @@ def test_the_page_shows_the_counts_and_opens_a_system_in_correct():
     assert on_all["customdata"][3] == 63
     assert on_all["hovertext"][3] == "<b>PG*, BUTD, +GloVe</b><br>printed on 5,000: 85.5 %"
     assert all(len(trace["y"]) == 69 for trace in figure["data"])
-    values = cells()[cells()["k"] == 10]["on_all"].sort_values(ascending=False)
-    assert np.allclose(values, [float(x[-6:-2]) / 100 for x in on_all["hovertext"]])
     at.session_state["_wild_picked"] = 63
     at.run()
     assert "63.9 | 88.9 | 95.6" in at.text_area(key="printed").value

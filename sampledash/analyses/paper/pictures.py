@@ -171,43 +171,38 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
     the column ``by``, the best on top. The custom data of a point is ``place``.
     """
     c, shown = theme.look(dark), cells.sort_values(by, ascending=False, kind="stable")
-    at = list(range(len(shown)))
-    names = list(map(plain, shown["system"]))
-    texts = [f"{name}, {note}" for name, note in zip(names, shown["note"], strict=True)]
+    at, names = list(range(len(shown))), list(map(plain, shown["system"]))
     data = []
-    looks = (("range, no assumption", c.muted, 0.4, 0.2), ("if ranks fall off", c.blue, 0.5, 0.7))
-    for ends, (name, color, opacity, width) in zip(SHAPES, looks, strict=True):
+    free, falling = theme.faded(c.muted, 0.4), theme.faded(c.blue, 0.5)
+    looks = (("range, no assumption", free, 0.2), ("if ranks fall off", falling, 0.7))
+    for ends, (name, color, width) in zip(SHAPES, looks, strict=True):
         spans = list(shown[list(ends)].itertuples(index=False, name=None))
         hover = [f"{name}: {100 * low:.1f} to {100 * high:.1f} %" for low, high in spans]
-        data.append(theme.spans(spans, at, width, theme.faded(color, opacity), hovertext=hover))
-        data[-1] |= {"name": name}
+        data.append(theme.spans(spans, at, width, color, name=name, hovertext=hover))
     agrees = np.all([inside(shown, ends) for ends in SHAPES], axis=0)
-    sizes, colors = np.where(agrees, 8, 12), np.where(agrees, c.ink, c.vermillion)
-    markers: dict[str, tuple[str, dict[str, Any]]] = {
-        "on_sample": ("1,000", {"size": 8, "symbol": "circle-open", "color": c.vermillion}),
-        "on_all": ("5,000", {"size": sizes, "color": colors, "opacity": 1, "line": {"width": 0}}),
-    }
+    filled = {"size": np.where(agrees, 8, 12), "color": np.where(agrees, c.ink, c.vermillion)}
+    hollow = {"size": 8, "symbol": "circle-open", "color": c.vermillion}
+    solid = filled | {"opacity": 1, "line": {"width": 0}}
+    markers = {"on_sample": ("on 1,000", hollow), "on_all": ("on 5,000", solid)}
     for column, (name, marker) in markers.items():
         values = 100 * shown[column].to_numpy()
-        hover = [f"printed on {name}: {value:.1f} %" for value in values]
-        data.append(theme.dots(values, at, marker, name=f"printed on {name}", hovertext=hover))
+        hover = [f"printed {name}: {value:.1f} %" for value in values]
+        data.append(theme.dots(values, at, marker, name=f"printed {name}", hovertext=hover))
     for trace in data:
-        lines = [f"<b>{x}</b><br>{y}" for x, y in zip(texts, trace["hovertext"], strict=True)]
-        trace |= {"hovertext": lines, "hoverinfo": "text", "customdata": shown["place"].tolist()}
-    columns = [x for both in SHAPES for x in both]
-    drawn = 100 * shown[[*columns, "on_sample", "on_all"]].to_numpy()
+        rows = zip(names, shown["note"], trace["hovertext"], strict=True)
+        texts = [f"<b>{name}, {note}</b><br>{text}" for name, note, text in rows]
+        trace |= {"hovertext": texts, "hoverinfo": "text", "customdata": shown["place"].tolist()}
+    drawn = 100 * shown[["low", "high", "on_sample", "on_all"]].to_numpy()
     axis = theme.percent_axis(float(drawn.max()), low=float(drawn.min()))
-    rows = theme.rows_axis(names, c.ink, 12)
+    options: dict[str, Any] = {"barmode": "overlay", "hovermode": "closest", "showlegend": True}
     return theme.figure(
         data,
         dark=dark,
         height=110 + _ROW * len(shown),
-        barmode="overlay",
         revision=f"on-both-{by}",
-        hovermode="closest",
-        showlegend=True,
         legend=theme.LEGEND_ABOVE | {"y": 1 + 30 / (_ROW * len(shown))},
         margin=theme.margin(96),
         xaxis=axis | {"side": "top", "showgrid": True, "gridcolor": c.grid},
-        yaxis=rows | {"showgrid": False},
+        yaxis=theme.rows_axis(names, c.ink, 12) | {"showgrid": False},
+        **options,
     )

@@ -12,6 +12,7 @@ they tell about all items can be compared with the metrics on all items.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -123,12 +124,12 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
         row: dict[str, Any] = {"k": k, "cells": len(part), "pairs": len(true)}
         for low, high in SHAPES:
             sure = _orders(part[low], part[high])
-            row[f"inside_{low}"] = int(inside(part, (low, high)).sum())
-            row[f"decided_{low}"] = int(np.count_nonzero(sure))
-            row[f"right_{low}"] = int(np.sum((sure == true) & (sure != 0)))
+            row[f"inside_{low}"] = inside(part, (low, high)).sum()
+            row[f"decided_{low}"] = np.count_nonzero(sure)
+            row[f"right_{low}"] = np.count_nonzero((sure == true) & (sure != 0))
         for name in GUESSES:
             row[f"off_{name}"] = (part[name] - part["on_all"]).abs().mean()
-            row[f"order_{name}"] = float(np.mean(_orders(part[name], part[name]) == true))
+            row[f"order_{name}"] = np.mean(_orders(part[name], part[name]) == true)
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -140,22 +141,14 @@ def _orders(low: pd.Series[float], high: pd.Series[float]) -> Ints:
     return np.asarray(1 * (lows[i] > highs[j]) - (highs[i] < lows[j]))
 
 
-@memory.once
-def published() -> dict[str, dict[str, Ints]]:
-    """Return the columns of the ranks of GMF and MLP, by system; no rank is tied."""
-    table = pd.read_csv(str(bundled() / EXAMPLES[NCF].file))
-    return {
-        str(system): {str(name): rows[name].to_numpy() for name in ("rank", "n", "sampled", "m")}
-        for system, rows in table.groupby("system", sort=False)
-    }
-
-
+@cache
 def published_samples(scheme: Scheme = DEFAULT_SCHEME) -> tuple[SampledRankSet, ...]:
     """Return the ranks of both models among the published negatives, read as drawn by a scheme."""
+    table = pd.read_csv(str(bundled() / EXAMPLES[NCF].file))
     # m is 98 where an item was drawn as its own negative. This does not depend on its rank.
     return tuple(
-        SampledRankSet(system, x["sampled"], x["n"], x["m"], scheme=scheme, adaptive=False)
-        for system, x in published().items()
+        SampledRankSet(str(system), x["sampled"], x["n"], x["m"], scheme=scheme, adaptive=False)
+        for system, x in table.groupby("system", sort=False)
     )
 
 
@@ -171,22 +164,18 @@ def expectations() -> pd.DataFrame:
     and the metric ``on_all`` items.
     """
     rows = []
-    for true in example(NCF):
-        columns = published()[true.system]
-        m_of, seen = columns["m"], RankSet(true.system, columns["sampled"], columns["m"] + 1)
-        # The instances are independent, so groups of equal m add up.
-        groups = {
-            int(m): RankSet(true.system, true.ranks[m_of == m], true.n[m_of == m])
-            for m in np.unique(m_of)
-        }
-        shares = np.array([len(ranks) for ranks in groups.values()]) / len(true)
+    for true, samples in zip(example(NCF), published_samples(), strict=True):
+        m, seen = samples.m, RankSet(samples.system, samples.sampled_ranks, samples.m + 1)
+        values, counts = np.unique(m, return_counts=True)
+        shares = counts / len(m)
+        of_m = [RankSet(true.system, true.ranks[m == x], true.n[m == x]) for x in values]
+        drawn = list(zip(of_m, values.tolist(), strict=True))
         for metric in METRICS:
-            expected, std = (
-                np.array([of(metric, ranks, m) for m, ranks in groups.items()])
-                for of in (expected_mean, std_of_mean)
-            )
-            value, spread = shares @ expected, float(np.linalg.norm(shares * std))
-            row = {"metric": metric, "system": true.system, "published": mean(metric, seen)}
-            row |= {"expected": value, "std": spread, "off": (row["published"] - value) / spread}
+            expected = float(shares @ [expected_mean(metric, *x) for x in drawn])
+            # Instances are independent, so variances add up.
+            std = float(np.linalg.norm(shares * [std_of_mean(metric, *x) for x in drawn]))
+            row: dict[str, Any] = {"metric": metric, "system": true.system}
+            row |= {"published": mean(metric, seen), "expected": expected, "std": std}
+            row["off"] = (row["published"] - expected) / std
             rows.append(row | {"on_all": mean(metric, true)})
     return pd.DataFrame(rows).sort_values("off", key=np.abs, ascending=False, ignore_index=True)

@@ -87,28 +87,25 @@ def on_both(cells: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
 
     ``cells`` and ``summary`` are tables of :mod:`sampledash.analyses.paper.wild`.
     """
-    total = summary.sum()
-    (free, _), (falling, _) = wild.SHAPES
-    errors = [summary[f"off_{name}"].tolist() for name in wild.GUESSES]
-    pairs = total["pairs"], total[f"decided_{falling}"], total[f"right_{falling}"]
-    sentences = [
-        say.on_both(*(int(total[x]) for x in ("cells", f"inside_{free}", f"inside_{falling}"))),
-        say.told_on_both(*map(int, pairs), list(wild.GUESSES.values()), errors),
-    ]
+    total = summary.sum().to_dict()
+    errors = {guess: summary[f"off_{name}"].tolist() for name, guess in wild.GUESSES.items()}
+    contradictions = []
     for cell in wild.outside(cells):
         on_sample = cells.loc[cells["place"] == cell["place"], "on_sample"].tolist()
-        sentences.append(say.contradicts(cell, on_sample))
-    return sentences
+        contradictions.append(say.contradicts(cell, on_sample))
+    return [say.on_both(total), *contradictions, say.told_on_both(total, errors)]
 
 
 def summary_rows(summary: pd.DataFrame) -> pd.DataFrame:
     """Return :func:`sampledash.analyses.paper.wild.summary` as printed, a column per cutoff."""
+
+    def of(part: str, whole: str) -> list[str]:
+        return [f"{x} of {y}" for x, y in zip(summary[part], summary[whole], strict=True)]
+
     lines: dict[str, list[str]] = {}
     for (low, _), assumed in zip(wild.SHAPES, ("no assumption", "if ranks fall off"), strict=True):
-        of_all = zip(summary[f"inside_{low}"], summary["cells"], strict=True)
-        lines[f"In the range, {assumed}"] = [f"{x} of {count(all_)}" for x, all_ in of_all]
-        decided = zip(summary[f"right_{low}"], summary[f"decided_{low}"], strict=True)
-        lines[f"Pairs decided right, {assumed}"] = [f"{x} of {all_}" for x, all_ in decided]
+        lines[f"In the range, {assumed}"] = of(f"inside_{low}", "cells")
+        lines[f"Pairs decided right, {assumed}"] = of(f"right_{low}", f"decided_{low}")
     for name, guess in wild.GUESSES.items():
         lines[f"{guess}: points off"] = [tenths(x) for x in summary[f"off_{name}"]]
         lines[f"{guess}: pairs in order"] = [f"{tenths(x)} %" for x in summary[f"order_{name}"]]
