@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sampledash.analyses.consistency.pictures import legend
 from sampledash.analyses.correct.pictures import movielens_curves
 from sampledash.analyses.correct.result import MOVIELENS
+from sampledash.analyses.estimate import pictures as estimate_pictures
+from sampledash.analyses.estimate import result as estimate
 from sampledash.analyses.memory import once
-from sampledash.analyses.paper import pictures, words
+from sampledash.analyses.paper import pictures, wild, words
 from sampledash.analyses.paper.pictures import Panel
+from sampledash.analyses.paper.words import ON_BOTH, PUBLISHED
 from sampledash.correction import parse_correction
 from sampledash.dashboard import page, state
+from sampledash.estimation.rank_distribution import LEARNED, SHAPED
 from sampledash.metrics import parse_metric
 from sampledash.papers.krichene import METRICS_34, SETTINGS, check_text, match
 from sampledash.papers.steck import check_steck, match_table_2, theorem
 from sampledash.readers.files import example
+from sampledash.report.numbers import percent
 from sampledash.types import Progress
 
 TABLES = (1, 2, 3, 4)
 FIGURES = tuple(f"Figure {i}" for i in range(1, 7))
-ITEMS = (*(f"Table {t}" for t in TABLES), *FIGURES, "The text", "Steck 2010", "Steck, Table 2")
-DEFAULTS: dict[str, Any] = {"item": ITEMS[2], "cell_metric": METRICS_34[0], "times": 9}
+WILD = (ON_BOTH, PUBLISHED)
+PAPERS = (*(f"Table {t}" for t in TABLES), *FIGURES, "The text", "Steck 2010", "Steck, Table 2")
+ITEMS = (*PAPERS, *WILD)
+DEFAULTS: dict[str, Any] = {"item": "Table 3", "cell_metric": METRICS_34[0], "times": 9}
+CUTOFFS = {f"R@{k}": k for k in wild.CUTOFFS}
+SORTED = {"on 1,000": "on_sample", "on 5,000": "on_all"}
+DEFAULTS |= {"wild_k": next(iter(CUTOFFS)), "wild_by": next(iter(SORTED))}
+_CORRECT, _PICKED = "sampledash/dashboard/pages/correct.py", "_wild_picked"
 
 
 @once
@@ -72,24 +84,98 @@ def missing() -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+@once
+def printed_twice() -> pd.DataFrame:
+    """Return what is printed on 1,000 and on 5,000 images, and the ranges that the first allows."""
+    with page.progress("Computing the range of every printed number") as report:
+        return wild.ranges(wild.systems(), report)
+
+
 def show() -> None:
     """Draw the page."""
-    state.stamp({"item": (ITEMS, DEFAULTS["item"])})
+    offered = {"item": ITEMS, "wild_k": CUTOFFS, "wild_by": SORTED}
+    state.stamp({key: (names, DEFAULTS[key]) for key, names in offered.items()})
     page.note(DEFAULTS)
-    matched = pd.concat([table["matched"] for table in tables().values()])
-    holds = statements()["holds"]
-    st.markdown(
-        f"### {matched.sum()} of {len(matched)} printed cells match, "
-        f"and {holds.sum()} of {len(holds)} statements of the text hold."
-    )
-    st.caption(words.TEXTS["rule"])
+    headline = st.container()
     options: dict[str, Any] = {"default": DEFAULTS["item"], "key": "item", "bind": "query-params"}
-    _item(st.pills("Shown", list(ITEMS), required=True, wrap=True, **options) or DEFAULTS["item"])
+    item = st.pills("Shown", list(ITEMS), required=True, wrap=True, **options) or DEFAULTS["item"]
+    if item in WILD:
+        (_printed_twice if item == ON_BOTH else _published)(headline)
+    else:
+        _item(item, headline)
+    if item in words.OPENS:
+        target, query = words.OPENS[item]
+        page.link(target, f"Open in {target.capitalize()}", ":material/open_in_new:", query)
     page.copy_link(DEFAULTS)
 
 
-def _item(item: str) -> None:
-    stated = statements()
+def _printed_twice(headline: DeltaGenerator) -> None:
+    """Draw what is printed on 1,000 and on 5,000 images; a click opens the system in Correct."""
+    with headline:
+        cells = printed_twice()
+        summary = wild.summary(cells)
+        holds, *sentences = words.on_both(cells, summary)
+        st.markdown("\n\n".join([f"### {holds}", *sentences]))
+    with st.container(horizontal=True):
+        k = CUTOFFS[page.segments("Printed number", CUTOFFS, "wild_k")]
+        by = SORTED[page.segments("Sorted by the number", SORTED, "wild_by")]
+    fig = pictures.on_both(cells[cells["k"] == k], by, page.is_dark())
+
+    def pick(place: int) -> None:
+        st.session_state[_PICKED] = place
+
+    page.picture(fig, key="paper_on_both", alt=f"R@{k}. {holds}", on_pick=pick)
+    st.caption(words.TEXTS[ON_BOTH])
+    page.cells(words.summary_rows(summary))
+    page.take(cells.drop(columns="place"), "printed-on-both")
+    systems = wild.systems().to_dict("records")
+
+    def address(system: Mapping[Hashable, Any]) -> dict[str, str]:
+        table = {"what": "A printed table", "printed": wild.as_printed(system)}
+        return table | {"scheme": state.DEFAULTS["scheme"], "metric": "Recall@k", "k": str(k)}
+
+    place = st.session_state.pop(_PICKED, None)
+    if place in range(len(systems)):
+        st.switch_page(_CORRECT, query_params={"v": state.VERSION, **address(systems[place])})
+    first = next((cell["place"] for cell in wild.outside(cells)), 0)
+    chosen = st.selectbox("System", systems, first, lambda x: f"{x['system']}, {x['note']}")
+    page.link("correct", "Open its table in Correct", ":material/open_in_new:", address(chosen))
+
+
+def _published(headline: DeltaGenerator) -> None:
+    """Draw the published values of two models, their expectation, and what the samples tell."""
+    rows = wild.expectations()
+    off = rows["off"].abs()
+    with headline:
+        st.markdown(f"### {words.say.expectations(len(rows), int((off <= 2).sum()), off.max())}")
+    lines = {
+        "Metric": rows["metric"] + ", " + rows["system"],
+        "Published → expected, %": list(map(words.say.published, rows.to_dict("records"))),
+        "Off by, std.": [f"{x:+.1f}".replace("-", "−") for x in rows["off"]],
+        "On all items": rows["on_all"].map(percent),
+    }
+    page.cells(pd.DataFrame(lines))
+    st.caption(words.TEXTS[PUBLISHED])
+    page.take(rows, "published-negatives")
+    about = parse_metric("Recall@10"), estimate.TOGETHER, state.DEFAULTS["gamma"]
+    question = estimate.Question(wild.published_samples(), *about, tuple(example(wild.NCF)))
+    with page.progress("What these samples leave open") as report:
+        answer = estimate.compute(question, report)
+    st.markdown(words.from_samples(answer, [estimate.TOGETHER, LEARNED[SHAPED].label]))
+    fig = estimate_pictures.ranges(str(question.metric), answer.rows, dark=page.is_dark())
+    page.picture(fig, key="paper_from_samples", alt=answer.sentence)
+    st.caption(answer.legend)
+
+
+def _item(item: str, headline: DeltaGenerator) -> None:
+    matched = pd.concat([table["matched"] for table in tables().values()])
+    holds = (stated := statements())["holds"]
+    with headline:
+        st.markdown(
+            f"### {matched.sum()} of {len(matched)} printed cells match, "
+            f"and {holds.sum()} of {len(holds)} statements of the text hold."
+        )
+        st.caption(words.TEXTS["rule"])
     if item.startswith("Table"):
         _table(int(item[-1]))
     elif item in FIGURES:
@@ -109,8 +195,6 @@ def _item(item: str) -> None:
         with st.expander(title):
             st.markdown(text)
             page.code(code, "paper_code")
-    target, query = words.OPENS[item]
-    page.link(target, f"Open in {target.capitalize()}", ":material/open_in_new:", query)
 
 
 def _figure(item: str) -> None:

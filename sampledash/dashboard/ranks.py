@@ -36,7 +36,7 @@ from sampledash.report.sentences import negatives
 UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
 #: Name -> path of the files given to ``sampledash serve``, which the dashboard only reads.
 RESULTS = {Path(path).name: path for path in json.loads(os.environ.get("SAMPLEDASH_RESULTS", "[]"))}
-BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties")
+BUNDLED = ("movielens-xyz", "paper-abc", "movielens-xyz-ties", "ncf")
 SOURCES = {EXAMPLES[name].title: name for name in BUNDLED}
 OFFER = (*[SERVED] * bool(RESULTS), *SOURCES, UPLOAD, PASTE)
 DEFAULTS: dict[str, Any] = {"source": OFFER[0], "ranks": "", "result": next(iter(RESULTS), "")}

@@ -435,6 +435,11 @@ EXAMPLES = {
         "Nine recommenders rank 3,648 movies with 5 stars among all 3,883.",
         "movielens_steck.csv.gz",
     ),
+    "ncf": Example(
+        "MovieLens 1M: GMF, MLP",
+        "Two models of He et al. 2017 rank the movie each of 6,040 users rated last.",
+        "ranks_ncf.csv",
+    ),
 }  # fmt: skip
 
 
@@ -449,8 +454,8 @@ def example(name: str) -> list[RankSet]:
     Parameters
     ----------
     name
-        ``"paper-abc"``, ``"movielens-xyz"``, ``"movielens-xyz-ties"`` or ``"movielens-steck"``;
-        ``sampledash/data/README.md`` describes them and says what to cite.
+        ``"paper-abc"``, ``"movielens-xyz"``, ``"movielens-xyz-ties"``, ``"movielens-steck"`` or
+        ``"ncf"``; ``sampledash/data/README.md`` describes them and says what to cite.
 
     Raises
     ------

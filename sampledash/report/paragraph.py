@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 #: Titles of the bundled examples whose ranks come from the data set MovieLens, which is then cited.
-_MOVIELENS = {EXAMPLES[name].title for name in EXAMPLES if name.startswith("movielens")}
+_MOVIELENS = {entry.title for entry in EXAMPLES.values() if "MovieLens" in entry.title}
 # The paragraph gives the values of all systems if there are at most _SYSTEMS systems and _VALUES
 # values, and names all pairs if there are at most _PAIRS pairs. Names longer than _LONGEST
 # characters are cut.

@@ -35,15 +35,15 @@ _HOLD: dict[CellKind, str] = {
     "scheme shape minus adaptive provenance cell reason matched objective recommender where quote "
     "what holds note",
     "flips": "flips",
-    "count": "right_from rank_up_to sampled_rank ties n_candidates m n instances",
+    "count": "right_from rank_up_to sampled_rank ties n_candidates m n k instances",
     "share": "exact sampled expected_sampled std_of_mean mean_of_runs std_of_runs share_of_runs "
     "estimate estimate_low estimate_high estimate_if_set estimate_if_drawn low high low_if_falling "
-    "high_if_falling value mass_above",
+    "high_if_falling value mass_above on_sample on_all middle published expected std",
     "points": "interval_low interval_high bias standard_error rmse",
     "chance": "probability",
     "p": "p p_holm",
     "number": "scores std_of_scores scores_of_full_ranking these_low these_high more_low more_high "
-    "all_candidates",
+    "all_candidates off",
     "digits": "gamma variance mse largest condition RMSE w_m r_m difference allowed printed "
     "printed_std validation ours our_std",
     "any": "rank instance count",

@@ -7,7 +7,7 @@ import pytest
 
 import sampledash as sd
 from sampledash.analyses.paper.words import MADE
-from sampledash.dashboard.paper import ITEMS
+from sampledash.dashboard.paper import PAPERS
 from sampledash.papers.krichene import match
 from sampledash.papers.steck import theorem
 from tests.dashboard.driver import Page
@@ -46,7 +46,7 @@ def test_headline_and_tables_show_printed_cells_beside_ours_and_why_they_differ(
     assert "does not hold" in row["Verdict"]
 
 
-@pytest.mark.parametrize("item", ITEMS)
+@pytest.mark.parametrize("item", PAPERS)
 def test_every_item_unfolds_and_can_be_taken_away(item):
     at = page(item=item)
     assert len(at.table) == 1

@@ -16,6 +16,7 @@ from sampledash.analyses.correct.result import MOVIELENS, Prior, expected
 from sampledash.analyses.explore import pictures as explore
 from sampledash.analyses.explore.result import curves as expected_curves
 from sampledash.analyses.line_names import name_at
+from sampledash.analyses.paper.wild import SHAPES, inside
 from sampledash.analyses.sliding import scatter
 from sampledash.comparison.means import mean
 from sampledash.correction import parse_correction
@@ -25,6 +26,7 @@ from sampledash.papers.krichene import WITH
 from sampledash.protocol import Protocol
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.readers.files import example
+from sampledash.report.escape import plain
 from sampledash.sampling import Sampling
 
 N, M, DRAWN = 10_000, 100, 99
@@ -33,6 +35,7 @@ MOST_TIMES = 20
 TOY = "paper-abc"
 _METRICS = tuple(map(parse_metric, ("AUC", "AP", "NDCG", "Recall@10")))
 _HEIGHT = 300
+_ROW = 17  # height of the row of a system printed on 1,000 and on 5,000 images, in pixels
 
 
 class Panel(NamedTuple):
@@ -159,3 +162,47 @@ def missing(times: int, table: pd.DataFrame, dark: bool) -> list[Panel]:
         alt = f"{measure} of the observed relevant items over how unevenly they are observed."
         panels.append(Panel(fig, f"paper_missing_{row}", alt))
     return panels
+
+
+def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
+    """Draw what is printed on 1,000 and on 5,000 images, and the ranges, one row for each system.
+
+    ``cells`` are the rows of one cutoff of :func:`sampledash.analyses.paper.wild.ranges`, sorted by
+    the column ``by``, the best on top. The custom data of a point is ``place``.
+    """
+    c, shown = theme.look(dark), cells.sort_values(by, ascending=False, kind="stable")
+    at, names = list(range(len(shown))), list(map(plain, shown["system"]))
+    data = []
+    free, falling = theme.faded(c.muted, 0.4), theme.faded(c.blue, 0.5)
+    looks = (("range, no assumption", free, 0.2), ("if ranks fall off", falling, 0.7))
+    for ends, (name, color, width) in zip(SHAPES, looks, strict=True):
+        spans = list(shown[list(ends)].itertuples(index=False, name=None))
+        hover = [f"{name}: {100 * low:.1f} to {100 * high:.1f} %" for low, high in spans]
+        data.append(theme.spans(spans, at, width, color, name=name, hovertext=hover))
+    agrees = np.all([inside(shown, ends) for ends in SHAPES], axis=0)
+    filled = {"size": np.where(agrees, 8, 12), "color": np.where(agrees, c.ink, c.vermillion)}
+    hollow = {"size": 8, "symbol": "circle-open", "color": c.vermillion}
+    solid = filled | {"opacity": 1, "line": {"width": 0}}
+    markers = {"on_sample": ("on 1,000", hollow), "on_all": ("on 5,000", solid)}
+    for column, (name, marker) in markers.items():
+        values = 100 * shown[column].to_numpy()
+        hover = [f"printed {name}: {value:.1f} %" for value in values]
+        data.append(theme.dots(values, at, marker, name=f"printed {name}", hovertext=hover))
+    for trace in data:
+        rows = zip(names, shown["note"], trace["hovertext"], strict=True)
+        texts = [f"<b>{name}, {note}</b><br>{text}" for name, note, text in rows]
+        trace |= {"hovertext": texts, "hoverinfo": "text", "customdata": shown["place"].tolist()}
+    drawn = 100 * shown[["low", "high", "on_sample", "on_all"]].to_numpy()
+    axis = theme.percent_axis(float(drawn.max()), low=float(drawn.min()))
+    options: dict[str, Any] = {"barmode": "overlay", "hovermode": "closest", "showlegend": True}
+    return theme.figure(
+        data,
+        dark=dark,
+        height=110 + _ROW * len(shown),
+        revision=f"on-both-{by}",
+        legend=theme.LEGEND_ABOVE | {"y": 1 + 30 / (_ROW * len(shown))},
+        margin=theme.margin(96),
+        xaxis=axis | {"side": "top", "showgrid": True, "gridcolor": c.grid},
+        yaxis=theme.rows_axis(names, c.ink, 12) | {"showgrid": False},
+        **options,
+    )

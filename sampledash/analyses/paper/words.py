@@ -6,14 +6,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from sampledash.analyses.estimate.result import Result
+from sampledash.analyses.paper import wild
+from sampledash.readers.files import EXAMPLES
 from sampledash.report.numbers import count
 from sampledash.report.templates import Sentences, texts
 
 _HERE = Path(__file__).parent
 TEXTS = texts(_HERE / "words.txt")
-say = Sentences(_HERE / "words.jinja")
+ON_BOTH, PUBLISHED = "In the wild, COCO", "In the wild, NCF"
+
+
+def tenths(share: float) -> str:
+    """Write a share in percent with one decimal, as the papers on image retrieval print it."""
+    return f"{100 * share:.1f}"
+
+
+say = Sentences(_HERE / "words.jinja", tenths=tenths)
 #: Table of a paper -> title, text, and the code that computed our numbers.
 MADE = {
     item: (*TEXTS[f"made, {item}"].split(" | "), (_HERE / file).read_text(encoding="utf-8"))
@@ -42,6 +54,7 @@ OPENS: Mapping[str, tuple[str, dict[str, str | list[str]]]] = {
     "The text": ("consistency", {**_REAL}),
     "Steck, Table 2": ("explore", {**_STECK, "metrics": ["ATOP", "TOPK"], "rank": "400"}),
     "Steck 2010": ("explore", {**_STECK, "metrics": ["TOPK", "ATOP"], "rank": "400"}),
+    PUBLISHED: ("correct", {"what": "Sampled ranks", "sampled_source": EXAMPLES[wild.NCF].title}),
 }
 
 
@@ -67,3 +80,43 @@ def ours(value: float, what: str) -> str:
     """Return our ``value`` and its meaning as text; a rounding error, below 1e-9, is shown as 0."""
     number = count(round(value)) if value >= 1_000 else f"{0 if abs(value) < 1e-9 else value:.4g}"
     return f"{number}: {what}"
+
+
+def on_both(cells: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
+    """Return sentences on the systems printed twice: ranges, pairs and errors, and contradictions.
+
+    ``cells`` and ``summary`` are tables of :mod:`sampledash.analyses.paper.wild`.
+    """
+    total = summary.sum().to_dict()
+    errors = {guess: summary[f"off_{name}"].tolist() for name, guess in wild.GUESSES.items()}
+    contradictions = []
+    for cell in wild.outside(cells):
+        on_sample = cells.loc[cells["place"] == cell["place"], "on_sample"].tolist()
+        contradictions.append(say.contradicts(cell, on_sample))
+    return [say.on_both(total), *contradictions, say.told_on_both(total, errors)]
+
+
+def summary_rows(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return :func:`sampledash.analyses.paper.wild.summary` as printed, a column per cutoff."""
+
+    def of(part: str, whole: str) -> list[str]:
+        return [f"{x} of {y}" for x, y in zip(summary[part], summary[whole], strict=True)]
+
+    lines: dict[str, list[str]] = {}
+    for (low, _), assumed in zip(wild.SHAPES, ("no assumption", "if ranks fall off"), strict=True):
+        lines[f"In the range, {assumed}"] = of(f"inside_{low}", "cells")
+        lines[f"Pairs decided right, {assumed}"] = of(f"right_{low}", f"decided_{low}")
+    for name, guess in wild.GUESSES.items():
+        lines[f"{guess}: points off"] = [tenths(x) for x in summary[f"off_{name}"]]
+        lines[f"{guess}: pairs in order"] = [f"{tenths(x)} %" for x in summary[f"order_{name}"]]
+    return pd.DataFrame(lines, index=[f"R@{k}" for k in summary["k"]]).T.reset_index(names="")
+
+
+def from_samples(answer: Result[Any], methods: list[str]) -> str:
+    """Return a sentence on what the published sampled ranks tell of the metric on all items."""
+    q, exact = answer.question, [row.exact for row in answer.rows]
+    estimates = {x: [q.values(i, x)[0] for i in range(len(exact))] for x in methods}
+    orders = [np.argsort(np.array(x)).tolist() for x in (exact, *estimates.values())]
+    undecided = all(pair.free[0] < 0 < pair.free[1] for pair in answer.pairs)
+    names, right = [row.name for row in answer.rows], all(x == orders[0] for x in orders)
+    return say.from_samples(str(q.metric), undecided, names, estimates, exact, right)

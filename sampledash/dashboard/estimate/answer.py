@@ -50,9 +50,9 @@ def linked(key: str) -> dict[str, Any]:
     return {"key": key, "bind": "query-params", "help": HELP[key]}
 
 
-def mean_n() -> tuple[int, str]:
-    """Return the mean n of the bundled data, and the text that the bar shows in place of n."""
-    mean = round(float(np.mean(example(DATA)[0].n)))
+def mean_n(name: str = DATA) -> tuple[int, str]:
+    """Return the mean n of a bundled example, and the text that the bar shows in place of n."""
+    mean = round(float(np.mean(example(name)[0].n)))
     return mean, f"{count(mean)}, mean of the users"
 
 

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sampledash.analyses import memory
 from sampledash.analyses.estimate import pictures, result
 from sampledash.analyses.estimate.result import DATA
+from sampledash.analyses.paper.wild import NCF, published_samples
 from sampledash.correction import USABLE, usable, weighs
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.estimate.answer import (
@@ -36,7 +37,7 @@ from sampledash.estimation.bounds import decided
 from sampledash.estimation.rank_distribution import obstacle
 from sampledash.rank_sets import RankSet, rank_distribution_at
 from sampledash.readers.assemble import Opened
-from sampledash.readers.files import example, lacks, sampled_sets, samples_of_corpus
+from sampledash.readers.files import EXAMPLES, example, lacks, sampled_sets, samples_of_corpus
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, MissingNegatives, ZeroBasedRanks
 from sampledash.report import estimates as words
@@ -47,7 +48,8 @@ from sampledash.sampled_rank_sets import SampledRankSet
 from sampledash.simulation import sample_ranks
 
 EXAMPLE, UPLOAD, PASTE = "MovieLens 1M: one run", "Upload a file", "Paste sampled ranks"
-SOURCES = (EXAMPLE, UPLOAD, PASTE)
+PUBLISHED = EXAMPLES[NCF].title
+SOURCES = (EXAMPLE, PUBLISHED, UPLOAD, PASTE)
 PLACEHOLDER = (
     "m = 100, n = 3706\nsystem,sampled_rank,count\nA,1,310\nA,2,120\nA,7,41\nB,1,290\nB,9,30"
 )
@@ -153,6 +155,10 @@ def _choose(row: DeltaGenerator) -> Given:
         carry(_IN_LINK, "")
     if chosen == EXAMPLE:
         return _one_run()
+    if chosen == PUBLISHED:
+        st.caption(HELP["published"])
+        mean, true = mean_n(NCF), tuple(example(NCF))
+        return Given(NCF, mean, "98 or 99", lambda: (published_samples(scheme()), true))
     if chosen == UPLOAD:
         last = upload(
             "Sampled ranks as CSV, TSV, Parquet or .npy; also packed as .gz",
