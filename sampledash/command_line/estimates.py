@@ -15,7 +15,6 @@ from sampledash.analyses.estimate import result as asked
 from sampledash.command_line.streams import Answer, metrics_of, opened
 from sampledash.correction import parse_correction
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
-from sampledash.estimation.table_estimates import estimate_from_table
 from sampledash.metrics import Metric
 from sampledash.readers.files import open_sources, sampled_sets, samples_of_corpus
 from sampledash.readers.printed_table import read_printed
@@ -130,16 +129,8 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
         )
         result = printed_table.compute_table(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
-        for row, values in zip(result.rows, printed.rows, strict=True):
-            point = estimate_from_table(
-                metric, values.values, n, m, values.decimals, args.scheme, instances=args.over
-            )
-            estimate = (point.value, point.low, point.high)
-            sentence = words.say.fitted(point.family)
-            if point.contradiction:
-                estimate = (np.nan, np.nan, np.nan)
-                sentence = words.say.not_fitted(row.name, point.contradiction)
-            sentences.append(sentence)
+        for row in result.rows:
+            estimate = (row.value, *(row.interval or (np.nan, np.nan)))
             rows.append((str(metric), row.name, *estimate, *_ends(row)))
     sentences = list(dict.fromkeys([*printed.notes, *sentences]))
     columns = ["metric", "system", "estimate", "estimate_low", "estimate_high", *_ENDS]

@@ -27,7 +27,7 @@ from sampledash.estimation.bounds import (
 )
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.support import support_of
-from sampledash.metrics import Metric, as_metric
+from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampling import Sampling
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
 from sampledash.types import Floats
@@ -135,15 +135,8 @@ def weights_of(printed: Sequence[Metric], m: int) -> Floats:
     return np.array([1 / metric.of_one(np.arange(m + 1), m).sum() for metric in printed])
 
 
-def fit(
-    family: Family, nodes: Nodes, values: Floats, weights: Floats
-) -> tuple[Floats, Floats, float]:
-    """Fit a family by least squares of the weighted differences from the printed values.
-
-    Return the expected printed metrics and the exact metric of the fitted distribution, the
-    derivatives of the exact metric with respect to the printed values, and the variance between
-    instances of the exact metric minus the sum of printed metrics times derivatives.
-    """
+def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> Floats:
+    """Return a and log b that minimise the squared weighted differences from printed values."""
     start, scaled = np.array([0.0, np.log(family.slope)]), weights / weights.max()
 
     def residuals(parameters: Floats) -> Floats:
@@ -152,7 +145,19 @@ def fit(
 
     # With ``slope`` fixed first, b moves only as far as the printed values demand.
     shift = least_squares(lambda a: residuals(np.append(a, start[1])), start[:1], method="lm").x
-    best = least_squares(residuals, np.append(shift, start[1]), method="lm").x
+    return np.asarray(least_squares(residuals, np.append(shift, start[1]), method="lm").x)
+
+
+def fit(
+    family: Family, nodes: Nodes, values: Floats, weights: Floats
+) -> tuple[Floats, Floats, float]:
+    """Fit a family by :func:`fitted`.
+
+    Return the expected printed metrics and the exact metric of the fitted distribution, the
+    derivatives of the exact metric with respect to the printed values, and the variance between
+    instances of the exact metric minus the sum of printed metrics times derivatives.
+    """
+    best, scaled = fitted(family, nodes, values, weights), weights / weights.max()
     ends = [[nodes.expected(family, best + x) for x in (step, -step)] for step in _STEP * np.eye(2)]
     jacobian = np.array([after - before for after, before in ends]).T / (2 * _STEP)
     left = np.vstack([scaled[:, None] * jacobian[:-1], _PENALTY * np.eye(2)])
@@ -238,3 +243,31 @@ def estimate_from_table(
     )
     against = f"no {names} distribution gives the printed values: the nearest gives {off}"
     return TableEstimate(value, low, high, names, against if off else None)
+
+
+def foretell(
+    observed: Mapping[str, float], sampling: Sampling, wanted: Sequence[str], larger: Sampling
+) -> dict[str, float]:
+    """Return what another table would print of a system, if ranks are as estimated.
+
+    Parameters
+    ----------
+    observed
+        Metrics of the system as printed, in 0..1, by name.
+    sampling
+        How negatives were drawn for ``observed``.
+    wanted
+        Names of metrics.
+    larger
+        Another sampling from the same candidates, under which the expected ``wanted`` are returned.
+    """
+    printed, asked = (tuple(map(parse_metric, names)) for names in (observed, wanted))
+    values, weights = np.array(list(observed.values())), weights_of(printed, sampling.m)
+    nodes, other = nodes_of(sampling, printed, printed[0]), nodes_of(larger, asked, asked[0])
+    means = []
+    for family in FAMILIES:
+        a, log_b = fitted(family, nodes, values, weights)
+        # Both samplings take logarithms of ranks times m / n, and m differs.
+        moved = np.array([a + np.exp(log_b) * np.log(sampling.m / larger.m), log_b])
+        means.append(other.expected(family, moved)[:-1])
+    return dict(zip(wanted, np.mean(means, axis=0).tolist(), strict=True))

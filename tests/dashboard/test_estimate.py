@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sampledash as sd
-from sampledash.analyses.estimate.printed import TableQuestion, bounds, compute_table, read_table
+from sampledash.analyses.estimate.printed import TableQuestion, bounds, compute_table, read_tables
 from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.estimate import interval
 from sampledash.report.numbers import percent
@@ -244,7 +244,7 @@ def test_a_printed_table_scatters_and_its_bounds_are_taken_away():
     assert estimates_of(at).loc["A", "No assumption"] == "90.05 % to 90.15 %"
     # For 100 users, the printed AUC is accurate to 6 points only, so the order is open.
     assert "This table cannot tell" in at.put("table_instances", 100).headline
-    table = read_table("system, HR@1, AUC\nA, 0.4, 0.8\nB, 0.1, 0.6")
+    (table,) = read_tables("system, HR@1, AUC\nA, 0.4, 0.8\nB, 0.1, 0.6")
     sampling = sd.Sampling(500, 99, "with-replacement")
     question = TableQuestion(table, sd.parse_metric("Recall@10"), sampling, 300)
     taken = pd.read_csv(io.StringIO(as_csv(bounds(compute_table(question, lambda share: None)))))

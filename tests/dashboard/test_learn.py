@@ -20,7 +20,7 @@ from sampledash.report.numbers import percent, points
 from tests.dashboard.driver import Page
 
 HOW = {"scheme": "without-replacement"}
-EVERY = range(1, 11)
+EVERY = range(1, 12)
 N = 10_000
 SAMPLING = sd.Sampling(N, 100, "without-replacement")
 page = partial(Page, "learn")
@@ -221,7 +221,7 @@ def test_the_address_keeps_the_lesson_back_and_next_stay_and_presenting_is_large
 def test_the_exercise_sheet_holds_every_lesson_and_its_solutions_come_last():
     lessons = [words(number) for number in EVERY]
     tasks, solutions = sheet().split("\n---\n")
-    assert f"10 lessons, {sum(one.minutes for one in lessons)} minutes." in tasks
+    assert f"11 lessons, {sum(one.minutes for one in lessons)} minutes." in tasks
     for number, lesson in enumerate(lessons, 1):
         assert f"## {number}. {lesson.question}" in tasks
         assert f"## {number}. {lesson.title}" in solutions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -13,9 +14,11 @@ from sampledash.comparison.means import expected_mean
 from sampledash.estimation import bounds as allowed
 from sampledash.estimation.bounds import Range
 from sampledash.estimation.linear_programme import Shape
+from sampledash.estimation.table_estimates import TableEstimate, estimate_from_table
 from sampledash.metrics import Metric
+from sampledash.readers import printed_table as readers
 from sampledash.readers.files import example
-from sampledash.readers.printed_table import PrintedTable, read_printed
+from sampledash.readers.printed_table import PrintedTable
 from sampledash.report import estimates as words
 from sampledash.report.escape import system_name
 from sampledash.report.sentences import cutoff_holds_all
@@ -37,19 +40,21 @@ def example_table() -> str:
     return "\n".join(lines)
 
 
-def read_table(text: str) -> PrintedTable:
-    """Read a printed table; raise ValueError for too many systems, or a system without values."""
-    table = read_printed(text)
-    if len(table.rows) > MOST_PRINTED:
-        raise ValueError(
-            f"the table has {len(table.rows)} systems, more than {MOST_PRINTED}: keep those that "
-            "are compared"
-        )
-    if bare := [row.system for row in table.rows if not row.values]:
-        raise ValueError(
-            f"the table gives no value for {bare[0]!r}: give it at least one, or remove its line"
-        )
-    return table
+def read_tables(text: str) -> list[PrintedTable]:
+    """Read printed tables; raise ValueError for too many systems, or a system without values."""
+    tables = readers.read_tables(text)
+    for table in tables:
+        which = f"the table {table.title!r}" if table.title else "the table"
+        if len(table.rows) > MOST_PRINTED:
+            raise ValueError(
+                f"{which} has {len(table.rows)} systems, more than {MOST_PRINTED}: keep those that "
+                "are compared"
+            )
+        if bare := [row.system for row in table.rows if not row.values]:
+            raise ValueError(
+                f"{which} gives no value for {bare[0]!r}: give it at least one, or remove its line"
+            )
+    return tables
 
 
 class TableQuestion(NamedTuple):
@@ -82,6 +87,14 @@ class TableQuestion(NamedTuple):
         key = ("table", self.metric, repr(row), shape, s, self.instances)
         return memory.cached(key, lambda: allowed.unless_contradicted(shape, make), shared=False)
 
+    def point(self, i: int) -> TableEstimate:
+        """Return the estimate of the metric of row i."""
+        row, s = self.table.rows[i], self.sampling
+        given: Any = (self.metric, row.values, s.n, s.m, row.decimals, s.scheme)
+        key = ("point", self.metric, repr(row), s, self.instances)
+        estimate = partial(estimate_from_table, *given, instances=self.instances or None)
+        return memory.cached(key, estimate, shared=False)
+
 
 def compute_table(
     q: TableQuestion, report: Progress, name: Callable[[str], str] = system_name
@@ -92,6 +105,16 @@ def compute_table(
     notes = [words.say.corpus((s.m, s.m), s.n)] * q.corpus
     notes += [*q.table.notes, *cutoff_holds_all(metric, s.n, s.m)]
     notes += [words.say.contradicts(row.name) for row in rows if row.falling is None]
+    points = [q.point(i) for i in range(len(rows))]
+    notes += [
+        words.say.not_fitted(row.name, point.contradiction)
+        for row, point in zip(rows, points, strict=True)
+        if point.contradiction
+    ]
+    rows = [
+        row if x.contradiction else row._replace(value=x.value, interval=(x.low, x.high))
+        for row, x in zip(rows, points, strict=True)
+    ]
     sure, likely = (
         allowed.ahead([row.free for row in rows]),
         allowed.ahead([row.falling for row in rows]),
@@ -103,11 +126,13 @@ def compute_table(
     if not pairs:
         sentence = words.alone(str(metric), name(rows[0].name), rows[0].free)
     legend = words.say.printed(q.instances, s, q.corpus)
+    if any(row.value is not None for row in rows):
+        legend += f" {words.say.fitted(points[0].family)}"
     return Result(q, tuple(rows), tuple(pairs), tuple(notes), word, sentence, legend)
 
 
 def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
-    """Return the ranges of all systems and pairs as a table; None if the shape is contradicted."""
+    """Return ranges and estimates of all systems and pairs; None if they are contradicted."""
     q, s = result.question, result.question.sampling
     known = {"n": s.n, "m": s.m, "scheme": s.scheme, "instances": q.instances or None}
     rows: list[dict[str, Any]] = []
@@ -118,4 +143,10 @@ def bounds(result: Result[TableQuestion]) -> pd.DataFrame:
                 {"system": row.name, "minus": row.other, "metric": str(q.metric), **known}
                 | {"shape": shape, "low": low, "high": high}
             )
+    for row in result.rows:
+        low, high = row.interval or (None, None)
+        rows.append(
+            {"system": row.name, "metric": str(q.metric), **known}
+            | {"shape": q.point(0).family, "low": low, "high": high, "estimate": row.value}
+        )
     return pd.DataFrame(rows)

@@ -68,6 +68,7 @@ class Row(NamedTuple):
     falling: Range | None
     value: float | None = None  # estimate of the exact value: the mean of ``readings``
     exact: float | None = None
+    interval: Range | None = None  # of an estimate from a printed table
     # Two estimates if it is unknown how m was set: beforehand, or by the drawn negatives. Else one.
     readings: tuple[float, ...] = ()
 

@@ -1,1 +1,1 @@
-"""The Learn course: ten lessons, each with one question and one picture."""
+"""The Learn course: eleven lessons, each with one question and one picture."""

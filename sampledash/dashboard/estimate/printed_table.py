@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sampledash.analyses.estimate import printed
+from sampledash.analyses.estimate import printed, review
+from sampledash.analyses.estimate.result import Result, Row
 from sampledash.dashboard import page, sliders, state
 from sampledash.dashboard.estimate.answer import (
     HELP,
@@ -25,56 +26,135 @@ from sampledash.dashboard.estimate.answer import (
     scheme,
 )
 from sampledash.dashboard.page import Problem
-from sampledash.report.escape import system_name
-from sampledash.report.numbers import count
+from sampledash.readers.printed_table import PrintedTable
+from sampledash.report.escape import escaped, system_name
+from sampledash.report.numbers import count, percent
 from sampledash.sampling import Sampling
 
 _NO_TABLE = "Paste a table: a line of names, then one system a line."
 
 
+TABS = ("Ranges", "For a review", "What would decide it")
+OFFERED: state.Offered = {"table_tab": (TABS, TABS[0])}
+
+
+class Shown(NamedTuple):
+    """The answer for the chosen table, and the questions on all pasted tables."""
+
+    answer: Result[printed.TableQuestion]
+    questions: tuple[printed.TableQuestion, ...]
+
+
 def show(row: DeltaGenerator, defaults: Mapping[str, Any]) -> None:
     """Draw the part of the page for a printed table."""
-    (headline, place, found), example_ = places(), printed.example_table()
-    choices = {"printed": example_, "table_instances": 0}
-    page_defaults = {**defaults, **choices, **SHARED}
-    left, right = st.columns([4, 1])
+    headline, place, found = places()
+    (left, right), options = st.columns([4, 1]), st.container()
+    with options:
+        ask_candidates()
+    example_ = printed.example_table()
+    choices = {"printed": example_, "table_instances": 0, "table_tab": TABS[0]}
     text = left.text_area("The printed table", example_, 150, **linked("printed")) or ""
     label, about = "Instances, if known", HELP["table_instances"]
     with right:
         instances = page.whole_number(label, "table_instances", 0, help=about)
-    ask_candidates()
-    table, wrong = None, Problem(_NO_TABLE, asking=True)
+    tables, wrong = list[PrintedTable](), Problem(_NO_TABLE, asking=True)
     try:
-        table = printed.read_table(text) if text.strip() else None
+        tables = printed.read_tables(text) if text.strip() else []
     except ValueError as error:
         wrong = Problem.of(error)
+    table = tables[0] if tables else None
+    if len(tables) > 1:
+        titles = [table.title for table in tables]
+        with row:
+            chosen = page.segments("Table", titles, "table", help=HELP["table"])
+        table = tables[titles.index(chosen)]
+        choices["table"] = titles[0]
+    page_defaults = {**defaults, **choices, **SHARED}
     lock = mean_n() if text == example_ else None
     if lock is None and table is not None and table.n is not None:
         lock = table.n, f"{count(table.n)}, from the table"
     m = f"{count(table.m)}, from the table" if table and table.m else ""
     with place:
         numbers = ["m", "n", *["k"] * sliders.uses_cutoff("metric")]
-        row, _ = sliders.bar(*numbers, n=lock, m=m, late=numbers, sampled=not is_corpus())
-    with row:
+        bar = sliders.bar(*numbers, n=lock, m=m, late=numbers, sampled=not is_corpus())
+    with bar.row:
         page.copy_link(page_defaults)
     page.note(page_defaults)
 
+    def question(table: PrintedTable) -> printed.TableQuestion:
+        settings = state.current()
+        n = settings.n if text == example_ else table.n or settings.n
+        sampling = Sampling(n, table.m or settings.m, scheme())
+        return printed.TableQuestion(table, metric_asked(), sampling, instances, is_corpus())
+
     def check() -> printed.TableQuestion:
-        metric, settings = metric_asked(), state.current()
         if table is None:
             raise wrong
-        sampling = Sampling(settings.n, table.m or settings.m, scheme())
-        return printed.TableQuestion(table, metric, sampling, instances, is_corpus())
+        return question(table)
 
     doing = "What this table leaves open"
     answer, dim = answered(headline, found, "table", check, printed.compute_table, doing)
     if answer is None:
         return
-    rows = (*answer.rows, *answer.pairs)
+    questions = (answer.question,) if dim else tuple(map(question, tables))
+    with st.container(key="given_dimmed" if dim else "given"):
+        draws = dict(zip(TABS, (_ranges, _review, _deciding), strict=True))
+        page.tabs(draws, "table_tab", Shown(answer, questions))
+
+
+def _ranges(shown: Shown) -> None:
+    """Draw the table of the ranges of all systems and pairs, and of the estimates."""
+    rows = (*shown.answer.rows, *shown.answer.pairs)
     columns = {
         "System": [" − ".join(map(system_name, filter(None, row[:2]))) for row in rows],
         "No assumption": [range_text(row.free, row.other) for row in rows],
         "If ranks fall off": [range_text(row.falling, row.other) for row in rows],
+        "Estimate": [_estimate(row) for row in rows],
     }
-    with st.container(key="given_dimmed" if dim else "given"):
-        page.table(pd.DataFrame(columns), printed.bounds(answer), "table-bounds")
+    page.table(pd.DataFrame(columns), printed.bounds(shown.answer), "table-bounds")
+
+
+def _estimate(row: Row) -> str:
+    if row.value is None or row.interval is None:
+        return ""
+    return f"{percent(row.value)} ({' to '.join(map(percent, row.interval))})"
+
+
+def _review(shown: Shown) -> None:
+    """Draw sentences for a review and, if there are several tables, what each decides."""
+    results = []
+    with page.progress("What these tables leave open") as report:
+        for done, question in enumerate(shown.questions):
+            report(done / len(shown.questions))
+            results.append(printed.compute_table(question, lambda share: None))
+    page.code(review.sentence(results), "review_text")
+    if len(results) > 1:
+        table = review.standings(results)
+        of = table["pairs"].map(lambda pairs: f" of {pairs}")
+        columns = {
+            "Table": table["table"].map(escaped),
+            "Pairs decided": table["decided"].astype(str) + of,
+            "If ranks fall off": table["decided_if_falling"].astype(str) + of,
+        }
+        page.table(pd.DataFrame(columns), table, "review")
+
+
+def _deciding(shown: Shown) -> None:
+    """Draw, on request, how many pairs tables that print more would decide."""
+    q = shown.answer.question
+    if not shown.answer.pairs:
+        st.info("One system alone has no pair to decide.", icon=":material/info:")
+        return
+    label, about = "What would decide it?", HELP["decide"]
+    if not page.asked(repr(q), "decide", label, about):
+        return
+    with page.progress("What larger tables would leave open") as report:
+        table = review.options(q, report)
+    st.markdown(f"**{escaped(review.best_option(table))}**")
+    of = table["pairs"].map(lambda pairs: f" of {pairs}")
+    columns = {
+        "If the table printed": table["printed"],
+        "Pairs decided": table["decided"].astype(str) + of,
+        "If ranks fall off": table["decided_if_falling"].astype(str) + of,
+    }
+    page.table(pd.DataFrame(columns), table, "decide")

@@ -11,7 +11,8 @@ WHAT = {
     "Sampled ranks": sampled_ranks.show,
     "A printed table": printed_table.show,
 }
-offered = {**metric_page.OFFERED, **answer.OFFERED, **sampled_ranks.OFFERED}
+parts = (metric_page, answer, sampled_ranks, printed_table)
+offered = {key: options for part in parts for key, options in part.OFFERED.items()}
 state.stamp({"what": (WHAT, "A metric"), **offered})
 row = st.container(horizontal=True, vertical_alignment="bottom", key="above_parts")
 about = (

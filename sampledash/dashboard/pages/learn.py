@@ -1,4 +1,4 @@
-"""Script of the page Learn: ten lessons, each with one question and one picture."""
+"""Script of the page Learn: eleven lessons, each with one question and one picture."""
 
 from sampledash.dashboard import learn as page
 

@@ -1,0 +1,106 @@
+"""Lesson 11: a test corpus is a sample of a larger corpus."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+import sampledash as sd
+from sampledash.analyses import sliding, theme
+from sampledash.analyses.learn.lesson import METRIC, Numbers, text_of
+from sampledash.analyses.paper.wild import CUTOFFS, M, N, systems
+from sampledash.report.numbers import count, percent
+
+TEXT = text_of("lesson_11_larger_corpus")
+
+SIZES = (1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
+# On 1,000 images, the order of the first two systems, and of the last two, is not as on 5,000.
+NAMES = ("VSRN BUTD", "CASC ResNet", "CSE ResNet", "VSE++ VggNet")
+Range = tuple[float, float]
+
+
+class Allowed(NamedTuple):
+    """Values of ``METRIC`` that the printed numbers allow on a corpus: two ranges, an estimate."""
+
+    free: Range
+    falling: Range
+    estimate: float
+
+
+@cache
+def printed() -> dict[str, dict[str, float]]:
+    """Return what is printed of each system, in 0..1, such as ``r10_1k``, by name."""
+    table = systems().assign(name=lambda rows: rows["method"] + " " + rows["note"])
+    columns = [f"r{k}_{size}" for size in ("1k", "5k") for k in CUTOFFS]
+    rows = (table.set_index("name").loc[list(NAMES), columns] / 100).round(3)
+    return {str(name): dict(zip(columns, row, strict=True)) for name, *row in rows.itertuples()}
+
+
+@lru_cache(maxsize=64)
+def allowed(name: str, n: int) -> Allowed:
+    """Return what the numbers on 1,000 images allow on a corpus of n."""
+    observed = {f"R@{k}": printed()[name][f"r{k}_1k"] for k in CUTOFFS}
+    if n == M + 1:
+        exact = observed["R@10"]
+        return Allowed((exact, exact), (exact, exact), exact)
+    given = METRIC, observed, n, M, 3
+    free, falling = (sd.bounds_from_table(*given, None, x) for x in (None, "non-increasing"))
+    return Allowed(free, falling, sd.estimate_from_table(*given).value)
+
+
+def _said(span: Range) -> str:
+    return f"{percent(span[0])} to {percent(span[1])}"
+
+
+def numbers(variant: str) -> Numbers:
+    name = NAMES[0]
+    on_sample, on_all = (printed()[name][f"r10_{size}"] for size in ("1k", "5k"))
+    whole = allowed(name, N)
+    lost = {name: values["r10_1k"] - values["r10_5k"] for name, values in printed().items()}
+    most = max(lost, key=lost.__getitem__)
+    half = next(n for n in SIZES if allowed(name, n).estimate < 0.5)
+    return {
+        "name": name.split()[0],
+        "tested": M + 1,
+        "n": N,
+        "other": most.split()[0],
+        "half": half,
+        "before_half": SIZES[SIZES.index(half) - 1],
+        "on_sample": on_sample,
+        "on_all": on_all,
+        "naive": on_sample - on_all,
+        "fifth": on_sample * (M + 1) / N,
+        "free": _said(whole.free),
+        "assumed": _said(whole.falling),
+        "estimate": whole.estimate,
+        "lost": lost[most],
+    }
+
+
+def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
+    """Draw the printed metric on 1,000 images and, if ``revealed``, what it allows on more."""
+    on_sample, on_all = ([printed()[name][f"r10_{x}"] for name in NAMES] for x in ("1k", "5k"))
+    shown = [name.split()[0] for name in NAMES]
+    if not revealed:
+        title = f"<b>{METRIC} on {count(M + 1)} images</b>,<br>as printed"
+        return sliding.truths(METRIC, shown, on_sample, 1.0, title, dark)
+    steps, places = [], range(len(NAMES))
+    colors = [theme.system_line(place, dark)["color"] for place in places]
+    faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
+    for n in SIZES:
+        values = [allowed(name, n) for name in NAMES]
+        wide = theme.spans([x.free for x in values], places, 0.56, faint, hoverinfo="skip")
+        narrow = theme.spans([x.falling for x in values], places, 0.26, strong, hoverinfo="skip")
+        known = {M + 1: on_sample, N: on_all}.get(n)
+        title = (
+            f"<b>{shown[0]} on {count(n)}: estimated {percent(values[0].estimate)}</b>"
+            f"<br>{_said(values[0].free)}; narrow: if ranks fall off"
+            f"{', ┃ printed' if known else ''}"
+        )
+        ticks = sliding.ticks(known or [x.estimate for x in values], dark)
+        steps.append(sliding.Step(count(n), [wide, narrow, ticks], title))
+    axes = sliding.rows(METRIC, shown, 1.0, dark)
+    layout = {"barmode": "overlay", "revision": "larger-corpus", **axes}
+    return sliding.sliding([], steps, SIZES.index(N), prefix="n = ", dark=dark, **layout)
