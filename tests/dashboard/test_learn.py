@@ -202,8 +202,8 @@ def test_the_address_keeps_the_lesson_back_and_next_stay_and_presenting_is_large
     assert again.said == at.said
     assert "NDCG is A 72.90 %" in at.said
     assert again.specs[0] == at.specs[0]
-    at = page(lesson="9")
-    assert at.press("lesson_next").session_state["lesson"] == "10"
+    at = page(lesson="10")
+    assert at.press("lesson_next").session_state["lesson"] == "11"
     assert at.button(key="lesson_next").disabled
     assert at.press("lesson_back").session_state["lesson"] == "9"
     assert page(lesson="12").session_state["lesson"] == "1"
