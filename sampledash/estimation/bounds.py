@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from typing import get_args
 
@@ -418,11 +419,10 @@ def _printed_range(
     """Return the metric's range for one system's printed values, means of ``over`` instances."""
     metrics, values, half = printed_values(name, observed, decimals)
     half += printed_error(values, over)
-    shown = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in metrics]
 
     def programme(shape: Shape | None, free: int | None = None) -> Programme:
         """Return the programme over distributions that agree with all values but value ``free``."""
-        columns = Columns((sampling,), (np.column_stack(shown),), metric, shape)
+        columns = _of_table(sampling, tuple(metrics), metric, shape)
         room = half if free is None else np.where(np.arange(len(half)) == free, np.inf, half)
         return Programme(columns, values - room, values + room)
 
@@ -455,6 +455,15 @@ def _printed_range(
         f"{name} holds values that no ranks can produce together with {protocol}, nearest to it "
         f"without {listed}: check them, n and m"
     )
+
+
+@lru_cache(maxsize=8)
+def _of_table(
+    sampling: Sampling, printed: tuple[Metric, ...], metric: Metric, shape: Shape | None
+) -> Columns:
+    """Return the columns of the programme, which all systems of a table share."""
+    values = [x.of_one(np.arange(sampling.m + 1), sampling.m) for x in printed]
+    return Columns((sampling,), (np.column_stack(values),), metric, shape)
 
 
 def printed_error(values: Floats, instances: float) -> Floats:

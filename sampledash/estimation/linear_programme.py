@@ -5,14 +5,14 @@ uniform distributions on 1..j. Each component has a *place*, the rank or j. Its 
 programme holds its means of some functions of the sampled rank, and of the exact metric.
 
 In a solution, few places have a weight above 0, and the dual values show which other places would
-improve it. So the programme begins with the places of a grid and adds improving places until there
-are none (column generation). The result is the optimum over all places.
+improve it. So the programme begins with few places and adds improving places until there are none
+(column generation). The result is the optimum over all places.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -25,11 +25,15 @@ from sampledash.types import Floats, Ints
 
 Shape = Literal["non-increasing"]
 
-_ROOM = 1 << 22  # a table with a row for each of n ranks is stored up to this number of entries
+# The rows of all n places are stored up to this n, if at most _ROOM probabilities give them.
+_EVERY, _ROOM = 1 << 15, 5 << 20
+_SHARED = 1 << 18  # largest number of entries of an array that is stored for other programmes
 _HEAD = 64  # the places 1.._HEAD are always on the grid
 _RATIO = 1.03  # largest ratio of neighbouring places of the grid, counted from either end
 # Largest step of arcsin(sqrt(p)) between places, times sqrt(m); p is the share of items above.
 _STEP = 0.1
+_FIRST = 1 / 8  # the programme begins with a grid this many times as fine, finer for small n
+_MORE = 20  # largest number of places below a level, beside minima, that are added at a time
 _FINER = 4  # places to add to the programme are searched for on a grid this many times finer
 _SPLIT = 8  # the search for a minimum divides the ranks between two places into this many parts
 #: Tolerance of the constraints of the dual programme. It limits the error of a computed mean.
@@ -61,16 +65,22 @@ class Columns:
 
     @cached_property
     def grid(self) -> Ints:
-        """Places (ranks, or ends j of 1..j) with which the linear programme begins."""
+        """Places (ranks, or ends j of 1..j) between which sampled ranks change little."""
         return self._grid(1)
 
-    def _grid(self, finer: int) -> Ints:
+    @cached_property
+    def first(self) -> tuple[Ints, Floats]:
+        """Few places, with which the linear programme begins, and their rows."""
+        places = self._grid(min(max(_FIRST, _HEAD / self.n), 1.0))
+        return places, self.at(places)
+
+    def _grid(self, finer: float) -> Ints:
         """Return places so dense that sampled ranks change little; the cutoff k and k + 1 too."""
         n, m, last = self.n, max(s.m for s in self.samplings), self.metric.cut(self.n - 1)
         ratio, step = _RATIO ** (1 / finer), _STEP / np.sqrt(m) / finer
         rising = np.round(np.geomspace(1, n, int(np.log(n) / np.log(ratio)) + 2))
         even = 1 + np.round((n - 1) * np.sin(np.arange(0, np.pi / 2, step)) ** 2)
-        head = np.arange(1, min(_HEAD * finer, n) + 1)
+        head = np.arange(1, min(int(_HEAD * finer), n) + 1)
         cut = [] if last is None else [last, last + 1]
         some = np.concatenate([head, rising, n + 1 - rising, even, cut])
         places = np.unique(some.astype(np.int64))
@@ -79,14 +89,19 @@ class Columns:
     @cached_property
     def every_place(self) -> bool:
         """Whether the rows of all n places are few enough to be stored."""
-        return self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
+        return self.n <= _EVERY and self.n * sum(s.m + 1 for s in self.samplings) <= _ROOM
 
-    def _rows(self, above: Floats) -> Floats:
-        """Return a row for a point mass at each rank ``above`` + 1; ranks may be fractions."""
+    def _rows(self, above: Floats, every: bool = False) -> Floats:
+        """Return a row for a point mass at each rank ``above`` + 1; ranks may be fractions.
+
+        ``every``: these are all n ranks.
+        """
         parts = []
         for s, reading in zip(self.samplings, self.readings, strict=True):
-            rows = [p if reading is None else p @ reading for _, p in s.laws(above)]
-            parts.append(np.vstack(rows))
+            if every and reading is not None and s.n * reading.shape[1] <= _SHARED:
+                parts.append(_at_every_rank(s, reading.tobytes()))
+            else:
+                parts.append(_means(s, reading, above))
         exact = self.metric.of_one(above, self.n - 1)
         if self.joint:
             parts += [part * exact[:, None] for part in parts] + [exact[:, None] ** 2]
@@ -94,7 +109,9 @@ class Columns:
 
     def _sums(self, first: Ints, last: Ints) -> Floats:
         """Return sums of rows over ranks first + 1..last, on which the metric must be smooth."""
-        above, weights, starts = panels(first, last)
+        # Unless most items are drawn, half of the usual nodes suffice between places of the grid.
+        size = 8 if all(2 * s.m < s.n for s in self.samplings) else 16
+        above, weights, starts = panels(first, last, size)
         return np.asarray(np.add.reduceat(self._rows(above) * weights[:, None], starts))
 
     @cached_property
@@ -110,7 +127,7 @@ class Columns:
     def at(self, places: Ints) -> Floats:
         """Return the rows of the given places: shape (places, functions + 1)."""
         if self.every_place:
-            return self._checked[1][places - 1]
+            return self.stored[1][places - 1]
         if self.shape is None:
             return self._rows((places - 1).astype(np.float64))
         before = np.searchsorted(self.grid, places, side="right") - 1
@@ -121,33 +138,40 @@ class Columns:
         return np.asarray(rows / places[:, None])
 
     @cached_property
-    def _checked(self) -> tuple[Ints, Floats]:
-        """The places among which :meth:`price` searches for minima, and the row of each place."""
-        if not self.every_place:
+    def stored(self) -> tuple[Ints, Floats]:
+        """The places among which :meth:`price` searches first, and their rows (read-only)."""
+        if self.every_place:
+            places, above = np.arange(1, self.n + 1), np.arange(self.n, dtype=np.float64)
+            rows = self._rows(above, every=True)
+            if self.shape is not None:
+                np.cumsum(rows, axis=0, out=rows)
+                rows /= places[:, None]
+        else:
             places = self._grid(_FINER)
-            return places, self.at(places)
-        places, rows = np.arange(1, self.n + 1), self._rows(np.arange(self.n, dtype=np.float64))
-        if self.shape is not None:
-            np.cumsum(rows, axis=0, out=rows)
-            rows /= places[:, None]
+            rows = self.at(places)
+        rows.setflags(write=False)
         return places, rows
 
-    def price(self, combination: Floats, level: float) -> tuple[Ints, Floats]:
-        """Return places and values of the local minima of ``rows @ combination`` below ``level``.
+    def price(self, combination: Floats, level: float) -> tuple[Ints, float]:
+        """Return places where ``rows @ combination`` is low, and its minimum or ``level`` if lower.
 
-        If not every row can be stored, search a finer grid, then around each minimum of this grid.
+        The places are the local minima below ``level``, their neighbours, and up to _MORE others
+        below ``level``. Where not every row is stored, and no stored row has a value below
+        ``level``, search between the stored places around each minimum.
         """
-        places, rows = self._checked
+        places, rows = self.stored
         values = rows @ combination
         left, right = np.r_[np.inf, values[:-1]], np.r_[values[1:], np.inf]
-        lowest = np.flatnonzero((values <= left) & (values <= right))
-        if self.every_place:
-            lowest = lowest[values[lowest] < level]
-            return places[lowest], values[lowest]
-        # Between grid places, the value may be lower by about the difference from its neighbours:
-        # also search around minima that are above ``level`` by at most this difference.
-        depth = np.minimum(np.where(np.isinf(left), right, left), right) - values
-        lowest = lowest[values[lowest] < level + np.abs(depth[lowest])]
+        lowest, below = (values <= left) & (values <= right), values < level
+        if self.every_place or np.any(below):
+            minima, others = np.flatnonzero(lowest & below), np.flatnonzero(below)
+            some = [minima - 1, minima, minima + 1, others[:: 1 + len(others) // _MORE]]
+            at = np.unique(np.clip(np.concatenate(some), 0, len(places) - 1))
+            return places[at], min(float(values.min()), level)
+        # Between equally distant places, a parabola is lower than the lowest of three values by at
+        # most an eighth of its distance from the highest. Distances differ: allow for a quarter.
+        highest = scipy.ndimage.maximum_filter1d(values, 5)
+        lowest = np.flatnonzero(lowest & (values - level < (highest - values) / 4))
         ends = np.r_[places[0], places, places[-1]]
         at, value = places[lowest], values[lowest]
         low, high = ends[lowest], ends[lowest + 2]
@@ -161,9 +185,23 @@ class Columns:
             low, high = np.maximum(at - step, low), np.minimum(at + step, high)
             done = step == 1
             low[done], high[done] = at[done], at[done]
-        keep = value < level
-        order, first = np.unique(at[keep], return_index=True)
-        return order, value[keep][first]
+        at = at[value < level]
+        near = np.clip(np.concatenate([at - 1, at, at + 1]), 1, self.n)
+        return np.unique(near), float(value.min(initial=level))
+
+
+def _means(sampling: Sampling, reading: Floats | None, above: Floats) -> Floats:
+    """Return the means of functions of the sampled rank for each number of items above."""
+    return np.vstack([p if reading is None else p @ reading for _, p in sampling.laws(above)])
+
+
+@lru_cache(maxsize=8)
+def _at_every_rank(sampling: Sampling, reading: bytes) -> Floats:
+    """Return the means at all n ranks (read-only): shared by all metrics, shapes and systems."""
+    table = np.frombuffer(reading).reshape(sampling.m + 1, -1)
+    rows = _means(sampling, table, np.arange(sampling.n, dtype=np.float64))
+    rows.setflags(write=False)
+    return rows
 
 
 class Programme:
@@ -171,8 +209,7 @@ class Programme:
 
     def __init__(self, columns: Columns, low: Floats, high: Floats) -> None:
         self.columns, self.low, self.high = columns, low, high
-        self._places = columns.grid
-        self._rows = columns.at(columns.grid)
+        self._places, self._rows = columns.first
 
     def mean_range(self, entry: int = -1) -> tuple[float, float] | None:
         """Return the smallest and largest mean of one function, or of the metric (``entry`` = -1).
@@ -219,18 +256,14 @@ class Programme:
             dual = result.eqlin.marginals
             # A place's reduced cost is its row times ``beyond``, minus the dual value of sum x = 1.
             beyond = cost - np.append(dual[:-1], 0.0)
-            places, values = self.columns.price(beyond, dual[-1] - _ENOUGH)
+            level = dual[-1] - _ENOUGH
+            places, least = self.columns.price(beyond, level)
             new = np.setdiff1d(places, self._places)
             if len(new) == 0 or round_ == _ROUNDS - 1:
                 break
-            near = np.clip(np.concatenate([new - 1, new, new + 1]), 1, self.columns.n)
-            near = np.setdiff1d(near, self._places)
-            both = np.concatenate([self._places, near])
-            order = np.argsort(both)
-            self._rows = np.vstack([self._rows, self.columns.at(near)])[order]
-            self._places = both[order]
-        lacking = max(dual[-1] - values.min(), 0.0) if len(values) else 0.0
-        return float(result.fun) - lacking, result
+            self._places = np.append(self._places, new)
+            self._rows = np.vstack([self._rows, self.columns.at(new)])
+        return float(result.fun - (level - least)), result
 
     def _solved(self, cost: Floats, relaxed: bool) -> scipy.optimize.OptimizeResult:
         """Minimise the cost over weights x and means y: rows'x = y, sum x = 1, low <= y <= high.

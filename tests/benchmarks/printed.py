@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,11 @@ import sampledash as sd
 from sampledash.readers.files import bundled
 from sampledash.types import Floats
 from tests.benchmarks.frame import Result, timed
+from tests.estimation.cases import extremes, shaped
+from tests.oracles import WITHOUT, dense_law, exact_metric
 
 CUTOFFS = (1, 5, 10)
+NAMES = [f"Recall@{k}" for k in CUTOFFS]
 SHOWN = ("HR@1", "HR@5", "HR@10", "NDCG@10")
 
 
@@ -27,14 +31,38 @@ def in_order(values: Floats, exact: Floats) -> float:
     return 100 * float(same.mean())
 
 
+def coco(quick: bool) -> tuple[list[dict[str, float]], Floats]:
+    """Return Recall that 69 systems print on 1,000 images, as tables, and on all 5,000 images."""
+    rows = pd.read_csv(str(bundled() / "printed_coco_1k_5k.csv"))[:: 12 if quick else 1]
+    part, whole = (rows[[f"r{k}_{size}k" for k in CUTOFFS]].to_numpy() / 100 for size in (1, 5))
+    return [dict(zip(NAMES, x, strict=True)) for x in part.round(3)], whole
+
+
+def ranges(quick: bool) -> Iterator[Result]:
+    """Compare ranges from the numbers on 1,000 images with linear programmes over 5,000 ranks."""
+    (tables, _), shown = coco(quick), [exact_metric("recall", k, 1000) for k in CUTOFFS]
+    law = dense_law(5000, 999, WITHOUT) @ np.transpose(shown)
+    for shape in (None, "non-increasing"):
+        seen, rows = [], shaped(law, shape)
+        for k, table in product(CUTOFFS, tables):
+            about, values = (f"Recall@{k}", table, 5000, 999, 3), np.array([*table.values()])
+            ours, span = timed(partial(sd.bounds_from_table, *about, shape=shape), 3)
+            target = shaped(exact_metric("recall", k, 5000), shape)
+            every = partial(extremes, rows, values - 0.0005, values + 0.0005, target)
+            obvious, expected = timed(every)
+            seen.append((ours, obvious, np.abs(np.subtract(span, expected)).max()))
+        ours, obvious, off = np.transpose(seen)
+        yield Result(
+            f"range from 1,000 of 5,000 images, {shape or 'any'} shape: median",
+            float(np.median(ours)), float(np.median(obvious)), float(off.max()), 1e-7, within=0.02,
+            note=f"all {len(ours)} ranges {ours.sum():.1f} s",
+        )  # fmt: skip
+
+
 def printed_twice(quick: bool) -> Iterator[Result]:
     """Compare with Recall on 5,000 images what 69 systems print on 1,000 of these images."""
-    rows = pd.read_csv(str(bundled() / "printed_coco_1k_5k.csv"))[:: 12 if quick else 1]
-    part, whole = ([f"r{k}_{size}k" for k in CUTOFFS] for size in (1, 5))
-    names = [f"Recall@{k}" for k in CUTOFFS]
-    tables = [dict(zip(names, x, strict=True)) for x in (rows[part] / 100).round(3).to_numpy()]
-    for name, column in zip(names, whole, strict=True):
-        exact = rows[column].to_numpy() / 100
+    tables, whole = coco(quick)
+    for name, exact in zip(NAMES, whole.T, strict=True):
         about = [(name, table, 5000, 999, 3) for table in tables]
         spent, made = timed(lambda about=about: [sd.estimate_from_table(*x) for x in about])
         ways = {
@@ -78,7 +106,8 @@ def published(quick: bool) -> Iterator[Result]:
 
 
 def printed(quick: bool) -> Iterator[Result]:
-    """Measure errors and orders of estimates from printed tables, beside the exact metrics."""
+    """Measure times of ranges, and errors and orders of estimates, from printed tables."""
+    yield from ranges(quick)
     yield from printed_twice(quick)
     yield from published(quick)
 

@@ -55,16 +55,15 @@ def test_columns_and_their_minima_at_every_place(seed, n, room) -> None:
         combination = rng.normal(size=rows.shape[1])
         values = columns.at(np.arange(1, n + 1)) @ combination
         level = float(np.quantile(values, rng.random()))
-        places, costs = columns.price(combination, level)
-    np.testing.assert_allclose(costs, values[places - 1], **close)
-    assert np.all(costs < level)
+        if not room:  # no stored row has a value below level: the minimum is searched for
+            level = float(values[columns.stored[0] - 1].min())
+        places, least = columns.price(combination, level)
+    assert least == pytest.approx(min(values.min(), level), abs=1e-9)
     around = np.pad(values, 1, constant_values=np.inf)
     lowest = 1 + np.flatnonzero((values <= around[:-2]) & (values <= around[2:]) & (values < level))
-    if room:
-        assert places.tolist() == lowest.tolist()
-    elif values.min() < level - 1e-9:
-        assert costs.min() == pytest.approx(values.min(), abs=1e-9)
-        assert len(np.unique(places)) == len(places)
+    assert not room or set(lowest) <= set(places)
+    if values.min() < level - 1e-9:
+        assert values[places - 1].min() == pytest.approx(values.min(), abs=1e-9)
 
 
 def test_a_grid_resolves_every_law() -> None:
