@@ -390,7 +390,7 @@ check toy.csv --metric AP --m 9 -o no/such/out.txt | cannot be written
 check toy.csv --metric AP --m 9 -o /dev/null | it is a folder or a device
 check 20240101.csv --metric AP --m 9 | 20240101.csv, line 3 … 'two' is not a number
 correct zero.csv --metric AP --n 9 --m 3 | if yours count from 0, add 1 to each.
-check apart.csv --metric AP --m 9 | 'A' lacks '3' … compare those (here: --instances shared)
+check apart.csv --metric AP --m 9 | '2' has 1 relevant item in 'A' and 0 in 'B' … compare those (here: --instances shared)
 report one.csv --metric AP --m 9 | at least two systems
 correct one.csv --metric AP --m 9 --odds 2 | --odds is for a vector
 table broken.parquet --metric AP | broken.parquet is no text

@@ -74,7 +74,6 @@ READ = [
     ('rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n6,"=1+1",9\n7,[x](http://x),9\n', {},
      {"<b>*A*</b>": [3], "NA": [4], "007": [5], "=1+1": [6], "[x](http://x)": [7]}),
     (",A,comment,B\n0,3,fine,1\n1,5,,8\n", {"n": 9}, {"A": [3, 5], "B": [1, 8]}),
-    ("a.system,a.rank,a.n\nA,3,9\nB,4,9\n", {}, {"A": [3], "B": [4]}),
     ("user,A.rank,B.rank\nu,3,4\n", {"n": 9}, {"A.rank": [3], "B.rank": [4]}),
     ("user,genre,rank\nu,x,3\nv,y,4\nw,x,5\n", {"n": 9}, {"ranks": [3, 4, 5]}),
     ("user,seen on,A,B\nu,2024-01-05,3,4\n", {"n": 9}, {"A": [3], "B": [4]}),

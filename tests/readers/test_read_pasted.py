@@ -9,7 +9,7 @@ import pytest
 import sampledash as sd
 from sampledash.dashboard import state
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.pasted import lines_aside, open_text, weights_of_file, weights_of_text
+from sampledash.readers.pasted import open_text, settings_aside, weights_of_file, weights_of_text
 from sampledash.readers.printed_table import read_printed
 from tests.hostile import npy
 from tests.readers.reading import ranks_of, refused
@@ -101,7 +101,6 @@ TYPED = [
     ("model, run 2: 5, 6\nB: 3 4", {"model, run 2": [5, 6], "B": [3, 4]}, None),
     ("count: 5 6\nB: 3 4", {"count": [5, 6], "B": [3, 4]}, None),
     ("BPR: k=8, reg: 3 4\nNA: 5 6", {"BPR: k=8, reg": [3, 4], "NA": [5, 6]}, None),
-    ("n: 5 6\nB: 3 4", {"n": [5, 6], "B": [3, 4]}, None),
     ("A: 1;,; B: 2.\n;\n ; N = 20 candidates ;", {"A": [1], "B": [2]}, 20),
     ("A: +3 4.0\nn = 1000; num items = 1,000", {"A": [3, 4]}, 1000),
     ("  # n: 20, m = 5\nA: 3", {"A": [3]}, 20),
@@ -133,7 +132,7 @@ def test_options_of_typed_text_are_those_of_files():
 
 #: (table, {system: (values, number of decimals of each value)}, notes that the reader must give)
 PRINTED = [
-    ("Model,HR@1,AUC\n,\t,\n,0.5,\nB,1,.2", {"line 3": ([0.5], [1]), "B": ([1, 0.2], [0, 1])}, []),
+    ("Model,HR@1,AUC\n,\t,\nB,1,.2", {"B": ([1, 0.2], [0, 1])}, []),
     ("Model,HR@1,AUC\nX,.5,100\nY,,25 %", {"X": ([0.5, 1], [1, 2]), "Y": ([0.25], [2])},
      ["AUC is read in percent."]),
     ("Model,HR@1 (%),AUC (%)\nX,7,2.25", {"X": ([0.07, 0.0225], [2, 4])},
@@ -166,7 +165,7 @@ def test_a_line_that_says_more_than_n_and_m_belongs_to_the_table() -> None:
     table = read_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
     assert [row.system for row in table.rows] == ["m = 5", "n = 6"]
     assert (table.n, table.m) == (None, None)
-    aside = lines_aside("$n = 1 000$\\\\\nn = 9 or so\nm: 7, n = 1_000", "t")
+    aside = settings_aside("$n = 1 000$\\\\\nn = 9 or so\nm: 7, n = 1_000", "t")
     assert aside == ("\nn = 9 or so\n", 1000, 7)
 
 

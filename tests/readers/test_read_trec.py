@@ -357,9 +357,12 @@ def test_columns_that_are_not_read_are_named():
 
 def test_wrong_lists_get_their_sentence():
     for texts, facts in (
-        ({"l_csv": LIST}, "l.csv holds lists of recommendations … give the test items"),
-        ({"t_csv": TEST}, "t.csv holds test items … give the lists"),
-        ({"l_csv": LIST, "t_csv": TEST, "u_csv": TEST}, "t.csv and u.csv both hold test items"),
+        ({"l_csv": LIST}, "l.csv is a list of recommendations … test items"),
+        ({"t_csv": TEST}, "t.csv says what is relevant … the lists"),
+        (
+            {"l_csv": LIST, "t_csv": TEST, "u_csv": TEST},
+            "t.csv and u.csv both say what is relevant",
+        ),
         ({"l_csv": LIST + "ann,a,1\n", "t_csv": TEST}, "line 8 … 'a' … twice for user 'ann'"),
         ({"l_csv": LIST + "ann,d,x\n", "t_csv": TEST}, "line 8, column 'score': 'x' is not"),
         ({"l_csv": LIST, "t_csv": "user,item\nzoe,a\n"}, "share no query"),
