@@ -105,6 +105,17 @@ def delimiter_of(data: bytes) -> str:
     return max(",;\t", key=start.count)
 
 
+def headers_of(data: bytes, kind: FileKind) -> list[str]:
+    """Return the headers of a table; none if the file has no headers or is damaged."""
+    try:
+        if kind == "columns":
+            names: list[str] = parquet.read_schema(io.BytesIO(data)).names
+            return names
+        return [] if kind == "array" else next(records(data, delimiter_of(data)), (1, []))[1]
+    except Exception:  # pyarrow raises many types of errors; other readers report the damage
+        return []
+
+
 def rows_of_text(
     source: Layout,
     holds: Mapping[Any, Holds],

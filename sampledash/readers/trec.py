@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute, parquet
+from pyarrow import compute
 
 from sampledash import checks
 from sampledash.checks import NUMERAL, counted, is_numeral, shown
@@ -415,18 +415,7 @@ ListKind = Literal["items", "list", "list or ranks"]
 
 def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
     """Return what a file holds, judged by its header; None if neither lists nor test items."""
-    if kind == "array":
-        return None
-    if kind == "columns":
-        try:
-            headers = parquet.read_schema(io.BytesIO(data)).names
-        except Exception:  # pyarrow raises many types of errors; read_table will report them
-            return None
-    else:
-        try:
-            headers = next(records(data, delimiter_of(data)), (1, []))[1]
-        except UnicodeDecodeError:
-            return None
+    headers = tables.headers_of(data, kind)
     roles, names = [role_of(header.strip()) for header in headers], list(map(bare, headers))
     if "instance" not in roles or not set(names) & set(ITEMS.split()) or _OF_RANKS & set(roles):
         return None

@@ -144,7 +144,7 @@ COLUMNS = Limit(
 SYSTEMS = Limit(1_000, "systems", _INSTANCE)
 REPETITIONS = Limit(10_000, "different repetitions", _INSTANCE)
 GROUPS = Limit(5_000, "row groups", "write it again")
-_LONGEST_LINE = 2**20  # bytes
+LONGEST_LINE = 2**20  # bytes
 LONGEST_NAME = 200  # most characters in the name of a system, an instance or a column
 
 
@@ -163,12 +163,12 @@ def check_lines(data: bytes, name: str) -> None:
     """Refuse text with too many lines, or with a line that is too long."""
     ROWS.check(lines_of(data) - 1, name)
     start = 0
-    while start + _LONGEST_LINE < len(data):
-        end = data.rfind(b"\n", start, start + _LONGEST_LINE + 1)
+    while start + LONGEST_LINE < len(data):
+        end = data.rfind(b"\n", start, start + LONGEST_LINE + 1)
         if end < 0:
             line = data.count(b"\n", 0, start) + 1
             raise ReadError(
-                f"{name}, line {line}: the line is longer than {_LONGEST_LINE >> 20} MiB; "
+                f"{name}, line {line}: the line is longer than {LONGEST_LINE >> 20} MiB; "
                 "write one row per rank (columns system, instance, rank)"
             )
         start = end + 1

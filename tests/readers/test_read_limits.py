@@ -134,11 +134,11 @@ def test_the_limits_are_those_that_are_documented():
     most |= {"BYTES": 256 * mib, "TYPED": 20 * mib, "PRINTED": 100_000, "COLUMNS": 2000}
     most |= {"SYSTEMS": 1000, "REPETITIONS": 10_000, "GROUPS": 5000}
     assert {name: getattr(limits, name).most for name in most} == most
-    assert (200, mib) == (limits.LONGEST_NAME, limits._LONGEST_LINE)
+    assert (200, mib) == (limits.LONGEST_NAME, limits.LONGEST_LINE)
 
 
 def test_long_lines_by_a_loop_over_the_lines(monkeypatch):
-    monkeypatch.setattr(limits, "_LONGEST_LINE", 8)
+    monkeypatch.setattr(limits, "LONGEST_LINE", 8)
     rng = np.random.default_rng(0)
     for _ in range(100):
         lines = [b"x" * size for size in rng.integers(0, 11, rng.integers(1, 6)).tolist()]

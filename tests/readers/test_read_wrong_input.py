@@ -106,8 +106,10 @@ system,rank,count\nA,1,1e6\nB,5,1000000.01\n | 'A' has 1,000,000 … and 'B' has
 user,A,B\nu,1,2\nv,,\nw,3,\n | 'w' has 1 relevant item in 'A' and 0 in 'B'. All share 1 of 2
 
 == read(X) | ranks.csv | DifferentInstances
-system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n | 'v' has 1 relevant item in 'A' and 0 in 'B' (1 of 2 such instances)
-HEADA,u,1,9\nB,v,1,9\n | 'u' has 1 relevant item in 'A' and 0 in 'B' (1 of 2 such instances). The systems share none: complete … instances="any"
+system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n
+    | 'v' has 1 relevant item in 'A' and 0 in 'B' (1 of 2 such instances)
+HEADA,u,1,9\nB,v,1,9\n
+    | 'u' has 1 relevant item in 'A' and 0 … The systems share none: complete … instances="any"
 HEADA,u,1,9\nA,u,2,9\nB,u,3,9\nB,u,4,9\nC,u,5,9\n | 'u' has 2 relevant items in 'A' and 1 in 'C'.
 HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
     | 'u0' has 1 relevant item in 'S0' and 0 in 'S1' (1 of 6 such instances)
@@ -151,7 +153,7 @@ rank,n\n3,9\n | my.qrels does not hold qrels; give lines 'query
 9 0 a 1\n7 0 a 1 | share no query with a relevant document: '3' here, '9' there; do they
 
 == read(X, "my.run", n=9)
-RUN | my.run is a TREC run … qrels || QRELS | my.run says what is relevant, but ranks nothing; give the runs
+RUN | my.run is a TREC run … qrels || QRELS | my.run says what is relevant, but ranks nothing
 
 == parse_rank_text(X) | pasted text
 A: 1 x 3 | system 'A', value 2 … 'x' is not a number … from 1
