@@ -259,7 +259,7 @@ sampled(<m/n>=None) | [mn] of system 'X' must be a whole number, got None
 sampled(scheme=POPULARITY) | scheme of system 'X' is 'popularity': what is above
 sampled(scheme="bootstrap") | scheme must be one of
 sampled(counts=[1, inf]) | .*must hold finite numbers, got inf
-sampled(adaptive="yes") | adaptive of system 'X' must be True, False or None
+sampled(adaptive="yes") | adaptive of system 'X' must be True or False
 
 rank_distribution([]) | sets is empty
 rank_distribution([sampled(), "x"]) | .*give SampledRankSets

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from io import BytesIO
 
 import numpy as np
@@ -11,10 +10,11 @@ import pandas as pd
 
 from sampledash import checks
 from sampledash.checks import is_numeral, not_a_number, shown
+from sampledash.expectation import prior_weights
 from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems
-from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, categories, role_of
+from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, categories, first, role_of
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import load_array, text_table
 from sampledash.readers.upload_limits import NUMBERS, ReadError
@@ -211,8 +211,9 @@ def settings_aside(
                     f"{most:,} with the digits 0 to 9"
                 )
             if numbers.setdefault(role, int(plain)) != int(plain):
-                first = numbers[role]
-                raise ReadError(f"{where} gives {symbol} twice, {first} and {value}: keep one")
+                raise ReadError(
+                    f"{where} gives {symbol} twice, {numbers[role]} and {value}: keep one"
+                )
         return ""
 
     text = re.sub(part, blanked, text)
@@ -240,7 +241,7 @@ def weights_of_file(source: bytes, n: int, name: str) -> Floats:
     array = load_array(data, name)
     if array.dtype.names is not None or array.ndim != 1:
         raise ReadError(f"{name} has shape {array.shape}: save one weight for each rank 1..{n}")
-    return _by_rank(None, array.astype(np.float64), n, name, lambda i: f"{name}, value {i + 1}")
+    return _scaled(array.astype(np.float64), n, name)
 
 
 def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
@@ -270,10 +271,19 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     values = np.array([_weight(cell, place) for place, cell in cells])
     odd = next((place for place, cells in lines if len(cells) != 2), None)
     if not paired and (odd is not None or len(lines) == 1):
-        return _by_rank(None, values, n, name, lambda i: cells[i][0])
+        return _scaled(values, n, name)
     if odd is not None:
         raise ReadError(f"{odd}: write two numbers, a rank and its weight, such as 12,0.5")
-    return _by_rank(values[::2], values[1::2], n, name, lambda i: lines[i][0])
+    weights, ranks = np.zeros(n), values[::2]
+    if (i := first((ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n))) is not None:
+        raise ReadError(
+            f"{lines[i][0]}: {shown(float(ranks[i]))} is not a rank; write a whole number in "
+            f"1..{n}, or change n"
+        )
+    if (i := first(pd.Series(ranks).duplicated())) is not None:
+        raise ReadError(f"{name} gives rank {ranks[i]:.0f} twice: keep one")
+    weights[ranks.astype(np.int64) - 1] = values[1::2]
+    return _scaled(weights, n, name)
 
 
 def _weight(cell: str, place: str) -> float:
@@ -282,35 +292,10 @@ def _weight(cell: str, place: str) -> float:
     return float(cell)
 
 
-def _by_rank(
-    ranks: Floats | None, values: Floats, n: int, name: str, place: Callable[[int], str]
-) -> Floats:
-    """Check the weights ``values`` of ``ranks`` (None: 1..n); return those of 1..n, maximum 1."""
-    if ranks is not None:
-        off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
-        if np.any(off):
-            i = int(np.argmax(off))
-            raise ReadError(
-                f"{place(i)}: {shown(float(ranks[i]))} is not a rank; write a whole number in "
-                f"1..{n}, or change n"
-            )
-        _, first, times = np.unique(ranks, return_index=True, return_counts=True)
-        if np.any(times > 1):
-            again = int(ranks[first[times > 1][0]])
-            raise ReadError(f"{name} gives rank {again} twice: keep one")
-    bad = ~(np.isfinite(values) & (values >= 0))
-    if np.any(bad):
-        i = int(np.argmax(bad))
-        wrong = "is negative" if values[i] < 0 else "is not a number of usual size"
-        raise ReadError(f"{place(i)}: {values[i]:g} {wrong}; weights are 0 or more")
-    if ranks is None and len(values) != n:
-        raise ReadError(
-            f"{name} holds {len(values)} weights, but n = {n} needs {n}, one for each rank: "
-            "complete them, change n, or write a line rank,weight for each rank that has one"
-        )
-    weights = np.zeros(n)
-    weights[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
-    if not weights.any():
-        raise ReadError(f"{name} holds only zeros: give weight to the ranks that occur")
-    weights /= weights.max()  # without this, a sum of weights might overflow or underflow to 0
-    return weights
+def _scaled(weights: Floats, n: int, name: str) -> Floats:
+    """Check the weights of the ranks 1..n, and scale them so that the largest is 1."""
+    try:
+        prior_weights(weights, n)
+    except ValueError as error:
+        raise ReadError(f"{name}: {error}") from None
+    return np.asarray(weights / weights.max())  # else, a sum of weights might overflow

@@ -182,30 +182,29 @@ def arrow_frame(
         strings_can_be_null=True,
     )
     pool = pa.system_memory_pool()  # this pool returns freed memory to the operating system
-    text: dict[str, list[Any]] = {name: [] for name in set(wanted) - numeric}
-    known: dict[str, NDArray[Any]] = dict.fromkeys(numeric, np.empty(0))
-    rows, most = 0, data.count(b"\n") + data.count(b"\r") + 1
+    pieces: dict[str, list[Any]] = {name: [] for name in wanted}
     try:
         # Read block by block: reading all text at once is faster, but takes three times the memory.
         with arrow_csv.open_csv(pa.BufferReader(data), read, parse, convert, pool) as reader:
             for block in reader:
                 if any(block[name].null_count for name in full):
                     return None
-                for name, chunks in text.items():
-                    chunks.append(block[name])
-                for name in numeric:
-                    known[name] = _filled(known[name], most, rows, block[name].to_numpy())
-                rows += len(block)
+                for name, chunks in pieces.items():
+                    column = block[name]
+                    chunks.append(compact([column.to_numpy()]) if name in numeric else column)
     except pa.ArrowException:
         return None
     columns: dict[Any, Any] = {}
     for name, kind in holds.items():
+        if kind is None:
+            continue
+        chunks = pieces.pop(str(name))
         if str(name) in numeric:
-            columns[name] = compact([known.pop(str(name))[:rows]])
+            columns[name] = compact(chunks)
             if kind == "real" and np.isnan(columns[name]).any():
                 return None  # a cell holds the text "nan", which the readers refuse
-        elif kind is not None:
-            column = pa.chunked_array(text.pop(str(name)))
+        else:
+            column = pa.chunked_array(chunks)
             if kind == "many":
                 if (numbers := plain_integers(column)) is not None:
                     columns[name] = numbers
@@ -214,20 +213,6 @@ def arrow_frame(
             columns[name] = column.combine_chunks().to_pandas()
     pa.default_memory_pool().release_unused()
     return pd.DataFrame(columns, copy=False)
-
-
-def _filled(into: NDArray[Any], most: int, start: int, piece: NDArray[Any]) -> NDArray[Any]:
-    """Write a piece into a column's array, of ``most`` rows, at row ``start``; return the array.
-
-    Joining pieces at the end would take twice the memory, which is not returned to the system.
-    """
-    kind = compact([piece]).dtype
-    if not start:
-        into = np.empty(most, dtype=kind)
-    elif kind != into.dtype:
-        into = into.astype(np.promote_types(kind, into.dtype), copy=False)
-    into[start : start + len(piece)] = piece
-    return into
 
 
 def careful_frame(

@@ -285,9 +285,6 @@ def _facts(
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
     # Whether the score of a document equals that of the document before it in the same list.
     same = (place[1:] > 1) & (score[1:] == score[:-1])
-    tied = int((np.r_[same, False] | np.r_[False, same]).sum())
-    note = f"{counted(tied, 'document')} tied in score with another of the same query."
-    notes = [_RULE, *[note] * bool(tied), *notes]
     # Whether the rank column contradicts the scores of neighbours; equal scores contradict nothing.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
@@ -295,7 +292,9 @@ def _facts(
         f"The rank column of {run.name} contradicts the scores in {counted(odd, 'ranking')}: "
         "the scores count, as in trec_eval."
     )
-    return Facts(run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), (doubt,) * bool(odd))
+    return Facts(
+        run.name, "a TREC run", _MEANS, ("Q0", "rank"), (_RULE, *notes), (doubt,) * bool(odd)
+    )
 
 
 def _queries(size: int) -> str:

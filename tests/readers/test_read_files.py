@@ -172,7 +172,7 @@ def test_what_was_understood_and_done_is_told():
     assert facts.ignored == ("score", "Größe")
     assert (found.zero_based, found.doubts) == (False, ())
     (facts,) = summary("rank,count,,n\n3,0,1,9\n4,1,1,9\n").files
-    assert facts.notes == ("1 row with count 0 says nothing and was left out.",)
+    assert facts.notes == ("1 row with count 0 left out.",)
     assert facts.ignored == ("(no name)",)
     (wide,) = summary("user\tA\tcomment\tB\nu\t3\tfine\t1\n", n=9).files
     assert (wide.kind, wide.ignored) == ("TSV", ("comment",))
@@ -181,7 +181,7 @@ def test_what_was_understood_and_done_is_told():
     found = summary("rank,count,seed\n0,2,5\n4,0,5\n3,1,5\n4,0,5\n", n=9, zero_based=True)
     assert (found.zero_based, found.has_counts) == (True, True)
     assert set(found.files[0].notes) == {
-        "2 rows with count 0 say nothing and were left out.",
+        "2 rows with count 0 left out.",
         "Ranks were counted from 0: 1 was added to each.",
         "seed is the same everywhere and says nothing.",
     }

@@ -236,12 +236,12 @@ Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2 || Model HR@5 NDCG@5\nSASRec 0.3 
 Model HR@5 NDCG@5\nSASRec 0.3 high | with 2 values, one for each … line 1 names (HR@5, NDCG@5)
 
 == weights_of_text(X, 3, "weights")
-4, 2, -1 | weights, line 1: -1 is negative; weights are 0 or more
-1,3\n2,-1 | weights, line 2: -1 is negative || 1,3\n2,0\n1.5,1 | line 3: 1.5 is not a rank
+4, 2, -1 | weights: prior of rank 3 is -1.0: weights are finite and not negative
+1,3\n2,-1 | weights: prior of rank 2 is -1.0 || 1,3\n2,0\n1.5,1 | line 3: 1.5 is not a rank
 1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3, or change n
-2,1\n3,1\n3,2 | weights gives rank 3 twice || 1,1e999\n2,0 | line 1: inf is not a number of usual
+2,1\n3,1\n3,2 | weights gives rank 3 twice || 1,1e999\n2,0 | rank 1 is inf: weights are
 rank,weight\n1,2\n2,3,4 | weights, line 3: write two numbers, a rank and its weight, such as 12,0.5
-0.5\n1 | weights holds 2 weights, but n = 3 needs 3 || 5 | holds 1 weights || 0;0;0 | only zeros
+0.5\n1 | weights: prior has shape (2,): give one weight for each rank 1..3 || 0;0;0 | prior is zero
 1 2 x | weights, line 1: 'x' is not a number; write weights as 0.5 or 2e-3
 rank | weights holds no number: give a weight for each rank 1..3 || , | weights holds no number
 
@@ -253,8 +253,8 @@ rank | weights holds no number: give a weight for each rank 1..3 || , | weights 
 
 == weights_of_file(eval(X), 3, "w.npy")
 npy(ones((3, 1))) | w.npy has shape (3, 1): save one weight for each rank 1..3
-npy(zeros(3, [("a", "i8")])) | w.npy has shape (3,) || npy(ones(2)) | w.npy holds 2 weights
-npy(array([1, 0, -2])) | w.npy, value 3: -2 is negative || saved({"a": [1]}) | w.npy is a Parquet
+npy(zeros(3, [("a", "i8")])) | w.npy has shape (3,) || npy(ones(2)) | w.npy: prior has shape (2,)
+npy(array([1, 0, -2])) | w.npy: prior of rank 3 is -2.0 || saved({"a": [1]}) | w.npy is a Parquet
 b"a\xff" | w.npy, line 1: the text is not UTF-8 || b"1 2 x" | w.npy, line 1: 'x' || b"\0" | w.npy is
 """
 
