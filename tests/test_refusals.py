@@ -113,7 +113,7 @@ CALLS["<expected_mean/std_of_mean/curve/probability_of_order/simulate/verdict>"]
 
 <curve("AP", [], [1]/flips("AP", []>) | sets is empty: give at least one rank set
 curve("AP", None, [1]) | sets must be a list, got None: write \[None\]
-<curve("AP", A, [5]/flips("AP", A>) | sets must be a list of rank sets, got the one of 'A'
+<curve("AP", A, [5]/flips("AP", A>) | sets must be a list of rank sets, got RankSet
 curve("AP", BOTH, 3) | m_values must be a list, got 3: write \[3\]
 curve("AP", BOTH, []) | m_values is empty: give at least one m
 <curve("AP", [A, A], [3]/flips("AP", [A, A]>) | system 'A' occurs twice: give each rank set

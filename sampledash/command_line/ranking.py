@@ -38,10 +38,10 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
                 if path == "-":
                     path = f"{folder}/{name}"
                     Path(path).write_bytes(data)
-                return _ranked(path, *pairs, args, progress)
+                return _ranked(path, args, progress)
         sources = [(io.BytesIO(data), name)]
     if not sources:
-        return _ranked(_only(args), *pairs, args, progress)
+        return _ranked(_only(args), args, progress)
     for option, given in zip(("--relevant", "--seen"), pairs, strict=True):
         if given is not None:
             raise ValueError(
@@ -51,16 +51,10 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
     return Answer((), {"ranks": ranks_table(read(sources, args))})
 
 
-def _ranked(
-    source: str,
-    relevant: str | None,
-    seen: str | None,
-    args: argparse.Namespace,
-    progress: Progress,
-) -> Answer:
+def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the ranks of a table of scores, which an engine ranks, by default DuckDB."""
-    engine = warehouse.connect(args.engine or warehouse.DUCKDB)
-    ranks, sentences = warehouse.rank_scores(engine, source, relevant, seen, progress=progress)
+    engine, pairs = warehouse.connect(args.engine or warehouse.DUCKDB), (args.relevant, args.seen)
+    ranks, sentences = warehouse.rank_scores(engine, source, *pairs, progress=progress)
     return _kept(engine, ranks, args, "ranks", sentences)
 
 

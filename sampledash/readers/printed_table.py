@@ -207,14 +207,9 @@ def _notes(
             x.printed for x in parts.names[1:] if x.metric is None
         ],
         "Left out, no system: ": no_systems,
+        "Read in percent: ": [x.name for x in percent],
     }
-    notes = [
-        f"{what}{', '.join(entries).rstrip('.')}." for what, entries in listed.items() if entries
-    ]
-    if percent:
-        verb = "is" if len(percent) == 1 else "are"
-        notes.append(f"{', '.join(x.name for x in percent)} {verb} read in percent.")
-    return notes
+    return [f"{what}{', '.join(names).rstrip('.')}." for what, names in listed.items() if names]
 
 
 def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:

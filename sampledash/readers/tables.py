@@ -380,23 +380,21 @@ def _array_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     2-D array has an instance in each row and a system in each column.
     """
     array = load_array(data, name)
-    shape = _shape(array.shape)
-    if array.dtype.names is not None:
-        if array.ndim != 1:
-            raise ReadError(f"{name} has named fields in the shape {shape}; save one dimension")
-        headers = [str(field) for field in array.dtype.names]
+    fields = array.dtype.names
+    if fields is not None and array.ndim == 1:
+        headers = list(map(str, fields))
         columns = [_field(array[field], field, name) for field in headers]
-    elif array.ndim == 1:
+    elif fields is None and array.ndim == 1:
         headers, columns = ["rank"], [_native(array)]
-    elif array.ndim == 2:
+    elif fields is None and array.ndim == 2:
         limits.SYSTEMS.check(array.shape[1], name)
         limits.RANKS.check(array.size, name)
         headers = [f"{stem_of(name)} {i + 1}" for i in range(array.shape[1])]
         columns = [_native(column) for column in array.T]
     else:
         raise ReadError(
-            f"{name} has the shape {shape}; save one dimension (the ranks of one system) or two "
-            "(instances × systems)"
+            f"{name} has the shape {array.shape}; save one dimension (named fields, or the ranks "
+            "of one system) or two (instances × systems)"
         )
     source = source_of(name, "a numpy array", headers)
     source.check_rows(len(array))
@@ -421,29 +419,24 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     shape, dtype = array.shape, array.dtype
     limits.ROWS.check(shape[0] if shape else 1, name)
     if dtype.names is None and not _is_number(dtype):
-        kinds = {"b": "true and false", "c": "complex numbers", "U": "text", "S": "text"}
         raise ReadError(
-            f"{name} holds {kinds.get(dtype.kind, 'what no rank is')}, not ranks; save integers, "
-            "or an array with named fields such as system, rank and count"
+            f"{name} holds values of the type {dtype}, not ranks; save integers, or an array with "
+            "named fields such as system, rank and count"
         )
     if array.size == 0:
-        raise ReadError(f"{name} is empty: its shape is {_shape(shape)}; save at least one rank")
+        raise ReadError(f"{name} is empty: its shape is {shape}; save at least one rank")
     return array
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return " × ".join(f"{size:,}" for size in shape) or "a single number"
 
 
 def _field(values: NDArray[Any], field: str, name: str) -> Any:
     where = f"{name}: the field {field!r}"
-    if values.ndim != 1:
-        shape = _shape(values.shape[1:])
-        raise ReadError(f"{where} holds {shape} values in each row; save one")
-    if values.dtype.kind not in "US":
-        if not _is_number(values.dtype) and values.dtype.kind != "b":
-            raise ReadError(f"{where} holds neither numbers nor text; leave it out")
+    if values.ndim == 1 and (_is_number(values.dtype) or values.dtype.kind == "b"):
         return _native(values)
+    if values.ndim != 1 or values.dtype.kind not in "US":
+        raise ReadError(
+            f"{where} holds neither numbers nor text in each row, but {values.dtype} of the shape "
+            f"{values.shape[1:]}; leave it out"
+        )
     if values.dtype.itemsize > 4 * limits.LONGEST_NAME:
         raise ReadError(
             f"{where} holds text of more than {limits.LONGEST_NAME:,} characters; shorten it"

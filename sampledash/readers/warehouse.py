@@ -143,14 +143,10 @@ def opened(engine: Any, source: str) -> Table:
     path = Path(source)
     with _told(path.name):
         if not path.exists():
-            if "/" in source:
-                if "://" not in source:
-                    raise ReadError(f"{source}: there is no such file or folder; check the path")
+            if "://" in source:
                 return engine.read_parquet(source)
             if source not in engine.list_tables():
-                raise ReadError(
-                    f"{source}: there is neither such a file nor such a table; check the name"
-                )
+                raise ReadError(f"{source}: there is no such file, folder or table; check the name")
             return engine.table(source)
         path = path.absolute()
         if path.is_file() and limits.kind_of(_beginning(path), path.name) == "text":

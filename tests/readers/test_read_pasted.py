@@ -134,11 +134,11 @@ def test_options_of_typed_text_are_those_of_files():
 PRINTED = [
     ("Model,HR@1,AUC\n,\t,\nB,1,.2", {"B": ([1, 0.2], [0, 1])}, []),
     ("Model,HR@1,AUC\nX,.5,100\nY,,25 %", {"X": ([0.5, 1], [1, 2]), "Y": ([0.25], [2])},
-     ["AUC is read in percent."]),
+     ["Read in percent: AUC."]),
     ("Model,HR@1 (%),AUC (%)\nX,7,2.25", {"X": ([0.07, 0.0225], [2, 4])},
-     ["HR@1, AUC are read in percent."]),
+     ["Read in percent: HR@1, AUC."]),
     ("Model,HR@10\nX,0.66240000000000001", {"X": ([0.6624], [12])}, []),
-    ("Model,HR@10\nX,25.00000000000%", {"X": ([0.25], [12])}, ["HR@10 is read in percent."]),
+    ("Model,HR@10\nX,25.00000000000%", {"X": ([0.25], [12])}, ["Read in percent: HR@10."]),
     ("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3", {"X": ([0.5], [1])},
      ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]),
     (" & Set\nML & ; 1M\nB & \nModel & HR@1\nX & 0.5", {"X": ([0.5], [1])},
@@ -222,7 +222,7 @@ def test_a_table_of_latex_with_all_its_commands() -> None:
     wanted = [(0.6624, 0.3921), (0.71, 0.42), (0.6, 0.33)]
     assert [row.values for row in rows] == [{"HR@10": a, "NDCG@10": b} for a, b in wanted]
     assert [row.decimals["HR@10"] for row in rows] == [4, 3, 3]
-    assert notes == ["Above the names, left out: ML-1M.", "HR@10 is read in percent."]
+    assert notes == ["Above the names, left out: ML-1M.", "Read in percent: HR@10."]
     refused(lambda: read(TABLE.replace("0.33", "x")), "line 13, column 'NDCG@10' of the table: 'x'")
     text = (
         "Model & HR@10 \\\\ GainRec & 0.5 \\\\ Improved BPR & 0.4 \\\\ P-Rec & 0.3 \\\\\n"

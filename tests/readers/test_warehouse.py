@@ -322,7 +322,7 @@ def test_what_cannot_be_reached_read_or_written_is_one_sentence(tmp_path, refuse
     refused("cannot be written", *rank, tmp_path)
     away = "duckdb:///no/such/lake.db"
     refused(f"engine '{away}' cannot be reached", *rank, "x.parquet", "--engine", away)
-    refused("neither such a file nor such a table", "rank", "nowhere", "--engine", "duckdb://")
+    refused("there is no such file, folder or table", "rank", "nowhere", "--engine", "duckdb://")
     refused("--n is not for an engine", *rank, "x.parquet", "--n", "9")
     broken = tmp_path / "scores" / "system=B" / "part-1.parquet"
     broken.write_bytes(broken.read_bytes()[:-9])
