@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from sampledash.checks import counted, not_a_number
@@ -108,11 +109,11 @@ def read_tables(text: str) -> list[PrintedTable]:
     starts = list(titles)
     if len({*titles.values()}) < len(titles):
         raise ReadError("two tables have the same title: give each line # a title of its own")
-    above, n, m = lines_aside("\n".join(lines[: starts[0]]), "the text above the first table")
+    above, n, m = settings_aside("\n".join(lines[: starts[0]]), "the text above the first table")
     if above.strip():
         raise ReadError(f"line 1 to {starts[0]} of the text: write a title, # and a name, above it")
     tables = []
-    for start, end in itertools.pairwise([*starts, len(lines)]):
+    for start, end in pairwise([*starts, len(lines)]):
         # Empty lines in place of the other tables keep the line numbers of errors.
         table = read_printed("\n" * (start + 1) + "\n".join(lines[start + 1 : end]))
         tables.append(replace(table, n=table.n or n, m=table.m or m, title=titles[start]))
