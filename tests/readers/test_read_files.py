@@ -11,7 +11,6 @@ import sampledash as sd
 from sampledash.readers import tables
 from sampledash.readers.assemble import Summary, describe
 from sampledash.readers.pasted import open_text
-from sampledash.readers.unknown_columns import holds_numbers, is_text
 from sampledash.readers.upload_limits import MissingCandidates
 from tests.readers.reading import labels_of, outcome, ranks_of, read, refused, summary
 
@@ -129,16 +128,6 @@ def test_what_may_be_an_index_is_left_out_refused_or_a_system(header, place, val
     sets = outcome(lambda: read(text, n=20), said * (which == "no system"))
     systems = {x: frame[x].tolist() for x in frame if x == "A" or which == "system"}
     assert which == "no system" or ranks_of(sets) == systems
-
-
-@pytest.mark.parametrize(("cells", "text", "number"), [
-    (["a", "b"], True, False), (["a", "1"], False, True), (["a", None], True, False),
-    ([None, None], False, False), ([1, 2], False, True), (["5%", "x"], True, True),
-    (["2024-01-05", "x"], True, False), (["1:30", None], True, False), (["#5", "b"], True, True),
-])  # fmt: skip
-def test_cells_hold_text_or_what_is_meant_as_a_number(cells, text, number):
-    column = pd.Series(cells)
-    assert (is_text(column), holds_numbers(column)) == (text, number)
 
 
 def test_labels_ties_and_mass_are_kept():
