@@ -477,12 +477,8 @@ class RankSet(ByDigest):
             what = f"{metric} needs ranks beyond"
         raise ValueError(
             f"system {self.system!r} has ranks that are only known to lie beyond {largest}, and "
-            f"{what}: "
-            + (
-                f"exact are metrics on all items with a cutoff, k = {largest} at most"
-                if largest
-                else "rank more items"
-            )
+            f"{what}: take a metric of all items with a cutoff, k = {largest} at most, or rank "
+            "more items"
         )
 
     def counted(self, ties: Ties = "expected") -> RankCounts:
@@ -553,10 +549,7 @@ def require_ranks(value: object) -> None:
 def require_several(value: object) -> None:
     """Raise ValueError if the value is not a list of rank sets whose systems differ in name."""
     if isinstance(value, RankSet | Iterator):
-        given = (
-            f"the one of {value.system!r}" if isinstance(value, RankSet) else checks.shown(value)
-        )
-        raise ValueError(f"sets must be a list of rank sets, got {given}")
+        raise ValueError(f"sets must be a list of rank sets, got {checks.shown(value)}")
     names: set[str] = set()
     for rank_set in checks.several("sets", value, "rank set"):
         require_ranks(rank_set)

@@ -165,8 +165,7 @@ class SampledRankSet(ByDigest):
                 f"instance as its m, with scheme {DEFAULT_SCHEME!r}"
             )
 
-        every_rank = f"each of the {rows} sampled ranks"
-        needed = f"one number, or one for {every_rank}"
+        needed = f"one value, or one for each of the {rows} sampled ranks"
         size = checks.column(f"n {where}", n, checks.candidates, rows, needed)
         drawn = checks.column(f"m {where}", m, partial(checks.integers, low=1), rows, needed)
         places = int((_distinct(drawn) + 1).sum(dtype=np.float64))
@@ -197,24 +196,20 @@ class SampledRankSet(ByDigest):
                 f"m {where} is {drawn[i]}, but without replacement n = {size[i]} leaves "
                 f"{size[i] - 1} negatives: give a smaller m, a larger n or the other scheme"
             )
-        weight = checks.numbers(f"counts {where}", np.ones(rows) if counts is None else counts)
-        checks.length(f"counts {where}", weight, rows, f"one weight for {every_rank}")
+        given = 1.0 if counts is None else counts
+        weight = checks.column(f"counts {where}", given, checks.numbers, rows, needed)
         if np.any(weight < 0):
             raise ValueError(
-                f"counts {where} must be finite and at least 0, got {weight[weight < 0][0]:g}: "
-                "a count is how many instances have this sampled rank"
+                f"counts {where} must be at least 0, got {weight[weight < 0][0]:g}: a count is how "
+                "many instances have this sampled rank"
             )
         if not weight.any():
             raise ValueError(f"counts {where} are all 0: give at least one instance")
         checks.total(f"counts {where}", weight)
-        labels = None if instances is None else checks.labels(f"instances {where}", instances)
-        if labels is not None:
-            checks.length(f"instances {where}", labels, rows, f"one label for {every_rank}")
-        if adaptive is not None and not isinstance(adaptive, bool | np.bool_):
-            raise ValueError(
-                f"adaptive {where} must be True, False or None, got {checks.shown(adaptive)}"
-            )
-        decided = None if adaptive is None else bool(adaptive)
+        labels = instances
+        if instances is not None:
+            labels = checks.column(f"instances {where}", instances, checks.labels, rows, needed)
+        decided = None if adaptive is None else checks.flag(f"adaptive {where}", adaptive)
         self._hold(name, rank, size, drawn, labels, weight, scheme, decided)
 
     def __len__(self) -> int:

@@ -390,7 +390,7 @@ check toy.csv --metric AP --m 9 -o no/such/out.txt | cannot be written
 check toy.csv --metric AP --m 9 -o /dev/null | it is a folder or a device
 check 20240101.csv --metric AP --m 9 | 20240101.csv, line 3 … 'two' is not a number
 correct zero.csv --metric AP --n 9 --m 3 | if yours count from 0, add 1 to each.
-check apart.csv --metric AP --m 9 | 'A' lacks '3' … compare those (here: --instances shared)
+check apart.csv --metric AP --m 9 | '2' has 1 … compare those (here: --instances shared)
 report one.csv --metric AP --m 9 | at least two systems
 correct one.csv --metric AP --m 9 --odds 2 | --odds is for a vector
 table broken.parquet --metric AP | broken.parquet is no text
@@ -634,11 +634,11 @@ def test_scores_of_parquet_keep_their_order_and_are_numbers(tmp_path, capsys):
     path = str(tmp_path / "scores.parquet")
     parquet.write_table(arrow(score=[2**60 + x for x in (1, 3, 2)]), path)
     assert main(["rank", path, "--csv"]) == 0
-    assert capsys.readouterr().out == f"system,instance,rank,n_candidates\nA,{2**60},3,3\n"
+    assert capsys.readouterr().out == f"system,instance,rank,n_candidates,ties\nA,{2**60},3,3,0\n"
     for columns, said in (
         ({"score": [dt.date(2024, 1, 1)] * 3}, "column 'score' holds"),
-        ({"score": [True, False, True]}, "column 'score' holds bool"),
-        ({"item": [[1], [2], [3]]}, "column 'item' holds list"),
+        ({"score": [True, False, True]}, "column 'score' holds boolean"),
+        ({"item": [[1], [2], [3]]}, "column 'item' holds array"),
     ):
         parquet.write_table(arrow(**columns), path)
         assert main(["rank", path]) == 2

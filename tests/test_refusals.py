@@ -113,7 +113,7 @@ CALLS["<expected_mean/std_of_mean/curve/probability_of_order/simulate/verdict>"]
 
 <curve("AP", [], [1]/flips("AP", []>) | sets is empty: give at least one rank set
 curve("AP", None, [1]) | sets must be a list, got None: write \[None\]
-<curve("AP", A, [5]/flips("AP", A>) | sets must be a list of rank sets, got the one of 'A'
+<curve("AP", A, [5]/flips("AP", A>) | sets must be a list of rank sets, got RankSet
 curve("AP", BOTH, 3) | m_values must be a list, got 3: write \[3\]
 curve("AP", BOTH, []) | m_values is empty: give at least one m
 <curve("AP", [A, A], [3]/flips("AP", [A, A]>) | system 'A' occurs twice: give each rank set
@@ -259,7 +259,7 @@ sampled(<m/n>=None) | [mn] of system 'X' must be a whole number, got None
 sampled(scheme=POPULARITY) | scheme of system 'X' is 'popularity': what is above
 sampled(scheme="bootstrap") | scheme must be one of
 sampled(counts=[1, inf]) | .*must hold finite numbers, got inf
-sampled(adaptive="yes") | adaptive of system 'X' must be True, False or None
+sampled(adaptive="yes") | adaptive of system 'X' must be True or False
 
 rank_distribution([]) | sets is empty
 rank_distribution([sampled(), "x"]) | .*give SampledRankSets

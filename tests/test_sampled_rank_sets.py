@@ -53,7 +53,7 @@ def refusal(sampled_ranks: Ints, n: Ints, m: Ints, counts: Floats, scheme: str) 
            f"with n = 2 and m = {drawn}: it is 1 or {drawn + 1};") for t, size, drawn in rows),
         *((scheme == WITHOUT and drawn >= size, f"m {where} {drawn}, but without replacement n = "
            f"{size} leaves {size - 1} negatives:") for _, size, drawn in rows),
-        *((w < 0, f"counts of system 'S' must be finite and at least 0, got {w:g}:")
+        *((w < 0, f"counts of system 'S' must be at least 0, got {w:g}:")
           for w in counts),
         (not any(counts), "counts of system 'S' are all 0: give at least one instance"),
     ]  # fmt: skip

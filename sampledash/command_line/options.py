@@ -175,11 +175,8 @@ def parser() -> argparse.ArgumentParser:
         if name != "report":
             form = subparser.add_mutually_exclusive_group()
             for kind in _FORMS:
-                flag_settings: dict[str, Any] = {
-                    "action": "store_const",
-                    "const": kind,
-                    "help": f"as {kind}",
-                }
-                form.add_argument(f"--{kind}", dest="form", **flag_settings)
+                form.add_argument(
+                    f"--{kind}", dest="form", action="store_const", const=kind, help=f"as {kind}"
+                )
         subparser.set_defaults(form="csv" if name in FILES else "text")
     return root

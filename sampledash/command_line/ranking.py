@@ -1,6 +1,7 @@
 """The commands ``rank`` (true ranks from scores) and ``count`` (a histogram from ranks).
 
-Files are read into memory; folders, URLs, and files with ``--engine`` go to a database engine.
+Tables of scores, folders, URLs, and everything with ``--engine`` go to a database engine, by
+default DuckDB; other files are read into memory.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import pandas as pd
 
 from sampledash.command_line.options import READING, parser
 from sampledash.command_line.streams import Answer, aside, opened, rank_sets, read
+from sampledash.leftovers import Scratch
 from sampledash.readers import upload_limits as limits
 from sampledash.readers import warehouse
-from sampledash.readers.scores import pairs_table, ranks_of_scores, score_table
+from sampledash.readers.columns import bare
+from sampledash.readers.tables import headers_of
 from sampledash.readers.upload_limits import load
 from sampledash.report.tables import ranks_table
 from sampledash.types import Progress
@@ -24,20 +27,21 @@ from sampledash.types import Progress
 def rank(args: argparse.Namespace, progress: Progress) -> Answer:
     """Return the true ranks of relevant items in tables of scores, TREC runs or lists."""
     pairs = (args.relevant, args.seen)
-    if url := _engine(args, *pairs):
-        engine = warehouse.connect(url)
-        ranks, sentences = warehouse.rank_scores(engine, _only(args), *pairs, progress=progress)
-        return _kept(engine, ranks, args, "ranks", sentences)
-    sources = [opened(path) for path in args.files]
+    sources = [] if _engine(args, *pairs) else [opened(path) for path in args.files]
     if len(sources) == 1 and args.qrels is None:
-        source, name = sources[0]
-        data, name = load(source, name)
-        if (scores := score_table(data, name, marked=args.relevant is None)) is not None:
+        data, name = load(*sources[0])
+        headers = set(map(bare, headers_of(data, limits.kind_of(data, name))))
+        if headers & {"score", *["relevant"] * (args.relevant is None)}:
             _refuse_unused(args, "a table of scores")
-            tables = [None if path is None else pairs_table(*load(path)) for path in pairs]
-            sets, sentences = ranks_of_scores(scores, name, *tables)
-            return Answer(sentences, {"ranks": ranks_table(sets)})
+            with Scratch() as folder:
+                path = args.files[0]
+                if path == "-":
+                    path = f"{folder}/{name}"
+                    Path(path).write_bytes(data)
+                return _ranked(path, args, progress)
         sources = [(io.BytesIO(data), name)]
+    if not sources:
+        return _ranked(_only(args), args, progress)
     for option, given in zip(("--relevant", "--seen"), pairs, strict=True):
         if given is not None:
             raise ValueError(
@@ -45,6 +49,13 @@ def rank(args: argparse.Namespace, progress: Progress) -> Answer:
                 f"which {sources[0][1]} is not; for runs and lists give --qrels"
             )
     return Answer((), {"ranks": ranks_table(read(sources, args))})
+
+
+def _ranked(source: str, args: argparse.Namespace, progress: Progress) -> Answer:
+    """Return the ranks of a table of scores, which an engine ranks, by default DuckDB."""
+    engine, pairs = warehouse.connect(args.engine or warehouse.DUCKDB), (args.relevant, args.seen)
+    ranks, sentences = warehouse.rank_scores(engine, source, *pairs, progress=progress)
+    return _kept(engine, ranks, args, "ranks", sentences)
 
 
 def count(args: argparse.Namespace, progress: Progress) -> Answer:

@@ -158,14 +158,8 @@ def designs(
     pairs = true_pairs(exact)
     errors, orders = [], []
 
-    def tell(
-        design: str,
-        reached: Floats,
-        price: Floats,
-        bias: Floats,
-        error: Floats,
-        chance: list[float],
-    ) -> None:
+    def tell(design: str, chances: list[float], *numbers: Floats) -> None:
+        reached, price, bias, error = numbers
         table = {
             "design": design,
             "system": [ranks.system for ranks in sets],
@@ -177,7 +171,7 @@ def designs(
         }
         errors.append(pd.DataFrame(table))
         if pairs:
-            listed = pair_table(sets, pairs, probability=chance)
+            listed = pair_table(sets, pairs, probability=chances)
             listed.insert(0, "design", design)
             orders.append(listed)
 
@@ -188,7 +182,7 @@ def designs(
         means, variances = moments = moments_of_means([metric], sets, m, corrected)
         chances = pair_chances([metric], sets, m, [pairs], corrected, moments)[0] if pairs else []
         spent = np.full(len(sets), float(m))
-        tell(str(recipe), sizes, spent, means[:, 0] - exact, np.sqrt(variances[:, 0]), chances)
+        tell(str(recipe), chances, sizes, spent, means[:, 0] - exact, np.sqrt(variances[:, 0]))
         step_of(progress, step, len(recipes) + 1)(1.0)
 
     sample = _Sample(metric, sets, protocol)
@@ -210,7 +204,7 @@ def designs(
         error = np.array([sample.error(i, share) for i in range(len(sets))])
         chances = [sample.chance(i, j, share) if truth else np.nan for i, j, truth in pairs]
         bias = np.where(np.isnan(error), np.nan, 0.0)
-        tell(design, share * sizes, price * share, bias, error, chances)
+        tell(design, chances, share * sizes, price * share, bias, error)
     step_of(progress, 0, 1)(1.0)
     return Designs(
         *(pd.concat(x, ignore_index=True) if x else pd.DataFrame() for x in (errors, orders))

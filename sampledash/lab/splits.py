@@ -170,8 +170,10 @@ def split(interactions: Interactions, rule: SplitRule | str) -> Split:
         mine[rng.permutation(len(test))[: len(test) // 2]] = True
         validation, test = interactions.take(test[mine]), test[~mine]
     if not len(test):
+        most = int(np.bincount(interactions.user).max())
         raise ValueError(
-            f"split {str(rule)!r} holds out nothing that can be tested: {_why(interactions, rule)}"
+            f"split {str(rule)!r} holds out nothing that can be tested: no user, with {most} "
+            "interactions at most, keeps one to learn from; hold out fewer, or a larger share"
         )
     return Split(
         interactions.take(~held),
@@ -199,19 +201,3 @@ def _held_out(interactions: Interactions, rule: SplitRule, rng: np.random.Genera
     held = np.zeros(interactions.size, dtype=bool)
     held[order[by_user]] = (left <= rule.amount) & np.repeat(sizes > rule.amount, sizes)
     return held
-
-
-def _why(interactions: Interactions, rule: SplitRule) -> str:
-    """Return a text that explains why the rule leaves nothing to test, and what to change."""
-    if rule.how == "latest":
-        return "nobody in it has an earlier interaction; take a larger share, or last 1"
-    most = int(np.bincount(interactions.user).max())
-    if most == 1:
-        return (
-            "every user has one interaction only, so nothing of anyone could be learned from; is "
-            "the column of users the right one?"
-        )
-    return (
-        f"no user has more than {most} interactions, so at most {most - 1} of each can be held "
-        "out; take fewer"
-    )

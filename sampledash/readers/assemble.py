@@ -497,28 +497,17 @@ def _different(
     In each instance, the systems have from ``fewest`` to ``most`` relevant items.
     """
     labels = next(iter(frames.values()))["instance"].cat.categories
-    parts: list[str] = []
-    for system, frame in frames.items():
-        # Ignore labels with most = 0: no system has these instances, so none lacks them.
-        lacking = labels[(most > 0) & (_items(frame) == 0)]
-        if len(lacking):
-            parts.append(f"{system!r} lacks {few(map(repr, map(str, lacking)), 3)}")
-    if parts:
-        rest = f"; {len(parts) - 2} more lack some" if len(parts) > 2 else ""
-        what = f"the systems cover different instances: {'; '.join(parts[:2])}{rest}"
-    else:
-        code = int(np.argmax(fewest != most))
-        (first_system, size), *others = (
-            (system, _items(frame)[code]) for system, frame in frames.items()
-        )
-        other, items = next(pair for pair in others if pair[1] != size)
-        what = f"instance {str(labels[code])!r} has {size} relevant items in {first_system!r}"
-        what += f" and {items} in {other!r}"
+    differ = np.flatnonzero(fewest != most)
+    sizes = {system: int(_items(frame)[differ[0]]) for system, frame in frames.items()}
+    low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+    what = f"the systems cover different instances: {str(labels[differ[0]])!r} has "
+    what += f"{counted(sizes[high], 'relevant item')} in {high!r} and {sizes[low]} in {low!r}"
+    what += f" (1 of {len(differ):,} such instances)" * (len(differ) > 1)
     shared = int(((fewest == most) & (fewest > 0)).sum())
     if not shared:
-        none = "They share none" if parts else "No instance has as many in all systems"
         return DifferentInstances(
-            f"{name}: {what}. {none}: complete the file, or compare them as they are",
+            f"{name}: {what}. The systems share none: complete the file, or compare them as they "
+            "are",
             checks.Remedy("instances", "any"),
             ways={"Compare them as they are": {"instances": "any"}},
         )

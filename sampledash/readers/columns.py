@@ -129,11 +129,6 @@ def source_of(
     limits.COLUMNS.check(len(headers), where)
     for header in headers:
         limits.check_name(header, where)
-    # SQL may write headers with the name of a table, such as a.system and a.rank: drop that name.
-    tails = {header: header.rpartition(".")[2] for header in headers if "." in header}
-    tails = {header: tail for header, tail in tails.items() if role_of(tail)}
-    if len({*map(role_of, tails.values())}) > 1:
-        headers = [tails.get(header, header) for header in headers]
     refuse_repeated(headers, where)
     roles = [role_of(header) for header in headers]
     if roles.count("system") > 1:

@@ -66,8 +66,8 @@ def open_sources(
                 listed = "items"
             if lines != "qrels" and listed != "items":
                 raise ReadError(
-                    f"{called} does not hold qrels; give lines of four fields: query, iteration, "
-                    "document, relevance; or a table of test items with columns user and item"
+                    f"{called} does not hold qrels; give lines 'query iteration document "
+                    "relevance', or a table of test items with columns user and item"
                 )
         files.append((data, called, kind, lines, listed))
     tested = any("items" in file for file in files)
@@ -102,30 +102,21 @@ def _matched(read: Sequence[Ranks | Trec]) -> tuple[Ranks, ...]:
     """Return the ranks of each file; match TREC runs and lists with the qrels to rank the items."""
     both = [part for part in read if isinstance(part, Trec)]
     truths, runs = ([part for part in both if part.kind == kind] for kind in ("qrels", "run"))
-    what = [(part, "qrels" if part.facts is None else "test items") for part in truths]
     if len(truths) > 1:
-        truth, other = what[:2]
-        hold = (
-            f"both hold {truth[1]}" if truth[1] == other[1] else f"hold {truth[1]} and {other[1]}"
-        )
-        raise ReadError(f"{truth[0].name} and {other[0].name} {hold}; give one of them")
-    if runs and not truths:
-        if runs[0].facts is None:
-            raise ReadError(
-                f"{runs[0].name} is a TREC run, which does not say what is relevant; give its "
-                "qrels with it",
-                Remedy("qrels", ...),
-            )
         raise ReadError(
-            f"{runs[0].name} holds lists of recommendations, which do not say what is relevant; "
-            "give the test items with them, a table with columns user and item",
+            f"{truths[0].name} and {truths[1].name} both say what is relevant; give one of them"
+        )
+    if runs and not truths:
+        what = "a TREC run" if runs[0].facts is None else "a list of recommendations"
+        raise ReadError(
+            f"{runs[0].name} is {what}, which does not say what is relevant; give its qrels, or a "
+            "table of test items with columns user and item",
             Remedy("qrels", ...),
         )
     if truths and not runs:
-        given = "the runs" if truths[0].facts is None else "the lists (columns user, item, score)"
         raise ReadError(
-            f"{truths[0].name} holds {what[0][1]}, which say what is relevant but rank nothing; "
-            f"give {given} with it, or a header line if it is a table of ranks"
+            f"{truths[0].name} says what is relevant, but ranks nothing; give the runs, or the "
+            "lists (columns user, item, score), with it, or a header line if it is a table of ranks"
         )
     return tuple(
         trec.rank_relevant(part, truths[0]) if isinstance(part, Trec) else part

@@ -218,13 +218,10 @@ def _without_zeros(ranks: Ranks) -> Ranks:
     if not len(some.frame):
         raise ReadError(f"{ranks.name} counts no instance: every count is 0")
     gone = len(count) - len(some.frame)
-    verbs = ("says", "was") if gone == 1 else ("say", "were")
     system = some.frame["system"].array
     if len(np.unique(system.codes)) < len(system.categories):
         some = some.with_columns(system=system.remove_unused_categories())
-    return some.noted(
-        f"{counted(gone, 'row')} with count 0 {verbs[0]} nothing and {verbs[1]} left out."
-    )
+    return some.noted(f"{counted(gone, 'row')} with count 0 left out.")
 
 
 def _repetition(source: Layout, cells: pd.DataFrame) -> pd.Categorical | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from io import BytesIO
 
 import numpy as np
@@ -11,26 +10,25 @@ import pandas as pd
 
 from sampledash import checks
 from sampledash.checks import is_numeral, not_a_number, shown
+from sampledash.expectation import prior_weights
 from sampledash.rank_sets import RankSet
 from sampledash.readers import upload_limits as limits
 from sampledash.readers.assemble import Instances, Opened, Systems
-from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, categories, role_of
+from sampledash.readers.columns import ROLES, TYPED_RANKS, Layout, categories, first, role_of
 from sampledash.readers.frame import Facts, Ranks, Runs, ranks_of
 from sampledash.readers.tables import load_array, text_table
 from sampledash.readers.upload_limits import NUMBERS, ReadError
 from sampledash.types import Floats
 
 _NAME = "pasted text"
+_REMEDY = "write NAME: ranks, with a colon, and n = 3706 on a line of its own"
 _NAMES = "|".join(a.replace("_", "[ _-]?") for role in NUMBERS for a in ROLES[role].names)
-# Settings of n and m, such as "n = 3706", "# m: 100" and "m = 100, n = 3706". A setting stands on a
-# line of its own or between semicolons.
-_SETTING = re.compile(rf"(?im)(?:^|(?<=;))[ \t]*(#?)[ \t]*((?:{_NAMES})[ \t]*[=:][^\n;]*)")
-_NEXT = re.compile(rf"(?i)[,;.\s]+(?:and\s+)?(?=(?:{_NAMES})\s*[=:])")
-_COUNTED = re.compile(r"(?i)(\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?\s*[,;.]?\s*$")
-_WHOLE = re.compile(r"-?\d{1,3}(?:[,_ ]\d{3})+|-?\d+")
-_COMMENT = re.compile(r"(?m)^[ \t]*#[^\n:,;]*$")
-# A line with only semicolons, which remains when the settings of n and m are removed.
-_LEFT = re.compile(r"(?m)^[ \t]*;[ \t;]*$")
+# A setting of n or m, such as "n = 3,706", "m: 100" and "m = 100 sampled negatives".
+_SETTING = re.compile(
+    rf"(?i)\b({_NAMES})\s*(?:=\s*(-?\d{{1,3}}(?:[,_ ]\d{{3}})+)|[=:]\s*(-?\d+))\b"
+    r"(?:\s+(?:sampled\s+)?(?:negatives?|candidates?|items?))?"
+)
+_BETWEEN = re.compile(r"(?i)[\s,;.#$\\]|\band\b")  # what may stand around the settings of a line
 # A line with the name and the ranks of a system, such as "A: 3".
 _RANK_LINE = re.compile(r"\S[ \t]*:[ \t]*(>[ \t]*|[+-])?\d[^:]*$")
 
@@ -81,21 +79,7 @@ def open_text(text: str) -> Opened:
     """Parse text, but do not make rank sets yet; that needs options (see :meth:`Opened.read`)."""
     text = checks.text("text", text)
     limits.TYPED.check(len(text), f"the {_NAME}")
-    settings: list[tuple[str, str]] = []
-
-    def note(line: re.Match[str]) -> str:
-        values = _settings(line[2].strip(), comment=bool(line[1]))
-        settings.extend(values)
-        return "" if values else line[0]
-
-    # Lines that set n or m become blank and are not removed, so that line numbers stay right.
-    text = _LEFT.sub("", _SETTING.sub(note, text))
-    n, m = _n_and_m(settings, f"the {_NAME}")
-    if aside := _COMMENT.search(text):
-        raise ReadError(
-            f"the {_NAME} has {shown(aside[0].strip())}: a line with # in front may say n = 3706 "
-            "and m = 100; remove others"
-        )
+    text, n, m = settings_aside(text, f"the {_NAME}", part=r"[^\r\n;]+")
     if not text.strip(" \t\r\n;,"):
         raise ReadError(f"the {_NAME} holds no ranks: write NAME: ranks, such as A: 3, 17, 250")
     if _is_table(text):
@@ -113,37 +97,9 @@ def open_text(text: str) -> Opened:
     return Opened((ranks,))
 
 
-def _said(part: str) -> Iterator[tuple[str, str, str]]:
-    """Yield role, sign (= or :) and value of each setting of n or m, as in ``m = 100, n: 3706``."""
-    for setting in _NEXT.split(part):
-        name, sign, value = re.split("([=:])", setting, maxsplit=1)
-        yield str(role_of(name)), sign, _COUNTED.sub("", value.strip())
-
-
-def _settings(part: str, *, comment: bool) -> list[tuple[str, str]]:
-    """Return (role, value) of settings in ``part``; none if a system there is called n or m."""
-    settings: list[tuple[str, str]] = []
-    for role, sign, value in _said(part):
-        symbol, what, *_ = NUMBERS[role]
-        remedy = ""
-        if sign == ":" and not comment:
-            if not settings and len(value.split()) != 1:
-                return []
-            remedy = (
-                f"write {symbol} = {value} if it is the number of {what}, or give the system "
-                "another name"
-            )
-        elif ":" in value:
-            remedy = f"give {symbol} a line of its own, or the system another name"
-        if remedy:
-            raise ReadError(f"the {_NAME} has {shown(part)}: {remedy}")
-        settings.append((role, value))
-    return settings
-
-
 def _is_table(text: str) -> bool:
     """Return whether a text is a table with a header, and not lines such as ``A: 3, 17``."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip(" \t;,")]
     separated = re.search(r"[,;\t]", lines[0]) is not None
     ranks_follow = re.search(r":([\s\->]*\d|\s*$|\s*[,;])", lines[0]) is not None
     if all(map(_RANK_LINE.search, lines)) or (ranks_follow and not separated):
@@ -152,7 +108,8 @@ def _is_table(text: str) -> bool:
     header = re.split(r"[,;\t]" if separated else r"\s+", lines[0])
     if any(map(role_of, header)):
         return True
-    return len(lines) > 1 and not any(map(is_numeral, header)) and not ranks_follow
+    named = not any(map(is_numeral, header)) and not lines[0].startswith("#")
+    return len(lines) > 1 and named and not ranks_follow
 
 
 def _systems(text: str) -> list[tuple[str, list[str]]]:
@@ -164,7 +121,12 @@ def _systems(text: str) -> list[tuple[str, list[str]]]:
     for segment in segments:
         name, colon, values = (part.strip() for part in segment.rpartition(":"))
         if not colon or not name:
-            raise ReadError(f"the {_NAME} has {shown(segment)} without a name: write NAME: ranks")
+            raise ReadError(f"the {_NAME} has {shown(segment)} without a name: {_REMEDY}")
+        if role_of(name) in NUMBERS:
+            raise ReadError(
+                f"the {_NAME} has {shown(segment)}: write one whole number after =, as in "
+                "n = 3706, or give the system another name"
+            )
         limits.check_name(name, _NAME)
         if any(name == known for known, _ in systems):
             raise ReadError(f"the {_NAME} names system {name!r} twice: give it one line")
@@ -177,14 +139,10 @@ def _systems(text: str) -> list[tuple[str, list[str]]]:
 
 def _nameless(segments: list[str]) -> tuple[str, list[str]]:
     """Parse ranks without a system name, on one line or one per line; name the system "ranks"."""
-    words = [segment.split(",") if "," in segment else segment.split() for segment in segments]
-    several = [
-        s for s, ranks in zip(segments, words, strict=True) if len(ranks) > 1 < len(segments)
-    ]
-    if wrong := [s for s in segments if re.search(r"[^\W\d_]", s)] or several:
-        raise ReadError(
-            f"the {_NAME} has {shown(wrong[0])} without a name: write NAME: ranks, with a colon"
-        )
+    for segment in segments:
+        several = len(segments) > 1 < len(re.findall(r"[^,\s]+", segment.replace("> ", ">")))
+        if several or re.search(r"[^\W\d_]", segment):
+            raise ReadError(f"the {_NAME} has {shown(segment)} without a name: {_REMEDY}")
     return "ranks", _values("ranks", " ".join(segments))
 
 
@@ -224,42 +182,43 @@ def _ranks(systems: list[tuple[str, list[str]]]) -> Ranks:
     )
 
 
-def _n_and_m(settings: list[tuple[str, str]], where: str) -> list[int | None]:
-    """Return n and m, each None if no setting gives it; refuse two different values of either."""
-    numbers: list[int | None] = []
-    for role, (symbol, _, least, most) in NUMBERS.items():
-        given = [value for of, value in settings if of == role]
-        values = {re.sub(r"[,_ ]", "", value) for value in given}
-        if len(values) > 1:
-            raise ReadError(f"{where} gives {symbol} twice, {given[0]} and {given[1]}: keep one")
-        value = values.pop() if values else None
-        right = value is None or re.fullmatch("[0-9]{1,18}", value) is not None
-        if value is not None and not (right and least <= int(value) <= most):
-            raise ReadError(
-                f"{where} says {symbol} = {given[0]}: write a whole number from {least} to "
-                f"{most:,} with the digits 0 to 9"
-            )
-        numbers.append(None if value is None else int(value))
-    return numbers
+def settings_aside(
+    text: str, where: str, part: str = r"[^\r\n]+"
+) -> tuple[str, int | None, int | None]:
+    r"""Return a text without the lines that only set n or m, and n and m (None if not set).
 
-
-def lines_aside(text: str, where: str) -> tuple[str, int | None, int | None]:
-    r"""Return a text in which lines that only set n or m are made blank, and these n and m.
+    Lines become blank and are not removed, so that line numbers stay right. ``part`` is the pattern
+    of a line.
 
     Examples
     --------
-    >>> lines_aside("m = 99, n = 1,000\nA 0.5", "the table")
+    >>> settings_aside("m = 99, n = 1,000\nA 0.5", "the table")
     ('\nA 0.5', 1000, 99)
     """
-    settings, lines = list[tuple[str, str]](), []
-    for line in text.splitlines():
-        part = re.sub(r"[$#]|\\\\", "", line).strip()
-        of_line = [(role, x) for role, _, x in _said(part)] if _SETTING.match(part) else []
-        alone = bool(of_line) and all(_WHOLE.fullmatch(value) for _, value in of_line)
-        settings += of_line if alone else []
-        lines.append("" if alone else line)
-    n, m = _n_and_m(settings, where)
-    return "\n".join(lines), n, m
+    numbers: dict[str, int] = {}
+
+    def blanked(line: re.Match[str]) -> str:
+        if _BETWEEN.sub("", _SETTING.sub("", line[0])):
+            return line[0]
+        for name, *digits in _SETTING.findall(line[0]):
+            role, value = str(role_of(name)), "".join(digits)
+            plain = re.sub("[,_ ]", "", value)
+            symbol, _, least, most = NUMBERS[role]
+            right = re.fullmatch("[0-9]{1,18}", plain) and least <= int(plain) <= most
+            if not right:
+                raise ReadError(
+                    f"{where} says {symbol} = {value}: write a whole number from {least} to "
+                    f"{most:,} with the digits 0 to 9"
+                )
+            if numbers.setdefault(role, int(plain)) != int(plain):
+                raise ReadError(
+                    f"{where} gives {symbol} twice, {numbers[role]} and {value}: keep one"
+                )
+        return ""
+
+    text = re.sub(part, blanked, text)
+    n, m = map(numbers.get, NUMBERS)
+    return text, n, m
 
 
 # --------------------------------------------------------------------------- weights of the ranks
@@ -282,7 +241,7 @@ def weights_of_file(source: bytes, n: int, name: str) -> Floats:
     array = load_array(data, name)
     if array.dtype.names is not None or array.ndim != 1:
         raise ReadError(f"{name} has shape {array.shape}: save one weight for each rank 1..{n}")
-    return _by_rank(None, array.astype(np.float64), n, name, lambda i: f"{name}, value {i + 1}")
+    return _scaled(array.astype(np.float64), n, name)
 
 
 def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
@@ -312,10 +271,19 @@ def weights_of_text(text: str, n: int, name: str = "pasted text") -> Floats:
     values = np.array([_weight(cell, place) for place, cell in cells])
     odd = next((place for place, cells in lines if len(cells) != 2), None)
     if not paired and (odd is not None or len(lines) == 1):
-        return _by_rank(None, values, n, name, lambda i: cells[i][0])
+        return _scaled(values, n, name)
     if odd is not None:
         raise ReadError(f"{odd}: write two numbers, a rank and its weight, such as 12,0.5")
-    return _by_rank(values[::2], values[1::2], n, name, lambda i: lines[i][0])
+    weights, ranks = np.zeros(n), values[::2]
+    if (i := first((ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n))) is not None:
+        raise ReadError(
+            f"{lines[i][0]}: {shown(float(ranks[i]))} is not a rank; write a whole number in "
+            f"1..{n}, or change n"
+        )
+    if (i := first(pd.Series(ranks).duplicated())) is not None:
+        raise ReadError(f"{name} gives rank {ranks[i]:.0f} twice: keep one")
+    weights[ranks.astype(np.int64) - 1] = values[1::2]
+    return _scaled(weights, n, name)
 
 
 def _weight(cell: str, place: str) -> float:
@@ -324,35 +292,10 @@ def _weight(cell: str, place: str) -> float:
     return float(cell)
 
 
-def _by_rank(
-    ranks: Floats | None, values: Floats, n: int, name: str, place: Callable[[int], str]
-) -> Floats:
-    """Check the weights ``values`` of ``ranks`` (None: 1..n); return those of 1..n, maximum 1."""
-    if ranks is not None:
-        off = (ranks != np.floor(ranks)) | (ranks < 1) | (ranks > n)
-        if np.any(off):
-            i = int(np.argmax(off))
-            raise ReadError(
-                f"{place(i)}: {shown(float(ranks[i]))} is not a rank; write a whole number in "
-                f"1..{n}, or change n"
-            )
-        _, first, times = np.unique(ranks, return_index=True, return_counts=True)
-        if np.any(times > 1):
-            again = int(ranks[first[times > 1][0]])
-            raise ReadError(f"{name} gives rank {again} twice: keep one")
-    bad = ~(np.isfinite(values) & (values >= 0))
-    if np.any(bad):
-        i = int(np.argmax(bad))
-        wrong = "is negative" if values[i] < 0 else "is not a number of usual size"
-        raise ReadError(f"{place(i)}: {values[i]:g} {wrong}; weights are 0 or more")
-    if ranks is None and len(values) != n:
-        raise ReadError(
-            f"{name} holds {len(values)} weights, but n = {n} needs {n}, one for each rank: "
-            "complete them, change n, or write a line rank,weight for each rank that has one"
-        )
-    weights = np.zeros(n)
-    weights[slice(None) if ranks is None else ranks.astype(np.int64) - 1] = values
-    if not weights.any():
-        raise ReadError(f"{name} holds only zeros: give weight to the ranks that occur")
-    weights /= weights.max()  # without this, a sum of weights might overflow or underflow to 0
-    return weights
+def _scaled(weights: Floats, n: int, name: str) -> Floats:
+    """Check the weights of the ranks 1..n, and scale them so that the largest is 1."""
+    try:
+        prior_weights(weights, n)
+    except ValueError as error:
+        raise ReadError(f"{name}: {error}") from None
+    return np.asarray(weights / weights.max())  # else, a sum of weights might overflow

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from sampledash.checks import counted, not_a_number
 from sampledash.metrics import Metric, parse_metric
-from sampledash.readers.pasted import lines_aside
+from sampledash.readers.pasted import settings_aside
 from sampledash.readers.upload_limits import PRINTED, ReadError
 
 # Patterns of LaTeX, which are used to turn the rows of a typeset table into plain text.
@@ -27,16 +27,6 @@ _NOTHING = re.compile(
 _ACROSS = re.compile(rf"\\multicolumn\s*\{{(\d+)\}}\s*{_GROUP}\s*({_GROUP})")
 _DOWN = re.compile(rf"\\multirow\s*{_OPTION}{_GROUP}\s*{_GROUP}\s*({_GROUP})")
 _NAMED = re.compile(r"\\(?!pm\b)[a-zA-Z]+\*?")
-_SIGNS = {
-    r"\%": "%",
-    r"\_": "_",
-    r"\#": "#",
-    r"\$": "",
-    "~": " ",
-    r"\,": " ",
-    r"\ ": " ",
-    r"\Delta": "Δ",
-}
 _AND = "\uff06"  # temporarily replaces an escaped ampersand, which does not separate cells
 # Patterns in the names of columns: arrows, a percent sign, and the @ before a cutoff.
 _ARROWS = re.compile(r"\(\s*[↑↓⬆⬇]\s*\)|[↑↓⬆⬇]\ufe0f?")
@@ -48,13 +38,10 @@ _ALSO = ((r"(?i)^h@", "HR@"), (r"(?i)^n@", "NDCG@"), (r"^([A-Za-z]{2,})(\d+)$", 
 # Names of rows that compare systems and are no system, such as "Improv.", "Rel. Imp. (%)", "Gain
 # over SASRec", "Δ" and "p-value".
 _COMPARED = re.compile(
-    r"""(?ix) [%\s(]*
-    (?: (?:rel|abs|avg|relative|absolute|average|max|min|maximum|minimum|overall)\b\.?\s* )* %?\s*
-    (?: (?: improv(?:e|e?ments?)? | impr? | gains? | delta )\b \.? \s*
-        (?: [^a-z]* | (?:over|vs|versus|to|w\.?r\.?t|against|of|on|above|from)\b.* )
-      | [Δ∆] .*
-      | p [\s-]? val(?:ues?)?\b .* | t-?test\b .* | sig\.
-      | (?:statistical\s+)? significance\b .* )"""
+    r"""(?ix) [%\s(]* (?: (?: rel | abs | av | max | min | overall )[a-z]*\.?\s* )* %?\s*
+    (?: (?: improv(?:e?ments?)? | impr? | gains? | delta )\b \.?
+        (?: [^a-z]*$ | \s* (?:over|vs|versus|to|against|of|on|above|from)\b )
+      | [Δ∆] | p[\s-]?val | t-?test\b | significance\b )"""
 )
 # Patterns of cells: no value, the digits of a number, footnote marks or emphasis around a number.
 _MISSING = r"\\?[-–—−]+|n\.?/?a\.?|nan"
@@ -63,15 +50,14 @@ _DIGITS = r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)\s*%?"
 _AROUND = r"[*†‡§^_]*"
 _VALUE = re.compile(rf"(?i){_AROUND}(?:{_MISSING}|{_DIGITS}){_AROUND}(?:\([^)]*\))?{_AROUND}")
 _FRACTION = re.compile(rf"{_AROUND}[+-]?\d*[.,]\d+%?{_AROUND}")
-# _BEHIND matches a standard deviation after a value. _APART matches the space between a value and
-# its percent sign or footnote mark.
-_BEHIND = re.compile(r"(?<=[\d%])\s*(?:\([^)a-zA-Z]*\d[^)a-zA-Z]*\)|(?:±|\+/-|\\pm)\s*[\d.,]+)")
-_APART = re.compile(r"(?<=[\d%])\s+(?=%|[*†‡§]+(?:\s|$))")
+# A standard deviation after a value, or the space between a value and its footnote mark.
+_BEHIND = re.compile(
+    r"(?<=[\d%])(?:\s*(?:\([^)a-zA-Z]*\d[^)a-zA-Z]*\)|(?:±|\+/-|\\pm)\s*[\d.,]+)"
+    r"|\s+(?=%|[*†‡§]+(?:\s|$)))"
+)
 # Footnote marks, emphasis, standard deviations and parentheses around a name or a value.
 _MARKS = re.compile(r"(?:±|\+/-|\\pm).*$|[*†‡§^↑↓]+|(?<![^\W_])_+|_+(?![^\W_])|\((?:[^)]*)\)\s*$")
 _NUMBER = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]+))?\s*%?")
-# The value of a metric, which has a decimal point or a percent sign, unlike a cutoff such as 10.
-_HELD = re.compile(r"\d.*[.,%]|[.,%].*\d")
 _ASIDE = re.compile(r"\([^)]*\)")
 _RULE = re.compile(r"[\s|:+=-]*")  # a line between header and body, such as |---|---|
 _TITLE = re.compile(r"\s*#+\s*(?![nm]\s*[=:])(.*\S)\s*")  # a line that names the table below
@@ -123,11 +109,11 @@ def read_tables(text: str) -> list[PrintedTable]:
     starts = list(titles)
     if len({*titles.values()}) < len(titles):
         raise ReadError("two tables have the same title: give each line # a title of its own")
-    above, n, m = lines_aside("\n".join(lines[: starts[0]]), "the text above the first table")
+    above, n, m = settings_aside("\n".join(lines[: starts[0]]), "the text above the first table")
     if above.strip():
         raise ReadError(f"line 1 to {starts[0]} of the text: write a title, # and a name, above it")
     tables = []
-    for start, end in itertools.pairwise([*starts, len(lines)]):
+    for start, end in pairwise([*starts, len(lines)]):
         # Empty lines in place of the other tables keep the line numbers of errors.
         table = read_printed("\n" * (start + 1) + "\n".join(lines[start + 1 : end]))
         tables.append(replace(table, n=table.n or n, m=table.m or m, title=titles[start]))
@@ -169,7 +155,7 @@ def read_printed(text: str) -> PrintedTable:
     ({'HR@10': 0.6624, 'NDCG@10': 0.392}, {'HR@10': 4, 'NDCG@10': 3})
     """
     PRINTED.check(len(text), "the table")
-    text, n, m = lines_aside(text, "the table")
+    text, n, m = settings_aside(text, "the table")
     lines = [row for row in typeset_rows(text) if not _RULE.fullmatch(row[1])]
     if len(lines) < 2:
         raise ReadError("the table has no values: write a line of names and one line per system")
@@ -177,23 +163,21 @@ def read_printed(text: str) -> PrintedTable:
     rows: dict[str, Row] = {}
     no_systems: list[str] = []
     for place, line in lines[len(above) + 1 :]:
-        if compared := [name for name in parts.leading(line) if compares(name)]:
+        if compared := [name for name in parts.leading(line) if _COMPARED.match(name)]:
             no_systems.append(compared[0])
             continue
         row = parts.cells(line, place)
         name = _MARKS.sub("", row[0]).strip()
         of_column = list(zip(parts.names, row, strict=True))[1:]
         cells = {x: cell for x, cell in of_column if x.metric is not None}
-        if not name and not any(map(_HELD.search, cells.values())):
-            # Refuse a second line of column names, because it may complete the names in the first.
+        if not name:
+            # A second line of column names might complete the names of the first.
             if words := [cell for cell in row if not MISSING.fullmatch(cell.strip())]:
                 raise ReadError(
-                    f"line {place} of the table has no name and no value of a metric, but "
-                    f"{words[0][:40]!r}: if it goes on with the names of line {parts.place}, write "
-                    "them in one line"
+                    f"line {place} of the table has no name before {words[0][:40]!r}: name the "
+                    f"system, or write the column names of line {parts.place} in one line"
                 )
             continue
-        name = name or f"line {place}"
         if name in rows:
             raise ReadError(f"line {place} of the table names {name!r} again: give it another name")
         values = {x: _number(cell, place, x) for x, cell in cells.items()}
@@ -224,14 +208,9 @@ def _notes(
             x.printed for x in parts.names[1:] if x.metric is None
         ],
         "Left out, no system: ": no_systems,
+        "Read in percent: ": [x.name for x in percent],
     }
-    notes = [
-        f"{what}{', '.join(entries).rstrip('.')}." for what, entries in listed.items() if entries
-    ]
-    if percent:
-        verb = "is" if len(percent) == 1 else "are"
-        notes.append(f"{', '.join(x.name for x in percent)} {verb} read in percent.")
-    return notes
+    return [f"{what}{', '.join(names).rstrip('.')}." for what, names in listed.items() if names]
 
 
 def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
@@ -239,8 +218,13 @@ def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
     above: list[list[str]] = []
     for place, line in lines:
         parts = parting(line, place)
-        if parts.metrics:
-            _check_distinct(parts)
+        metrics = [x.metric for x in parts.metrics]
+        if twice := [x.printed for x in parts.metrics if metrics.count(x.metric) > 1]:
+            raise ReadError(
+                f"line {place} of the table names a metric more than once, {', '.join(twice)}: "
+                "keep the columns of one evaluation"
+            )
+        if metrics:
             return parts, [", ".join(filter(None, names)) for names in above]
         above.append([x.printed for x in parts.names])
     raise ReadError(
@@ -248,17 +232,6 @@ def _line_of_names(lines: list[tuple[int, str]]) -> tuple[Parting, list[str]]:
         f"{', '.join(map(repr, above[0][:8]))}; a line of names such as HR@10, NDCG@10, MRR or AUC "
         "stands above the values"
     )
-
-
-def _check_distinct(parts: Parting) -> None:
-    for column, other in itertools.combinations(parts.metrics, 2):
-        if column.metric == other.metric:
-            both = column.printed, other.printed
-            as_printed = ", as {} and {}".format(*both) if both[0] != both[1] else ""
-            raise ReadError(
-                f"line {parts.place} of the table names {other.name} more than once"
-                f"{as_printed}: keep the columns of one evaluation"
-            )
 
 
 def _number(text: str, place: int, column: Heading) -> Cell | None:
@@ -297,10 +270,9 @@ def _plain(line: str) -> str:
     line = _NOTHING.sub(" ", line)
     line = _ACROSS.sub(lambda match: match[2] + " &" * (int(match[1]) - 1), line)
     line = _DOWN.sub(r"\1", line)
-    line = line.replace(r"\&", _AND)
-    for sign, plain in _SIGNS.items():
-        line = line.replace(sign, plain)
-    plain = re.sub(r"[${}]", "", _NAMED.sub("", line)).replace(_AND, "and")
+    line = line.replace(r"\&", _AND).replace(r"\Delta", "Δ")
+    line = re.sub(r"\\([%_#])", r"\1", re.sub(r"\\[, ]|~", " ", line))
+    plain = re.sub(r"\\?[${}]", "", _NAMED.sub("", line)).replace(_AND, "and")
     return re.sub(r" +(?=[&|])", " ", plain).strip(" ")
 
 
@@ -325,11 +297,6 @@ def heading(printed: str) -> Heading:
         except ValueError:
             continue
     return Heading(plain, plain, None)
-
-
-def compares(name: str) -> bool:
-    """Return whether a line with this name, such as Improv., compares systems and is no system."""
-    return _COMPARED.fullmatch(name.strip()) is not None
 
 
 @dataclass(frozen=True)
@@ -360,7 +327,7 @@ class Parting:
                     "cells with tabs"
                 )
             return cells
-        words = _words(line)
+        words = _BEHIND.sub("", line).split()
         name, values = words[: 1 - width], words[1 - width :]
         of_metrics = [v for v, x in zip(values, self.names[1:], strict=False) if x.metric]
         more = len(words) > width and _FRACTION.fullmatch(name[-1])
@@ -375,13 +342,10 @@ class Parting:
 
     def leading(self, line: str) -> list[str]:
         """Return the cells before the first value; unlike :meth:`cells`, refuse no line."""
-        if self.mark:
-            first = next(i for i, x in enumerate(self.names) if i and x.metric is not None)
-            return _marked(line, self.mark)[:first]
-        words = _words(line)
-        while words and _VALUE.fullmatch(words[-1]):
-            words.pop()
-        return [" ".join(words)]
+        if not self.mark:
+            return [re.split(r"\s+[-+]?[\d.]", line)[0]]
+        first = next(i for i, x in enumerate(self.names) if i and x.metric is not None)
+        return _marked(line, self.mark)[:first]
 
 
 def parting(line: str, place: int) -> Parting:
@@ -403,10 +367,6 @@ def _marked(line: str, mark: str) -> list[str]:
     if mark == "|":
         line = line.strip().strip("|")
     return [cell.strip().strip('"').strip() for cell in line.split(mark)]
-
-
-def _words(line: str) -> list[str]:
-    return _APART.sub("", _BEHIND.sub("", line)).split()
 
 
 class Cell(NamedTuple):

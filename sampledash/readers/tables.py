@@ -105,6 +105,17 @@ def delimiter_of(data: bytes) -> str:
     return max(",;\t", key=start.count)
 
 
+def headers_of(data: bytes, kind: FileKind) -> list[str]:
+    """Return the headers of a table; none if the file has no headers or is damaged."""
+    try:
+        if kind == "columns":
+            names: list[str] = parquet.read_schema(io.BytesIO(data)).names
+            return names
+        return [] if kind == "array" else next(records(data, delimiter_of(data)), (1, []))[1]
+    except Exception:  # pyarrow raises many types of errors; other readers report the damage
+        return []
+
+
 def rows_of_text(
     source: Layout,
     holds: Mapping[Any, Holds],
@@ -171,30 +182,29 @@ def arrow_frame(
         strings_can_be_null=True,
     )
     pool = pa.system_memory_pool()  # this pool returns freed memory to the operating system
-    text: dict[str, list[Any]] = {name: [] for name in set(wanted) - numeric}
-    known: dict[str, NDArray[Any]] = dict.fromkeys(numeric, np.empty(0))
-    rows, most = 0, data.count(b"\n") + data.count(b"\r") + 1
+    pieces: dict[str, list[Any]] = {name: [] for name in wanted}
     try:
         # Read block by block: reading all text at once is faster, but takes three times the memory.
         with arrow_csv.open_csv(pa.BufferReader(data), read, parse, convert, pool) as reader:
             for block in reader:
                 if any(block[name].null_count for name in full):
                     return None
-                for name, chunks in text.items():
-                    chunks.append(block[name])
-                for name in numeric:
-                    known[name] = _filled(known[name], most, rows, block[name].to_numpy())
-                rows += len(block)
+                for name, chunks in pieces.items():
+                    column = block[name]
+                    chunks.append(compact([column.to_numpy()]) if name in numeric else column)
     except pa.ArrowException:
         return None
     columns: dict[Any, Any] = {}
     for name, kind in holds.items():
+        if kind is None:
+            continue
+        chunks = pieces.pop(str(name))
         if str(name) in numeric:
-            columns[name] = compact([known.pop(str(name))[:rows]])
+            columns[name] = compact(chunks)
             if kind == "real" and np.isnan(columns[name]).any():
                 return None  # a cell holds the text "nan", which the readers refuse
-        elif kind is not None:
-            column = pa.chunked_array(text.pop(str(name)))
+        else:
+            column = pa.chunked_array(chunks)
             if kind == "many":
                 if (numbers := plain_integers(column)) is not None:
                     columns[name] = numbers
@@ -203,20 +213,6 @@ def arrow_frame(
             columns[name] = column.combine_chunks().to_pandas()
     pa.default_memory_pool().release_unused()
     return pd.DataFrame(columns, copy=False)
-
-
-def _filled(into: NDArray[Any], most: int, start: int, piece: NDArray[Any]) -> NDArray[Any]:
-    """Write a piece into a column's array, of ``most`` rows, at row ``start``; return the array.
-
-    Joining pieces at the end would take twice the memory, which is not returned to the system.
-    """
-    kind = compact([piece]).dtype
-    if not start:
-        into = np.empty(most, dtype=kind)
-    elif kind != into.dtype:
-        into = into.astype(np.promote_types(kind, into.dtype), copy=False)
-    into[start : start + len(piece)] = piece
-    return into
 
 
 def careful_frame(
@@ -384,23 +380,21 @@ def _array_table(data: bytes, name: str) -> tuple[Layout, pd.DataFrame]:
     2-D array has an instance in each row and a system in each column.
     """
     array = load_array(data, name)
-    shape = _shape(array.shape)
-    if array.dtype.names is not None:
-        if array.ndim != 1:
-            raise ReadError(f"{name} has named fields in the shape {shape}; save one dimension")
-        headers = [str(field) for field in array.dtype.names]
+    fields = array.dtype.names
+    if fields is not None and array.ndim == 1:
+        headers = list(map(str, fields))
         columns = [_field(array[field], field, name) for field in headers]
-    elif array.ndim == 1:
+    elif fields is None and array.ndim == 1:
         headers, columns = ["rank"], [_native(array)]
-    elif array.ndim == 2:
+    elif fields is None and array.ndim == 2:
         limits.SYSTEMS.check(array.shape[1], name)
         limits.RANKS.check(array.size, name)
         headers = [f"{stem_of(name)} {i + 1}" for i in range(array.shape[1])]
         columns = [_native(column) for column in array.T]
     else:
         raise ReadError(
-            f"{name} has the shape {shape}; save one dimension (the ranks of one system) or two "
-            "(instances × systems)"
+            f"{name} has the shape {array.shape}; save one dimension (named fields, or the ranks "
+            "of one system) or two (instances × systems)"
         )
     source = source_of(name, "a numpy array", headers)
     source.check_rows(len(array))
@@ -425,29 +419,24 @@ def load_array(data: bytes, name: str) -> NDArray[Any]:
     shape, dtype = array.shape, array.dtype
     limits.ROWS.check(shape[0] if shape else 1, name)
     if dtype.names is None and not _is_number(dtype):
-        kinds = {"b": "true and false", "c": "complex numbers", "U": "text", "S": "text"}
         raise ReadError(
-            f"{name} holds {kinds.get(dtype.kind, 'what no rank is')}, not ranks; save integers, "
-            "or an array with named fields such as system, rank and count"
+            f"{name} holds values of the type {dtype}, not ranks; save integers, or an array with "
+            "named fields such as system, rank and count"
         )
     if array.size == 0:
-        raise ReadError(f"{name} is empty: its shape is {_shape(shape)}; save at least one rank")
+        raise ReadError(f"{name} is empty: its shape is {shape}; save at least one rank")
     return array
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return " × ".join(f"{size:,}" for size in shape) or "a single number"
 
 
 def _field(values: NDArray[Any], field: str, name: str) -> Any:
     where = f"{name}: the field {field!r}"
-    if values.ndim != 1:
-        shape = _shape(values.shape[1:])
-        raise ReadError(f"{where} holds {shape} values in each row; save one")
-    if values.dtype.kind not in "US":
-        if not _is_number(values.dtype) and values.dtype.kind != "b":
-            raise ReadError(f"{where} holds neither numbers nor text; leave it out")
+    if values.ndim == 1 and (_is_number(values.dtype) or values.dtype.kind == "b"):
         return _native(values)
+    if values.ndim != 1 or values.dtype.kind not in "US":
+        raise ReadError(
+            f"{where} holds neither numbers nor text in each row, but {values.dtype} of the shape "
+            f"{values.shape[1:]}; leave it out"
+        )
     if values.dtype.itemsize > 4 * limits.LONGEST_NAME:
         raise ReadError(
             f"{where} holds text of more than {limits.LONGEST_NAME:,} characters; shorten it"

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute, parquet
+from pyarrow import compute
 
 from sampledash import checks
 from sampledash.checks import NUMERAL, counted, is_numeral, shown
@@ -54,9 +54,9 @@ FIELDS: dict[TrecKind, list[str]] = {
 }
 # For each field that is read: its parser, its kind of content, and what error messages ask for.
 _READ: dict[str, tuple[Callable[..., Any], Holds, str]] = {
-    "tag": (labels, "few", "the tag of the system"),
-    "query": (labels, "few", "the query"),
-    "document": (labels, "many", "the document"),
+    "tag": (labels, "few", "the name of the system"),
+    "query": (labels, "many", "the label of the query or user"),
+    "document": (labels, "many", "the label of the document or item"),
     "rank": (whole, "whole", "a whole number"),
     "score": (numbers, "real", "a number"),
     "relevance": (whole, "whole", "a whole number"),
@@ -285,9 +285,6 @@ def _facts(
     place, rank, score = (ordered[name].to_numpy() for name in ("place", "rank", "score"))
     # Whether the score of a document equals that of the document before it in the same list.
     same = (place[1:] > 1) & (score[1:] == score[:-1])
-    tied = int((np.r_[same, False] | np.r_[False, same]).sum())
-    note = f"{counted(tied, 'document')} tied in score with another of the same query."
-    notes = [_RULE, *[note] * bool(tied), *notes]
     # Whether the rank column contradicts the scores of neighbours; equal scores contradict nothing.
     falls = (place[1:] > 1) & (rank[1:] <= rank[:-1]) & ~same
     odd = len(ordered[1:][falls].drop_duplicates(["tag", "query"]))
@@ -295,7 +292,9 @@ def _facts(
         f"The rank column of {run.name} contradicts the scores in {counted(odd, 'ranking')}: "
         "the scores count, as in trec_eval."
     )
-    return Facts(run.name, "a TREC run", _MEANS, ("Q0", "rank"), tuple(notes), (doubt,) * bool(odd))
+    return Facts(
+        run.name, "a TREC run", _MEANS, ("Q0", "rank"), (_RULE, *notes), (doubt,) * bool(odd)
+    )
 
 
 def _queries(size: int) -> str:
@@ -415,18 +414,7 @@ ListKind = Literal["items", "list", "list or ranks"]
 
 def list_kind(data: bytes, kind: FileKind) -> ListKind | None:
     """Return what a file holds, judged by its header; None if neither lists nor test items."""
-    if kind == "array":
-        return None
-    if kind == "columns":
-        try:
-            headers = parquet.read_schema(io.BytesIO(data)).names
-        except Exception:  # pyarrow raises many types of errors; read_table will report them
-            return None
-    else:
-        try:
-            headers = next(records(data, delimiter_of(data)), (1, []))[1]
-        except UnicodeDecodeError:
-            return None
+    headers = tables.headers_of(data, kind)
     roles, names = [role_of(header.strip()) for header in headers], list(map(bare, headers))
     if "instance" not in roles or not set(names) & set(ITEMS.split()) or _OF_RANKS & set(roles):
         return None
@@ -455,7 +443,7 @@ def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", 
         if (second := next(rest, None)) is None:
             raise ReadError(f"{name} has a header line but no rows: add at least one")
         tables.check_width(source, second)
-        holds = {role: row[2] for role, row in _LISTED.items()}
+        holds = {role: _READ[field][1] for role, field in _FIELD_OF.items()}
         cells = tables.rows_of_text(source, holds, _LABELLED, second, rest, skip=line)
     # Leave out rows with the score -inf, which marks items that are no candidates.
     if (i := source.find("score")) is not None:
@@ -466,7 +454,8 @@ def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", 
         if not len(cells):
             raise ReadError(f"{name} scores nothing: every score is -inf")
     columns = {}
-    for role, (field, read, _, what) in _LISTED.items():
+    for role, field in _FIELD_OF.items():
+        read, _, what = _READ[field]
         if (i := source.find(role)) is not None:
             columns[field] = read(cells[i], partial(source.place, column=i), what)
     size = len(cells)
@@ -495,15 +484,8 @@ def read_list(data: bytes, name: str, kind: FileKind, content: Literal["items", 
     return Trec(name, "run" if content == "list" else "qrels", frame, facts)
 
 
-# For each role of a column in a list: the corresponding field of a run, the parser, the kind of
-# content, and what error messages ask for.
-_LISTED: dict[str, tuple[str, Callable[..., Any], Holds, str]] = {
-    "system": ("tag", labels, "few", "the name of the system"),
-    "user": ("query", labels, "many", "the label of the user"),
-    "item": ("document", labels, "many", "the label of the item"),
-    "rank": ("rank", numbers, "whole", "a whole number from 1"),
-    "score": ("score", numbers, "real", "a number"),
-}
+#: The field of a run for each role of a column in a list of recommendations.
+_FIELD_OF = {"system": "tag", "user": "query", "item": "document", "rank": "rank", "score": "score"}
 _LABELLED = ("system", "user", "item")
 
 
@@ -520,7 +502,7 @@ def _columns_of_list(
             role = "item"
         elif bare(header) == score:
             role = "score"
-        wanted = ("user", "item") if content == "items" else _LISTED
+        wanted = ("user", "item") if content == "items" else _FIELD_OF
         roles.append(role if role in wanted and role not in roles else None)
     if "score" in roles and "rank" in roles:  # ignore ranks, because items are ordered by score
         roles[roles.index("rank")] = None

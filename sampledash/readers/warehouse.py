@@ -11,6 +11,7 @@ aggregation count the candidates with a better score and with an equal score.
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import signal
@@ -24,21 +25,12 @@ from uuid import uuid4
 
 from pyarrow import parquet
 
-from sampledash.checks import NUMERAL
+from sampledash.checks import NUMERAL, counted, shown
 from sampledash.leftovers import Scratch
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.columns import ROLES, bare, role_of
-from sampledash.readers.scores import (
-    KEYS,
-    NO,
-    YES,
-    LeftOut,
-    left_out,
-    placed,
-    refuse_cells,
-    refuse_twice,
-    roles_of,
-)
+from sampledash.readers.columns import ROLES, bare, records, refuse_repeated, role_of
+from sampledash.readers.scores import LeftOut, left_out, refuse_cells, refuse_twice, roles_of
+from sampledash.readers.tables import delimiter_of
 from sampledash.readers.unknown_columns import NO_SYSTEMS, merged
 from sampledash.readers.upload_limits import ReadError, stem_of
 from sampledash.types import Progress
@@ -46,6 +38,9 @@ from sampledash.types import Progress
 DUCKDB = "duckdb://"
 _EXTRA = "this needs Ibis and DuckDB: pip install 'sampledash[warehouse]'"
 _SPARK = "Spark needs its client: pip install 'sampledash[spark]'"
+KEYS = ["system", "instance", "item"]
+YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
+_STEPS = 2**24  # number of possible values of the hash of an instance and a rank
 _NAMED = 3  # most items that an error about repeated items names
 _AT_ONCE = 12_500_000  # number of rows that are searched for repeated items at a time
 _HEX = "0123456789abcdef"
@@ -54,6 +49,16 @@ _FILE = "sampledash_file"  # name of a column that DuckDB adds: the path of each
 _NULL = "__HIVE_DEFAULT_PARTITION__"  # stands for a missing value in the name of a folder
 
 Table = Any  # an Ibis table; its type is not imported, because Ibis is an optional dependency
+
+
+def placed(digest: Any, index: Any, block: Any, relevant: Any) -> Any:
+    """Return the place, counted from 0, of a relevant item among ``block`` tied items.
+
+    The item is number ``index``, from 0, of ``relevant`` items. These are spread evenly, from a
+    first place that the hash ``digest`` decides. Every place is equally likely, so that means are
+    unbiased.
+    """
+    return (digest + index * _STEPS) * block // (relevant * _STEPS)
 
 
 def connect(url: str = DUCKDB) -> Any:
@@ -136,18 +141,16 @@ def parts_of(path: Path) -> list[Path]:
 def opened(engine: Any, source: str) -> Table:
     """Return a table: a Parquet file, a folder of files with the same headers, or the engine's."""
     path = Path(source)
-    with _told(source):
+    with _told(path.name):
         if not path.exists():
-            if "/" in source:
-                if "://" not in source:
-                    raise ReadError(f"{source}: there is no such file or folder; check the path")
+            if "://" in source:
                 return engine.read_parquet(source)
             if source not in engine.list_tables():
-                raise ReadError(
-                    f"{source}: there is neither such a file nor such a table; check the name"
-                )
+                raise ReadError(f"{source}: there is no such file, folder or table; check the name")
             return engine.table(source)
         path = path.absolute()
+        if path.is_file() and limits.kind_of(_beginning(path), path.name) == "text":
+            return _text_table(engine, path)
         files, columns = parts_of(path), None
         partitions: dict[str, set[str]] = {}
         for file in files:
@@ -170,6 +173,21 @@ def opened(engine: Any, source: str) -> Table:
                     f"{part}: not every part has the column {other[0]!r}; write all with the same"
                 )
         return _partitioned(_parts(engine, files, path), partitions)
+
+
+def _beginning(path: Path) -> bytes:
+    """Return the first bytes of a file, which may be packed with gzip."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        return file.read(limits.LONGEST_LINE)
+
+
+def _text_table(engine: Any, path: Path) -> Table:
+    """Return a file of separated text as a table of text, so that labels stay as written."""
+    beginning = _beginning(path)
+    delimiter = delimiter_of(beginning)
+    refuse_repeated(next(records(beginning, delimiter), (1, []))[1], path.name)
+    options = {"delim": delimiter, "header": True, "all_varchar": True, "null_padding": True}
+    return engine.read_csv(str(path), **options).cache()
 
 
 def _parts(engine: Any, files: list[Path], path: Path) -> Table:
@@ -222,11 +240,17 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
     """Return the columns as system, instance, item, score and, if ``marked``, relevant."""
     wanted = ("instance", "item", "score", *(["relevant"] if marked else []))
     roles = roles_of(table.columns, wanted, name)
-    if not (kind := table[roles["score"]].type()).is_numeric():
-        raise ReadError(f"{name}: column {roles['score']!r} holds {kind}; write numbers")
     import ibis
 
     columns = {role: table[roles[role]] for role in (*wanted, "system") if role in roles}
+    for role, column in columns.items():
+        kind = column.type()
+        number = kind.is_numeric() or kind.is_string()
+        if kind.is_nested() or (role == "score" and not number):
+            wants = "numbers" if role == "score" else "text or numbers"
+            raise ReadError(f"{name}: column {roles[role]!r} holds {kind}; write {wants}")
+    if columns["score"].type().is_string():
+        columns["score"] = _numbers(table, roles["score"], name)
     columns["system"] = _text(columns.get("system", ibis.literal(stem_of(name))))
     if marked:
         mark = columns["relevant"]
@@ -236,6 +260,23 @@ def score_table(table: Table, name: str, *, marked: bool) -> Table:
         columns["relevant"] = _text(mark).re_replace(r"\s", "").lower() if text else mark
         columns["relevant"] = columns["relevant"].fill_null("" if text else 0)
     return table.select(**columns)
+
+
+def _numbers(table: Table, header: str, name: str) -> Any:
+    """Return the numbers in a column of text; refuse text that is no number."""
+    import ibis
+
+    text = table[header]
+    plain = text.re_replace(r"\s", "").lower()
+    nan = plain.isin(["nan", "-nan"])
+    number = plain.re_search(rf"^({NUMERAL}|[+-]?inf)?$")
+    wrong = table.filter(~(nan | number).fill_null(True)).select(header)
+    if size := int(wrong.count().to_pyarrow().as_py()):
+        raise ReadError(
+            f"{name}: {counted(size, 'score is no number', 'scores are no numbers')}, such as "
+            f"{shown(wrong.limit(1).to_pyarrow()[0][0].as_py())}; write them with the digits 0 to 9"
+        )
+    return ibis.ifelse(nan, float("nan"), plain.try_cast("float64"))
 
 
 def _is(flag: Any, words: tuple[str, ...]) -> Any:

@@ -239,7 +239,7 @@ def test_what_a_sample_can_see_says_what_is_half_kept():
 
 def test_a_printed_table_scatters_and_its_bounds_are_taken_away():
     at = table_of("Model & AUC \\\\\nA & 90.1 \\\\\nB & 88.2 \\\\", metric="AUC")
-    assert "AUC is read in percent." in at.captions
+    assert "Read in percent: AUC." in at.captions
     assert "A has the highest AUC, whatever the ranks were." in at.headline
     assert estimates_of(at).loc["A", "No assumption"] == "90.05 % to 90.15 %"
     # For 100 users, the printed AUC is accurate to 6 points only, so the order is open.

@@ -109,7 +109,7 @@ def test_a_run_and_its_qrels_are_told_apart_and_missing_items_asked_about():
     assert "as trec_eval and pytrec_eval order them" in at.understood.replace("\\", "")
     assert at.scripted("sd.read_rank_sets(['truth', 'my.run'], n=50)", my_run=RUN, truth=QRELS)
     assert "is a TREC run, which does not say what is relevant" in at.give(r=RUN).trouble
-    assert "holds qrels, which say what is relevant" in at.give(q=QRELS).trouble
+    assert "says what is relevant, but ranks nothing" in at.give(q=QRELS).trouble
     at = Chooser(my_run=RUN, truth=MISSING)
     assert "2 of 6 relevant items, in 1 of 2 queries, are missing" in at.trouble
     assert "Python" not in at.trouble

@@ -201,8 +201,8 @@ def test_a_rule_that_is_none_is_refused():
         ("latest 100%", "amount must be below 100 percent, got 100"),
         ("latest 100.5%", "at most 100, got 100.5"),
         ("last 1 seed=2", "seed goes with random and halved, got 2: leave it out"),
-        ("last 4", "split 'last 4' holds out … more than 4 interactions, so at most 3 of each"),
-        ("latest 60%", "split 'latest 60%' holds out … nobody in it has an earlier interaction"),
+        ("last 4", "split 'last 4' holds out … no user, with 4 interactions at most"),
+        ("latest 60%", "split 'latest 60%' holds out nothing that can be tested: no user, with"),
         (("latest", 5, True), "halved goes with last and random, not with latest"),
         (("first", 1), "how must be one of last, random, latest; got 'first'"),
         (("last", 1.5), "amount must be a whole number, got 1.5"),
@@ -214,7 +214,7 @@ def test_a_rule_that_is_none_is_refused():
 
 def test_one_interaction_a_user_leaves_nothing_to_learn_from():
     data = sd.Interactions(range(3), range(3), [0, 1, 2], [0, 1, 2])
-    refused(lambda: sd.split(data, "last 1"), "every user has one interaction only", ValueError)
+    refused(lambda: sd.split(data, "last 1"), "no user, with 1 interactions at most", ValueError)
     assert sd.split(data.take([0, 1, 1]), "last 1").test.size == 1
     assert str(SplitRule("last", 1, exclude_seen=False)) == "last 1 seen=kept"
     assert SplitRule("random", 2) == sd.parse_split("random 2")

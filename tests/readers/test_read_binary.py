@@ -51,14 +51,13 @@ def test_pickles_are_refused():
     said = "Python objects (a pickle), which could run code"
     for dtype in ("O", [("rank", "O")]):
         complaint(npy(np.array([(Trap(),)], dtype=dtype), allow_pickle=True), "BPR.npy", said)
-    said = "a Python pickle, which could run code and is never read"
+    said = "a pickle, which is never read"
     for protocol in (2, 3, 4, 5):
         for name in ("BPR.npy", "ranks.csv", "ranks.pkl"):
             complaint(pickle.dumps(Trap(), protocol=protocol), name, said)
     stream = io.BytesIO()
     np.savez(stream, ranks=np.arange(3))
     complaint(stream.getvalue(), "BPR.npy", "zip archive")
-    complaint(stream.getvalue(), "BPR.npz", "zip archive … save one array with numpy.save")
 
 
 @pytest.mark.parametrize(("column", "what"), ODD, ids=lambda x: x if isinstance(x, str) else "")

@@ -11,7 +11,6 @@ import sampledash as sd
 from sampledash.readers import tables
 from sampledash.readers.assemble import Summary, describe
 from sampledash.readers.pasted import open_text
-from sampledash.readers.unknown_columns import holds_numbers, is_text
 from sampledash.readers.upload_limits import MissingCandidates
 from tests.readers.reading import labels_of, outcome, ranks_of, read, refused, summary
 
@@ -74,7 +73,6 @@ READ = [
     ('rank,system,n\n3," <b>*A*</b> ",9\n4,NA,9\n5,007,9\n6,"=1+1",9\n7,[x](http://x),9\n', {},
      {"<b>*A*</b>": [3], "NA": [4], "007": [5], "=1+1": [6], "[x](http://x)": [7]}),
     (",A,comment,B\n0,3,fine,1\n1,5,,8\n", {"n": 9}, {"A": [3, 5], "B": [1, 8]}),
-    ("a.system,a.rank,a.n\nA,3,9\nB,4,9\n", {}, {"A": [3], "B": [4]}),
     ("user,A.rank,B.rank\nu,3,4\n", {"n": 9}, {"A.rank": [3], "B.rank": [4]}),
     ("user,genre,rank\nu,x,3\nv,y,4\nw,x,5\n", {"n": 9}, {"ranks": [3, 4, 5]}),
     ("user,seen on,A,B\nu,2024-01-05,3,4\n", {"n": 9}, {"A": [3], "B": [4]}),
@@ -132,16 +130,6 @@ def test_what_may_be_an_index_is_left_out_refused_or_a_system(header, place, val
     assert which == "no system" or ranks_of(sets) == systems
 
 
-@pytest.mark.parametrize(("cells", "text", "number"), [
-    (["a", "b"], True, False), (["a", "1"], False, True), (["a", None], True, False),
-    ([None, None], False, False), ([1, 2], False, True), (["5%", "x"], True, True),
-    (["2024-01-05", "x"], True, False), (["1:30", None], True, False), (["#5", "b"], True, True),
-])  # fmt: skip
-def test_cells_hold_text_or_what_is_meant_as_a_number(cells, text, number):
-    column = pd.Series(cells)
-    assert (is_text(column), holds_numbers(column)) == (text, number)
-
-
 def test_labels_ties_and_mass_are_kept():
     for labels in ("NA nan", "1 u2", "-3 12345678901234567890"):
         first, second = labels.split()
@@ -173,7 +161,7 @@ def test_what_was_understood_and_done_is_told():
     assert facts.ignored == ("score", "Größe")
     assert (found.zero_based, found.doubts) == (False, ())
     (facts,) = summary("rank,count,,n\n3,0,1,9\n4,1,1,9\n").files
-    assert facts.notes == ("1 row with count 0 says nothing and was left out.",)
+    assert facts.notes == ("1 row with count 0 left out.",)
     assert facts.ignored == ("(no name)",)
     (wide,) = summary("user\tA\tcomment\tB\nu\t3\tfine\t1\n", n=9).files
     assert (wide.kind, wide.ignored) == ("TSV", ("comment",))
@@ -182,7 +170,7 @@ def test_what_was_understood_and_done_is_told():
     found = summary("rank,count,seed\n0,2,5\n4,0,5\n3,1,5\n4,0,5\n", n=9, zero_based=True)
     assert (found.zero_based, found.has_counts) == (True, True)
     assert set(found.files[0].notes) == {
-        "2 rows with count 0 say nothing and were left out.",
+        "2 rows with count 0 left out.",
         "Ranks were counted from 0: 1 was added to each.",
         "seed is the same everywhere and says nothing.",
     }

@@ -9,7 +9,7 @@ import pytest
 import sampledash as sd
 from sampledash.dashboard import state
 from sampledash.readers import upload_limits as limits
-from sampledash.readers.pasted import lines_aside, open_text, weights_of_file, weights_of_text
+from sampledash.readers.pasted import open_text, settings_aside, weights_of_file, weights_of_text
 from sampledash.readers.printed_table import read_printed
 from tests.hostile import npy
 from tests.readers.reading import ranks_of, refused
@@ -101,7 +101,6 @@ TYPED = [
     ("model, run 2: 5, 6\nB: 3 4", {"model, run 2": [5, 6], "B": [3, 4]}, None),
     ("count: 5 6\nB: 3 4", {"count": [5, 6], "B": [3, 4]}, None),
     ("BPR: k=8, reg: 3 4\nNA: 5 6", {"BPR: k=8, reg": [3, 4], "NA": [5, 6]}, None),
-    ("n: 5 6\nB: 3 4", {"n": [5, 6], "B": [3, 4]}, None),
     ("A: 1;,; B: 2.\n;\n ; N = 20 candidates ;", {"A": [1], "B": [2]}, 20),
     ("A: +3 4.0\nn = 1000; num items = 1,000", {"A": [3, 4]}, 1000),
     ("  # n: 20, m = 5\nA: 3", {"A": [3]}, 20),
@@ -133,13 +132,13 @@ def test_options_of_typed_text_are_those_of_files():
 
 #: (table, {system: (values, number of decimals of each value)}, notes that the reader must give)
 PRINTED = [
-    ("Model,HR@1,AUC\n,\t,\n,0.5,\nB,1,.2", {"line 3": ([0.5], [1]), "B": ([1, 0.2], [0, 1])}, []),
+    ("Model,HR@1,AUC\n,\t,\nB,1,.2", {"B": ([1, 0.2], [0, 1])}, []),
     ("Model,HR@1,AUC\nX,.5,100\nY,,25 %", {"X": ([0.5, 1], [1, 2]), "Y": ([0.25], [2])},
-     ["AUC is read in percent."]),
+     ["Read in percent: AUC."]),
     ("Model,HR@1 (%),AUC (%)\nX,7,2.25", {"X": ([0.07, 0.0225], [2, 4])},
-     ["HR@1, AUC are read in percent."]),
+     ["Read in percent: HR@1, AUC."]),
     ("Model,HR@10\nX,0.66240000000000001", {"X": ([0.6624], [12])}, []),
-    ("Model,HR@10\nX,25.00000000000%", {"X": ([0.25], [12])}, ["HR@10 is read in percent."]),
+    ("Model,HR@10\nX,25.00000000000%", {"X": ([0.25], [12])}, ["Read in percent: HR@10."]),
     ("Model,H@10,F1@10,R2,N10\nX,0.5,0.1,0.2,0.3", {"X": ([0.5], [1])},
      ["H@10 is read as HR@10.", "Left out, no metric known here: F1@10, R2, N10."]),
     (" & Set\nML & ; 1M\nB & \nModel & HR@1\nX & 0.5", {"X": ([0.5], [1])},
@@ -166,7 +165,7 @@ def test_a_line_that_says_more_than_n_and_m_belongs_to_the_table() -> None:
     table = read_printed("Model,HR@10\nm = 5,0.5\nn = 6,0.4")
     assert [row.system for row in table.rows] == ["m = 5", "n = 6"]
     assert (table.n, table.m) == (None, None)
-    aside = lines_aside("$n = 1 000$\\\\\nn = 9 or so\nm: 7, n = 1_000", "t")
+    aside = settings_aside("$n = 1 000$\\\\\nn = 9 or so\nm: 7, n = 1_000", "t")
     assert aside == ("\nn = 9 or so\n", 1000, 7)
 
 
@@ -223,7 +222,7 @@ def test_a_table_of_latex_with_all_its_commands() -> None:
     wanted = [(0.6624, 0.3921), (0.71, 0.42), (0.6, 0.33)]
     assert [row.values for row in rows] == [{"HR@10": a, "NDCG@10": b} for a, b in wanted]
     assert [row.decimals["HR@10"] for row in rows] == [4, 3, 3]
-    assert notes == ["Above the names, left out: ML-1M.", "HR@10 is read in percent."]
+    assert notes == ["Above the names, left out: ML-1M.", "Read in percent: HR@10."]
     refused(lambda: read(TABLE.replace("0.33", "x")), "line 13, column 'NDCG@10' of the table: 'x'")
     text = (
         "Model & HR@10 \\\\ GainRec & 0.5 \\\\ Improved BPR & 0.4 \\\\ P-Rec & 0.3 \\\\\n"

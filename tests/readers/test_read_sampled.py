@@ -62,9 +62,6 @@ def test_pasted_text_says_n_and_m_of_all() -> None:
 
 
 def test_systems_called_m_or_n() -> None:
-    m, n = sampled_sets(open_text("m: 1 7\nn: 2, 3\nm = 9; n = 50"))
-    facts = [(one.system, one.sampled_ranks.tolist(), {*one.n}, {*one.m}) for one in (m, n)]
-    assert facts == [("m", [1, 7], {50}, {9}), ("n", [2, 3], {50}, {9})]
     _, m = sampled("X,m\n1,2\n3,100\n", n=500, m=99)  # each column is a system, also m
     assert (m.system, m.sampled_ranks.tolist()) == ("m", [2, 100])
 

@@ -24,13 +24,15 @@ ONE, TWO = "user,rank,n\n1,3,9\n2,4,9\n", "user,rank,n\n2,3,9\n1,4,9\n"
 LONGER = BARE + "Z,w,812\n"  # with user w, whose n is in no file
 SINGLE_N = A.replace(",8\n", ",900\n").replace(",9\n", ",900\n")  # one n for all instances
 TWO_N = A.replace("Y,v,8,8", "Y,v,5,7")
-ALL_LACK = "a.csv and b.csv … 'X' lacks 'w'; 'Y' lacks 'w'; 1 more lack some"
+LACK = (
+    "a.csv and b.csv: the systems cover different instances: 'u' has 1 relevant item in 'X' and 0"
+)
 UNLABELLED = "rank\n1\n2\n"
 BESIDE = [
-    ((A, OTHER), DifferentInstances, ALL_LACK),
+    ((A, OTHER), DifferentInstances, LACK),
     (("rank,n\n1,9\n2,9\n", "rank,n\n3,9\n"), DifferentInstances, "'a' has 2 ranks and 'b' has 1"),
     ((A, LONGER), MissingCandidates, "b.csv does not say n … (at least 812, "),
-    ((SINGLE_N, LONGER), DifferentInstances, "lacks 'w'"),
+    ((SINGLE_N, LONGER), DifferentInstances, "'w' has 1 relevant item in 'Z' and 0 in 'X'. "),
     ((BARE, LONGER), MissingCandidates, "a.csv does not say n … (at least 812, the largest rank)"),
     ((UNLABELLED[:7],), MissingCandidates, "a.csv does not say n … (at least 2, the"),
     ((TWO_N, BARE), MissingCandidates, "b.csv does not say n"),
@@ -165,7 +167,7 @@ def test_labels_tell_the_repetition_within_which_a_rank_is_repeated():
 
 def test_systems_with_different_seeds_are_said_to_differ():
     text = SEEDS + "C,u,1,1,9\nC,v,1,1,9\n"
-    facts = "'C' lacks 'u (seed 2)', 'v (seed 2)'. All share 2 of 4 instances"
+    facts = "'u (seed 2)' has 1 relevant item in 'A' and 0 in 'C' … All share 2 of 4 instances"
     refused(lambda: read(text), facts, DifferentInstances)
     assert len(read(text, runs="apart")) == 5
 

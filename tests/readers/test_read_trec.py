@@ -134,16 +134,14 @@ def drawn(rng):
 
 
 def by_hand(run, relevant, kind):
-    """Return {(system, query): (documents ranked, blocks, relevant items missing)} and two counts.
+    """Return {(system, query): (documents ranked, blocks, relevant items missing)} and a count.
     A block is (first rank, size) of the ties of a relevant item; its size is 1 in TREC runs. The
-    counts: documents with tied scores, and rankings whose rank column contradicts the scores."""
-    lists, ties, odd = {}, 0, 0
+    count: rankings whose rank column contradicts the scores."""
+    lists, odd = {}, 0
     for query, document, place, score, tag in run:
         lists.setdefault((tag, query), []).append((kind(score), document, place))
     for rows in lists.values():
         rows.sort(reverse=True)
-        scores = [row[0] for row in rows]
-        ties += sum(scores.count(score) > 1 for score in scores)
         odd += any(b[0] < a[0] and b[2] <= a[2] for a, b in itertools.pairwise(rows))
     found = {}
     for tag, query in itertools.product(sorted({row[4] for row in run}), relevant):
@@ -154,7 +152,7 @@ def by_hand(run, relevant, kind):
                 tied = (scores.index(score) + 1, scores.count(score))
                 blocks.append(tied if kind is float else (place, 1))
         found[tag, query] = len(rows), blocks, len(relevant[query]) - len(blocks)
-    return found, ties, odd
+    return found, odd
 
 
 def in_blocks(rows, blocks):
@@ -196,7 +194,7 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
             for tag in tags
         }
         every = " and ".join(texts).replace("_", ".")
-        lists, ties, odd = by_hand(run, relevant, kind)
+        lists, odd = by_hand(run, relevant, kind)
         total = sum(len(blocks) + lacks for _, blocks, lacks in lists.values())
         lacking = {query for (_, query), row in lists.items() if row[2]}
         missed = sum(row[2] for row in lists.values())
@@ -248,7 +246,6 @@ def test_ranks_notes_and_complaints_are_those_found_row_by_row(kind, censored, m
         absent = len({query for (_, query), row in lists.items() if not row[0]})
         others = len({row[0] for row in run} - {*relevant})
         wanted = {
-            f"{number(ties, 'document')} tied in score with": ties * (kind is np.float32),
             f"{number(others, 'query')} of XY.run without a relevant document, ignored": others,
             f"{number(absent, 'query')} of my.qrels that some system of XY.run does not": absent,
             f"{number(empty, 'query')} of my.qrels without a relevant document.": empty,
@@ -357,9 +354,12 @@ def test_columns_that_are_not_read_are_named():
 
 def test_wrong_lists_get_their_sentence():
     for texts, facts in (
-        ({"l_csv": LIST}, "l.csv holds lists of recommendations … give the test items"),
-        ({"t_csv": TEST}, "t.csv holds test items … give the lists"),
-        ({"l_csv": LIST, "t_csv": TEST, "u_csv": TEST}, "t.csv and u.csv both hold test items"),
+        ({"l_csv": LIST}, "l.csv is a list of recommendations … test items"),
+        ({"t_csv": TEST}, "t.csv says what is relevant … the lists"),
+        (
+            {"l_csv": LIST, "t_csv": TEST, "u_csv": TEST},
+            "t.csv and u.csv both say what is relevant",
+        ),
         ({"l_csv": LIST + "ann,a,1\n", "t_csv": TEST}, "line 8 … 'a' … twice for user 'ann'"),
         ({"l_csv": LIST + "ann,d,x\n", "t_csv": TEST}, "line 8, column 'score': 'x' is not"),
         ({"l_csv": LIST, "t_csv": "user,item\nzoe,a\n"}, "share no query"),

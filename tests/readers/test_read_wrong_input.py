@@ -56,7 +56,6 @@ user,of,rank,n\nu,a,1,9\nu,b,2,9\nv,c,1,9\nv,d,2,9\nv,a,3,9\n | column 'of': it 
 name,price\nx,120\ny,125\n | NO_RANKS … nothing says
 day,name,A,B\n1.2.2024,x,1,3\n2.2.2024,y,2,4\n | NO_RANKS … 'A', 'B'; nothing says
 timestamp,A,B\n1600000000,1,3\n1600000009,2,4\n | NO_RANKS … 'A', 'B'; nothing says
-A.n,A.rank,B.n,B.rank\n9,1,9,2\n | line 1: the column 'n' appears twice
 system,user,rank,n\nA,u,1,9\nA,v,2,9\nTotal,,3,9\n | line 4, column 'user': the cell is blank
 user,n,A,B\nu,9,1,2\nv,9,2,3\nTotal:,18,3,5\n | line 4, column 'user': 'Total:' seems to be no
 system,rank,n\nA,1,9\nA,2,9\nMean,2,9\n | line 4, column 'system': 'Mean' seems to be no system
@@ -104,19 +103,21 @@ user,rank\nu,4\nu,3\nu,3\n | line 4, column 'rank': system 'ranks', instance 'u'
 == read(X, n=9) | ranks.csv | DifferentInstances
 system,rank,count\nA,1,3\nA,2,4\nB,5,8\n | 'A' has 7 instances by its counts and 'B' has 8; complete
 system,rank,count\nA,1,1e6\nB,5,1000000.01\n | 'A' has 1,000,000 … and 'B' has 1,000,000.01;
-user,A,B\nu,1,2\nv,,\nw,3,\n | 'B' lacks 'w'. All share 1 of 2
+user,A,B\nu,1,2\nv,,\nw,3,\n | 'w' has 1 relevant item in 'A' and 0 in 'B'. All share 1 of 2
 
 == read(X) | ranks.csv | DifferentInstances
-system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n | 'A' lacks 'w'
-HEADA,u,1,9\nB,v,1,9\n | 'B' lacks 'u'. They share none: complete the file … instances="any"
+system,user,rank,count,n\nA,u,1,1,9\nA,v,2,1,9\nB,u,3,1,9\nB,w,4,1,9\n
+    | 'v' has 1 relevant item in 'A' and 0 in 'B' (1 of 2 such instances)
+HEADA,u,1,9\nB,v,1,9\n
+    | 'u' has 1 relevant item in 'A' and 0 … The systems share none: complete … instances="any"
 HEADA,u,1,9\nA,u,2,9\nB,u,3,9\nB,u,4,9\nC,u,5,9\n | 'u' has 2 relevant items in 'A' and 1 in 'C'.
 HEADS0,u0,1,9\nS1,u1,1,9\nS2,u2,1,9\nS3,u3,1,9\nS4,u4,1,9\nS5,u5,1,9\n
-    | 'S0' lacks 'u1', 'u2', 'u3' and 2 more; 'S1' lacks … 4 more lack some
+    | 'u0' has 1 relevant item in 'S0' and 0 in 'S1' (1 of 6 such instances)
 
 == read(X, n=9, instances="shared") | ranks.csv | DifferentInstances
 HEADA,u,1,9\nB,v,1,9\n | share none
 user,A,B\nu,1,\nv,,2\nw,,\n | share none
-HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. No instance has as many in all systems: complete
+HEADA,u,1,9\nA,u,2,9\nB,u,3,9\n | 1 in 'B'. The systems share none: complete
 
 == after_a_good_row(X) | ranks.csv, line 4
 A,u,-3,9 | column 'rank' … -3 … below 1 … correct it || A,u,,9 | column 'rank' … blank … from 1
@@ -145,14 +146,14 @@ RUN\n2 Q0 d 3 1\nRUNRUN | line 6: 5 fields … has 6 || RUN2 Q0 d 3 1 A B\nRUN |
 QRELS2 0 c 1\n | my.qrels, line 4 … document 'c' … judged twice
 QRELSQRELS2 0 d good\n | my.qrels, line 7, relevance … 'good'
 1 0 a 0\n | my.qrels judges no document relevant || 7 0 a 1\n | share no query … '1' here, '7' there
-RUN | my.qrels does not hold qrels; give lines of four fields
-rank,n\n3,9\n | my.qrels does not hold qrels; give lines of four fields
+RUN | my.qrels does not hold qrels; give lines 'query
+rank,n\n3,9\n | my.qrels does not hold qrels; give lines 'query
 
 == read("3 Q0 c 1 9 A\n" + RUN, "my.run", n=9, qrels=X)
 9 0 a 1\n7 0 a 1 | share no query with a relevant document: '3' here, '9' there; do they
 
 == read(X, "my.run", n=9)
-RUN | my.run is a TREC run … qrels || QRELS | my.run holds qrels … give the runs with it
+RUN | my.run is a TREC run … qrels || QRELS | my.run says what is relevant, but ranks nothing
 
 == parse_rank_text(X) | pasted text
 A: 1 x 3 | system 'A', value 2 … 'x' is not a number … from 1
@@ -165,20 +166,18 @@ A: 99999999999999999999 | system 'A', value 1 || A: 1; A: 2 | system 'A' twice
 A:,B\n1,2 | system 'A', value 1: 'B' is not || A 1\n3 4 | 'A 1' without || 3\n4 5 | '4 5' without
 A: | no ranks for system 'A' || A 3 4 | 'A 3 4' … NAME: ranks || 3 4\n5 6 | '3 4' … NAME: ranks
  | no ranks … A: 3, 17, 250 ||  ; \n | no ranks || n = 9 | no ranks
-A: 3; n = many | n = many … whole number from 2 || A: 3; n = 8; n = 9 | n twice, 8 and 9
+A: 3; n = many | 'n = many' without … n = 3706 || A: 3; n = 8; n = 9 | n twice, 8 and 9
 system,rank\nA,x | line 2, column 'rank' … 'x' || system,rank | header line but no rows
 n = 9\nsystem,rank\nA,3\nA,12\n | line 4, column 'rank': rank 12
 model A: 5 6\nmodel B: 5 x | system 'model B', value 2: 'x' is not a number
 run 1: 5 6\nrun 2: | no ranks for system 'run 2' || run 1: 5 6\nrun 2 | 'run 2' without a name
 
 == open_text(X) | pasted text
-m: 100\nA: 1 7 | 'm: 100' … write m = 100 if it is the number of sampled … another name
-n = 50: 1 7 | 'n = 50: 1 7' … give n a line of its own
-# hello\nA: 1 7 | '# hello' … may say n = 3706 and m = 100
-m = 5, n: 1 7\nA: 3 | has 'm = 5, n: 1 7': write n = 1 7 if it is the number of candidates
+n: 5 6\nB: 3 4 | has 'n: 5 6': write one whole number after = || n: 5,60 | another name
+# hello\nA: 1 7 | '# hello' without a name
 n = 1; A: 1 | n = 1: write … from 2 to 1,000,000,000,000 || m = 0; A: 1 | m = 0: write … from 1 to
 n = 1000000000001; A: 1 | says n = 1000000000001 || seen,rank\n\ud800,x | line 2, column 'rank'
-m = many; A: 1 | says m = many … whole number from 1 || m = 9; m = 10; A: 1 | m twice, 9 and 10
+m = -1; A: 1 | says m = -1 … whole number from 1 || m = 9; m = 10; A: 1 | m twice, 9 and 10
 m = 3\nn = 9\nsystem,sampled_rank,m\nA,1,3\nA,7,9 | line 5, column 'm' … says m = 9, but m = 3
 
 == sampled(X, n=3000, m=99)
@@ -213,7 +212,7 @@ system, HR@10\n\nA, high | line 3, column 'HR@10' of the table: 'high' is not a 
 system, HR@10\nA, 0.5, 0.6 | line 2 of the table has 3 cells, but line 1 names 2 columns
 system, HR@10\nA, 0.5\nB, 1.3\nC, 0.4 | line 2, column 'HR@10' of the table: 0.5 … 1.3 in line 3 is
 system, HR@10\nA, 0.5\nA, 0.6 | line 3 of the table names 'A' again
-Model,HR@10,H@10\nX,0.5,0.4 | HR@10 more than once, as HR@10 and H@10
+Model,HR@10,H@10\nX,0.5,0.4 | a metric more than once, HR@10, H@10: keep
 m = 0\nModel,HR@10\nX,0.5 | the table says m = 0: write a whole number from 1
 n = 9\nModel,HR@10\nX,0.5\nn = 10 | the table gives n twice, 9 and 10: keep one
 Model,HR@10\nX,(0.4) | line 2, column 'HR@10' of the table: '(0.4)' is not || Model,MRR\nX,. | '.'
@@ -222,10 +221,11 @@ Model,HR@10\n\nX,100.01 % | line 3, column 'HR@10' of the table: '100.01 %' is a
 Model,HR@10\nX,66.2\nY,1 | 1 may be a fraction or
 Model,HR@1,HR@9\nX,0.5,35%\nY,1.3,40% | line 2, column 'HR@1' … : 0.5 may … as 1.3 in line 3 is
 Model,AUC,MRR\nX,1,7\nY,1,0.3 | line 2, column 'AUC' … : 1 may … percent, as 7 in line 2 is
-Model,HR@10\nX,LONG9 | 'LONG' is above 100 || Model,HR@10\n,LONG9\nX,1 | but 'LONG': if it
+Model,HR@10\nX,LONG9 | 'LONG' is above 100 || Model,HR@10\n,LONG9\nX,1 | no name before 'LONG': name
 
-== read_printed(X) | line 2 of the table … with the names of line 1, write
-Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10' || Model,HR@10,NDCG@\n,,10\nBPR,0.5,0.3 | '10'
+== read_printed(X) | line 2 of the table has no name before
+Model,HR@1\n,0.5 | '0.5' || Model,Recall,AUC\n,@10,\nBPR,0.5,0.3 | '@10'
+Model,HR@10,NDCG@\n,,10\nBPR,0.5,0.3 | '10'
 Model,NDCG,MRR\n,10,10\nBPR,0.5,0.3 | '10'
 Model\tAUC\tHit\n\t\tRatio@10\nA\t0.7\t0.2 | 'Ratio@10'
 Model & Recall@10 & NDCG \\\n & & @10 \\\nBPR & 0.5 & 0.3 \\ | '@10'
@@ -236,12 +236,12 @@ Model HR@5 NDCG@5\nSASRec 0.3 0.4 0.2 | line 2 || Model HR@5 NDCG@5\nSASRec 0.3 
 Model HR@5 NDCG@5\nSASRec 0.3 high | with 2 values, one for each … line 1 names (HR@5, NDCG@5)
 
 == weights_of_text(X, 3, "weights")
-4, 2, -1 | weights, line 1: -1 is negative; weights are 0 or more
-1,3\n2,-1 | weights, line 2: -1 is negative || 1,3\n2,0\n1.5,1 | line 3: 1.5 is not a rank
+4, 2, -1 | weights: prior of rank 3 is -1.0: weights are finite and not negative
+1,3\n2,-1 | weights: prior of rank 2 is -1.0 || 1,3\n2,0\n1.5,1 | line 3: 1.5 is not a rank
 1,3\n4,1 | weights, line 2: 4 is not a rank; write a whole number in 1..3, or change n
-2,1\n3,1\n3,2 | weights gives rank 3 twice || 1,1e999\n2,0 | line 1: inf is not a number of usual
+2,1\n3,1\n3,2 | weights gives rank 3 twice || 1,1e999\n2,0 | rank 1 is inf: weights are
 rank,weight\n1,2\n2,3,4 | weights, line 3: write two numbers, a rank and its weight, such as 12,0.5
-0.5\n1 | weights holds 2 weights, but n = 3 needs 3 || 5 | holds 1 weights || 0;0;0 | only zeros
+0.5\n1 | weights: prior has shape (2,): give one weight for each rank 1..3 || 0;0;0 | prior is zero
 1 2 x | weights, line 1: 'x' is not a number; write weights as 0.5 or 2e-3
 rank | weights holds no number: give a weight for each rank 1..3 || , | weights holds no number
 
@@ -253,8 +253,8 @@ rank | weights holds no number: give a weight for each rank 1..3 || , | weights 
 
 == weights_of_file(eval(X), 3, "w.npy")
 npy(ones((3, 1))) | w.npy has shape (3, 1): save one weight for each rank 1..3
-npy(zeros(3, [("a", "i8")])) | w.npy has shape (3,) || npy(ones(2)) | w.npy holds 2 weights
-npy(array([1, 0, -2])) | w.npy, value 3: -2 is negative || saved({"a": [1]}) | w.npy is a Parquet
+npy(zeros(3, [("a", "i8")])) | w.npy has shape (3,) || npy(ones(2)) | w.npy: prior has shape (2,)
+npy(array([1, 0, -2])) | w.npy: prior of rank 3 is -2.0 || saved({"a": [1]}) | w.npy is a Parquet
 b"a\xff" | w.npy, line 1: the text is not UTF-8 || b"1 2 x" | w.npy, line 1: 'x' || b"\0" | w.npy is
 """
 
@@ -324,15 +324,15 @@ ARRAYS = [
     (np.array([1, np.inf]), "row 2, column 'rank': inf is not a number"),
     (np.array([np.nan]), "row 1, column 'rank': the cell is blank"),
     (np.array([[1, 2], [-4, 3]]), "row 2, column 'BPR 1': rank -4"),
-    (np.array(3), "shape a single number"), (np.ones((2, 2, 2), dtype=int), "shape 2 × 2 × 2"),
-    (np.array([], dtype=int), "is empty: its shape is 0"),
-    (np.array([True, False]), "true and false"), (np.array(["a"]), "holds text"),
-    (np.array([1j]), "complex numbers"),
-    (np.array(["2020"], dtype="M8[D]"), "what no rank is, not ranks"),
-    (np.ones(2, np.longdouble), "BPR.npy holds what no rank is"),
+    (np.array(3), "the shape ()"), (np.ones((2, 2, 2), dtype=int), "the shape (2, 2, 2)"),
+    (np.array([], dtype=int), "is empty: its shape is (0,)"),
+    (np.array([True, False]), "of the type bool"), (np.array(["a"]), "type <U1, not ranks"),
+    (np.array([1j]), "complex128"),
+    (np.array(["2020"], dtype="M8[D]"), "datetime64[D], not ranks"),
+    (np.ones(2, np.longdouble), "BPR.npy holds values of the type"),
     (np.zeros(2, dtype=[("rank", np.longdouble)]), "field 'rank' holds neither numbers nor"),
-    (np.zeros((2, 2), dtype=[("rank", "i8")]), "named fields in the shape 2 × 2"),
-    (np.zeros(2, dtype=[("rank", "i8", 2)]), "field 'rank' holds 2 values in each row"),
+    (np.zeros((2, 2), dtype=[("rank", "i8")]), "the shape (2, 2); save one dimension (named"),
+    (np.zeros(2, dtype=[("rank", "i8", 2)]), "int64 of the shape (2,)"),
     (np.zeros(2, dtype=[("rank", "M8[s]")]), "field 'rank' holds neither"),
     (np.array([(b"\xff", 1)], LETTERS), "not UTF-8"),
     (np.zeros(2, dtype=[("score", "i8"), ("user", "i8"), ("ties", "i8")]), "no rank column"),
@@ -352,9 +352,9 @@ BLANK = [
 SIGNATURES = {
     "a zip archive or an Excel workbook; save": b"PK\x03\x04|\xd0\xcf\x11\xe0",
     "a picture or a PDF document; save the table as CSV": b"\x89PNG|\xff\xd8\xff|GIF8|%PDF",
-    "compressed with bzip2, xz or zstd; unpack it, or use gzip": b"BZh|\xfd7zXZ|\x28\xb5\x2f\xfd",
+    "compressed, but not with gzip; save the table as CSV": b"BZh|\xfd7zXZ|\x28\xb5\x2f\xfd",
     "an Arrow file or a database; save the table as CSV": b"ARROW1|SQLite format 3",
-    "text in UTF-16; save it as UTF-8": b"\xff\xfe|\xfe\xff",
+    "text in UTF-16; save the table as CSV in UTF-8": b"\xff\xfe|\xfe\xff",
     "a web page, or a sheet saved as one; ": b" <!DOCTYPE html|<html|<table|<meta|<?xml",
     "JSON; save the table as CSV": b'{"a"|[{"a"|[[1, 2]|{\n "A": [1]|[\n  {\n    "rank": 1',
 }
@@ -395,7 +395,7 @@ COVER += "".join(f"B,u{i},4,9\n" for i in (0, 1, 2, 8))
 
 
 def test_different_instances():
-    facts = "'A' lacks 'u8' … 'B' lacks 'u3', 'u4', 'u5' and 2 more … share 3 of 9"
+    facts = "'u3' has 1 relevant item in 'A' and 0 in 'B' (1 of 6 such instances). All share 3 of 9"
     sentence = complaint(COVER, facts=f'{facts} … instances="shared"', kind=DifferentInstances)
     with pytest.raises(DifferentInstances) as info:
         read(COVER)
