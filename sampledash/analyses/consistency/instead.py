@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sampledash.comparison.designs import FULL, STOPPED, Designs, designs
 from sampledash.correction import as_correction
 from sampledash.report.escape import system_name
 from sampledash.report.numbers import bare_points, count, in_runs, short_count
+from sampledash.report.templates import template
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress
 
@@ -153,21 +155,9 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 def snippet(focus: Focus, price: int) -> str:
     """Return a runnable Python script that evaluates a user's scoring function at this price."""
     size = min(max(int(ranks.n.max()) for ranks in focus.sets), _MOST_ITEMS)
-    users = _instances(focus)
-    return f"""import numpy as np
-import sampledash as sd
-
-items = np.arange({size:_})  # all candidates, by number
-# Of each user: label, relevant item or several, and all candidates.
-users = [(user, user % len(items), items) for user in range({users:_})]
-
-def score(user, some):  # one number for each of some items, higher is better
-    return np.cos((user + 1) * some)
-
-budget = max({price:_} * len(users), len(items))  # for at least one user
-run = sd.evaluate(users, {{"mine": score}}, k={focus.metric.k}, chunk=32, budget=budget)
-print(run)
-print(sd.mean_of_sample("{focus.metric}", run.sets[0], len(users)))"""
+    return template(Path(__file__).with_name("snippet.py.jinja")).render(
+        metric=focus.metric, price=price, items=size, users=_instances(focus)
+    )
 
 
 # ----------------------------------------------------------------------------------------- picture
