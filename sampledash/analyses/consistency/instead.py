@@ -183,14 +183,16 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     finite = np.concatenate([y[np.isfinite(y)] for y in lines])
     low, top = float(finite.min()) / 1.6, float(finite.max()) * 1.6
     ends = [float(np.log10(budgets[0])) - 0.05, float(np.log10(budgets[-1])) + 0.05]
-    notes = names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
+    up = np.log10([low, top]).tolist()
+    notes = names_at(
+        names, colors, np.log10(budgets), list(map(np.log10, lines)), ends, up, height=300
+    )
     now = priced.error(budget)
     for name, color in zip(names, colors, strict=True):
         # A logarithmic axis cannot show an error of 0: the dot is put below the visible range.
         off = 100 * now.get(BEST if name == ORDER else name, 0.0) or low / 10
         marker = {"color": color, "size": 9}
         data.append(theme.dots([budget], [off], marker, name="", hoverinfo="skip"))
-    up = np.log10([low, top]).tolist()
     ticks = [10.0**e for e in range(int(np.floor(up[0])), int(np.ceil(up[1])) + 1)]
     return theme.figure(
         data,

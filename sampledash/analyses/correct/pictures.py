@@ -59,7 +59,7 @@ def expectation(
         height=height,
         title=f"Expected {metric}",
         annotations=names_at(
-            names, colors, ranks, y, axis["range"], (low, top), height=height - 90
+            names, colors, np.log10(ranks), y, axis["range"], (low, top), height=height - 90
         ),
         revision=f"correct-{metric}-{ranks[-1]}",
         xaxis=axis,
@@ -174,8 +174,17 @@ def tradeoff(
     across = [left - 0.03, right + 0.03]
     if symbol == "γ":
         across.reverse()
-    room: dict[str, Any] = {"height": height - 75, "log": True, "clear": list(marks.values())}
-    annotations = names_at(names, colors, x, lines, across, (low, top), **room)
+    up, clear = np.log10([low, top]).tolist(), np.log10(list(marks.values())).tolist()
+    annotations = names_at(
+        names,
+        colors,
+        np.log10(x),
+        list(map(np.log10, lines)),
+        across,
+        up,
+        height=height - 75,
+        clear=clear,
+    )
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():
@@ -186,7 +195,6 @@ def tradeoff(
             annotations.append(name_at(at, 1, text, c.muted, log=True) | above)
     written, form = (gamma, ".3~g") if symbol == "γ" else (short_count, ",")
     title = {"title": {"text": f"{symbol} (log scale)"}, "hoverformat": form}
-    up = np.log10([low, top]).tolist()
     return theme.figure(
         data,
         dark=dark,
