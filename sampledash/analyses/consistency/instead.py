@@ -202,8 +202,6 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
         annotations=notes,
         shapes=[theme.upright(budget, c.ink)],
         revision=f"designs-{focus.metric}",
-        xaxis=theme.log_axis(
-            ends, budgets, short_count, title={"text": "scores per instance (log scale)"}
-        ),
-        yaxis=theme.log_axis(up, ticks, "{:g} %".format, title={"text": "off by (log scale)"}),
+        xaxis=theme.log_axis(ends, budgets, short_count, "scores per instance"),
+        yaxis=theme.log_axis(up, ticks, "{:g} %".format, "off by"),
     )

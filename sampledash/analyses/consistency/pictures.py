@@ -34,7 +34,7 @@ _QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in ra
 DIFFERENCE = "Difference"
 VIEWS = (DIFFERENCE, "Values", "Order")  # ways to draw a metric over m
 CURVE = 340  # height in pixels of a picture whose x axis is m
-_M_AXIS = "m, negatives (log scale)"
+_M_AXIS = "m, negatives"
 # State of a pair of systems -> name of its colour.
 _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
 
@@ -142,7 +142,7 @@ def _over(
         revision=revision,
         xaxis=theme.rank_axis(last, title=_M_AXIS, most=5),
         yaxis=up,
-        margin=theme.margin(54),
+        margin={"t": 54},
     )
 
 
@@ -382,9 +382,8 @@ def distribution(
         revision="distribution",
         barmode="group",
         showlegend=True,
-        legend=theme.LEGEND_ABOVE,
         bargap=0.15,
-        margin=theme.margin(34 + 22 * (len(systems) // 8)),
+        margin={"t": 34 + 22 * (len(systems) // 8)},
         # On a phone, Plotly rotates the labels, which then need more room below the axis.
         xaxis={"title": {"text": "true rank"}, "type": "category", "automargin": True},
         yaxis=theme.percent_axis(float(y.max()), title="of relevant items"),
@@ -457,7 +456,7 @@ def _rows(
         dark=dark,
         height=88 + _ROW * len(pairs),
         hovermode="closest",
-        margin=theme.margin(8),
+        margin={"t": 8},
         xaxis={**axis, "showgrid": True, "gridcolor": c.grid},
         yaxis=theme.rows_axis(pairs, c.ink) | {"showgrid": False},
         **layout,
@@ -487,8 +486,6 @@ def chance_over_m(
         shapes=[theme.upright(at, c.ink), wanted],
         showlegend=True,
         revision=f"chance-{m_values[-1]}",
-        margin=theme.margin(34),
-        legend=theme.LEGEND_ABOVE,
         xaxis=theme.rank_axis(int(m_values[-1]), title=_M_AXIS, most=5),
         yaxis=theme.percent_axis(title="of runs") | _QUARTERS,
     )
@@ -556,8 +553,7 @@ def histogram(
         showlegend=True,
         revision=f"repeat-{metric}",
         hovermode="closest",
-        legend=theme.LEGEND_ABOVE | {"x": 1, "xanchor": "right"},
-        margin=theme.margin(34),
+        legend={"x": 1, "xanchor": "right"},
         xaxis=across,
         yaxis=up,
     )

@@ -48,7 +48,7 @@ def expectation(
     low, top = _range(y, about=float(np.ptp(y[0])))
     lines = [theme.exact_line(dark, 2.5), *(_line(x, focus, dark) for x in ordered)]
     names = ["exact", *map(str, ordered)]
-    axis = theme.rank_axis(int(ranks[-1]), title="true rank (log scale)")
+    axis = theme.rank_axis(int(ranks[-1]))
     colors = [c.ink, *(line["color"] for line in lines[1:])]
     return theme.figure(
         [
@@ -96,7 +96,7 @@ def vector(
         title=f"Vector for {metric}",
         revision=f"vector-{metric}-{last}",
         yaxis=_percent(low, top),
-        xaxis=theme.rank_axis(last, title="sampled rank (log scale)", most=5),
+        xaxis=theme.rank_axis(last, title="sampled rank", most=5),
     )
 
 
@@ -194,7 +194,6 @@ def tradeoff(
             above = {"yref": "paper", "yanchor": "bottom", "xshift": 0, "xanchor": side}
             annotations.append(name_at(at, 1, text, c.muted, log=True) | above)
     written, form = (gamma, ".3~g") if symbol == "γ" else (short_count, ",")
-    title = {"title": {"text": f"{symbol} (log scale)"}, "hoverformat": form}
     return theme.figure(
         data,
         dark=dark,
@@ -202,9 +201,9 @@ def tradeoff(
         annotations=annotations,
         shapes=shapes,
         revision=f"tradeoff-{symbol}",
-        margin=theme.margin(24),
-        xaxis=theme.log_axis(across, _decades(left, right, 7), written, **title),
-        yaxis=theme.log_axis(up, _decades(up[0], up[1], 5), _tick, hoverformat=".3g"),
+        margin={"t": 24},
+        xaxis=theme.log_axis(across, _decades(left, right, 7), written, symbol, form),
+        yaxis=theme.log_axis(up, _decades(up[0], up[1], 5), _tick),
     )
 
 
@@ -234,8 +233,8 @@ def spectrum(
         showlegend=True,
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
         revision=f"spectrum-{title}-{most}",
-        margin=theme.margin(60),
-        xaxis=theme.rank_axis(most, title="degree of the component (log scale)", most=4),
+        margin={"t": 60},
+        xaxis=theme.rank_axis(most, title="degree of the component", most=4),
         yaxis=theme.percent_axis(title="kept"),
     )
 

@@ -77,9 +77,8 @@ def expected_curve(
 
 
 def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
-    title = "true rank (log scale)" if log else "true rank"
     return {
-        "xaxis": theme.rank_axis(int(ranks[-1]), log=log, title=title, most=most),
+        "xaxis": theme.rank_axis(int(ranks[-1]), log=log, most=most),
         "yaxis": theme.percent_axis(top),
     }
 
@@ -242,6 +241,6 @@ def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.
         shapes=[theme.upright(at, c.muted)],
         annotations=[name],
         revision=f"posterior-{ranks[-1]}",
-        xaxis=theme.rank_axis(int(ranks[-1]), title="true rank (log scale)"),
+        xaxis=theme.rank_axis(int(ranks[-1])),
         yaxis=theme.percent_axis(100.0, title="probability"),
     )

@@ -61,8 +61,7 @@ def _exact(_: Metric, dark: bool) -> go.Figure:
         dark=dark,
         showlegend=True,
         revision="paper-1",
-        legend=theme.LEGEND_ABOVE,
-        xaxis=theme.rank_axis(N, title="true rank (log scale)"),
+        xaxis=theme.rank_axis(N),
         yaxis=theme.percent_axis(),
     )
 

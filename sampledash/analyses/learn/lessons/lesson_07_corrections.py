@@ -60,7 +60,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     raw = Curve("uncorrected", fit(None).expected(ranks), raw_line)
     head = f"╌╌ all items   {sliding.colored('━ uncorrected', raw.color)}"
     layout: dict[str, Any] = {"revision": "corrections", "dark": dark}
-    layout["xaxis"] = theme.rank_axis(N, title="true rank (log scale)", most=5)
+    layout["xaxis"] = theme.rank_axis(N, most=5)
     layout["yaxis"] = theme.percent_axis(title="expected AP")
     if not revealed:
         return sliding.before(ranks, [exact, raw], head, **layout)

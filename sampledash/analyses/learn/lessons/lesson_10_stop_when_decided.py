@@ -127,6 +127,6 @@ def _all(dark: bool) -> go.Figure:
         dark=dark,
         revision="all-users",
         prefix="looked at: ",
-        xaxis=theme.rank_axis(m_values[-1], title="looked at for each user (log scale)", most=5),
+        xaxis=theme.rank_axis(m_values[-1], title="looked at for each user", most=5),
         yaxis=theme.percent_axis(100.0, title="users still open"),
     )
