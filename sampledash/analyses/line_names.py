@@ -13,7 +13,7 @@ from sampledash.types import Floats
 
 # All sizes are in pixels. Names are placed for the width of a plot on a phone; on a wider plot, a
 # name covers a smaller share of the plot.
-_WIDTH, _LETTER, _LINE, _GAP = 280, 7.6, 18, 6
+_WIDTH, _LETTER, _LINE, _GAP = 260, 7.6, 18, 6
 _PLACES = 60  # number of positions along the x axis at which a name is tried
 _BLOCKED = 100  # cost of covering a name, or of leaving the plot; a piece of a line costs 1
 
@@ -102,9 +102,9 @@ def names_at(
         }
         shifts: dict[str, float] = {"xshift": _GAP if begins else -_GAP}
         shifts["yshift"] = float(low[best] - y[spot] + high * below)
-        drawn = float(up[0] + y[spot] / height * (up[1] - up[0]))
+        there = float(up[0] + y[spot] / height * (up[1] - up[0]))
         style = {"font": theme.halo(color), "align": "left", **anchors, **shifts}
-        notes.append(theme.note(float(at[spot]), drawn, name, **style))
+        notes.append(theme.note(float(at[spot]), there, name, **style))
     return notes
 
 

@@ -25,11 +25,7 @@ from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import instead
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.escape import escaped, plain, system_name
-from sampledash.report.numbers import (
-    count,
-    in_runs,
-    points,
-)
+from sampledash.report.numbers import count, in_runs, points
 from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
 from sampledash.report.sentences import drawn_negatives, outside
@@ -164,11 +160,7 @@ def _plan(focus: Focus) -> None:
     text = words.say.plan(*names, probability, r.m, m, instances, has)
     sentence.markdown(words.tied(focus) or text)
     page.table(tables.plan(focus, rows, probability), lambda: focus.plan(probability), "plan")
-    st.caption(
-        f"Negatives from which on the chance stays that high, up to m = {count(r.m_max)}; it may "
-        "be that high at single values before. The downloads hold every metric chosen, which "
-        "takes as long for each."
-    )
+    st.caption(words.TEXTS["plan"].format(m_max=count(r.m_max)))
 
 
 @dataclass
@@ -247,11 +239,8 @@ def _repeat_it(focus: Focus) -> None:
             label, icon = f"Repeat it {count(repeats)} times", ":material/play_arrow:"
             st.button(label, icon=icon, type="primary", key="repeat_start", on_click=start)
     if runs is None:
-        st.info(
-            f"Draws {drawn_negatives(focus.result)} for each of the instances again and again, "
-            "as if the evaluation were repeated, and sets what comes out beside its exact law.",
-            icon=":material/casino:",
-        )
+        about = words.TEXTS["repeat"].format(drawn=drawn_negatives(focus.result))
+        st.info(about, icon=":material/casino:")
         return
     try:
         _draw_on(runs)
