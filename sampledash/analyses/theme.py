@@ -412,12 +412,6 @@ def curve(x: Any, y: Any, line: dict[str, Any], name: str, **more: Any) -> dict[
     return drawn | {"hovertemplate": hover(name)} | more
 
 
-def area(x: Any, y: Any, fill: str) -> dict[str, Any]:
-    """Return the trace of a filled area with these boundary points, for :func:`figure`."""
-    edge = curve(x, y, {"width": 0, "color": fill}, "", hoverinfo="skip", hovertemplate=None)
-    return edge | {"fill": "toself", "fillcolor": fill}
-
-
 def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
     """Return a trace of bars, for :func:`figure`."""
     return {"type": "bar", "x": x, "y": y, "name": name, **more}

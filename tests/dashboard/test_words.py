@@ -15,15 +15,17 @@ from sampledash import checks
 from sampledash.analyses import sliding
 from sampledash.analyses.consistency import words as consistency
 from sampledash.analyses.correct import words as correct
+from sampledash.analyses.correct.result import Prior
 from sampledash.analyses.correct.words import Settled
 from sampledash.analyses.explore import words as explore
 from sampledash.analyses.lab import words as lab
 from sampledash.analyses.paper import words as paper
 from sampledash.correction import Fit
-from sampledash.dashboard import start
+from sampledash.dashboard import ranks, start
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.splits import Split
 from sampledash.protocol import Protocol
+from sampledash.readers.assemble import Summary
 from sampledash.report import escape, estimates, sentences, templates
 from sampledash.report import numbers as text
 
@@ -170,8 +172,20 @@ def note(*values):
     return correct.vector_note(Fit(BV, AP, law, np.array(values, dtype=float)))
 
 
-NAMES = {"start": start, "escape": escape, "consistency": consistency, "lab": lab, "paper": paper}
-NAMES |= {"checks": checks}
+NAMES = {
+    "start": start,
+    "escape": escape,
+    "consistency": consistency,
+    "lab": lab,
+    "paper": paper,
+    "ranks": ranks,
+}
+NAMES |= {"checks": checks, "Prior": Prior}
+TILE, ROW = (
+    {"metric": "AP", "exact": 0.01, "sampled": -0.02, "probability": 0.3},
+    ("Z", "#123", "━━"),
+)
+READ = Summary("A", 1200, (30, 40), 99, 99, 1, 90, 2, False, False, True, False, 4, 80, 3, 50)
 #: Lines of ``call | expected sentence``.
 TABLE = r"""
 sentences.sentence("AP", "9 negatives", "XY", [0.1, 0.2], [0.4, 0.3], rows(("wrong", 970)), 3686)
@@ -432,6 +446,21 @@ correct.say.resolved(DRAWN, 1e-5, 0, 0), correct.say.resolved(DRAWN, 0.1, 1, 200
 correct.say.reading("Recall@10", 10, DRAWN, 1000, 1999.6)
     | …Recall@10 on 100…like Recall@1,000 to Recall@2,000 on all 10,000…like Recall@10: …
 
+*(correct.say.average_bias(Prior(*x), 0.1, 2) for x in (("uniform",), ("1/rank",), ("", b"x")))
+    | …over all ranks, each weighing the same. Uncorrected: 10.00 %; reporting 0 always: 200.00 %.…
+      weighing as the prior 1/rank says.…weighing as own weights say.…keeps its bias.
+correct.say.prior_note(2000, 5, 1, True, 1000), correct.say.prior_note(9, 5, 1200, False, 1000)
+    | Weights of the ranks 1 to 2,000, 5 of them above 0; rank 1 has half of their sum or more.…
+      the first 1,200 have half…do not travel in a link: up to 1,000 typed characters do, files…
+consistency.say.hover(TILE, "A", "B", "✓ right<br>at 9"), consistency.say.legend([ROW], "#000", 2)
+    | AP: A is better than B by 1.00 points<br>…−2.00 points<br>one run shows it: 30.00 %<br>…right,
+      at 9 <div…<span style="color:#123">━━</span>&nbsp;Z</span>…on all items…2 more not drawn…
+ranks.say.numbers(READ), ranks.say.alone(None, None, 9, None), ranks.say.alone("AP", 0.5, 1, 0.25)
+    | 1,200 ranks from 1 to 90 for 30 to 40 instances of each system, n = 99; counted from 1; each
+      row counts for its number of instances; up to 2 relevant items an instance; no ties; 3 of them
+      only known to lie beyond a list, the shortest of 50; 4 of 80 relevant items not in the run.
+      One system…file. One…Its AP is 50.00 %; on 1 sampled negative 25.00 % would be expected.
+
 start.headline("ABC", RIGHT, RIGHT, 5) | With 5 negatives the order is right
 start.headline("ABC", RIGHT, WRONG, 1) | With 1 negative the order is wrong
 start.headline("ABC", RIGHT, FIRST, 10) | With 10 negatives the best of three does not look best
@@ -468,11 +497,11 @@ def test_every_branch_of_every_sentence_is_rendered_below(monkeypatch):
         return inline(tag.sub(with_mark, source), mark=mark, **names)
 
     monkeypatch.setattr(templates, "inline", marked)
-    for module in (sentences, estimates, consistency, correct, explore, lab, paper):
+    for module in (sentences, estimates, consistency, correct, explore, lab, paper, ranks):
         module.say._module.cache_clear()
     for _ in said():
         pass
-    for module in (sentences, estimates, consistency, correct, explore, lab, paper):
+    for module in (sentences, estimates, consistency, correct, explore, lab, paper, ranks):
         module.say._module.cache_clear()
     assert len(branches) > 150
     assert [text for number, text in branches.items() if number not in rendered] == []

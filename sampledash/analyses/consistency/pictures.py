@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.consistency.result import Focus
-from sampledash.analyses.consistency.words import MOST_FLIPS, tile
+from sampledash.analyses.consistency.words import MOST_FLIPS, say, tile
 from sampledash.comparison.order import TIED
 from sampledash.grids import MOST_POINTS, m_grid
 from sampledash.report.escape import plain
@@ -247,16 +247,12 @@ def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
 def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
     """Return one legend for all pictures as HTML; ``more`` is the number of systems not drawn."""
     strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
-    parts = []
-    for place, system in enumerate(systems):
-        line = theme.system_line(place, dark)
-        stroke = f'<span style="color:{line["color"]}">{strokes[line["dash"]]}</span>'
-        parts.append(f'<span style="white-space:nowrap">{stroke}&nbsp;{plain(system)}</span>')
-    ink = theme.look(dark).ink
-    parts.append(f'<span style="white-space:nowrap;color:{ink}">╌╌&nbsp;on all items</span>')
-    if more:
-        parts.append(f"<span>{count(more)} more not drawn</span>")
-    return '<div style="display:flex;flex-wrap:wrap;gap:0 1.4em">' + "".join(parts) + "</div>"
+    styles = [theme.system_line(place, dark) for place in range(len(systems))]
+    lines = [
+        (plain(system), style["color"], strokes[style["dash"]])
+        for system, style in zip(systems, styles, strict=True)
+    ]
+    return say.legend(lines, theme.look(dark).ink, more)
 
 
 def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
@@ -330,15 +326,8 @@ def tiles(
 
 
 def _hover(row: Mapping[str, Any], m_max: int) -> str:
-    lines = [
-        f"{row['metric']}: {plain(row['better'])} is better than {plain(row['worse'])} "
-        f"by {points(row['exact'])}",
-        f"sampled difference {points(row['sampled'])}",
-        tile(row["state"], row["right_from"], m_max).replace("<br>", ", "),
-    ]
-    if not np.isnan(row["probability"]):
-        lines.insert(2, f"one run shows it: {in_runs(row['probability'])}")
-    return "<br>".join(lines)
+    text = tile(row["state"], row["right_from"], m_max)
+    return say.hover(row, plain(row["better"]), plain(row["worse"]), text)
 
 
 def pair_name(first: str, second: str) -> str:

@@ -44,9 +44,12 @@ def expected_curve(
     y_exact, y_mean = theme.in_percent(exact), theme.in_percent(mean)
     top = float(y_exact.max())
     low, high = np.clip([y_mean - 100 * std, y_mean + 100 * std], 0, top)
-    band = np.concatenate([high, low[::-1]])
+    around = np.concatenate([ranks, ranks[::-1]])
+    band = theme.curve(around, np.concatenate([high, low[::-1]]), {"width": 0}, "")
+    band |= {"fill": "toself", "fillcolor": theme.faded(color, 0.16)}
+    band |= {"hoverinfo": "skip", "hovertemplate": None}
     data = [
-        theme.area(np.concatenate([ranks, ranks[::-1]]), band, theme.faded(color, 0.16)),
+        band,
         theme.curve(*theme.steps(ranks, y_exact), theme.exact_line(dark), "exact"),
         theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(m)},"),
     ]
