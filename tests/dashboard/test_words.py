@@ -53,7 +53,7 @@ def many(state, *, ahead=False, right_from=970, metric="Recall@10 (BV 0.1)", m_m
     states = {"wrong": 14, "undecided": 3, "right": 173, "tied": 0}
     worst = {"better": "s7", "worse": "s3", "state": state, "probability": 0.6012}
     worst["sampled"] = 0.01 if ahead else -0.01
-    return sentences.sentence_of_many(metric, "100 negatives", worst, states, right_from, m_max)
+    return sentences.say.many_systems(metric, "100 negatives", worst, states, right_from, m_max)
 
 
 @pytest.mark.parametrize("correction", ["uncorrected", "rank estimate", "CLS", "BV 0.001"])
@@ -200,10 +200,10 @@ sentences.settled(rows(("wrong", None), ("right", 1)), 99) | Not right even at 9
 sentences.settled(rows(("tied", None)), 99) | …equal…
 corrected(0.02, 0.01, 0.5) | …is useless for Recall@10…more than the bias of 2.00 % it repairs.
 consistency.tile("wrong", None, 3_686) | …not by 3,686</span>
-consistency.one_run("Y", "X", "100 negatives", 0.3142, 0.2, 0.48)
+consistency.say.one_run("Y", "X", "100 negatives", 0.3142, (0.2, 0.48))
     | …**31.42 %**; with shared negatives between 20.00 % and 48.00 %…
-consistency.one_run("Y", "X", "100 negatives", 0.3142, NAN, NAN) | …**31.42 %**.
-consistency.one_run("Y", "X", "100 negatives", 0.3, 0.3, 0.3) | …also with shared negatives.
+consistency.say.one_run("Y", "X", "100 negatives", 0.3142, None) | …**31.42 %**.
+consistency.say.one_run("Y", "X", "100 negatives", 0.3, (0.3, 0.3)) | …also with shared negatives.
 consistency.say.plan("Y", "X", 0.95, 100, 121, 9_307, 6_040)
     | …**121 negatives** with these 6,040 instances, or **9,307 instances**…
 consistency.say.flips("X", "Y", [], 1) | X and Y never change order.

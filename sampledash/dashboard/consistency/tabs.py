@@ -83,16 +83,17 @@ def _one_run(focus: Focus) -> None:
     bounds, why = _bounds_if_asked(focus, pairs)
     chances = [float(r.chances[x, pair]) for pair in pairs]
     low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
-    place, names = pairs.index(focus.pair), focus.ordered(focus.pair, system_name)
-    sentence = words.one_run(*names, drawn_negatives(r), chances[place], low[place], high[place])
+    names, chance = focus.ordered(focus.pair, system_name), float(r.chances[x, focus.pair])
+    shared = bounds.get(focus.pair)
+    sentence = words.say.one_run(*names, drawn_negatives(r), chance, shared)
     with picture:
         st.markdown(words.tied(focus) or sentence)
         labels, dark = [plain(focus.label(pair)) for pair in pairs], page.is_dark()
         fig = pictures.chances(labels, chances, low, high, dark=dark)
         labelled = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
         page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, labelled)))
-    shared = words.TEXTS["shared"] if bounds else ""
-    st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
+    about = words.TEXTS["shared"] if bounds else ""
+    st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else about))
     printed = tables.chances(focus, pairs, bounds)
     whole = partial(tables.every_chance, focus, bounds)
     page.table(printed, whole, "chances", rows=r.pairs)
