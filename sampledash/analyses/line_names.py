@@ -15,7 +15,9 @@ from sampledash.types import Floats
 # name covers a smaller share of the plot.
 _WIDTH, _LETTER, _LINE, _GAP = 260, 7.6, 18, 6
 _PLACES = 60  # number of positions along the x axis at which a name is tried
-_BLOCKED = 100  # cost of covering a name, or of leaving the plot; a piece of a line costs 1
+# Costs of covering a name or leaving the plot, and of standing a row away from the point of the
+# line; covering a piece of a line costs 1.
+_BLOCKED, _FAR = 100, 5
 
 
 def name_at(
@@ -93,7 +95,9 @@ def names_at(
         outside = (left < 0) | (left + wide > _WIDTH) | (low < 0) | (low + high > height)
         away = np.array([np.abs(other - y) for other in lines if other is not y])
         near = np.fmin.reduce(away, axis=0, initial=60)[place]
-        best = int(np.argmin(overlap.all(axis=0) @ costs + _BLOCKED * outside - 0.1 * near))
+        far = (row > 0) | (row < -1)
+        cost = overlap.all(axis=0) @ costs + _BLOCKED * outside + _FAR * far - 0.1 * near
+        best = int(np.argmin(cost))
         boxes, costs = np.column_stack([boxes, box[:, best]]), np.append(costs, _BLOCKED)
         spot, begins, below = place[best], bool(right[best]), row[best] < 0
         anchors = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
@@ -27,13 +27,6 @@ from sampledash.schemes import SCHEMES
 MOST_ROWS = 200  # tables end after this many rows, because long tables are hard to read on paper
 
 
-class Drawable(Protocol):
-    """The part of a Plotly figure that the report needs."""
-
-    def to_html(self, *args: object, **options: object) -> str:
-        """Write the figure as HTML."""
-
-
 @cache
 def _reports() -> Any:
     """Return the module of the template, which has a macro for each report."""
@@ -50,7 +43,7 @@ def _reports() -> Any:
 
 def html_report(
     findings: Pairs,
-    figures: Sequence[tuple[str, Drawable]] = (),
+    figures: Sequence[tuple[str, Any]] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
     *,
     legend: str = "",

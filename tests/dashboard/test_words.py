@@ -379,12 +379,12 @@ consistency.say.tied("A", "B"), consistency.say.some_systems(4, 2000)
 consistency.say.some_systems(4, 4) + consistency.say.weakest_order("few.", 1, 3, "weak.")
     | few. Other instances may turn round 1 of 3 pairs. weak.
 *(consistency.say.instead("AP@10", m, {"sampled": 0.1, "exact": off, "corrected": 0.05}, *more)
-    for m, off, *more in ((1, None, None, False, 0, 2000, 0), (10, 0.2, "CLS", False, 7, 2000, 99)))
+    for m, off, *more in ((1, None, None, False, 2000, 0, 0), (10, 0.2, "CLS", False, 2000, 7, 99)))
     | For the price of 1 negative not one instance can be ranked …; 1 sampled negative is off by
       10.00 points. For the price of 10 negatives, ranking all candidates of 7 of 2,000 instances is
       off by 20.00 points; 10 sampled negatives are off by 10.00 points, corrected by CLS by
       5.00 points. Nothing but the last candidate decides AP@10: …
-*(consistency.say.instead("AP@10", 9, {"sampled": 0.1, "exact": off}, None, True, 7, 2000, 8)
+*(consistency.say.instead("AP@10", 9, {"sampled": 0.1, "exact": off}, None, True, 2000, 7, 8)
     for off in (0, 0.25))
     | …9 negatives, stopping when decided gives the exact AP@10 of all 2,000 instances, at 8 scores
       each; …, stopping when decided gives the exact AP@10 of 7 of 2,000 instances, which is off by

@@ -108,16 +108,14 @@ def sentence(focus: Focus, priced: Priced, m: int) -> str:
     errors, whole = priced.error(m), _instances(focus)
     corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
     best = min(corrected, key=errors.__getitem__, default=None)
-    design = STOPPED if STOPPED in errors else FULL if FULL in errors else None
-    instances, scores = 0, 0
-    if design is not None:
-        instances, scores = (
-            round(priced.reached(m, design, column)) for column in ("instances", "scores")
-        )
-    off = {"sampled": errors[SAMPLED], "exact": None if design is None else errors[design]}
-    off["corrected"] = None if best is None else errors[best]
-    stopped = design == STOPPED
-    return say.instead(focus.metric, m, off, best, stopped, instances, whole, scores)
+    design = next((name for name in (STOPPED, FULL) if name in errors), "")
+    reached = [
+        round(priced.reached(m, design, column)) if design else 0
+        for column in ("instances", "scores")
+    ]
+    named = {"sampled": SAMPLED, "exact": design, "corrected": best or ""}
+    off = {name: errors.get(used) for name, used in named.items()}
+    return say.instead(focus.metric, m, off, best, design == STOPPED, whole, *reached)
 
 
 def _instances(focus: Focus) -> int:

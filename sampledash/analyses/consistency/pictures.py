@@ -370,20 +370,19 @@ def distribution(
 def chances(
     pairs: Sequence[str],
     chance: Sequence[float],
-    low: Sequence[float],
-    high: Sequence[float],
+    ends: Sequence[tuple[float, float]],
     *,
     dark: bool = False,
 ) -> go.Figure:
     """Draw, as a dot, the chance that one sampled run shows the true order, for each pair.
 
-    Bars show the range of this chance, ``low`` to ``high``, if both systems share the negatives.
+    Bars show the range of this chance, ``ends``, if both systems share the negatives.
     """
     c = theme.look(dark)
     return _rows(
         pairs,
         chance,
-        list(zip(low, high, strict=True)),
+        ends,
         {"own negatives": c.blue, "shared negatives": theme.faded(c.blue, 0.35)},
         [in_runs(float(p)) for p in chance],
         width=10,

@@ -156,10 +156,8 @@ def tradeoff(
     lines, names, colors, data = [], [], [], []
     for curve in series:
         color = theme.correction_line(curve.recipe.name, dark)["color"]
-        for word, values, dash in (
-            ("bias", curve.bias, "solid"),
-            ("scatter", curve.scatter, "dot"),
-        ):
+        both = ("bias", curve.bias, "solid"), ("scatter", curve.scatter, "dot")
+        for word, values, dash in both:
             y = theme.in_percent(values)
             y[y < _FLOOR] = np.nan
             line = {"color": color, "dash": dash, "width": 2.5}
@@ -231,7 +229,7 @@ def spectrum(
         title=title,
         shapes=[theme.level(50, theme.look(dark).muted, dash="dot")],
         showlegend=True,
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
+        legend={"x": 1, "xanchor": "right"},
         revision=f"spectrum-{title}-{most}",
         margin={"t": 60},
         xaxis=theme.rank_axis(most, title="degree of the component", most=4),

@@ -193,9 +193,8 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
     text = f"relevant item, rank {count(rank)}"
     name = name_at(rank, 0, text, c.ink, log=True, side="center")
     names = [name | {"yshift": 30, "xanchor": anchor}]
-    strip = theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", hoverinfo="skip")
-    del strip["name"], strip["hovertemplate"]
-    data = [strip]
+    silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None}
+    data = [theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", **silent)]
     for side, ranks, color, size, corner in groups:
         shown = ranks
         if len(ranks) > LIMIT:
@@ -210,12 +209,8 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
         place = {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": corner}
         text = f"<b>{count(len(ranks))} drawn {side}</b>"
         names.append(theme.note(float(side == "below"), 1, text, font={"color": color}, **place))
-    marker = {
-        "symbol": "diamond",
-        "size": 17,
-        "color": c.ink,
-        "line": {"color": c.paper, "width": 2},
-    }
+    edge = {"color": c.paper, "width": 2}
+    marker = {"symbol": "diamond", "size": 17, "color": c.ink, "line": edge}
     hover = f"relevant item: rank {count(rank)}<extra></extra>"
     data.append(theme.dots([rank], [0], marker, name="relevant item", hovertemplate=hover))
     return theme.figure(

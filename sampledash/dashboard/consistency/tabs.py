@@ -82,14 +82,14 @@ def _one_run(focus: Focus) -> None:
     picture = st.container()
     bounds, why = _bounds_if_asked(focus, pairs)
     chances = [float(r.chances[x, pair]) for pair in pairs]
-    low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
+    ends = [bounds.get(pair, (_NAN, _NAN)) for pair in pairs]
     names, chance = focus.ordered(focus.pair, system_name), float(r.chances[x, focus.pair])
     shared = bounds.get(focus.pair)
     sentence = words.say.one_run(*names, drawn_negatives(r), chance, shared)
     with picture:
         st.markdown(words.tied(focus) or sentence)
         labels, dark = [plain(focus.label(pair)) for pair in pairs], page.is_dark()
-        fig = pictures.chances(labels, chances, low, high, dark=dark)
+        fig = pictures.chances(labels, chances, ends, dark=dark)
         labelled = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
         page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, labelled)))
     about = words.TEXTS["shared"] if bounds else ""
