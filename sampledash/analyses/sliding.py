@@ -24,15 +24,8 @@ HEIGHT = 400
 TITLE = 62  # height of a title of two lines, in pixels
 LARGE = 1.5  # factor by which annotations and line widths are enlarged for a projector
 Trace = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the slider: its label, and the traces and title of the figure at this step."""
-
-    label: str
-    data: list[Trace]
-    title: str
+# Label of each step of a slider -> the traces and the title of the figure at this step.
+Steps = Mapping[str, tuple[list[Trace], str]]
 
 
 @dataclass(frozen=True)
@@ -56,8 +49,8 @@ def scatter(mode: str, x: Sequence[Any], y: Sequence[Any], **more: Any) -> Trace
 
 def sliding(
     fixed: list[Trace],
-    steps: Sequence[Step],
-    active: int,
+    steps: Steps,
+    begin: str,
     *,
     prefix: str = "m = ",
     dark: bool,
@@ -68,25 +61,24 @@ def sliding(
     """Return a figure whose traces change with a slider; with a single step it has no slider.
 
     The ``fixed`` traces do not change. All ``steps`` must have traces of the same types in the same
-    order. The slider starts at the step with index ``active`` and shows its label after ``prefix``.
+    order. The slider starts at the step with the label ``begin``, which is shown after ``prefix``.
     ``gap`` is the room in pixels for the labels of the x axis, above the slider.
     """
-    c, begun = theme.look(dark), steps[active]
-    moving = list(range(len(fixed), len(fixed) + len(begun.data)))
+    c, (begun, first_title) = theme.look(dark), steps[begin]
+    moving = list(range(len(fixed), len(fixed) + len(begun)))
     margin = {"l": 8, "r": 16, "t": TITLE, "b": 8, **layout.pop("margin", {})}
-    data = [*fixed, *begun.data]
+    data = [*fixed, *begun]
     fig = theme.figure(data, dark=dark, height=height, hovermode=False, margin=margin, **layout)
     still = {"duration": 0}
     at_once = {"mode": "immediate", "frame": {**still, "redraw": True}, "transition": still}
     frames, places = [], []
-    for place, step in enumerate(steps):
-        title = {"title": heading(step.title, height)}
-        frames.append(go.Frame(name=str(place), data=step.data, traces=moving, layout=title))
-        shown = {"method": "animate", "args": [[str(place)], at_once]}
-        places.append({"label": step.label, **shown})
+    for label, (moved, title) in steps.items():
+        head = {"title": heading(title, height)}
+        frames.append(go.Frame(name=label, data=moved, traces=moving, layout=head))
+        places.append({"label": label, "method": "animate", "args": [[label], at_once]})
     fig.frames = frames
     slider = {
-        "active": active,
+        "active": list(steps).index(begin),
         "steps": places,
         "currentvalue": {"prefix": prefix, "font": {"size": 17, "color": c.ink}, "offset": 10},
         "transition": still,
@@ -102,7 +94,7 @@ def sliding(
     # Plotly fits the margins, because labels change with the step and are larger on a projector.
     fit = {"xaxis_automargin": True, "yaxis_automargin": True}
     return fig.update_layout(
-        sliders=[slider] * (len(steps) > 1), title=heading(begun.title, height), **fit
+        sliders=[slider] * (len(steps) > 1), title=heading(first_title, height), **fit
     )
 
 
@@ -203,15 +195,15 @@ def along(
     low, top = layout["yaxis"]["range"]
     edge, thin = {"color": c.page, "width": 2}, {"color": c.muted, "width": 1.5}
     dot = {"color": [curve.color for curve in curves], "size": 13, "line": edge}
-    steps = []
+    steps = {}
     for at, head in says.items():
         values = [float(curve.y[np.searchsorted(x, at)]) for curve in curves]
         heights = [100 * value for value in values]
         upright = scatter("lines", [at, at], [low, top], line=thin)
         dots = scatter("markers", [at] * len(values), heights, cliponaxis=False, marker=dot)
-        steps.append(Step(count(at), [upright, dots], live(curves, values, head)))
+        steps[count(at)] = [upright, dots], live(curves, values, head)
     fixed = lines(x, [*beside, *curves])
-    return sliding(fixed, steps, list(says).index(begin), dark=dark, **layout)
+    return sliding(fixed, steps, count(begin), dark=dark, **layout)
 
 
 # --------------------------------------------------------- figures with one row for each system
@@ -306,19 +298,19 @@ def slopes(
         above = scatter("text", [x], [1.26], text=[head], cliponaxis=False, textfont=font)
         return [names, above]
 
-    steps = []
+    steps = {}
     for m, values in sampled.items():
         moving = []
         for a, b, line in zip(heights(exact), heights(values), lines, strict=True):
             marker = {"size": 15, "color": line["color"]}
             moving.append(scatter("lines+markers", [0, 1], [a, b], line=line, marker=marker))
         moving += side(1.0, values, f"{count(m)} sampled negatives")
-        steps.append(Step(count(m), moving, step_title(metric, systems, exact, values)))
+        steps[count(m)] = moving, step_title(metric, systems, exact, values)
     hidden = {"visible": False, "fixedrange": True}
     return sliding(
         side(0.0, exact, ALL),
         steps,
-        list(sampled).index(at),
+        count(at),
         dark=dark,
         height=410 if len(sampled) > 1 else 330,
         gap=30,

@@ -62,7 +62,6 @@ _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
 EXACT_DASH = "6px,4px"
-LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 
 
 def look(dark: bool) -> Look:
@@ -149,6 +148,7 @@ def template(dark: bool) -> dict[str, Any]:
                 "font": {"family": FONT, "color": c.ink, "size": 14},
             },
             "showlegend": False,
+            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
             "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.ink},
         }
     }
@@ -359,22 +359,29 @@ def rank_axis(
     decades = np.arange(0, int(np.floor(np.log10(max(last, 1)))) + 1)
     ticks = [10 ** int(e) for e in decades[:: -(-len(decades) // most)]]
     end = max(float(np.log10(max(last, 2))), 0.3)
-    return {
-        "title": {"text": title},
-        "type": "log",
-        "range": [-0.02 * end, end * 1.03],
-        "tickvals": ticks,
-        "ticktext": [short_count(t) for t in ticks],
-        "hoverformat": ",",
-    }
+    return log_axis([-0.02 * end, end * 1.03], ticks, short_count, title, ",")
 
 
 def log_axis(
-    ends: Sequence[float], ticks: Sequence[float], write: Callable[[Any], str], **more: Any
+    ends: Sequence[float],
+    ticks: Sequence[float],
+    write: Callable[[Any], str],
+    title: str = "",
+    hover: str = ".3g",
 ) -> dict[str, Any]:
-    """Return a logarithmic axis; ``ends`` are exponents of 10, ``write`` formats a tick label."""
-    texts = {"tickvals": list(ticks), "ticktext": list(map(write, ticks))}
-    return {"type": "log", "range": list(map(float, ends)), **texts, **more}
+    """Return a logarithmic axis.
+
+    ``ends`` are exponents of 10, ``write`` formats a tick label, and ``hover`` is the format of
+    values in hover labels.
+    """
+    return {
+        "title": {"text": title and f"{title} (log scale)"},
+        "type": "log",
+        "range": list(map(float, ends)),
+        "tickvals": list(ticks),
+        "ticktext": list(map(write, ticks)),
+        "hoverformat": hover,
+    }
 
 
 def percent_axis(top: float = 100.0, *, title: str = "", low: float = 0.0) -> dict[str, Any]:
@@ -403,12 +410,6 @@ def curve(x: Any, y: Any, line: dict[str, Any], name: str, **more: Any) -> dict[
     """Return the trace of a line with its hover text, for :func:`figure`."""
     drawn = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "name": name}
     return drawn | {"hovertemplate": hover(name)} | more
-
-
-def area(x: Any, y: Any, fill: str) -> dict[str, Any]:
-    """Return the trace of a filled area with these boundary points, for :func:`figure`."""
-    edge = curve(x, y, {"width": 0, "color": fill}, "", hoverinfo="skip", hovertemplate=None)
-    return edge | {"fill": "toself", "fillcolor": fill}
 
 
 def bars(x: Any, y: Any, name: str, **more: Any) -> dict[str, Any]:
@@ -457,11 +458,6 @@ def halo(color: str) -> dict[str, Any]:
 def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
     """Return a text at the point (x, y), as an annotation for :func:`figure`."""
     return {"x": x, "y": y, "text": text, "showarrow": False, **more}
-
-
-def margin(top: int) -> dict[str, int]:
-    """Return margins around the plot, in pixels; only the margin at the top varies."""
-    return {"l": 8, "r": 12, "t": top, "b": 8}
 
 
 def steps(x: Ints, y: Floats) -> tuple[Any, Any]:

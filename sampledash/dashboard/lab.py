@@ -231,10 +231,8 @@ def _choices(ident: str, opened: OpenedInteractions) -> dict[str, Any]:
     options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for option, label in (("per_user", "Least of a user"), ("per_item", "Least of an item")):
-            arguments: dict[str, Any] = {
-                "key": f"lab_{option}_{ident}",
-                "help": words.TEXTS["core"],
-            }
+            about = words.TEXTS["core"]
+            arguments: dict[str, Any] = {"key": f"lab_{option}_{ident}", "help": about}
             options[option] = st.number_input(label, 1, value=1, step=1, **arguments, **_KEPT)
         about, key = words.TEXTS["repeats"], f"lab_duplicates_{ident}"
         of_repeats = "last", "first", "all"

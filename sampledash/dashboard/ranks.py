@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -24,15 +25,17 @@ from sampledash.dashboard import page, state
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import Upload, carry, pasted, template, upload
 from sampledash.rank_sets import RankSet
-from sampledash.readers.assemble import Opened, Reading, Summary
+from sampledash.readers.assemble import Opened, Reading
 from sampledash.readers.files import EXAMPLES, bundled, example, open_sources
 from sampledash.readers.frame import Facts, few
 from sampledash.readers.pasted import open_text
 from sampledash.readers.upload_limits import MissingCandidates, ReadError
 from sampledash.report.escape import escaped
-from sampledash.report.numbers import count, percent, span
-from sampledash.report.sentences import negatives
+from sampledash.report.numbers import count, span
+from sampledash.report.templates import Sentences, texts
 
+TEXTS = texts(Path(__file__).with_suffix(".txt"))
+say = Sentences(Path(__file__).with_suffix(".jinja"))
 UPLOAD, PASTE, SERVED = "Upload a file", "Paste ranks", "Results"
 #: Name -> path of the files given to ``sampledash serve``, which the dashboard only reads.
 RESULTS = {Path(path).name: path for path in json.loads(os.environ.get("SAMPLEDASH_RESULTS", "[]"))}
@@ -79,11 +82,10 @@ def choose() -> tuple[Source | None, Problem | None]:
     """
     # Store the ranks of a link in the session, because carry() may remove them from the address.
     st.session_state.setdefault("_pasted", st.query_params.get("ranks", ""))
-    help_ = "True ranks of recommenders: the rank of each relevant item among all candidates."
     st.session_state[_UNSURE] = False
     with st.container(key="choice"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            chosen = page.segments("Ranks of", OFFER, "source", help=help_, hidden=True)
+            chosen = page.segments("Ranks of", OFFER, "source", help=TEXTS["ranks"], hidden=True)
             if chosen in SOURCES:
                 st.caption(EXAMPLES[SOURCES[chosen]].about)
         if chosen != PASTE:
@@ -137,15 +139,10 @@ def _served() -> Source:
 
 def _uploaded() -> Source:
     last = upload(
-        "Ranks as CSV, TSV, Parquet or .npy, TREC runs with their qrels, or lists with the test "
-        "items; also packed as .gz",
+        TEXTS["files"],
         _templates,
         key=UPLOADED[1:],
-        help="Columns system and rank, or one column per system. Optional: instance, n_candidates, "
-        "ties, count, seed, mass_above. A rank may be >10: beyond a list of 10. Lists have columns "
-        "user, item and score, test items user and item. Systems "
-        "of several files are compared with one another. Files stay in this session and never "
-        "travel in a link.",
+        help=TEXTS["columns"],
         asking="Choose a file to see whether its comparison is right.",
     )
     argument = repr(last.names if len(last.names) > 1 else last.names[0])
@@ -171,8 +168,7 @@ def _pasted() -> Source:
         address="ranks",
         height=120,
         placeholder=PLACEHOLDER,
-        help="'A: 100, 100; B: 40 …', or a table with a header; >10 for a rank beyond 10. n may be "
-        "given as 'n = 10000'.",
+        help=TEXTS["pasted"],
     )
     try:
         if not typed.strip():
@@ -206,22 +202,16 @@ def _source(
 
 def _alone(ranks: RankSet) -> str:
     """Return sentences that ask for a second system, and give the metric of this single system."""
-    alone = "One system alone has no order: add the ranks of a second one, here or in another file."
-    try:
-        settings = state.current()
+    metric, exact, sampled, settings = None, None, None, state.current()
+    # The metric is left out if a setting is invalid. If ranks beyond a cutoff are unknown, the
+    # expected sampled metric is unknown too.
+    with suppress(ValueError, IndexError):
         metric, odds = settings.metrics[0], settings.sampling().odds
         exact = mean(metric, ranks)
-        # If ranks beyond a cutoff are unknown, the expected sampled metric is unknown too.
-        if ranks.largest_cutoff is not None:
-            return f"{alone} Its {metric} is {percent(exact)}."
-        (ranks,) = Source((ranks,), "", False).drawn_by(settings.scheme).sets
-        sampled = expected_mean(metric, ranks, settings.m, scheme=settings.scheme, odds=odds)
-    except (ValueError, IndexError):
-        return alone
-    return (
-        f"{alone} Its {metric} is {percent(exact)}; on {negatives(settings.m, 'sampled')} "
-        f"{percent(sampled)} would be expected."
-    )
+        if ranks.largest_cutoff is None:
+            (drawn,) = Source((ranks,), "", False).drawn_by(settings.scheme).sets
+            sampled = expected_mean(metric, drawn, settings.m, scheme=settings.scheme, odds=odds)
+    return say.alone(metric, exact, settings.m, sampled)
 
 
 def _quoted(text: str) -> str:
@@ -264,7 +254,7 @@ def ask_n(ident: str) -> int | None:
         step=1,
         key=f"n_of_{ident}",
         placeholder="for example 10000",
-        help="The data do not say how many candidates a ranking held.",
+        help=TEXTS["n"],
         persist_state="session",
     )
 
@@ -302,7 +292,7 @@ def _preview(ident: str, opened: Opened, options: dict[str, Any], reading: Readi
             st.warning(escaped(doubt), icon=":material/help:")
         if reading is not None:
             lines = [line for file in reading.summary.files for line in file_lines(file)]
-            st.markdown("\n".join([*lines, f"- {escaped(numbers(reading.summary))}"]))
+            st.markdown("\n".join([*lines, f"- {escaped(say.numbers(reading.summary))}"]))
         open_ways = {
             "zero_based": options.get("zero_based") or bool(opened.tables),
             "runs": opened.repeated,
@@ -329,32 +319,6 @@ def file_lines(facts: Facts) -> list[str]:
         ignored = [f"*{escaped(header)}*" for header in facts.ignored]
         parts.append(f"ignored: {few(ignored, _MOST_COLUMNS)}")
     return [f"- {'; '.join(parts)}", *(f"    - {escaped(note)}" for note in facts.notes)]
-
-
-def numbers(summary: Summary) -> str:
-    """Return a sentence with the numbers of ranks, instances, candidates and so on."""
-    many = max(summary.instances)
-    covered, n = span(min(summary.instances), many), span(summary.n_low, summary.n_high)
-    parts = [
-        f"{count(summary.rows)} ranks from {count(summary.smallest_rank)} to "
-        f"{count(summary.largest_rank)} for {covered} "
-        f"instance{'s' * (many != 1)} of each system, n = {n}",
-        "1 was added to ranks counted from 0" if summary.zero_based else "counted from 1",
-    ]
-    if summary.has_counts:
-        parts.append("each row counts for its number of instances")
-    if summary.max_relevant > 1:
-        parts.append(f"up to {summary.max_relevant} relevant items an instance")
-    parts.append("with ties" if summary.has_ties else "no ties")
-    if summary.beyond:
-        parts.append(
-            f"{count(summary.beyond)} of them only known to lie beyond a list, the shortest of "
-            f"{count(summary.largest_cutoff or 0)}"
-        )
-    if summary.censored:
-        missing = f"{count(summary.censored)} of {count(summary.relevant)}"
-        parts.append(f"{missing} relevant items not in the run")
-    return "; ".join(parts) + "."
 
 
 def _way(ident: str, options: dict[str, Any], key: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -12,7 +15,6 @@ import sampledash as sd
 from sampledash.analyses.learn.lesson import METRIC, WITHOUT, M, movielens, names
 from sampledash.analyses.sliding import ALL, slopes
 from sampledash.dashboard import page
-from sampledash.dashboard.ranks import UPLOAD
 from sampledash.report.numbers import count
 from sampledash.report.sentences import negatives, ranking
 from sampledash.types import Floats
@@ -20,28 +22,7 @@ from sampledash.types import Floats
 LADDER = (20, 30, 40, 50, 70, 100, 130, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1500, 2000)
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # What a reader may have: the page to open and its address query, the name, icon and question.
-HAVE: tuple[tuple[str, dict[str, str], str, str, str], ...] = (
-    (
-        "consistency", {"source": UPLOAD}, "Ranks", ":material/rule:",
-        "The rank of each relevant item among all candidates: is the order on a sample right?",
-    ),
-    (
-        "correct", {"what": "Sampled ranks", "sampled_source": UPLOAD}, "Sampled ranks",
-        ":material/build:", "Ranks among 100 or so negatives: what do they tell of all candidates?",
-    ),
-    (
-        "correct", {"what": "A printed table"}, "A printed table", ":material/table:",
-        "Numbers of a paper, computed on a sample: which exact values do they allow?",
-    ),
-    (
-        "lab", {"interactions": UPLOAD}, "Ratings or clicks", ":material/science:",
-        "Train recommenders on them, and see whether a sample misleads.",
-    ),
-    (
-        "explore", {}, "Nothing yet", ":material/show_chart:",
-        "What does sampling do to a metric? Move m, n and k, and watch.",
-    ),
-)  # fmt: skip
+HAVE = pd.read_csv(Path(__file__).with_suffix(".csv"), keep_default_na=False).to_numpy().tolist()
 
 
 def number(value: int) -> str:
@@ -93,7 +74,7 @@ def show() -> None:
     st.markdown("**What do you have?**")
     for place, (target, query, name, icon, about) in zip(st.columns(len(HAVE)), HAVE, strict=True):
         with place.container(border=True, height="stretch"):
-            page.link(target, f"**{name}**", icon, query)
+            page.link(target, f"**{name}**", f":material/{icon}:", dict(parse_qsl(query)))
             st.caption(about)
     short = f"Learn it in {number(len(names()))} short lessons, one question each"
     page.link("learn", short, ":material/school:")

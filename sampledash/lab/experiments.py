@@ -88,7 +88,7 @@ EXPERIMENTS = {
     "krichene": Experiment("last 1", OF_THE_PAPERS),
     "steck": Experiment(
         "last 5 halved seed=0 seen=kept",
-        {row.system: row.recommender for row in TABLE_2},
+        dict(zip(TABLE_2["system"], TABLE_2["recommender"], strict=True)),
         least_rating=5,
         each_pair=True,
     ),

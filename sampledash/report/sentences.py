@@ -23,8 +23,8 @@ from sampledash.report.numbers import MOST_NAMED, count, percent
 from sampledash.report.templates import Sentences
 from sampledash.types import Floats
 
-say = Sentences(Path(__file__).with_suffix(".jinja"))
 NOTHING = "Nothing to order: the exact values are equal."
+say = Sentences(Path(__file__).with_suffix(".jinja"), NOTHING=NOTHING, TIED=TIED)
 
 
 def ranking(systems: Sequence[str], means: Sequence[float] | Floats) -> str:
@@ -79,25 +79,6 @@ def sentence(
     )
 
 
-def sentence_of_many(
-    metric: str,
-    drawn: str,
-    worst: Mapping[str, Any],
-    states: Mapping[str, int],
-    right_from: int | None,
-    m_max: int,
-) -> str:
-    """Return the verdict on many pairs of systems, in at most 25 words: the worst pair and a count.
-
-    ``worst`` is the row of the worst pair; ``states`` counts the pairs in each state;
-    ``right_from`` is None if some pair is not in its true order at ``m_max``.
-    """
-    if worst["state"] == "tied":
-        return NOTHING
-    pairs, alike, reversed_ = sum(states.values()), states[worst["state"]], worst["sampled"] <= TIED
-    return say.many_systems(metric, drawn, worst, pairs, alike, right_from, m_max, reversed_)
-
-
 def settled(verdict: Sequence[Mapping[str, Any]], m_max: int) -> str:
     """Return a sentence on the m from which sampling shows the true order of all pairs."""
     right = [row["right_from"] for row in verdict if row["state"] != "tied"]
@@ -128,10 +109,10 @@ def headline(findings: Pairs, x: int, name: Callable[[str], str] = str) -> str:
         names = [name(system) for system in findings.systems]
         means = findings.exact[:, x], findings.sampled[:, x]
         return sentence(metric, drawn, names, *means, rows, findings.m_max)
-    states = Counter(CODES[code] for code in findings.states[x].tolist())
+    states = dict(Counter(CODES[code] for code in findings.states[x].tolist()))
     last = max(1.0, findings.last_right(x))
     right_from = int(last) if np.isfinite(last) else None
-    return sentence_of_many(metric, drawn, rows[0], states, right_from, findings.m_max)
+    return say.many_systems(metric, drawn, rows[0], states, right_from, findings.m_max)
 
 
 def other_metrics(findings: Pairs, x: int) -> str:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,46 +29,11 @@ CellKind = Literal[
     "text", "flips", "count", "share", "points", "chance", "p", "number", "digits", "any"
 ]
 
-# Names of the columns in sampledash's own tables, grouped by their kind of content. A column of the
-# kind "any" may have different content in different tables, which is then found from its values.
-_HOLD: dict[CellKind, str] = {
-    "text": "metric correction system better worse first second state paired assumption design "
-    "scheme shape minus adaptive provenance cell reason matched objective recommender where quote "
-    "what holds note",
-    "flips": "flips",
-    "count": "right_from rank_up_to sampled_rank ties n_candidates m n k instances",
-    "share": "exact sampled expected_sampled std_of_mean mean_of_runs std_of_runs share_of_runs "
-    "estimate estimate_low estimate_high estimate_if_set estimate_if_drawn low high low_if_falling "
-    "high_if_falling value mass_above on_sample on_all middle published expected std",
-    "points": "interval_low interval_high bias standard_error rmse",
-    "chance": "probability",
-    "p": "p p_holm",
-    "number": "scores std_of_scores scores_of_full_ranking these_low these_high more_low more_high "
-    "all_candidates off",
-    "digits": "gamma variance mse largest condition RMSE w_m r_m difference allowed printed "
-    "printed_std validation ours our_std",
-    "any": "rank instance count",
-}
-# Headers of columns, as entries name=header separated by |. The header of any other column is its
-# name with spaces in place of underscores.
-_WORDS = (
-    "m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
-    "largest=Largest entry|condition=Condition number|"
-    "expected_sampled=Sampled, expected|std_of_mean=Std. of one run|n_candidates=Candidates n|"
-    "share_of_runs=Runs showing it|probability=Shown by one run|right_from=Right from m|"
-    "flips=Order changes at m|interval_low=Interval from|interval_high=Interval to|"
-    "estimate_if_set=If m was set beforehand|estimate_if_drawn=If the draw decided m|"
-    "low=At least|high=At most|low_if_falling=At least, if ranks fall off|"
-    "high_if_falling=At most, if ranks fall off|these_low=Scores, these instances, at least|"
-    "these_high=Scores, these instances, at most|more_low=Scores, more like them, at least|"
-    "more_high=Scores, more like them, at most|adaptive=Draws decided m|provenance=Made from|"
-    "w_m=Weight of a missing rating|r_m=Value of a missing rating"
-)
-_HEADERS = dict(pair.split("=") for pair in _WORDS.split("|"))
+# Name of a column in sampledash's own tables -> its header, and the kind of its content. A column
+# of the kind "any" may have different content in different tables: its values give the kind.
 _COLUMNS: dict[str, tuple[str, CellKind]] = {
-    name: (_HEADERS.get(name, name.replace("_", " ").replace("std", "std.").capitalize()), kind)
-    for kind, names in _HOLD.items()
-    for name in names.split()
+    name: (header, kind)
+    for name, kind, header in pd.read_csv(Path(__file__).with_suffix(".csv")).to_numpy().tolist()
 }
 _UNIT: dict[str, str] = {"share": " (%)", "points": " (pp)", "chance": " (%)"}
 MISSING_TEX = "--"

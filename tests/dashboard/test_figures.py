@@ -220,7 +220,7 @@ def test_bars_of_risks_of_differences_and_chances_over_m():
     np.testing.assert_allclose(fig.data[0].x, [0, 0.5], rtol=1e-6)
     assert fig.layout.xaxis.range[1] < 1.1
     pairs = ["Y > X", "Z > X"]
-    fig = consistency.chances(pairs, [0.3, 0.9], [0.2, np.nan], [0.45, np.nan])
+    fig = consistency.chances(pairs, [0.3, 0.9], [(0.2, 0.45), (np.nan, np.nan)])
     bar, dots = fig.data
     assert np.allclose(dots.x, [30, 90])
     assert np.allclose([bar.base[0], bar.base[0] + bar.x[0]], [20, 45])

@@ -15,15 +15,17 @@ from sampledash import checks
 from sampledash.analyses import sliding
 from sampledash.analyses.consistency import words as consistency
 from sampledash.analyses.correct import words as correct
+from sampledash.analyses.correct.result import Prior
 from sampledash.analyses.correct.words import Settled
 from sampledash.analyses.explore import words as explore
 from sampledash.analyses.lab import words as lab
 from sampledash.analyses.paper import words as paper
 from sampledash.correction import Fit
-from sampledash.dashboard import start
+from sampledash.dashboard import ranks, start
 from sampledash.lab.interactions import Interactions
 from sampledash.lab.splits import Split
 from sampledash.protocol import Protocol
+from sampledash.readers.assemble import Summary
 from sampledash.report import escape, estimates, sentences, templates
 from sampledash.report import numbers as text
 
@@ -51,7 +53,7 @@ def many(state, *, ahead=False, right_from=970, metric="Recall@10 (BV 0.1)", m_m
     states = {"wrong": 14, "undecided": 3, "right": 173, "tied": 0}
     worst = {"better": "s7", "worse": "s3", "state": state, "probability": 0.6012}
     worst["sampled"] = 0.01 if ahead else -0.01
-    return sentences.sentence_of_many(metric, "100 negatives", worst, states, right_from, m_max)
+    return sentences.say.many_systems(metric, "100 negatives", worst, states, right_from, m_max)
 
 
 @pytest.mark.parametrize("correction", ["uncorrected", "rank estimate", "CLS", "BV 0.001"])
@@ -170,8 +172,20 @@ def note(*values):
     return correct.vector_note(Fit(BV, AP, law, np.array(values, dtype=float)))
 
 
-NAMES = {"start": start, "escape": escape, "consistency": consistency, "lab": lab, "paper": paper}
-NAMES |= {"checks": checks}
+NAMES = {
+    "start": start,
+    "escape": escape,
+    "consistency": consistency,
+    "lab": lab,
+    "paper": paper,
+    "ranks": ranks,
+}
+NAMES |= {"checks": checks, "Prior": Prior}
+TILE, ROW = (
+    {"metric": "AP", "exact": 0.01, "sampled": -0.02, "probability": 0.3},
+    ("Z", "#123", "━━"),
+)
+READ = Summary("A", 1200, (30, 40), 99, 99, 1, 90, 2, False, False, True, False, 4, 80, 3, 50)
 #: Lines of ``call | expected sentence``.
 TABLE = r"""
 sentences.sentence("AP", "9 negatives", "XY", [0.1, 0.2], [0.4, 0.3], rows(("wrong", 970)), 3686)
@@ -186,10 +200,10 @@ sentences.settled(rows(("wrong", None), ("right", 1)), 99) | Not right even at 9
 sentences.settled(rows(("tied", None)), 99) | …equal…
 corrected(0.02, 0.01, 0.5) | …is useless for Recall@10…more than the bias of 2.00 % it repairs.
 consistency.tile("wrong", None, 3_686) | …not by 3,686</span>
-consistency.one_run("Y", "X", "100 negatives", 0.3142, 0.2, 0.48)
+consistency.say.one_run("Y", "X", "100 negatives", 0.3142, (0.2, 0.48))
     | …**31.42 %**; with shared negatives between 20.00 % and 48.00 %…
-consistency.one_run("Y", "X", "100 negatives", 0.3142, NAN, NAN) | …**31.42 %**.
-consistency.one_run("Y", "X", "100 negatives", 0.3, 0.3, 0.3) | …also with shared negatives.
+consistency.say.one_run("Y", "X", "100 negatives", 0.3142, None) | …**31.42 %**.
+consistency.say.one_run("Y", "X", "100 negatives", 0.3, (0.3, 0.3)) | …also with shared negatives.
 consistency.say.plan("Y", "X", 0.95, 100, 121, 9_307, 6_040)
     | …**121 negatives** with these 6,040 instances, or **9,307 instances**…
 consistency.say.flips("X", "Y", [], 1) | X and Y never change order.
@@ -365,12 +379,12 @@ consistency.say.tied("A", "B"), consistency.say.some_systems(4, 2000)
 consistency.say.some_systems(4, 4) + consistency.say.weakest_order("few.", 1, 3, "weak.")
     | few. Other instances may turn round 1 of 3 pairs. weak.
 *(consistency.say.instead("AP@10", m, {"sampled": 0.1, "exact": off, "corrected": 0.05}, *more)
-    for m, off, *more in ((1, None, None, False, 0, 2000, 0), (10, 0.2, "CLS", False, 7, 2000, 99)))
+    for m, off, *more in ((1, None, None, False, 2000, 0, 0), (10, 0.2, "CLS", False, 2000, 7, 99)))
     | For the price of 1 negative not one instance can be ranked …; 1 sampled negative is off by
       10.00 points. For the price of 10 negatives, ranking all candidates of 7 of 2,000 instances is
       off by 20.00 points; 10 sampled negatives are off by 10.00 points, corrected by CLS by
       5.00 points. Nothing but the last candidate decides AP@10: …
-*(consistency.say.instead("AP@10", 9, {"sampled": 0.1, "exact": off}, None, True, 7, 2000, 8)
+*(consistency.say.instead("AP@10", 9, {"sampled": 0.1, "exact": off}, None, True, 2000, 7, 8)
     for off in (0, 0.25))
     | …9 negatives, stopping when decided gives the exact AP@10 of all 2,000 instances, at 8 scores
       each; …, stopping when decided gives the exact AP@10 of 7 of 2,000 instances, which is off by
@@ -432,6 +446,21 @@ correct.say.resolved(DRAWN, 1e-5, 0, 0), correct.say.resolved(DRAWN, 0.1, 1, 200
 correct.say.reading("Recall@10", 10, DRAWN, 1000, 1999.6)
     | …Recall@10 on 100…like Recall@1,000 to Recall@2,000 on all 10,000…like Recall@10: …
 
+*(correct.say.average_bias(Prior(*x), 0.1, 2) for x in (("uniform",), ("1/rank",), ("", b"x")))
+    | …over all ranks, each weighing the same. Uncorrected: 10.00 %; reporting 0 always: 200.00 %.…
+      weighing as the prior 1/rank says.…weighing as own weights say.…keeps its bias.
+correct.say.prior_note(2000, 5, 1, True, 1000), correct.say.prior_note(9, 5, 1200, False, 1000)
+    | Weights of the ranks 1 to 2,000, 5 of them above 0; rank 1 has half of their sum or more.…
+      the first 1,200 have half…do not travel in a link: up to 1,000 typed characters do, files…
+consistency.say.hover(TILE, "A", "B", "✓ right<br>at 9"), consistency.say.legend([ROW], "#000", 2)
+    | AP: A is better than B by 1.00 points<br>…−2.00 points<br>one run shows it: 30.00 %<br>…right,
+      at 9 <div…<span style="color:#123">━━</span>&nbsp;Z</span>…on all items…2 more not drawn…
+ranks.say.numbers(READ), ranks.say.alone(None, None, 9, None), ranks.say.alone("AP", 0.5, 1, 0.25)
+    | 1,200 ranks from 1 to 90 for 30 to 40 instances of each system, n = 99; counted from 1; each
+      row counts for its number of instances; up to 2 relevant items an instance; no ties; 3 of them
+      only known to lie beyond a list, the shortest of 50; 4 of 80 relevant items not in the run.
+      One system…file. One…Its AP is 50.00 %; on 1 sampled negative 25.00 % would be expected.
+
 start.headline("ABC", RIGHT, RIGHT, 5) | With 5 negatives the order is right
 start.headline("ABC", RIGHT, WRONG, 1) | With 1 negative the order is wrong
 start.headline("ABC", RIGHT, FIRST, 10) | With 10 negatives the best of three does not look best
@@ -468,11 +497,11 @@ def test_every_branch_of_every_sentence_is_rendered_below(monkeypatch):
         return inline(tag.sub(with_mark, source), mark=mark, **names)
 
     monkeypatch.setattr(templates, "inline", marked)
-    for module in (sentences, estimates, consistency, correct, explore, lab, paper):
+    for module in (sentences, estimates, consistency, correct, explore, lab, paper, ranks):
         module.say._module.cache_clear()
     for _ in said():
         pass
-    for module in (sentences, estimates, consistency, correct, explore, lab, paper):
+    for module in (sentences, estimates, consistency, correct, explore, lab, paper, ranks):
         module.say._module.cache_clear()
     assert len(branches) > 150
     assert [text for number, text in branches.items() if number not in rendered] == []

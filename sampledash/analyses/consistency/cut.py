@@ -17,7 +17,6 @@ from sampledash.comparison.order import TIED
 from sampledash.comparison.significance import significance
 from sampledash.metrics import Metric
 from sampledash.report.escape import system_name
-from sampledash.report.numbers import bare_points, p_value, points
 
 
 @dataclass(frozen=True)
@@ -78,17 +77,5 @@ def means_table(known: Known) -> pd.DataFrame:
         "Metric": means["metric"],
         "System": means["system"].map(system_name),
         "On all items": list(map(say.range, means["low"], means["high"])),
-    }
-    return pd.DataFrame(columns)
-
-
-def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return ``tests`` as a table of text: each pair's exact difference, interval and p-value."""
-    columns = {
-        "Metric": tests["metric"],
-        "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),
-        "Difference": tests["difference"].map(points),
-        "95 % interval": [" to ".join(map(bare_points, x)) for x in tests["interval"]],
-        "p, Holm": tests["p_holm"].map(p_value),
     }
     return pd.DataFrame(columns)

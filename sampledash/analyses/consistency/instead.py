@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sampledash.comparison.designs import FULL, STOPPED, Designs, designs
 from sampledash.correction import as_correction
 from sampledash.report.escape import system_name
 from sampledash.report.numbers import bare_points, count, in_runs, short_count
+from sampledash.report.templates import template
 from sampledash.stopping import mean_stopping_cost
 from sampledash.types import Progress
 
@@ -106,16 +108,14 @@ def sentence(focus: Focus, priced: Priced, m: int) -> str:
     errors, whole = priced.error(m), _instances(focus)
     corrected = errors.keys() - {SAMPLED, FULL, STOPPED, BEST}
     best = min(corrected, key=errors.__getitem__, default=None)
-    design = STOPPED if STOPPED in errors else FULL if FULL in errors else None
-    instances, scores = 0, 0
-    if design is not None:
-        instances, scores = (
-            round(priced.reached(m, design, column)) for column in ("instances", "scores")
-        )
-    off = {"sampled": errors[SAMPLED], "exact": None if design is None else errors[design]}
-    off["corrected"] = None if best is None else errors[best]
-    stopped = design == STOPPED
-    return say.instead(focus.metric, m, off, best, stopped, instances, whole, scores)
+    design = next((name for name in (STOPPED, FULL) if name in errors), "")
+    reached = [
+        round(priced.reached(m, design, column)) if design else 0
+        for column in ("instances", "scores")
+    ]
+    named = {"sampled": SAMPLED, "exact": design, "corrected": best or ""}
+    off = {name: errors.get(used) for name, used in named.items()}
+    return say.instead(focus.metric, m, off, best, design == STOPPED, whole, *reached)
 
 
 def _instances(focus: Focus) -> int:
@@ -153,21 +153,9 @@ def table(focus: Focus, priced: Priced, budget: int) -> tuple[pd.DataFrame, pd.D
 def snippet(focus: Focus, price: int) -> str:
     """Return a runnable Python script that evaluates a user's scoring function at this price."""
     size = min(max(int(ranks.n.max()) for ranks in focus.sets), _MOST_ITEMS)
-    users = _instances(focus)
-    return f"""import numpy as np
-import sampledash as sd
-
-items = np.arange({size:_})  # all candidates, by number
-# Of each user: label, relevant item or several, and all candidates.
-users = [(user, user % len(items), items) for user in range({users:_})]
-
-def score(user, some):  # one number for each of some items, higher is better
-    return np.cos((user + 1) * some)
-
-budget = max({price:_} * len(users), len(items))  # for at least one user
-run = sd.evaluate(users, {{"mine": score}}, k={focus.metric.k}, chunk=32, budget=budget)
-print(run)
-print(sd.mean_of_sample("{focus.metric}", run.sets[0], len(users)))"""
+    return template(Path(__file__).with_name("snippet.py.jinja")).render(
+        metric=focus.metric, price=price, items=size, users=_instances(focus)
+    )
 
 
 # ----------------------------------------------------------------------------------------- picture
@@ -193,14 +181,16 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
     finite = np.concatenate([y[np.isfinite(y)] for y in lines])
     low, top = float(finite.min()) / 1.6, float(finite.max()) * 1.6
     ends = [float(np.log10(budgets[0])) - 0.05, float(np.log10(budgets[-1])) + 0.05]
-    notes = names_at(names, colors, budgets, lines, ends, (low, top), height=300, log=True)
+    up = np.log10([low, top]).tolist()
+    notes = names_at(
+        names, colors, np.log10(budgets), list(map(np.log10, lines)), ends, up, height=300
+    )
     now = priced.error(budget)
     for name, color in zip(names, colors, strict=True):
         # A logarithmic axis cannot show an error of 0: the dot is put below the visible range.
         off = 100 * now.get(BEST if name == ORDER else name, 0.0) or low / 10
         marker = {"color": color, "size": 9}
         data.append(theme.dots([budget], [off], marker, name="", hoverinfo="skip"))
-    up = np.log10([low, top]).tolist()
     ticks = [10.0**e for e in range(int(np.floor(up[0])), int(np.ceil(up[1])) + 1)]
     return theme.figure(
         data,
@@ -210,8 +200,6 @@ def picture(focus: Focus, priced: Priced, budget: int, *, dark: bool) -> theme.P
         annotations=notes,
         shapes=[theme.upright(budget, c.ink)],
         revision=f"designs-{focus.metric}",
-        xaxis=theme.log_axis(
-            ends, budgets, short_count, title={"text": "scores per instance (log scale)"}
-        ),
-        yaxis=theme.log_axis(up, ticks, "{:g} %".format, title={"text": "off by (log scale)"}),
+        xaxis=theme.log_axis(ends, budgets, short_count, "scores per instance"),
+        yaxis=theme.log_axis(up, ticks, "{:g} %".format, "off by"),
     )

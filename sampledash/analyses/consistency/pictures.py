@@ -17,11 +17,11 @@ import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.consistency.result import Focus
-from sampledash.analyses.consistency.words import MOST_FLIPS, tile
+from sampledash.analyses.consistency.words import MOST_FLIPS, say, tile
 from sampledash.comparison.order import TIED
 from sampledash.grids import MOST_POINTS, m_grid
 from sampledash.report.escape import plain
-from sampledash.report.numbers import count, in_runs, points
+from sampledash.report.numbers import bare_points, count, in_runs, points
 from sampledash.types import Flags, Floats, Ints
 
 WIDE = 4  # largest number of metrics for which tiles have room for words, even on a phone
@@ -34,7 +34,7 @@ _QUARTERS = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [f"{q} %" for q in ra
 DIFFERENCE = "Difference"
 VIEWS = (DIFFERENCE, "Values", "Order")  # ways to draw a metric over m
 CURVE = 340  # height in pixels of a picture whose x axis is m
-_M_AXIS = "m, negatives (log scale)"
+_M_AXIS = "m, negatives"
 # State of a pair of systems -> name of its colour.
 _STATE = {"right": "green", "wrong": "vermillion", "undecided": "orange", "tied": "muted"}
 
@@ -92,57 +92,55 @@ def curves(
     (first, last) in which this order is ``wrong``.
     """
     y, truth = theme.in_percent(means), [100 * float(v) for v in exact]
-    last, dashed = int(m_values[-1]), theme.exact_line(dark, 1.2)
+    ends, dashed = [1, int(m_values[-1])], theme.exact_line(dark, 1.2)
     lines = [theme.system_line(place, dark) for place in range(len(systems))]
     data = [
         theme.curve(m_values, y[:, place], line, systems[place]) for place, line in enumerate(lines)
     ]
     data += [
-        theme.curve([1, last], [x, x], dashed | {"color": line["color"]}, f"{system} on all items")
+        theme.curve(ends, [x, x], dashed | {"color": line["color"]}, f"{system} on all items")
         for system, x, line in zip(systems, truth, lines, strict=True)
         if not np.isnan(x)
     ]
     up = theme.percent_axis(max(float(y.max()), float(np.nanmax(truth))))
-    name = f"curve-{metric}-{last}"
-    return _over(last, data, at, wrong, flips, metric, up, name, dark=dark, height=height)
+    marks = {"at": at, "wrong": wrong, "flips": flips}
+    return _over(m_values, data, metric, up, marks, dark=dark, height=height)
 
 
 def _over(
-    last: int,
+    m_values: Ints,
     data: list[dict[str, Any]],
-    at: int,
-    wrong: Sequence[tuple[int, int]],
-    flips: Sequence[int],
     title: str,
     up: dict[str, Any],
-    revision: str,
+    marks: Mapping[str, Any],
     *,
     dark: bool,
     height: int = CURVE,
     names: Sequence[dict[str, Any]] = (),
     shapes: Sequence[dict[str, Any]] = (),
 ) -> theme.Picture:
-    """Return a figure of ``data`` over m, with marks for a pair as in :func:`curves`."""
+    """Return a figure of ``data`` over m; ``marks`` are the marks for a pair in :func:`curves`."""
+    at, wrong, flips = marks["at"], marks["wrong"], marks["flips"]
     c = theme.look(dark)
     pale = {"fillcolor": theme.faded(c.vermillion, 0.10), "yref": "paper"}
     shaded = [theme.box(max(low - 0.5, 0.9), end + 0.5, 0, 1, **pale) for low, end in wrong]
     place = {"yref": "paper", "yanchor": "bottom", "font": {"color": c.vermillion, "size": 12}}
-    ticks, marks = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
+    ticks, triangles = list(flips) if len(flips) <= MOST_FLIPS else [flips[-1]], []
     for m, after in zip_longest(ticks, ticks[1:], fillvalue=np.inf):
         # A triangle is labelled with its m only if the next triangle is far enough to the right.
         text = f"{count(m)}<br>▾" if after > 2.5 * m else "▾"
-        marks.append(theme.note(float(np.log10(m)), 1, text, **place))
+        triangles.append(theme.note(float(np.log10(m)), 1, text, **place))
     return theme.figure(
         data,
         dark=dark,
         height=height,
         title=title,
         shapes=[theme.upright(at, c.ink), *shapes, *shaded],
-        annotations=[*names, *marks],
-        revision=revision,
-        xaxis=theme.rank_axis(last, title=_M_AXIS, most=5),
+        annotations=[*names, *triangles],
+        revision=f"{title}-{m_values[-1]}",
+        xaxis=theme.rank_axis(int(m_values[-1]), title=_M_AXIS, most=5),
         yaxis=up,
-        margin=theme.margin(54),
+        margin={"t": 54},
     )
 
 
@@ -158,8 +156,8 @@ def curve(
     return order(focus, focus.x, systems, dark=dark)
 
 
-def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[int, int]]]:
-    """Return m to draw, means (m, systems), and the m where the marked pair flips and is wrong."""
+def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, dict[str, Any]]:
+    """Return m to draw, means of shape (m, systems), and marks for the marked pair."""
     r, orders = focus.result, focus.result.orders
     m = orders.m_values
     i, j, truth = r.truths[x][focus.pair]
@@ -168,7 +166,8 @@ def _over_m(focus: Focus, x: int) -> tuple[Ints, Floats, list[int], list[tuple[i
     if len(m) > MOST_POINTS:
         grid = m_grid(r.m_max, [r.m, *flips, *(f - 1 for f in flips)])
     means = orders.means[np.searchsorted(m, grid)][:, :, x]
-    return grid, means, flips, stretches(m, orders.signs(i, j, x) == -1) if truth else []
+    wrong = stretches(m, orders.signs(i, j, x) == -1) if truth else []
+    return grid, means, {"at": r.m, "wrong": wrong, "flips": flips}
 
 
 def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
@@ -179,40 +178,31 @@ def panel(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
     if len(systems) > MOST_EXACT:
         # Many dashed lines look alike, so only the exact values of the marked pair are drawn.
         exact = np.where(np.isin(systems, (i, j)), exact, np.nan)
-    grid, means, flips, wrong = _over_m(focus, x)
-    return curves(
-        str(r.metrics[x]),
-        grid,
-        [r.systems[s] for s in systems],
-        means[:, systems],
-        exact,
-        at=r.m,
-        wrong=wrong,
-        flips=flips,
-        dark=dark,
-        height=CURVE,
-    )
+    grid, means, marks = _over_m(focus, x)
+    metric, names = str(r.metrics[x]), [r.systems[s] for s in systems]
+    return curves(metric, grid, names, means[:, systems], exact, dark=dark, height=CURVE, **marks)
 
 
 def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     """Draw over m the marked pair's expected difference, better − worse by the exact metric."""
     r, x, c = focus.result, focus.x, theme.look(dark)
     i, j, truth = r.truths[x][focus.pair]
-    grid, means, flips, wrong = _over_m(focus, x)
+    grid, means, marks = _over_m(focus, x)
     y = 100 * (means[:, i] - means[:, j])
     exact, at_m = 100 * float(r.exact[i, x] - r.exact[j, x]), float(y[np.searchsorted(grid, r.m)])
     better, worse = plain(r.systems[i], 16), plain(r.systems[j], 16)
     silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None, "fill": "tozeroy"}
     none = {"width": 0, "color": c.ink}
     tell = theme.hover(f"{better} ahead by", " points")
-    last = int(grid[-1])
     data = [
         theme.curve(grid, part, none, "", fillcolor=theme.faded(hue, 0.3), **silent)
         for part, hue in ((np.maximum(y, 0), c.green), (np.minimum(y, 0), c.vermillion))
     ]
     data += [
         theme.curve(grid, y, {"color": c.ink, "width": 2.5}, "", hovertemplate=tell),
-        theme.curve([1, last], [exact, exact], theme.exact_line(dark, 1.2), "on all items"),
+        theme.curve(
+            [1, int(grid[-1])], [exact, exact], theme.exact_line(dark, 1.2), "on all items"
+        ),
         theme.dots([r.m], [at_m], {"color": c.ink, "size": 10}, hoverinfo="skip"),
     ]
     room = 0.16 * max(float(y.max()) - float(y.min()), abs(exact), 1e-9)
@@ -233,17 +223,16 @@ def difference(focus: Focus, *, dark: bool) -> theme.Picture:
     ]
     up: dict[str, Any] = {"title": {"text": "percentage points"}, "range": [low, high]}
     up |= {"tickformat": ",.2~f", "nticks": 6}
-    title, name = f"{focus.metric}: {better} − {worse}", f"difference-{focus.metric}-{last}"
-    options: dict[str, Any] = {"names": names, "shapes": [theme.level(0, c.ink)], "dark": dark}
-    return _over(last, data, r.m, wrong, flips, title, up, name, **options)
+    title, shapes = f"{focus.metric}: {better} − {worse}", [theme.level(0, c.ink)]
+    return _over(grid, data, title, up, marks, dark=dark, names=names, shapes=shapes)
 
 
 def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Picture:
     """Draw over m each system's position in the expected sampled order; 1, the best, is on top."""
     r = focus.result
-    grid, means, flips, wrong = _over_m(focus, x)
+    grid, means, marks = _over_m(focus, x)
     places = 1 + np.sum(means[:, None, :] > means[:, systems, None] + TIED, axis=2)
-    last, data = int(grid[-1]), []
+    data = []
     for place, i in enumerate(systems):
         line = theme.system_line(place, dark) | {"shape": "hv", "width": 5}
         tell = theme.hover(r.systems[i], "", 0)
@@ -252,23 +241,18 @@ def order(focus: Focus, x: int, systems: list[int], *, dark: bool) -> theme.Pict
     ticks = list(range(1, most + 1, -(-most // 10)))
     up: dict[str, Any] = {"title": {"text": "place"}, "range": [most + 0.5, 0.5]}
     up |= {"tickvals": ticks, "ticktext": list(map(str, ticks))}
-    title, name = f"{r.metrics[x]}: order", f"order-{focus.metric}-{last}"
-    return _over(last, data, r.m, wrong, flips, title, up, name, dark=dark)
+    return _over(grid, data, f"{r.metrics[x]}: order", up, marks, dark=dark)
 
 
 def legend(systems: Sequence[str], *, more: int = 0, dark: bool = False) -> str:
     """Return one legend for all pictures as HTML; ``more`` is the number of systems not drawn."""
     strokes = {"solid": "━━", "dot": "┅┅", "dashdot": "━╍", "longdash": "╍╍"}
-    parts = []
-    for place, system in enumerate(systems):
-        line = theme.system_line(place, dark)
-        stroke = f'<span style="color:{line["color"]}">{strokes[line["dash"]]}</span>'
-        parts.append(f'<span style="white-space:nowrap">{stroke}&nbsp;{plain(system)}</span>')
-    ink = theme.look(dark).ink
-    parts.append(f'<span style="white-space:nowrap;color:{ink}">╌╌&nbsp;on all items</span>')
-    if more:
-        parts.append(f"<span>{count(more)} more not drawn</span>")
-    return '<div style="display:flex;flex-wrap:wrap;gap:0 1.4em">' + "".join(parts) + "</div>"
+    styles = [theme.system_line(place, dark) for place in range(len(systems))]
+    lines = [
+        (plain(system), style["color"], strokes[style["dash"]])
+        for system, style in zip(systems, styles, strict=True)
+    ]
+    return say.legend(lines, theme.look(dark).ink, more)
 
 
 def tile_map(focus: Focus, pairs: Sequence[int], *, dark: bool) -> go.Figure:
@@ -342,15 +326,8 @@ def tiles(
 
 
 def _hover(row: Mapping[str, Any], m_max: int) -> str:
-    lines = [
-        f"{row['metric']}: {plain(row['better'])} is better than {plain(row['worse'])} "
-        f"by {points(row['exact'])}",
-        f"sampled difference {points(row['sampled'])}",
-        tile(row["state"], row["right_from"], m_max).replace("<br>", ", "),
-    ]
-    if not np.isnan(row["probability"]):
-        lines.insert(2, f"one run shows it: {in_runs(row['probability'])}")
-    return "<br>".join(lines)
+    text = tile(row["state"], row["right_from"], m_max)
+    return say.hover(row, plain(row["better"]), plain(row["worse"]), text)
 
 
 def pair_name(first: str, second: str) -> str:
@@ -382,9 +359,8 @@ def distribution(
         revision="distribution",
         barmode="group",
         showlegend=True,
-        legend=theme.LEGEND_ABOVE,
         bargap=0.15,
-        margin=theme.margin(34 + 22 * (len(systems) // 8)),
+        margin={"t": 34 + 22 * (len(systems) // 8)},
         # On a phone, Plotly rotates the labels, which then need more room below the axis.
         xaxis={"title": {"text": "true rank"}, "type": "category", "automargin": True},
         yaxis=theme.percent_axis(float(y.max()), title="of relevant items"),
@@ -394,71 +370,81 @@ def distribution(
 def chances(
     pairs: Sequence[str],
     chance: Sequence[float],
-    low: Sequence[float],
-    high: Sequence[float],
+    ends: Sequence[tuple[float, float]],
     *,
     dark: bool = False,
 ) -> go.Figure:
     """Draw, as a dot, the chance that one sampled run shows the true order, for each pair.
 
-    Bars show the range of this chance, ``low`` to ``high``, if both systems share the negatives.
+    Bars show the range of this chance, ``ends``, if both systems share the negatives.
     """
     c = theme.look(dark)
-    bars = _ranges(low, high, theme.faded(c.blue, 0.35), 10, "shared negatives")
-    texts = [in_runs(float(p)) for p in chance]
-    axis = {"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS}
-    options = {"shapes": [theme.upright(50, c.muted, dash="dot")], "revision": "chances"}
-    return _rows(pairs, bars, chance, c.blue, "own negatives", texts, axis, dark, **options)
+    return _rows(
+        pairs,
+        chance,
+        ends,
+        {"own negatives": c.blue, "shared negatives": theme.faded(c.blue, 0.35)},
+        [in_runs(float(p)) for p in chance],
+        width=10,
+        dark=dark,
+        xaxis={"title": {"text": "runs that show the true order"}, "range": [-3, 103], **_QUARTERS},
+        shapes=[theme.upright(50, c.muted, dash="dot")],
+        revision="chances",
+    )
 
 
 def differences(rows: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """Draw each pair's exact difference and interval, from rows of ``comparison.significance``."""
-    c, difference = theme.look(dark), rows["difference"].tolist()
-    pairs = (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist()
-    low, high = np.array(rows["interval"].tolist()).T
-    color = [c.green if sure else c.orange for sure in (low > 0) | (high < 0)]
-    bars = _ranges(low.tolist(), high.tolist(), color, 3, "interval")
-    texts = [f"{100 * d:.2f} points" for d in difference]
+    c, ends = theme.look(dark), rows["interval"].tolist()
+    colors = [c.green if low > 0 or high < 0 else c.orange for low, high in ends]
     title = "difference on all items, better − worse (percentage points)"
-    axis = {"title": {"text": title}, "tickformat": ",.2f", "nticks": 6}
-    options = {"shapes": [theme.upright(0, c.ink)], "revision": "differences"}
-    return _rows(pairs, bars, difference, color, "difference", texts, axis, dark, **options)
-
-
-def _ranges(
-    low: Sequence[float], high: Sequence[float], color: Any, width: int, name: str
-) -> dict[str, Any]:
-    """Return a trace with one horizontal bar per row, from ``low`` to ``high`` (shares)."""
-    first, last = theme.in_percent(low), theme.in_percent(high)
-    hover = name + ": %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"
-    at: dict[str, Any] = {"base": first, "customdata": np.column_stack([first, last])}
-    marker = {"color": color, "line": {"width": 0}}
-    at |= {"orientation": "h", "width": width / _ROW, "marker": marker}
-    return theme.bars(last - first, list(range(len(first))), name, hovertemplate=hover, **at)
+    return _rows(
+        (rows["better"].map(plain) + " − " + rows["worse"].map(plain)).tolist(),
+        rows["difference"].tolist(),
+        ends,
+        {"difference": colors, "interval": colors},
+        rows["difference"].map(points).tolist(),
+        width=3,
+        dark=dark,
+        xaxis={"title": {"text": title}, "tickformat": ",.2f", "nticks": 6},
+        shapes=[theme.upright(0, c.ink)],
+        revision="differences",
+    )
 
 
 def _rows(
     pairs: Sequence[str],
-    bars: dict[str, Any],
     values: Sequence[float],
-    color: Any,
-    name: str,
+    ends: Sequence[tuple[float, float]],
+    colors: Mapping[str, Any],
     texts: Sequence[str],
-    axis: dict[str, Any],
+    *,
+    width: int,
     dark: bool,
+    xaxis: dict[str, Any],
     **layout: Any,
 ) -> go.Figure:
-    """Return a plot with a row for each pair: a dot at the pair's value, drawn over a bar."""
+    """Return a plot with a row for each pair: a dot at the value, over a bar from end to end.
+
+    ``colors`` maps the names of dot and bar to their colours; ``texts`` are the values as text.
+    """
+    (dot, hue), (bar, shade) = colors.items()
     c, y = theme.look(dark), list(range(len(pairs)))
-    dot, hover = {"color": color, "size": 11, "line": {"width": 0}}, ": %{text}<extra></extra>"
-    more: dict[str, Any] = {"name": name, "text": texts, "hovertemplate": name + hover}
+    spans = [f"{bare_points(low)} to {bare_points(high)}" for low, high in ends]
+    data = [
+        theme.spans(ends, y, width / _ROW, shade, name=bar, customdata=spans),
+        theme.dots(
+            theme.in_percent(values), y, {"size": 11, "color": hue}, name=dot, customdata=texts
+        ),
+    ]
+    hover = {"hovertemplate": "%{fullData.name}: %{customdata}<extra></extra>"}
     return theme.figure(
-        [bars, theme.dots(theme.in_percent(values), y, dot, **more)],
+        [trace | hover for trace in data],
         dark=dark,
         height=88 + _ROW * len(pairs),
         hovermode="closest",
-        margin=theme.margin(8),
-        xaxis={**axis, "showgrid": True, "gridcolor": c.grid},
+        margin={"t": 8},
+        xaxis=xaxis | {"showgrid": True, "gridcolor": c.grid},
         yaxis=theme.rows_axis(pairs, c.ink) | {"showgrid": False},
         **layout,
     )
@@ -487,8 +473,6 @@ def chance_over_m(
         shapes=[theme.upright(at, c.ink), wanted],
         showlegend=True,
         revision=f"chance-{m_values[-1]}",
-        margin=theme.margin(34),
-        legend=theme.LEGEND_ABOVE,
         xaxis=theme.rank_axis(int(m_values[-1]), title=_M_AXIS, most=5),
         yaxis=theme.percent_axis(title="of runs") | _QUARTERS,
     )
@@ -556,8 +540,7 @@ def histogram(
         showlegend=True,
         revision=f"repeat-{metric}",
         hovermode="closest",
-        legend=theme.LEGEND_ABOVE | {"x": 1, "xanchor": "right"},
-        margin=theme.margin(34),
+        legend={"x": 1, "xanchor": "right"},
         xaxis=across,
         yaxis=up,
     )

@@ -44,15 +44,20 @@ def every_chance(focus: Focus, bounds: Bounds) -> pd.DataFrame:
 
 
 def significance(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of each pair's exact difference, bootstrap interval and p-values."""
+    """Return a table of each pair's exact difference, bootstrap interval and p-values.
+
+    If instances were redrawn too, the table has the chance of the true order in such a run.
+    """
     columns = {
+        "Metric": tests["metric"],
         "Pair": tests["better"].map(system_name) + " − " + tests["worse"].map(system_name),
         "Difference, points": tests["difference"].map(bare_points),
         "95 % interval": [" to ".join(map(bare_points, ends)) for ends in tests["interval"]],
         "p": tests["p"].map(p_value),
         "p, Holm": tests["p_holm"].map(p_value),
-        "Redrawn": tests["probability"].map(in_runs),
     }
+    if "probability" in tests:
+        columns["Redrawn"] = tests["probability"].map(in_runs)
     return pd.DataFrame(columns)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -79,15 +78,6 @@ def formula(metric: str, m: int, size: float) -> list[str]:
         rf"\iff {sampled}",
         rf"M = \text{{{metric}}},\quad |D| = {tex_count(size)},\quad m = {tex_count(m)}",
     ]
-
-
-def one_run(better: str, worse: str, drawn: str, chance: float, low: float, high: float) -> str:
-    """Return a sentence on the chance that one evaluation shows the true order of a pair.
-
-    ``low`` and ``high`` bound the chance if negatives are shared, or are NaN.
-    """
-    shared = (low, high) if math.isfinite(low) else None
-    return say.one_run(better, worse, drawn, chance, shared)
 
 
 def tied(focus: Focus) -> str:

@@ -48,7 +48,7 @@ def expectation(
     low, top = _range(y, about=float(np.ptp(y[0])))
     lines = [theme.exact_line(dark, 2.5), *(_line(x, focus, dark) for x in ordered)]
     names = ["exact", *map(str, ordered)]
-    axis = theme.rank_axis(int(ranks[-1]), title="true rank (log scale)")
+    axis = theme.rank_axis(int(ranks[-1]))
     colors = [c.ink, *(line["color"] for line in lines[1:])]
     return theme.figure(
         [
@@ -59,7 +59,7 @@ def expectation(
         height=height,
         title=f"Expected {metric}",
         annotations=names_at(
-            names, colors, ranks, y, axis["range"], (low, top), height=height - 90
+            names, colors, np.log10(ranks), y, axis["range"], (low, top), height=height - 90
         ),
         revision=f"correct-{metric}-{ranks[-1]}",
         xaxis=axis,
@@ -96,7 +96,7 @@ def vector(
         title=f"Vector for {metric}",
         revision=f"vector-{metric}-{last}",
         yaxis=_percent(low, top),
-        xaxis=theme.rank_axis(last, title="sampled rank (log scale)", most=5),
+        xaxis=theme.rank_axis(last, title="sampled rank", most=5),
     )
 
 
@@ -156,10 +156,8 @@ def tradeoff(
     lines, names, colors, data = [], [], [], []
     for curve in series:
         color = theme.correction_line(curve.recipe.name, dark)["color"]
-        for word, values, dash in (
-            ("bias", curve.bias, "solid"),
-            ("scatter", curve.scatter, "dot"),
-        ):
+        both = ("bias", curve.bias, "solid"), ("scatter", curve.scatter, "dot")
+        for word, values, dash in both:
             y = theme.in_percent(values)
             y[y < _FLOOR] = np.nan
             line = {"color": color, "dash": dash, "width": 2.5}
@@ -174,8 +172,17 @@ def tradeoff(
     across = [left - 0.03, right + 0.03]
     if symbol == "γ":
         across.reverse()
-    room: dict[str, Any] = {"height": height - 75, "log": True, "clear": list(marks.values())}
-    annotations = names_at(names, colors, x, lines, across, (low, top), **room)
+    up, clear = np.log10([low, top]).tolist(), np.log10(list(marks.values())).tolist()
+    annotations = names_at(
+        names,
+        colors,
+        np.log10(x),
+        list(map(np.log10, lines)),
+        across,
+        up,
+        height=height - 75,
+        clear=clear,
+    )
     shapes = []
     for text, at in marks.items():
         if x.min() <= at <= x.max():
@@ -185,8 +192,6 @@ def tradeoff(
             above = {"yref": "paper", "yanchor": "bottom", "xshift": 0, "xanchor": side}
             annotations.append(name_at(at, 1, text, c.muted, log=True) | above)
     written, form = (gamma, ".3~g") if symbol == "γ" else (short_count, ",")
-    title = {"title": {"text": f"{symbol} (log scale)"}, "hoverformat": form}
-    up = np.log10([low, top]).tolist()
     return theme.figure(
         data,
         dark=dark,
@@ -194,9 +199,9 @@ def tradeoff(
         annotations=annotations,
         shapes=shapes,
         revision=f"tradeoff-{symbol}",
-        margin=theme.margin(24),
-        xaxis=theme.log_axis(across, _decades(left, right, 7), written, **title),
-        yaxis=theme.log_axis(up, _decades(up[0], up[1], 5), _tick, hoverformat=".3g"),
+        margin={"t": 24},
+        xaxis=theme.log_axis(across, _decades(left, right, 7), written, symbol, form),
+        yaxis=theme.log_axis(up, _decades(up[0], up[1], 5), _tick),
     )
 
 
@@ -224,10 +229,10 @@ def spectrum(
         title=title,
         shapes=[theme.level(50, theme.look(dark).muted, dash="dot")],
         showlegend=True,
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
+        legend={"x": 1, "xanchor": "right"},
         revision=f"spectrum-{title}-{most}",
-        margin=theme.margin(60),
-        xaxis=theme.rank_axis(most, title="degree of the component (log scale)", most=4),
+        margin={"t": 60},
+        xaxis=theme.rank_axis(most, title="degree of the component", most=4),
         yaxis=theme.percent_axis(title="kept"),
     )
 

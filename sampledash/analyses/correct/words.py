@@ -97,26 +97,13 @@ def real_ranks(recipe: Correction, pairs: Sequence[Settled], m_max: int) -> str:
 
 def script(fit: Fit) -> str:
     """Return a Python script that computes the corrected values of ``fit`` with this package."""
-    s, recipe = fit.sampling, fit.correction
-    odds = f", odds={s.odds!r}" if s.design.weighted else ""
-    options = f", gamma={recipe.gamma!r}" if recipe.gamma is not None else ""
-    prior = ""
-    if recipe.prior is not None:
-        options += ", prior=prior"
-        prior = "prior = ...  # n weights of the ranks; these are in the JSON file\n"
-    return (
-        f"import sampledash as sd\n{prior}"
-        f'sampling = sd.Sampling({s.n}, {s.m}, "{s.scheme}"{odds})\n'
-        f'correction = sd.correction("{recipe.name}"{options})\n'
-        f'fit = correction.fit("{fit.metric}", sampling)\n'
-        "fit([1, 5, 2])  # corrected values of sampled ranks"
-    )
+    return template(_HERE / "script.py.jinja").render(fit=fit).strip()
 
 
 def function(fit: Fit) -> str:
     """Return Python code of a function that returns the corrected value of a sampled rank."""
-    values = ", ".join(map(repr, fit.values.tolist()))
     return (
-        f"values = [{values}]\ndef corrected(sampled_rank):  # {fit.metric}, {fit.correction}\n"
+        f"values = {fit.values.tolist()}\n"
+        f"def corrected(sampled_rank):  # {fit.metric}, {fit.correction}\n"
         "    return values[sampled_rank - 1]"
     )

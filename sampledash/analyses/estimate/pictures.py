@@ -77,8 +77,7 @@ def ranks_below(
         height=340,
         showlegend=True,
         revision=f"below-{ranks[-1]}",
-        legend=theme.LEGEND_ABOVE,
-        xaxis=theme.rank_axis(int(ranks[-1]), title="true rank (log scale)"),
+        xaxis=theme.rank_axis(int(ranks[-1])),
         yaxis=theme.percent_axis(title="of relevant items up to it"),
     )
 
@@ -114,8 +113,8 @@ def errors_over_gamma(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
         height=330,
         showlegend=True,
         revision="errors-over-gamma",
-        legend={**theme.LEGEND_ABOVE, "y": 1.08},
-        margin=theme.margin(48),
+        legend={"y": 1.08},
+        margin={"t": 48},
         shapes=[theme.upright(at, color) for at, _, color in marks],
         annotations=[
             theme.note(float(np.log10(at)), 1, text, yref="paper", yanchor="bottom")

@@ -15,7 +15,6 @@ from sampledash.metrics import Metric
 from sampledash.report.numbers import count, percent
 from sampledash.types import Floats, Ints
 
-AGREE = 0.005  # lines closer than this share of the y axis look like one line, and have one name
 _FEW = 10  # the axis of a bar chart has room for at least this many bars, or else bars are too wide
 
 
@@ -45,90 +44,46 @@ def expected_curve(
     y_exact, y_mean = theme.in_percent(exact), theme.in_percent(mean)
     top = float(y_exact.max())
     low, high = np.clip([y_mean - 100 * std, y_mean + 100 * std], 0, top)
-    band = np.concatenate([high, low[::-1]])
+    around = np.concatenate([ranks, ranks[::-1]])
+    band = theme.curve(around, np.concatenate([high, low[::-1]]), {"width": 0}, "")
+    band |= {"fill": "toself", "fillcolor": theme.faded(color, 0.16)}
+    band |= {"hoverinfo": "skip", "hovertemplate": None}
     data = [
-        theme.area(np.concatenate([ranks, ranks[::-1]]), band, theme.faded(color, 0.16)),
+        band,
         theme.curve(*theme.steps(ranks, y_exact), theme.exact_line(dark), "exact"),
         theme.curve(*theme.steps(ranks, y_mean), style, f"sampled, m = {count(m)},"),
     ]
-    places, shapes = np.flatnonzero(ranks == at), []
-    if len(places):
-        h = int(places[0])
-        marks = {"sampled": (float(y_mean[h]), color), "exact": (float(y_exact[h]), c.ink)}
-        heights, fills = map(list, zip(*marks.values(), strict=True))
-        marker = {"color": fills, "size": 10, "line": {"color": c.paper, "width": 1.5}}
-        data.append(theme.dots([at, at], heights, marker, hoverinfo="skip"))
-        options: dict[str, Any] = {"log": log, "narrow": narrow}
-        names = _values_at(at, marks, int(ranks[-1]), top, **options)
+    names, heights, colors = ["sampled", "exact"], [y_mean, y_exact], [color, c.ink]
+    axes, place = _axes(ranks, log, top), np.log10 if log else np.asarray
+    options: dict[str, Any] = {"height": height - 90}
+    shapes = []
+    if at in ranks:
+        values = [float(y[np.searchsorted(ranks, at)]) for y in heights]
+        marker = {"color": colors, "size": 10, "line": {"color": c.paper, "width": 1.5}}
+        data.append(theme.dots([at, at], values, marker, hoverinfo="skip"))
+        options |= {"only": float(place(at)), "clear": [float(place(at))]}
         shapes = [theme.upright(at, c.muted)]
-    else:
-        i, j = _crossing(y_mean, 0.62 * top), _crossing(y_exact, 0.35 * top)
-        names = [name_at(ranks[i], float(y_mean[i]), "sampled", color, log=log)]
-        if np.max(np.abs(y_exact - y_mean)) > AGREE * top:
-            place = ranks[j], float(y_exact[j])
-            names.append(name_at(*place, "exact", c.ink, log=log, side="left"))
+        gap = "<br>" if narrow else " "
+        names = [f"{x}{gap}<b>{percent(y / 100)}</b>" for x, y in zip(names, values, strict=True)]
+    ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
     return theme.figure(
         data,
         dark=dark,
         height=height,
         title=str(metric),
         title_color=color,
-        annotations=names,
+        annotations=names_at(names, colors, place(ranks), heights, *ends, **options),
         shapes=shapes,
         revision=f"{metric}-{ranks[-1]}-{log}",
-        **_axes(ranks, log, top),
+        **axes,
     )
 
 
 def _axes(ranks: Ints, log: bool, top: float, most: int = 5) -> dict[str, Any]:
-    title = "true rank (log scale)" if log else "true rank"
     return {
-        "xaxis": theme.rank_axis(int(ranks[-1]), log=log, title=title, most=most),
+        "xaxis": theme.rank_axis(int(ranks[-1]), log=log, most=most),
         "yaxis": theme.percent_axis(top),
     }
-
-
-def _crossing(values: Floats, level: float) -> int:
-    """Return the index of the first value at or below ``level`` or, if none is, the last index."""
-    below = np.flatnonzero(values <= level)
-    return int(below[0]) if len(below) else len(values) - 1
-
-
-def _values_at(
-    at: int,
-    marks: Mapping[str, tuple[float, str]],
-    last: int,
-    top: float,
-    *,
-    log: bool,
-    narrow: bool,
-) -> list[dict[str, Any]]:
-    """Return labels with name and value beside the points of two curves at the rank ``at``.
-
-    ``marks`` maps names to value and colour. As curves fall, there is room at the upper right of
-    the higher point and lower left of the lower point; near an end of the axis, only on one side.
-    """
-    share = np.log(at) / np.log(max(last, 2)) if log else at / last
-    height = 0.2 if narrow else 0.08  # height of a label, as a share of the height of the plot
-
-    def lift(y: float, right: bool) -> float:
-        """Return the height in the plot (0 to 1) of the lower edge of the label of a point at y."""
-        above = y / top + 0.02
-        return above if right and above + height < 1.05 else max(above - 0.04 - height, 0.0)
-
-    higher, lower = sorted(marks, key=lambda name: -marks[name][0])
-    right = {higher: share < 0.7, lower: share < 0.3}
-    lifts = {name: lift(marks[name][0], right[name]) for name in marks}
-    if right[higher] == right[lower]:
-        lifts[lower] = max(min(lifts[lower], lifts[higher] - height), 0.0)
-        lifts[higher] = max(lifts[higher], lifts[lower] + height)
-    labels = []
-    for name, (y, color) in marks.items():
-        text = f"{name}{'<br>' if narrow else ' '}<b>{percent(y / 100)}</b>"
-        side = "right" if right[name] else "left"
-        label = name_at(at, top * lifts[name], text, color, log=log, side=side, shift=9)
-        labels.append(label | {"yanchor": "bottom", "align": "left"})
-    return labels
 
 
 def family(
@@ -149,16 +104,11 @@ def family(
     lines = [*theme.family_lines(len(sizes), dark), theme.exact_line(dark)]
     colors = [*(line["color"] for line in lines[:-1]), c.ink]
     top = float(drawn[-1].max())
-    axes = _axes(ranks, log, top, most=7)
-    if log:
-        ranges = axes["xaxis"]["range"], axes["yaxis"]["range"]
-        names = names_at(texts, colors, ranks, drawn, *ranges, height=height - 90, clear=[at])
-    else:
-        levels = [0.6 * top] * len(sizes) + [0.25 * top]
-        names = []
-        for y, level, text, color in zip(drawn, levels, texts, colors, strict=True):
-            i = _crossing(y, level)
-            names.append(name_at(ranks[i], float(y[i]), text, color, log=False))
+    axes, place = _axes(ranks, log, top, most=7), np.log10 if log else np.asarray
+    ends = axes["xaxis"]["range"], axes["yaxis"]["range"]
+    names = names_at(
+        texts, colors, place(ranks), drawn, *ends, height=height - 90, clear=[float(place(at))]
+    )
     return theme.figure(
         [
             theme.curve(*theme.steps(ranks, y), line, text)
@@ -243,9 +193,8 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
     text = f"relevant item, rank {count(rank)}"
     name = name_at(rank, 0, text, c.ink, log=True, side="center")
     names = [name | {"yshift": 30, "xanchor": anchor}]
-    strip = theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", hoverinfo="skip")
-    del strip["name"], strip["hovertemplate"]
-    data = [strip]
+    silent: dict[str, Any] = {"hoverinfo": "skip", "hovertemplate": None}
+    data = [theme.curve([1, n], [0, 0], {"color": c.grid, "width": 14}, "", **silent)]
     for side, ranks, color, size, corner in groups:
         shown = ranks
         if len(ranks) > LIMIT:
@@ -260,12 +209,8 @@ def catalogue(n: int, rank: int, negatives: Ints, *, dark: bool = False) -> go.F
         place = {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": corner}
         text = f"<b>{count(len(ranks))} drawn {side}</b>"
         names.append(theme.note(float(side == "below"), 1, text, font={"color": color}, **place))
-    marker = {
-        "symbol": "diamond",
-        "size": 17,
-        "color": c.ink,
-        "line": {"color": c.paper, "width": 2},
-    }
+    edge = {"color": c.paper, "width": 2}
+    marker = {"symbol": "diamond", "size": 17, "color": c.ink, "line": edge}
     hover = f"relevant item: rank {count(rank)}<extra></extra>"
     data.append(theme.dots([rank], [0], marker, name="relevant item", hovertemplate=hover))
     return theme.figure(
@@ -294,6 +239,6 @@ def posterior(ranks: Ints, below: Floats, *, at: int, dark: bool = False) -> go.
         shapes=[theme.upright(at, c.muted)],
         annotations=[name],
         revision=f"posterior-{ranks[-1]}",
-        xaxis=theme.rank_axis(int(ranks[-1]), title="true rank (log scale)"),
+        xaxis=theme.rank_axis(int(ranks[-1])),
         yaxis=theme.percent_axis(100.0, title="probability"),
     )

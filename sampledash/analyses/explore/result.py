@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sampledash.analyses import memory
 from sampledash.expectation import posterior as core_posterior
 from sampledash.grids import MOST, jumps, rank_grid
 from sampledash.metrics import Metric
+from sampledash.report.tables import as_csv
 from sampledash.sampling import Sampling, moments, pmf_chunks
 from sampledash.types import Floats, Ints, Progress
 
@@ -75,12 +78,12 @@ class Result:
     def csv(self) -> str:
         """Return the curves as CSV text, one row for each rank in the picture."""
         q = self.question
-        names, columns = ["rank"], [self.drawn(q.focus)[0].astype(np.float64)]
+        columns: dict[str, Any] = {"rank": self.drawn(q.focus)[0]}
         for metric in q.metrics:
-            names += [f"{metric} {part}" for part in ("exact", "expected", "std")]
-            columns += self.drawn(metric)[1:]
-        rows = (",".join(f"{x:.17g}" for x in row) for row in zip(*columns, strict=True))
-        return "\n".join([f"# {q.sampling}", ",".join(names), *rows]) + "\n"
+            _, exact, mean, std = self.drawn(metric)
+            values = {"exact": exact, "expected": mean, "std": std}
+            columns |= {f"{metric} {name}": part for name, part in values.items()}
+        return f"# {q.sampling}\n" + as_csv(pd.DataFrame(columns))
 
 
 def compute(q: Question, progress: Progress | None = None) -> Result:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from sampledash.analyses import theme
 from sampledash.analyses.lab.result import TOP
-from sampledash.analyses.sliding import Step, colored, scatter, sliding
+from sampledash.analyses.sliding import colored, scatter, sliding
 from sampledash.lab.experiments import toy
 from sampledash.metrics import parse_metric
 from sampledash.report.numbers import percent
@@ -110,7 +110,7 @@ def toys(dark: bool) -> go.Figure:
     """Draw Table 1 of Steck (KDD 2010); a slider sets for how many users the taste is known."""
     c = theme.look(dark)
     user, movie = (places.ravel().tolist() for places in np.indices((_MOVIES, _MOVIES)))
-    steps = []
+    steps = {}
     for known in range(_MOVIES + 1):
         world = toy(known)
         cells = np.where(world.predicted.ravel() == 5, theme.faded(c.blue, 0.6), c.grid)
@@ -121,14 +121,14 @@ def toys(dark: bool) -> go.Figure:
         error = f"<b>RMSE on the ratings {world.rmse_observed:.2f}</b>"
         ranks = colored(f"<b>ATOP {percent(world.atop)}</b>", c.purple)
         title = f"{error}   {ranks}<br>RMSE if all were rated {world.rmse_all:.2f}"
-        steps.append(Step(str(known), [grid], title))
+        steps[str(known)] = [grid], title
     middle = [_MOVIES / 4 - 0.5, 3 * _MOVIES / 4 - 0.5]
     plain: dict[str, Any] = {"tickvals": middle, "showgrid": False, "zeroline": False}
     edge = _MOVIES - 0.4
     return sliding(
         [],
         steps,
-        0,
+        "0",
         prefix="tastes known: ",
         dark=dark,
         height=430,

@@ -33,13 +33,14 @@ from functools import cache, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import sampledash as sd
 from sampledash.analyses.learn import lessons
 from sampledash.report.numbers import count, decimal, in_runs, percent, points, rounded
 from sampledash.report.sentences import ranking
+from sampledash.report.templates import template
 from sampledash.schemes import Scheme
 
 PAPER = "Krichene & Rendle, KDD 2020"
@@ -247,40 +248,16 @@ def order(systems: Sequence[str], means: Sequence[float]) -> str:
     return ranking(systems, means).replace(" ", "\u00a0")
 
 
-# ------------------------------------------------------------- notes and exercises for the teacher
-
-
 def notes(lesson: Lesson) -> str:
     """Return the teacher's notes on one lesson, as Markdown."""
-    heard = "\n".join(f"- {belief}" for belief in lesson.misconceptions)
-    tasks = "\n".join(f"- {exercise.task} *{exercise.solution}*" for exercise in lesson.exercises)
-    return (
-        f"**{lesson.minutes} minutes.** Read the question aloud, let the class vote by hand, "
-        "choose the answer with most votes, then move the slider before you explain.\n\n"
-        f"**Expect to hear**\n{heard}\n\n**Exercises**, with solutions\n{tasks}\n\n"
-        f"*{PAPER}: {lesson.source}.*"
-    )
+    return str(_for_teachers().notes(lesson, PAPER))
 
 
 def sheet() -> str:
     """Return the exercise sheet of all lessons as Markdown: tasks, then solutions and notes."""
     every = [words(number) for number in range(1, len(course()) + 1)]
-    time = f"{len(every)} lessons, {sum(lesson.minutes for lesson in every)} minutes."
-    tasks = ["# Sampled metrics: exercises", "", f"After {PAPER}. {time}", ""]
-    keys = ["# Solutions and notes for the teacher", ""]
-    for place, lesson in enumerate(every, 1):
-        # The title of a lesson reveals the answer, so only the solutions have the title.
-        tasks += [f"## {place}. {lesson.question} ({lesson.minutes} minutes)", "", lesson.setup, ""]
-        tasks += [*(f"- [ ] {choice.text}" for choice in lesson.choices), ""]
-        tasks += [
-            f"{place}.{i} {exercise.task}\n" for i, exercise in enumerate(lesson.exercises, 1)
-        ]
-        keys += [f"## {place}. {lesson.title}", ""]
-        keys += [f"**{lesson.answer.text}.** {lesson.answer.reply}", "", lesson.sentence, ""]
-        keys += [*(f"$$ {step} $$" for step in lesson.formula), ""]
-        keys += [*(f"- {belief}" for belief in lesson.misconceptions), ""]
-        keys += [
-            f"{place}.{i} {exercise.solution}\n" for i, exercise in enumerate(lesson.exercises, 1)
-        ]
-        keys += [f"Source: {lesson.source}.", ""]
-    return "\n".join([*tasks, "---", "", *keys])
+    return str(_for_teachers().sheet(every, PAPER))
+
+
+def _for_teachers() -> Any:
+    return template(Path(__file__).with_name("teachers.md.jinja")).module

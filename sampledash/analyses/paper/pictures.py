@@ -61,8 +61,7 @@ def _exact(_: Metric, dark: bool) -> go.Figure:
         dark=dark,
         showlegend=True,
         revision="paper-1",
-        legend=theme.LEGEND_ABOVE,
-        xaxis=theme.rank_axis(N, title="true rank (log scale)"),
+        xaxis=theme.rank_axis(N),
         yaxis=theme.percent_axis(),
     )
 
@@ -200,8 +199,8 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
         dark=dark,
         height=110 + _ROW * len(shown),
         revision=f"on-both-{by}",
-        legend=theme.LEGEND_ABOVE | {"y": 1 + 30 / (_ROW * len(shown))},
-        margin=theme.margin(96),
+        legend={"y": 1 + 30 / (_ROW * len(shown))},
+        margin={"t": 96},
         xaxis=axis | {"side": "top", "showgrid": True, "gridcolor": c.grid},
         yaxis=theme.rows_axis(names, c.ink, 12) | {"showgrid": False},
         **options,

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from sampledash.analyses import memory
-from sampledash.analyses.consistency import cut, pictures
+from sampledash.analyses.consistency import cut, pictures, tables
 from sampledash.analyses.source import Source
 from sampledash.dashboard import page
 from sampledash.dashboard.page import Problem
@@ -49,12 +49,12 @@ def show(source: Source, metrics: Sequence[Metric], defaults: Mapping[str, Any])
         page.picture(fig, key="consistency_cut", alt=cut.sentence(known, metric, k))
     page.table(cut.means_table(known), known.means, "means")
     if len(known.tests):
-        head = cut.tests_table(known.tests.head(page.MOST_ROWS))
+        head = tables.significance(known.tests.head(page.MOST_ROWS))
         page.table(head, known.tests, "significance", rows=len(known.tests))
     with st.container(horizontal=True):
         page.copy_link(defaults)
         script = partial(exact_script, source.name, source.python, metrics)
-        tables = {"Means": known.means, "Over instances": known.tests}
-        whole = partial(exact_report, source.name, source.python, source.sets, metrics, tables, k)
+        both = {"Means": known.means, "Over instances": known.tests}
+        whole = partial(exact_report, source.name, source.python, source.sets, metrics, both, k)
         page.download("HTML report", whole, "sampledash-report.html", "text/html")
         page.download("Script", script, "sampledash_exact.py", "text/x-python")

@@ -147,31 +147,14 @@ def _settings(source: Source | None) -> None:
     correction, also = state.value("correction", DEFAULTS), st.session_state.get("also_k") or []
     labels = [correction, *(["k = " + ", ".join(map(str, also)) + " too"] if also else [])]
     with st.popover(", ".join(labels), icon=":material/tune:", key="settings"):
-        page.segments(
-            "Correction",
-            USABLE,
-            "correction",
-            help="Rank estimate: the metric at the scaled-up rank. CLS: least squares among "
-            "vectors that never rise. BV: bias² + γ · variance.",
-        )
+        page.segments("Correction", USABLE, "correction", help=words.TEXTS["correction"])
         about = "Several cutoffs at once, for metrics with @k."
         page.chips("Also at k =", CUTOFFS, "also_k", DEFAULTS["also_k"], about, wrap=None)
         if source is not None and judged.several(source.sets):
-            page.segments(
-                "Mean over",
-                judged.WEIGHTINGS,
-                "weighting",
-                help="Instances: each weighs the same, however many relevant items it has (macro). "
-                "Relevant items: it weighs as much as it has relevant items (micro).",
-            )
+            about = words.TEXTS["weighting"]
+            page.segments("Mean over", judged.WEIGHTINGS, "weighting", help=about)
         if source is not None and any(x.has_ties for x in source.sets):
-            page.segments(
-                "Ties read",
-                TIES,
-                "ties",
-                help="Items tied with a relevant one: in random order, redrawn in each run; or all "
-                "below it (optimistic); or all above it (pessimistic).",
-            )
+            page.segments("Ties read", TIES, "ties", help=words.TEXTS["ties"])
 
 
 # ----------------------------------------------------------- the focus: a metric and a marked pair
@@ -190,8 +173,7 @@ def _focus(result: Result, x: int) -> Focus:
 
 
 def _pair(result: Result, x: int) -> int:
-    about = "Red stretches of the curves: where sampling orders this pair wrongly."
-    worst, keys = result.worst_pair(x), _pair_keys(result)
+    about, worst, keys = words.TEXTS["marked pair"], result.worst_pair(x), _pair_keys(result)
     asked = st.query_params.get("pair", "") if "pair" not in st.session_state else ""
     # The link that the reader followed may name a pair. The name is read only once, so that the
     # reader can then choose another pair.

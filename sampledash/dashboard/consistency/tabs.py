@@ -25,11 +25,7 @@ from sampledash.dashboard import page, state
 from sampledash.dashboard.consistency import instead
 from sampledash.rank_sets import rank_distribution_at
 from sampledash.report.escape import escaped, plain, system_name
-from sampledash.report.numbers import (
-    count,
-    in_runs,
-    points,
-)
+from sampledash.report.numbers import count, in_runs, points
 from sampledash.report.paragraph import bibtex, paragraph
 from sampledash.report.script import python_script
 from sampledash.report.sentences import drawn_negatives, outside
@@ -86,17 +82,18 @@ def _one_run(focus: Focus) -> None:
     picture = st.container()
     bounds, why = _bounds_if_asked(focus, pairs)
     chances = [float(r.chances[x, pair]) for pair in pairs]
-    low, high = zip(*(bounds.get(pair, (_NAN, _NAN)) for pair in pairs), strict=True)
-    place, names = pairs.index(focus.pair), focus.ordered(focus.pair, system_name)
-    sentence = words.one_run(*names, drawn_negatives(r), chances[place], low[place], high[place])
+    ends = [bounds.get(pair, (_NAN, _NAN)) for pair in pairs]
+    names, chance = focus.ordered(focus.pair, system_name), float(r.chances[x, focus.pair])
+    shared = bounds.get(focus.pair)
+    sentence = words.say.one_run(*names, drawn_negatives(r), chance, shared)
     with picture:
         st.markdown(words.tied(focus) or sentence)
         labels, dark = [plain(focus.label(pair)) for pair in pairs], page.is_dark()
-        fig = pictures.chances(labels, chances, low, high, dark=dark)
+        fig = pictures.chances(labels, chances, ends, dark=dark)
         labelled = zip(map(focus.label, pairs), map(in_runs, chances), strict=True)
         page.picture(fig, key="consistency_chances", alt="; ".join(map(": ".join, labelled)))
-    shared = words.TEXTS["shared"] if bounds else ""
-    st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else shared))
+    about = words.TEXTS["shared"] if bounds else ""
+    st.caption(words.OWN + (f"No bounds for shared ones: {why}" if why else about))
     printed = tables.chances(focus, pairs, bounds)
     whole = partial(tables.every_chance, focus, bounds)
     page.table(printed, whole, "chances", rows=r.pairs)
@@ -164,11 +161,7 @@ def _plan(focus: Focus) -> None:
     text = words.say.plan(*names, probability, r.m, m, instances, has)
     sentence.markdown(words.tied(focus) or text)
     page.table(tables.plan(focus, rows, probability), lambda: focus.plan(probability), "plan")
-    st.caption(
-        f"Negatives from which on the chance stays that high, up to m = {count(r.m_max)}; it may "
-        "be that high at single values before. The downloads hold every metric chosen, which "
-        "takes as long for each."
-    )
+    st.caption(words.TEXTS["plan"].format(m_max=count(r.m_max)))
 
 
 @dataclass
@@ -247,11 +240,8 @@ def _repeat_it(focus: Focus) -> None:
             label, icon = f"Repeat it {count(repeats)} times", ":material/play_arrow:"
             st.button(label, icon=icon, type="primary", key="repeat_start", on_click=start)
     if runs is None:
-        st.info(
-            f"Draws {drawn_negatives(focus.result)} for each of the instances again and again, "
-            "as if the evaluation were repeated, and sets what comes out beside its exact law.",
-            icon=":material/casino:",
-        )
+        about = words.TEXTS["repeat"].format(drawn=drawn_negatives(focus.result))
+        st.info(about, icon=":material/casino:")
         return
     try:
         _draw_on(runs)

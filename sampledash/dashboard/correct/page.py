@@ -263,14 +263,7 @@ def _numbers(q: Question) -> list[tuple[str, str, str]]:
     values = q.fit().values
     before = q.risk(Correction())[0] ** 0.5
     nothing = replace(q.fit(), values=0 * values).risk()[0] ** 0.5
-    over = "all ranks, each weighing the same"
-    if q.prior.name != UNIFORM:
-        says = "own weights say" if q.prior.custom else f"the prior {q.prior.name} says"
-        over = f"the ranks, weighing as {says}"
-    bias = (
-        f"Root mean square over {over}. Uncorrected: {words.size(before)}; reporting 0 always: "
-        f"{words.size(nothing)}. The mean over any number of instances keeps its bias."
-    )
+    bias = words.say.average_bias(q.prior, before, nothing)
     scatter = words.size((variance / q.instances) ** 0.5)
     smallest = f"Of the vector. Its smallest is {words.size(float(values.min()))}."
     return [
@@ -340,11 +333,6 @@ def _put_in_address(typed: str) -> None:
 def _prior_note(weights: Floats) -> None:
     """Write a note on the weights that were read, and on whether a link carries the weights."""
     half = int(np.searchsorted(np.cumsum(weights), weights.sum() / 2)) + 1
-    first = f"rank {half} has" if half == 1 else f"the first {count(half)} have"
-    above = count(int(np.count_nonzero(weights)))
-    note = f"Weights of the ranks 1 to {count(len(weights))}, {above} of them above 0; "
-    note += f"{first} half of their sum or more."
-    if WEIGHTS not in st.query_params:
-        note += f" They do not travel in a link: up to {count(IN_LINK)} typed characters do, files "
-        note += "never."
+    positive, in_link = int(np.count_nonzero(weights)), WEIGHTS in st.query_params
+    note = words.say.prior_note(len(weights), positive, half, in_link, IN_LINK)
     st.caption(escaped(note))

@@ -21,7 +21,7 @@ from sampledash.estimation.estimate import full_cutoff
 from sampledash.grids import LIVE
 from sampledash.readers.files import example
 from sampledash.report.escape import escaped
-from sampledash.report.numbers import count, gamma, rounded
+from sampledash.report.numbers import count, gamma, percent, plus_minus
 from sampledash.report.sentences import outside
 from sampledash.spectral import resolution
 
@@ -120,20 +120,17 @@ def movielens(q: Question) -> None:
             page.picture(fig, key=f"correct_real_{i}", alt=alt)
     st.caption(words.TEXTS["real setting"])
     exact = [mean(metric, x) for x in sets]
-    table = {"recommender": [x.system for x in sets], "exact": ["".join(rounded(x)) for x in exact]}
+    table = {"recommender": [x.system for x in sets], "exact": list(map(percent, exact))}
     notes: list[str] = []
     for correction in (Correction(), recipe):
         protocol = result.movielens_protocol(correction)
         make = partial(moments_of_means, [metric], sets, m, protocol)
         key = "moments", MOVIELENS, metric, m, protocol
         means, variances = (x[:, 0] for x in memory.cached(key, make, shared=True))
-        table[str(correction)] = [
-            f"{''.join(rounded(a))} ± {100 * b:.2f}"
-            for a, b in zip(means, variances**0.5, strict=True)
-        ]
+        table[str(correction)] = plus_minus(means, variances**0.5)
         beyond = {x.system: [value] for x, value in zip(sets, means.tolist(), strict=True)}
         notes += outside(beyond, str(correction))
-    st.caption(f"{metric} in %, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")
+    st.caption(f"{metric}, m = {count(m)}: expectation ± scatter of one run, as in Table 3.")
     page.cells(pd.DataFrame(table))
     for note in notes:
         st.caption(note)

@@ -39,7 +39,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     for metric in map(sd.parse_metric, ("AUC", "NDCG", "AP", "Recall@10")):
         line = theme.metric_line(metric, dark) if revealed else grey
         curves.append(Curve(str(metric), metric(ranks, N), line))
-    axes = {"xaxis": theme.rank_axis(TOP, title="rank (log scale)"), "yaxis": theme.percent_axis()}
+    axes = {"xaxis": theme.rank_axis(TOP, title="rank"), "yaxis": theme.percent_axis()}
     layout: dict[str, Any] = {**axes, "revision": "weights", "dark": dark}
     if not revealed:
         title = "Four metrics over the rank. <b>Which is which?</b>"

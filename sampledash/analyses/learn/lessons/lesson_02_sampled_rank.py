@@ -12,7 +12,7 @@ from sampledash.analyses import sliding, theme
 from sampledash.analyses.explore.result import negatives, sampled_ranks
 from sampledash.analyses.learn.lesson import WITHOUT, M, N, Numbers, text_of
 from sampledash.analyses.learn.lessons.lesson_03_softness import half_way
-from sampledash.analyses.sliding import Step, scatter
+from sampledash.analyses.sliding import scatter
 from sampledash.report.numbers import count, decimal
 
 TEXT = text_of("lesson_02_sampled_rank")
@@ -52,7 +52,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     faded, ink = {"color": theme.faded(c.blue, 0.45)}, {"color": c.ink, "size": 11}
     x = list(range(1, WIDEST + 1))
     bar: dict[str, Any] = {"type": "bar", "x": x, "hoverinfo": "skip", "marker": faded}
-    steps = []
+    steps = {}
     for size in SIZES:
         drawn = seen[:size]
         text = f"sampled rank {count(seen[0])}" if size == 1 else f"average {decimal(drawn.mean())}"
@@ -60,15 +60,15 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
         bars = {**bar, "y": (100 * share).tolist()}
         hidden = scatter("markers", x, [None] * WIDEST, marker=ink)
         title = f"<b>{count(size)} draw{'s' * (size > 1)}</b>: {text}"
-        steps.append(Step(count(size), [bars, hidden], title))
+        steps[count(size)] = [bars, hidden], title
     mean = 1 + M * float(sampling.share_above(RANK))
     law = scatter("markers", x, (100 * sampling.pmf(RANK)[:WIDEST]).tolist(), marker=ink)
     title = f"<b>The law</b> (dots): mean {decimal(mean)}<br>true rank {count(RANK)}"
-    steps.append(Step("law", [bars, law], title))
+    steps["law"] = [bars, law], title
     layout: dict[str, Any] = {"revision": "learn-draws", "bargap": 0.2, "dark": dark}
     layout["xaxis"] = {"title": {"text": "sampled rank"}, "range": [0.4, WIDEST + 0.6], "dtick": 1}
     layout["yaxis"] = theme.percent_axis(title="of the draws")
-    return sliding.sliding([], steps, 0, prefix="draws: ", **layout)
+    return sliding.sliding([], steps, count(SIZES[0]), prefix="draws: ", **layout)
 
 
 def _catalogue(negatives: list[int], dark: bool) -> go.Figure:

@@ -80,10 +80,10 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         return sliding.before(ranks, [exact], f"{head}<br>╌╌ on {true}", **layout)
     line = theme.metric_line(metric, dark) | {"dash": "solid", "width": 3.5}
-    steps = []
+    steps = {}
     for m in LADDER:
         curve = Curve("sampled", sampled(metric, ranks, m), line)
         legend = f"<b>{count(m)} negatives {percent(float(curve.y[place]))}</b>"
         title = f"{head}   ╌╌ {true}<br>{sliding.colored(legend, curve.color)}"
-        steps.append(sliding.Step(count(m), sliding.lines(ranks, [curve]), title))
-    return sliding.sliding(sliding.lines(ranks, [exact]), steps, LADDER.index(M), **layout)
+        steps[count(m)] = sliding.lines(ranks, [curve]), title
+    return sliding.sliding(sliding.lines(ranks, [exact]), steps, count(M), **layout)

@@ -71,11 +71,11 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     layout |= {"revision": "one-negative", "dark": dark}
     if not revealed:
         return sliding.before(ranks, first, f"On all items<br>{names}", **layout)
-    steps = []
+    steps = {}
     for m in DOWN:
         curves = drawn(m)
         apart = max(float(np.abs(x.y - curves[0].y).max()) for x in curves[1:])
         text = "one and the same line" if apart < 1e-9 else f"up to {100 * apart:.0f} points apart"
         title = f"<b>{negatives(m)}: {text}</b><br>{names}"
-        steps.append(sliding.Step(count(m), sliding.lines(ranks, curves), title))
-    return sliding.sliding([], steps, DOWN.index(M), **layout)
+        steps[count(m)] = sliding.lines(ranks, curves), title
+    return sliding.sliding([], steps, count(M), **layout)

@@ -105,7 +105,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     known = zip(names, exact, strict=True)
     beside = [Curve(f"{name} on all", np.full(len(grid), value), thin) for name, value in known]
     layout: dict[str, Any] = {"beside": beside, "dark": dark, "revision": f"flips-{variant}"}
-    layout["xaxis"] = theme.rank_axis(m_max, title="m, negatives (log scale)", most=5)
+    layout["xaxis"] = theme.rank_axis(m_max, title="m, negatives", most=5)
     layout["yaxis"] = theme.percent_axis(100 * max(float(means.max()), *exact))
     return sliding.along(grid, curves, says, TABLE_M, **layout)
 

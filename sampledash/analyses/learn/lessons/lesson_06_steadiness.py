@@ -61,7 +61,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>: {true}"
         return sliding.truths(METRIC, names, exact, 1.0, title, dark)
-    m_values, lift, steps = movielens().visited(*VISITED), np.linspace(-LIFT, LIFT, RUNS), []
+    m_values, lift, steps = movielens().visited(*VISITED), np.linspace(-LIFT, LIFT, RUNS), {}
     for m in m_values:
         dots = []
         for place, row in enumerate(runs(m)):
@@ -75,9 +75,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
             f"<b>{names[worst]} first in {first} of {RUNS} runs</b>, {true} in {right}"
             f"<br>{names[worst]} scatters by {std}; ┃ on all movies"
         )
-        steps.append(sliding.Step(count(m), dots, title))
+        steps[count(m)] = dots, title
     axes = sliding.rows(METRIC, names, 1.05 * max(float(runs(m).max()) for m in m_values), dark)
     layout = {"revision": f"runs-{METRIC}", **axes}
-    return sliding.sliding(
-        [sliding.ticks(exact, dark)], steps, m_values.index(M), dark=dark, **layout
-    )
+    return sliding.sliding([sliding.ticks(exact, dark)], steps, count(M), dark=dark, **layout)

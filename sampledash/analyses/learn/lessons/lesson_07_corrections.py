@@ -60,16 +60,16 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     raw = Curve("uncorrected", fit(None).expected(ranks), raw_line)
     head = f"╌╌ all items   {sliding.colored('━ uncorrected', raw.color)}"
     layout: dict[str, Any] = {"revision": "corrections", "dark": dark}
-    layout["xaxis"] = theme.rank_axis(N, title="true rank (log scale)", most=5)
+    layout["xaxis"] = theme.rank_axis(N, most=5)
     layout["yaxis"] = theme.percent_axis(title="expected AP")
     if not revealed:
         return sliding.before(ranks, [exact, raw], head, **layout)
-    steps = []
+    steps = {}
     for weight in GAMMAS:
         curve = Curve("corrected", fit(weight).expected(ranks), line)
         bias, std = errors(weight)
         legend = f"━ γ = {gamma(weight)}: bias {percent(bias)}, scatter {percent(std)}"
         title = f"{head}<br><b>{sliding.colored(legend, curve.color)}</b>"
-        steps.append(sliding.Step(gamma(weight), sliding.lines(ranks, [curve]), title))
+        steps[gamma(weight)] = sliding.lines(ranks, [curve]), title
     fixed = sliding.lines(ranks, [exact, raw])
-    return sliding.sliding(fixed, steps, GAMMAS.index(GAMMA), prefix="γ = ", **layout)
+    return sliding.sliding(fixed, steps, gamma(GAMMA), prefix="γ = ", **layout)

@@ -72,7 +72,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         title = f"<b>{METRIC} on all movies</b>,<br>which the sampled ranks do not show"
         return sliding.truths(METRIC, names, exact, 0.3, title, dark)
-    steps, places = [], range(len(names))
+    steps, places = {}, range(len(names))
     colors = [theme.system_line(place, dark)["color"] for place in places]
     faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
     for m in VISITED:
@@ -84,8 +84,8 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
             "<br>wide: no assumption, narrow: with it, ┃ truth"
         )
         # Plotly draws the ticks on top of the bars only if they are the last trace of each step.
-        steps.append(sliding.Step(count(m), [wide, narrow, sliding.ticks(exact, dark)], title))
+        steps[count(m)] = [wide, narrow, sliding.ticks(exact, dark)], title
     top = 1.03 * max(high for m in VISITED for _, high in ranges(m)[0])
     axes = sliding.rows(METRIC, names, top, dark)
     layout = {"barmode": "overlay", "revision": f"ranges-{METRIC}", **axes}
-    return sliding.sliding([], steps, VISITED.index(M), dark=dark, **layout)
+    return sliding.sliding([], steps, count(M), dark=dark, **layout)

@@ -73,7 +73,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
         M,
         dark=dark,
         revision="your-paper",
-        xaxis=theme.rank_axis(m_values[-1], title="m, negatives (log scale)", most=5),
+        xaxis=theme.rank_axis(m_values[-1], title="m, negatives", most=5),
         yaxis=theme.percent_axis(top, low=low, title="expected difference"),
         shapes=[theme.level(0, c.ink, width=1.5, dash="dot")],
     )

@@ -86,7 +86,7 @@ def _one(rank: int, revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         title = f"<b>{total} candidates</b> of one user beside the relevant item, none looked at"
         return sliding.still([waiting], title, height=sliding.HEIGHT - 110, **layout)
-    looked, steps = order(rank), []
+    looked, steps = order(rank), {}
     for done in range(len(looked) + 1):
         above = [p for p in range(done) if looked[p]]
         below = [p for p in range(done) if not looked[p]]
@@ -103,8 +103,8 @@ def _one(rank: int, revealed: bool, dark: bool) -> go.Figure:
             marks(above, "triangle-up", c.vermillion, 18),
             marks(below, "triangle-down", c.blue, 18),
         ]
-        steps.append(sliding.Step(count(done), data, heading))
-    return sliding.sliding([waiting], steps, 0, prefix="looked at: ", gap=20, **layout)
+        steps[count(done)] = data, heading
+    return sliding.sliding([waiting], steps, count(0), prefix="looked at: ", gap=20, **layout)
 
 
 def _all(dark: bool) -> go.Figure:
@@ -127,6 +127,6 @@ def _all(dark: bool) -> go.Figure:
         dark=dark,
         revision="all-users",
         prefix="looked at: ",
-        xaxis=theme.rank_axis(m_values[-1], title="looked at for each user (log scale)", most=5),
+        xaxis=theme.rank_axis(m_values[-1], title="looked at for each user", most=5),
         yaxis=theme.percent_axis(100.0, title="users still open"),
     )
