@@ -60,6 +60,12 @@ listed = partial(sd.RankSet, system="S", ranks=[3, 11], n=30, instances=["u", "u
 sampled = partial(sd.SampledRankSet, system="X", sampled_ranks=[1, 2], n=50, m=10)
 law = partial(sd.Sampling, n=10, m=3)
 printed = partial(sd.bounds_from_table, "Recall@10", observed=X, n=3541, m=100, decimals=4)
+
+
+def cell(name: str, value: object) -> object:
+    return printed(observed=X | {name: value})
+
+
 BOTH, AP, AUC, BV = [A, B], sd.parse_metric("AP"), sd.parse_metric("AUC"), sd.correction("BV")
 WITH, WITHOUT = "with-replacement", "without-replacement"
 POPULARITY, FALLING = "popularity", "non-increasing"
@@ -267,8 +273,7 @@ rank_distribution(sampled(), iterations=0) | iterations must be at least
 rank_distribution(sampled(), "mes", iterations=5) | .*no effect on 'mes'
 rank_distribution([sampled(), sampled(scheme=WITH)]) | .*pool sets drawn in the same way
 rank_distribution(sampled(n=10**7 + 1)) | n = 10000001 is too large to write out
-fitted(MIXED_UP, "mle")
-    | sampled_rank 2 cannot occur with n = 2 and m = 2
+fitted(MIXED_UP, "mle") | sampled_rank 2 cannot occur with n = 2 and m = 2
 <point/interval>("AP", sampled(), "best") | method 'best' is not understood: use mle, mes
 fit_learned("bv", "AP", sampled()) | method must be one of bv-mle
 fit_learned("bv-mle", "AP", sampled(), gamma=0) | gamma must be above 0
@@ -305,20 +310,16 @@ matching_cutoff(1, A, 5, scheme=POPULARITY) | scheme must be one of
 matching_cutoff(1, ranks(ties=[3, 0]), 5) | .*has ties
 matching_cutoff(1, SEVERAL, 5) | .*several
 
-printed(observed=X | {"HR@5": 0.9})
-    | observed 'HR@5' is 0.9000, but with n = 3541 and m = 100 the other
-printed(observed=X | {"NDCG@10": 0.7})
-    | observed 'NDCG@10' is 0.7000, but .* leave it 0\.\d+ to 0\.\d+
-printed(observed=X | {"HR@1": 17.46})
+cell("HR@5", 0.9) | observed 'HR@5' is 0.9000, but with n = 3541 and m = 100 the other
+cell("NDCG@10", 0.7) | observed 'NDCG@10' is 0.7000, but .* leave it 0\.\d+ to 0\.\d+
+cell("HR@1", 17.46)
     | .*'HR@1' is 17.46, .*: if the table prints percent, give 0.1746 and decimals = 4$
-printed(observed=X | {"HR@1": ?}) | observed 'HR@1' is ?, but a metric lies in 0..1 | -0.1 ; 170
-printed(observed=X | {"HR@1": 0.17462})
-    | observed 'HR@1' is 0.17462, which has more than decimals = 4
-printed(observed=X | {"HR@1": ?}) | observed 'HR@1' must be | "x" ; nan
-printed(observed=X | {"HR": 0.1}) | .*HitRate needs a cutoff
-printed(observed=X | {"Hits of mine": 0.1}) | .*unknown metric 'Hits of mine'
-printed(observed=X | {"HR@101": 0.5})
-    | observed 'HR@101' is 0.5000, but .* leave it 1.0000 to 1.0000
+cell("HR@1", ?) | observed 'HR@1' is ?, but a metric lies in 0..1 | -0.1 ; 170
+cell("HR@1", 0.17462) | observed 'HR@1' is 0.17462, which has more than decimals = 4
+cell("HR@1", ?) | observed 'HR@1' must be | "x" ; nan
+cell("HR", 0.1) | .*HitRate needs a cutoff
+cell("Hits of mine", 0.1) | .*unknown metric 'Hits of mine'
+cell("HR@101", 0.5) | observed 'HR@101' is 0.5000, but .* leave it 1.0000 to 1.0000
 printed(observed={"HR@1": 0.3, "HR@5": 0.2, "HR@10": 0.5, "NDCG@10": 0.6})
     | .*nearest to it without 'HR@\d+' = .* and '
 printed(observed={"HR@5": 0.5, "HR@10": 0.5001}, shape=FALLING)
