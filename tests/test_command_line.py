@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from html import escape
 from pathlib import Path
 
 import jsonschema
@@ -800,16 +799,6 @@ def test_a_link_is_written_through_and_a_loop_refused(toy, tmp_path, capsys):
         assert message.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before
     assert Path(toy).read_text() == TOY
-
-
-def test_a_report_on_two_files_names_both(tmp_path, capsys):
-    for system in "AB":
-        (tmp_path / f"{system}.csv").write_text(f"rank,n\n{ord(system) % 7},20\n9,20\n")
-    paths = [str(tmp_path / f"{system}.csv") for system in "AB"]
-    assert main(["report", *paths, "--metric", "AP", "--m", "9"]) == 0
-    page = capsys.readouterr().out
-    assert "Sampled metrics of A.csv, B.csv" in page
-    assert all(escape(repr(path)) in page for path in paths)
 
 
 def test_what_may_not_be_written_is_left_alone(toy, tmp_path, monkeypatch, capsys):
