@@ -278,12 +278,6 @@ def test_it_says_what_the_page_shows(words, link, capsys):
         assert row["right_from"] == (None if late is None else int(late.replace(",", "")))
 
 
-@pytest.mark.parametrize("name", ["rank", "count"])
-def test_json_is_as_the_schema_says(name, toy, capsys):
-    code, told = asked(capsys, name, toy)
-    assert (code, told["command"]) == (0, name)
-
-
 #: Lines of ``command | parts of its output``; XYZ, SRS and TABLE are names for files.
 PEOPLE = """
 check XYZ --metric Recall@10 --m 100 | Shown by one run (%) … <0.01
@@ -357,6 +351,9 @@ def test_counts_are_those_of_the_ranks_in_their_order(several, counted, tmp_path
         if kept:
             pairs = zip(wanted, labels.values(), strict=True)
             wanted = [{**row, "instance": label} for row, label in pairs] + kept
+        for name in ("rank", "count"):
+            code, told = asked(capsys, name, *files)
+            assert (code, told["command"]) == (0, name)
         assert main(["count", *files]) == 0
         found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
         assert [{**row, "count": float(row["count"])} for row in found] == wanted
