@@ -8,9 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sampledash as sd
-from sampledash.metrics import KINDS, Kind, Metric
 from tests import oracles
-from tests.oracles import METRICS, UNIFORM, WITH, WITHOUT, by_definition, exact_metric, samples
+from tests.oracles import METRICS, WITH, WITHOUT, by_definition, exact_metric
 
 
 @st.composite
@@ -70,42 +69,6 @@ def test_spellings_of_the_field(row: str) -> None:
     metric, texts = row.split(": ")
     for text in (metric.strip(), *texts.split("|")):
         assert str(sd.parse_metric(text)) == metric.strip()
-
-
-@pytest.mark.parametrize("scheme", UNIFORM)
-@pytest.mark.parametrize("k", [2, 4, 10])  # a sampled list has 4 items
-def test_a_graded_gain_that_always_needs_a_cutoff(monkeypatch, k: int, scheme: str) -> None:
-    """A new metric that needs a cutoff works by its registry entry alone."""
-
-    def gain(position, j):
-        return 1 / position**2
-
-    monkeypatch.setitem(KINDS, "graded", Kind("Graded", "always", (), r"r^{-2}", "graded", gain))
-    metric, n, m = Metric("graded", k), 9, 3
-
-    def value(ranks: tuple[int, ...]) -> float:
-        return sum(1 / r**2 for r in ranks if r <= k) / len(ranks)
-
-    every = range(1, n + 1)
-    drawn = [[(float(p), value(s)) for p, s in samples([r], n, m, scheme)] for r in every]
-    means = [sum(p * v for p, v in each) for each in drawn]
-    squares = [sum(p * v**2 for p, v in each) for each in drawn]
-    assert np.allclose(metric(list(every), n), [value((r,)) for r in every], rtol=0, atol=1e-15)
-    sampling = sd.Sampling(n, m, scheme)
-    assert np.allclose(sd.expected(metric, list(every), sampling), means, rtol=0, atol=1e-14)
-    spread = np.array(squares) - np.square(means)
-    assert np.allclose(sd.variance(metric, list(every), sampling), spread, rtol=0, atol=1e-14)
-    for ranks in ([4], [2, 5], [3, 4, 8]):
-        rows = sd.RankSet("A", ranks, n, instances=[1] * len(ranks))
-        assert sd.mean(metric, rows) == pytest.approx(value(tuple(ranks)), abs=1e-15)
-        mean = sum(float(p) * value(s) for p, s in samples(ranks, n, m, scheme))
-        assert sd.expected_mean(metric, rows, m, scheme=scheme) == pytest.approx(mean, abs=1e-14)
-    # All pairs of sampled values of two systems with one instance each are enumerated.
-    sets = [sd.RankSet("A", [2], n), sd.RankSet("B", [5], n)]
-    row = sd.probability_of_order(metric, sets, m, scheme=scheme).iloc[0]
-    laws = [[(float(p), value(s)) for p, s in samples([r], n, m, scheme)] for r in (2, 5)]
-    ahead = sum(p * q for p, v in laws[0] for q, w in laws[1] if v > w + 1e-12)
-    assert row.probability == pytest.approx(ahead, abs=1e-12)
 
 
 Entries = dict[str, list[dict[str, Any]]]

@@ -14,20 +14,8 @@ import sampledash as sd
 from sampledash.protocol import Protocol
 from sampledash.sampling import pmf_window
 from sampledash.simulation import batches
-from tests.oracles import (
-    METRICS,
-    POPULARITY,
-    SCHEMES,
-    UNIFORM,
-    WITH,
-    WITHOUT,
-    dense_bias_variance,
-    dense_law,
-    exact_law,
-    exact_metric,
-    item_scale,
-    item_value,
-)
+from tests import oracles
+from tests.oracles import METRICS, POPULARITY, SCHEMES, UNIFORM, WITH, WITHOUT, dense_law, exact_law
 
 
 @st.composite
@@ -57,7 +45,11 @@ def test_pmf_is_the_exact_law(s: sd.Sampling) -> None:
 @given(samplings(), st.sampled_from([*METRICS, ("recall", 40), ("ap", 40), ("ndcg", 7)]))
 def test_mean_and_variance_are_the_sums(s: sd.Sampling, which: tuple[str, int | None]) -> None:
     (name, k), rank = which, np.arange(1, s.n + 1)
-    metric, value, scale = sd.metric(name, k=k), item_value(name, k, 1, s.m), item_scale(name, k, 1)
+    metric, value, scale = (
+        sd.metric(name, k=k),
+        oracles.item_value(name, k, 1, s.m),
+        oracles.item_scale(name, k, 1),
+    )
     # Only the metric's values are floats; all other numbers are fractions.
     values = [Fraction(value(t)) * Fraction(scale) for t in range(s.m + 1)]
     means, spreads = [], []
@@ -270,7 +262,9 @@ def test_defaults_and_the_note_of_least_squares() -> None:
 def test_a_correction_is_fitted_once_at_the_rounded_mean_and_mass_above_counts() -> None:
     # n of 90, 101 and 111 with counts 1, 1, 2: mean 103.25; the vector is fitted for 103.
     m, rs = 7, sd.RankSet("N", [5, 40, 60], [90, 101, 111], counts=[1, 1, 2])
-    vector = dense_bias_variance(dense_law(103, m, WITH), exact_metric("ap", None, 103), 0.1, None)
+    vector = oracles.dense_bias_variance(
+        dense_law(103, m, WITH), oracles.exact_metric("ap", None, 103), 0.1, None
+    )
     means = [dense_law(n, m, WITHOUT)[r - 1] @ vector for r, n in ((5, 90), (40, 101), (60, 111))]
     ours = sd.expected_mean("AP", rs, m, scheme=WITHOUT, fit_scheme=WITH, correction="BV 0.1")
     assert ours == pytest.approx((means[0] + means[1] + 2 * means[2]) / 4, rel=1e-11)

@@ -141,22 +141,6 @@ def test_users_weigh_alike_and_ties_are_averaged() -> None:
     assert sd.mean("ATOP", tied) == pytest.approx(1 - (10.5) / 20)
 
 
-@pytest.mark.parametrize("name", ["TOPK@0.1", "ATOP"])
-def test_several_relevant_items_everywhere_else(name) -> None:
-    ranks, m = several(), 20
-    lower = np.minimum(ranks.ranks + 2, ranks.n)
-    other = sd.RankSet("B", lower, ranks.n, instances=ranks.instances)
-    drawn = zip((ranks, other), map(np.random.default_rng, (9, 10)), strict=True)
-    runs, others = (sd.simulate(name, x, m, 2000, rng, scheme=WITHOUT) for x, rng in drawn)
-    chance = sd.probability_of_order(name, [ranks, other], m, scheme=WITHOUT)["probability"][0]
-    share = np.mean(runs > others)
-    assert abs(share - chance) < 4 * np.sqrt(chance * (1 - chance) / 2000) + 1e-3
-    found = sd.significance(name, [ranks, other], np.random.default_rng(11)).iloc[0]
-    assert found["difference"] == pytest.approx(sd.mean(name, ranks) - sd.mean(name, other))
-    with pytest.raises(ValueError, match="not available here for several relevant items"):
-        sd.probability_if_shared(name, [ranks, other], m, scheme=WITHOUT)
-
-
 @pytest.mark.parametrize("name", ["ATOP", "TOPK@0"])  # with m = 1, both metrics are 1 or both are 0
 def test_few_instances_have_their_exact_law(name) -> None:
     # Two systems rank two items of each of two users, each with one negative: 2^8 outcomes.

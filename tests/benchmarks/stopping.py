@@ -1,6 +1,6 @@
-"""Evaluation that stops once the metric of an instance is certain: cost, overhead, and bias."""
+"""Evaluation that stops once the metric of an instance is certain: cost and bias."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from typing import Any
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import sampledash as sd
-from sampledash.types import Floats, Ints
 from tests.benchmarks.frame import Result, timed
 
 
@@ -47,44 +46,6 @@ def table(quick: bool) -> Iterator[Result]:
         yield Result(name, ours, None, stopped, 0.0, within=limit)
 
 
-def overhead(quick: bool) -> Iterator[Result]:
-    """Measure the evaluator's overhead relative to the matrix products for the scores. Scores are
-    computed beforehand, since noise in their time would hide the overhead. Users whose relevant
-    item is within the cutoff need all scores. Half of the others need only one chunk of 256, for
-    which the overhead per user matters most. With 512 factors, a chunk takes 0.1 ms."""
-    for factors, within in product((64, 512), (True, False)):
-        yield overhead_of(np.random.default_rng(0), factors, within, 3 if quick else 15)
-
-
-def overhead_of(rng, factors: int, within: bool, repeats: int, n: int = 10_000, size: int = 100):
-    items, users = rng.normal(size=(n, factors)), rng.normal(size=(size, factors))
-    rank = rng.integers(1, 11, size) if within else (n ** rng.uniform(0.3, 1, size)).astype(int)
-    place, pool = [np.argsort(-items @ user) for user in users], np.arange(n)
-    asked = [(u, place[u][r - 1], pool) for u, r in enumerate(rank)]
-    calls, made = [], []
-
-    def score(user: int, some: Ints) -> Floats:
-        calls.append((user, some))
-        made.append(items[some] @ users[user])
-        return made[-1]
-
-    def again() -> Callable[[int, Ints], Floats]:
-        scores = iter(made)
-        return lambda user, some: next(scores)
-
-    (ours,) = sd.evaluate(asked, {"dot": score}, 10).sets
-    off = abs(sd.mean("NDCG@10", ours) - sd.mean("NDCG@10", sd.RankSet("S", rank, n)))
-    evaluated = timed(lambda: sd.evaluate(asked, {"dot": again()}, 10), repeats)
-    handed_out = timed(lambda: [ask(*call) for ask in [again()] for call in calls], repeats)
-    products = timed(lambda: [items[some] @ users[user] for user, some in calls], repeats)
-    plain, own = products[0], evaluated[0] - handed_out[0]
-    which = "within" if within else "beyond"
-    name = f"evaluator, {size} users {which} 10 of {n:,}, chunks of 256 by {factors}"
-    note = f"{100 * own / plain:.1f} % of {len(calls)} products: {1e6 * own / len(calls):.1f} µs "
-    note += f"beside {1e6 * plain / len(calls):.0f} µs a chunk"
-    return Result(name, own + plain, plain, off, 1e-12, note=note)
-
-
 def budgets(quick: bool) -> Iterator[Result]:
     """Check 2,000 runs with 100 scores a user: bias up to 4 standard errors, intervals right in 93
     to 97 %. Five scores a user suffice for 44 users with few hits: then up to 100 %."""
@@ -116,4 +77,4 @@ def budgets(quick: bool) -> Iterator[Result]:
         yield Result(name, ours, None, float(errors), allowed, note=note)
 
 
-BENCHMARKS = (plan, table, overhead, budgets)
+BENCHMARKS = (plan, table, budgets)

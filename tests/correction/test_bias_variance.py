@@ -1,6 +1,5 @@
 """Bias-variance (eq. 25 of Krichene & Rendle), CLS and LS vectors, against dense algebra."""
 
-from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from functools import cache
 
@@ -12,18 +11,7 @@ from hypothesis import strategies as st
 import sampledash as sd
 from sampledash.least_squares import bias_variance, nodes
 from tests import oracles
-from tests.oracles import (
-    METRICS,
-    POPULARITY,
-    SCHEMES,
-    UNIFORM,
-    WITH,
-    WITHOUT,
-    dense_law,
-    exact_metric,
-)
-
-Metrics = Sequence[tuple[str, int | None]]
+from tests.oracles import METRICS, POPULARITY, SCHEMES, UNIFORM, WITH, WITHOUT, dense_law
 
 
 @cache
@@ -230,7 +218,7 @@ def test_kkt(n: int, m: int, scheme: str, odds: float, nonnegative: bool) -> Non
     for name in ("recall", "precision", "ndcg", "ap", "auc"):
         k = None if name in ("ap", "auc") else 10 if n > 40 else 1
         values = recipe.fit(sd.metric(name, k=k), sd.Sampling(n, m, scheme, odds)).values
-        assert kkt_residual(law, exact_metric(name, k, n), values, nonnegative) <= 1e-9
+        assert kkt_residual(law, oracles.exact_metric(name, k, n), values, nonnegative) <= 1e-9
         assert np.all(np.diff(values) <= 0)
         assert not nonnegative or values[-1] >= 0
 
@@ -253,7 +241,7 @@ def test_small_cases(n: int, data: st.DataObject) -> None:
 @pytest.mark.parametrize("scheme", UNIFORM)
 @pytest.mark.parametrize("n", [900, 1_500, 12_000])
 def test_minimum_norm_over_all_ranks(scheme: str, n: int) -> None:
-    law, target = dense_law(n, 100, scheme), exact_metric("recall", 10, n)
+    law, target = dense_law(n, 100, scheme), oracles.exact_metric("recall", 10, n)
     left, sizes, right = np.linalg.svd(law, full_matrices=False)
     kept = sizes > 1e-10 * sizes[0]
     wanted = right[kept].T @ ((left[:, kept].T @ target) / sizes[kept])

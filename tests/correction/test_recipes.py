@@ -107,18 +107,16 @@ def test_risk_is_the_average_over_every_rank_with_few_nodes(scheme: str) -> None
             assert fit.risk() == pytest.approx(summed(fit, law), rel=1e-9, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("n", "m"), [(1501, 1000), (1501, 1300), (1501, 1490), (1501, 1499), (3541, 300), (3541, 2000)]
-)
-def test_risk_of_large_samples(n: int, m: int) -> None:
-    """``Fit.risk`` is right for large m, where distributions change abruptly with the true rank."""
-    law, sampling = dense_law(n, m, WITHOUT), sd.Sampling(n, m, WITHOUT)
-    for text, recipe in (("NDCG", "BV 0.1"), ("AUC", "BV 1"), ("Recall@10", "uncorrected")):
-        fit = sd.parse_correction(recipe).fit(text, sampling)
-        assert fit.risk() == pytest.approx(summed(fit, law), rel=1e-9, abs=1e-15)
+#: Large m, where distributions change abruptly with the true rank.
+LARGE = (1501, 1000), (1501, 1300), (1501, 1490), (1501, 1499), (3541, 300), (3541, 2000)
 
 
-def test_risk_uses_the_prior_of_the_correction() -> None:
+def test_risk_of_large_samples_and_with_a_prior() -> None:
+    for n, m in LARGE:
+        law, sampling = dense_law(n, m, WITHOUT), sd.Sampling(n, m, WITHOUT)
+        for text, recipe in (("NDCG", "BV 0.1"), ("AUC", "BV 1"), ("Recall@10", "uncorrected")):
+            fit = sd.parse_correction(recipe).fit(text, sampling)
+            assert fit.risk() == pytest.approx(summed(fit, law), rel=1e-9, abs=1e-15)
     prior, law = 1.0 / np.arange(1, 301), dense_law(300, 20, WITH)
     recipes = (sd.correction("BV", prior=p) for p in (prior, None))
     own, uniform = (recipe.fit("NDCG", sd.Sampling(300, 20, WITH)) for recipe in recipes)
@@ -149,30 +147,22 @@ RECALL = sd.metric("recall", k=N // 4)
 
 
 @pytest.mark.parametrize("scheme", UNIFORM)
-def test_bias_variance(scheme: str) -> None:
-    gram, moment, marginal = limit()
+def test_the_largest_n_is_like_its_limit(scheme: str) -> None:
+    (gram, moment, marginal), sampling = limit(), sd.Sampling(N, M, scheme)
     expected = np.linalg.solve(0.9 * gram + 0.1 * np.diag(marginal), moment)
-    found = sd.correction("BV", gamma=0.1).fit(RECALL, sd.Sampling(N, M, scheme)).values
+    found = sd.correction("BV", gamma=0.1).fit(RECALL, sampling).values
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("scheme", UNIFORM)
-def test_monotone(scheme: str) -> None:
     # The conditions of Karush, Kuhn and Tucker: see ``kkt_residual`` in test_bias_variance.
-    gram, moment, _ = limit()
-    values = sd.correction("CLS").fit(RECALL, sd.Sampling(N, M, scheme)).values
+    values = sd.correction("CLS").fit(RECALL, sampling).values
     along_steps = np.cumsum(gram @ values - moment)
     steps = np.append(values[:-1] - values[1:], values[-1])
     assert steps.min() >= 0
     assert along_steps.min() >= -1e-10
     assert np.abs(along_steps[steps > 1e-9]).max() <= 1e-10
-
-
-@pytest.mark.parametrize("scheme", UNIFORM)
-def test_reciprocal_rank_at_full_weight_of_the_variance(scheme: str) -> None:
-    # By eq. 26 the entry for s items above is the mean of 1/r given s: with beta functions B,
-    # B(s, m-s+1) / (n B(s+1, m-s+1)), or if s = 0, (m + 1)(ln n + 0.577 - sum of 1/i to m) / n.
-    values = sd.correction("BV", gamma=1).fit("AP", sd.Sampling(N, M, scheme)).values
+    # At γ = 1, by eq. 26, the entry for s items above is the mean of 1/r given s: with beta
+    # functions B, B(s, m-s+1) / (n B(s+1, m-s+1)), or if s = 0, (m + 1)(ln n + 0.577 - sum of 1/i
+    # to m) / n.
+    values = sd.correction("BV", gamma=1).fit("AP", sampling).values
     s = np.arange(1, M + 1)
     np.testing.assert_allclose(values[1:], (M + 1) / (s * N), rtol=1e-8)
     harmonic = sum(1 / i for i in range(1, M + 1))

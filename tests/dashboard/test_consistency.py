@@ -222,15 +222,6 @@ def test_many_systems_of_a_wide_parquet_file_show_the_worst_pairs_whole():
     assert at.headline.endswith(f"right from m = {right.max():,}.")
 
 
-def test_a_marked_pair_travels():
-    at = page(metrics=["Recall@k"])
-    assert "pair" not in at.link
-    box = next(b for b in at.selectbox if b.label == "Marked pair")
-    assert box.options[box.index] != "Y, Z"
-    box.select_index(box.options.index("Y, Z"))
-    assert at.run().link["pair"] == ["Y, Z"]
-
-
 def table(at, index=0):
     return at.table[index].value
 
@@ -487,11 +478,6 @@ def test_the_price_is_that_of_m_until_the_reader_sets_another():
 
 N, RANKS = 40, {"A": [3, None, 7, 1, None, 9], "B": [1, 5, None, None, None, 4]}
 TYPED = "n = 40\nA: 3, >10, 7, 1, > 10, 9\nB: 1, 5, >10, >10, >10, 4"
-ROWS = [(name, i, rank) for name, ranks in RANKS.items() for i, rank in enumerate(ranks)]
-FILE = "system,user,rank,n\n" + "".join(f"{s},u{i},{r or '>10'},{N}\n" for s, i, r in ROWS)
-PLACES = [(*row, at) for row, at in product(ROWS, range(1, 11))]
-RUNS = [f"u{i} Q0 {f'hit{i}' if at == r else f'd{at}'} {at} {-at} {s}" for s, i, r, at in PLACES]
-QRELS = "\n".join(f"u{i} 0 hit{i} 1" for i in range(6))
 
 
 def ap_ranges():
@@ -533,16 +519,6 @@ def test_typed_ranks_reach_comparison_exports_and_link(monkeypatch):
     low, high = list(ap_ranges())[1]
     assert f"'B': {low:.2%} to {high:.2%}\n" in out.getvalue()
     looked_at(page(**at.link))
-
-
-def test_files_and_runs_that_miss_an_item_say_the_same():
-    looked_at(page().upload("ranks.csv", FILE.encode()))
-    at = page().pick("source", "Upload a file")
-    files = [("r.run", "\n".join(RUNS).encode(), ""), ("q", QRELS.encode(), "")]
-    at.file_uploader[0].set_value(files)
-    at.run().click("Known to be beyond the end")
-    next(x for x in at.number_input if "candidates of every" in x.label).set_value(N)
-    looked_at(at.run())
 
 
 def test_a_cutoff_beyond_the_lists_is_told_with_the_largest():

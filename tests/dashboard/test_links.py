@@ -1,6 +1,7 @@
 """Settings of a link are used, or the page says what it uses instead; also hostile links."""
 
 import json
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import plotly.io
@@ -13,39 +14,7 @@ from tests.hostile_addresses import PAGES, addresses, wrong
 EVERY = addresses()
 TOY = "source=Three toy recommenders"
 #: Lines of ``address | texts that the page shows``; ALL stands for numbers of 400 digits.
-TOLD = r"""
-explore?pin=m%3Dmany | With 100 of 9,999 … The pinned settings cannot be shown. m = many is not
-explore?pin=n%3D1%26m%3D0 | With 100 of 9,999 … cannot be shown. n must be at least 2
-consistency?pin=correction%3Dx | With 100 negatives … The pinned settings cannot be shown.
-correct?pin=prior%3Dx | With 100 negatives … The pinned settings cannot be shown.
-explore?metrics=AP&metrics=Gini&n=lots&k=ten&scheme=at random&v=9
-    | Gini … n = lots … k = ten … at random … v = 9 … AP =
-explore?ALL | n = DIGITS, … m = DIGITS, … k = DIGITS, … rank = DIGITS, … not a whole number of usual
-explore?ALL | With 100 of 9,999 negatives, rank 100 scores Recall@10
-explore?n=1000000&m=10001 | m = 10,001 is more than this page draws: take m ≤ 10,000
-explore?k=20000&metrics=Recall@k
-    | The cutoff holds all 10,000 candidates: Recall@20000 is 100.00 % at every rank.
-explore?m=9 | The cutoff holds all 10 items of a sample
-explore?n=200&rank=5000 | Rank 5,000 is larger than n = 200: a rank is at most n.
-correct?n=8&m=5 | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
-correct?m=9 | The cutoff holds all 10 items of a sample: the uncorrected Recall@10 is 100.00 %
-correct?what=Sampled ranks&sampled_source=Paste sampled ranks&sampled=m = 5, n = 8\nA: 1, 2
-    | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
-correct?what=A printed table&n=8&m=5&printed=system, HR@1\nA, 0.5
-    | The cutoff holds all 8 candidates: Recall@10 is 100.00 % at every rank. Take a k
-consistency?source=Paste ranks&ranks=A: 3, >10; n = 40
-    | or in another file. Its Recall@10 is 50.00 %.
-correct?k=0 | k must be at least 1, got 0.
-correct?m=10001&n=100000 | m = 10,001 is more than this page fits
-correct?m=5000&take=CLS | CLS takes minutes beyond m = 2,000
-correct?scheme=popularity&odds=0 | Odds must be above 0, got 0.
-correct?prior=1/rank&n=1000000 | n = 1,000,000 is too large for the prior 1/rank
-correct?metric=AUC&take=CLS | AUC from 100 negatives is unbiased: there is nothing to correct
-correct?what=Sampled ranks&scheme=popularity | Popularity-weighted samples cannot be corrected
-correct?what=A printed table&scheme=popularity | Popularity-weighted samples cannot be corrected
-correct?what=A printed table&metric=HR&n=200&printed=system, HR@10\nA, 0.5 | gives metric = HR
-paper?item=Table 9 | The link gives item = Table 9, which is not offered: it is Table 3 instead
-"""
+TOLD = (Path(__file__).parents[1] / "data" / "addresses.txt").read_text("utf-8")
 ALL_LARGE = "&".join(f"{key}={'9' * 400}" for key in ("n", "m", "k", "rank"))
 
 
