@@ -23,6 +23,7 @@ from sampledash.comparison.means import expected_mean, mean
 from sampledash.comparison.scatter import std_of_mean
 from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.linear_programme import Shape
+from sampledash.estimation.table_estimates import estimate_from_table
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import EXAMPLES, bundled, example
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -36,7 +37,11 @@ SHAPES: dict[tuple[str, str], Shape | None] = {
     ("low_if_falling", "high_if_falling"): "non-increasing",
 }
 #: Columns with a guess of the number on 5,000 images -> name of the guess.
-GUESSES = {"middle": "Middle of the range", "on_sample": "Number on 1,000"}
+GUESSES = {
+    "estimate": "Estimate",
+    "middle": "Middle of the range",
+    "on_sample": "Number on 1,000",
+}
 NCF, METRICS = "ncf", ("Recall@1", "Recall@10", "NDCG@10", "AUC")
 
 
@@ -73,13 +78,14 @@ def ranges(rows: pd.DataFrame, progress: Progress) -> pd.DataFrame:
     -------
     A row per system and cutoff: ``place``, ``system`` and ``note`` as in ``rows``; ``k``; the
     printed numbers ``on_sample`` (1,000 images) and ``on_all`` (5,000), and the ends of both ranges
-    (:data:`SHAPES`), all in 0..1; and ``middle``, that of the range with the shape.
+    (:data:`SHAPES`), all in 0..1; ``middle``, that of the range with the shape; and
+    ``estimate``, that of :func:`sampledash.estimate_from_table`.
     """
     cells = []
     for done, row in enumerate(rows.to_dict("records"), 1):
         printed = {f"R@{k}": round(row[f"r{k}_1k"] / 100, 3) for k in CUTOFFS}
         for k, (metric, value) in zip(CUTOFFS, printed.items(), strict=True):
-            ends: dict[str, float] = {}
+            ends = {"estimate": estimate_from_table(metric, printed, N, M, 3).value}
             for names, shape in SHAPES.items():
                 span = bounds_from_table(metric, printed, N, M, 3, None, shape)
                 ends |= dict(zip(names, span, strict=True))
