@@ -51,7 +51,7 @@ _HOLD: dict[CellKind, str] = {
 # Headers of columns, as entries name=header separated by |. The header of any other column is its
 # name with spaces in place of underscores.
 _WORDS = (
-    "m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
+    "k=k|m=m|n=n|p=p|p_holm=p (Holm)|RMSE=RMSE|gamma=γ|mse=Mean squared error|rmse=Off by|"
     "largest=Largest entry|condition=Condition number|"
     "expected_sampled=Sampled, expected|std_of_mean=Std. of one run|n_candidates=Candidates n|"
     "share_of_runs=Runs showing it|probability=Shown by one run|right_from=Right from m|"
