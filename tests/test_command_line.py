@@ -371,57 +371,7 @@ WRONG = {
     "zero.csv": "system,sampled_rank\nA,0\nA,1\n",
     "20240101.csv": "system,rank,n\nA,1,9\nB,two,9\n", "broken.parquet": "PAR1" + "\0" * 60,
 }  # fmt: skip
-<<<<<<< HEAD
-REFUSED = """
-check nowhere.csv --metric AP --m 9 | nowhere.csv … there is no such file
-check toy.csv --metric Gini --m 9 | check: unknown metric 'Gini'
-check toy.csv --metric AP | the following arguments are required: --m; see sampledash check --help
-check toy.csv --m 9 | the following arguments are required: --metric
-check toy.csv --metric AP --m 10000 | m = 10,000 is too large without replacement
-check toy.csv --metric AP --m 9 --correction ALS | 'als'
-check toy.csv --metric AP --m 9 --odds 2 | odds = 2 applies to scheme 'popularity' only
-check alien.csv --metric AP --m 9 | alien.csv … column
-check bare.csv --metric AP --m 9 | candidates … --n
-check broken.parquet --metric AP --m 9 | broken.parquet
-check empty --metric AP --m 9 | 'empty' holds no file *.parquet
-check toy.csv --metric AP --m 9 -o no/such/out.txt | cannot be written
-check toy.csv --metric AP --m 9 -o /dev/null | it is a folder or a device
-check 20240101.csv --metric AP --m 9 | 20240101.csv, line 3 … 'two' is not a number
-correct zero.csv --metric AP --n 9 --m 3 | if yours count from 0, add 1 to each.
-check apart.csv --metric AP --m 9 | '2' has 1 … compare those (here: --instances shared)
-report one.csv --metric AP --m 9 | at least two systems
-correct one.csv --metric AP --m 9 --odds 2 | --odds is for a vector
-table broken.parquet --metric AP | broken.parquet is no text
-table toy.csv toy.csv --metric AP | a table is one file
-rank scores.csv | scores.csv has no column relevant … give --relevant
-rank empty toy.csv | an engine reads one table: give one folder
-rank toy.csv --engine duckdb:// --zero-based | --zero-based is not for an engine: it reads tables of
-rank marked.csv --n 9 | --n is not for a table of scores
-count toy.csv -o empty/x.csv --qrels empty | empty/x.csv is in what is read
-rank toy.csv --relevant '' | --relevant is '', an empty path
-correct --metric AP --metric AUC --n 90 --m 9 | one --metric, --n and --m: give each, or a file
-correct --metric AP --m 9 | one --metric, --n and --m: give each
-correct --metric AP --n 90 | one --metric, --n and --m: give each
-correct alien.csv --metric AP --n 90 --m 9 --csv | alien.csv
-table latin.csv --metric AP --n 90 --m 9 | latin.csv, line 1: the text is not UTF-8
-serve toy.csv --port 0 | --port 0 is no port
-serve toy.csv --port 65536 | --port 65,536 is no port: give one from 1 to 65,535
-rank toy.csv --relevant one.csv | --relevant is for a table of scores … which toy.csv is not
-rank toy.csv --seen one.csv | --seen is for a table of scores
-table printed.csv --metric AP --n 9 | printed.csv does not say n and m: give --n and --m
-table printed.csv --metric AP --m 9 | printed.csv does not say n and m
-table printed.csv --metric AP --n 9 --m 3 --instances 0 | --instances must be at least 1, got 0
-check / --metric AP --m 9 | check: / holds all folders: give the one that
-serve / | serve: / holds all folders: give the one that
-check '' --metric AP --m 9 | FILE is '', an empty path
-check toy.csv --metric AP --m 9 -o '' | --output is '', an empty path
-check LONG --metric AP --m 9 | check the path
-rank toy.csv --relevant beside.csv -o beside.csv | beside.csv is in what is read: give another
-rank toy.csv --seen beside.csv -o beside.csv | beside.csv is in what is read: give another
-"""
-=======
 REFUSED = (Path(__file__).parent / "data" / "refused_commands.txt").read_text("utf-8")
->>>>>>> 6b5861d6b730435ce19f05be60b17ddb917891bf
 
 
 @pytest.mark.parametrize("line", REFUSED.strip().splitlines())

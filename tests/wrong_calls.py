@@ -91,6 +91,7 @@ def valid() -> dict[str, Call]:
                                scheme="with-replacement", instances=["a", "b", "c"],
                                counts=[1, 2, 1]),
         "Sampling": dict(n=10, m=3, scheme="popularity", odds=2.0),
+        "as_sample": dict(ranks=A, n=100),
         "bounds": dict(metric="NDCG@5", srs=POOL, versus=OTHER, tolerance=0.5),
         "bounds_from_table": dict(metric="Recall@5", observed=TABLE, n=3541, m=100, decimals=2,
                                   versus=TABLE, scheme="with-replacement", instances=300),

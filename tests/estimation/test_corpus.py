@@ -38,16 +38,3 @@ def test_estimates_hold_for_the_corpus_that_the_candidates_of_a_test_are_drawn_f
         estimate = sd.estimate(metric, sample, "monotone-mle")
         assert estimate.low <= exact <= estimate.high
         assert estimate.value == pytest.approx(exact, abs=0.03)
-
-
-def test_what_is_no_sample_of_a_corpus_is_refused():
-    two = sd.RankSet("A", [1, 2], n=9, instances=["u", "u"])
-    for ranks, n, facts in (
-        (two, 100, "system 'A' several relevant items give the rank of one"),
-        (sd.RankSet("A", [1], n=200), 100, "n = 100 is smaller than the 200 'A' the whole corpus"),
-        (sd.RankSet("A", [11], n=200, beyond=[True]), 500, "'A' beyond 10"),
-    ):
-        with pytest.raises(ValueError) as error:
-            sd.as_sample(ranks, n)
-        for fact in facts.split():
-            assert fact in str(error.value)

@@ -109,7 +109,7 @@ def test_a_chance_is_no_entity_and_flips_are_listed():
 
 
 #: Headers, or their parts before " (", that are symbols and may begin with a small letter.
-SYMBOLS = {"m", "n", "p", "p (Holm)", "γ", "w_m = 0"}
+SYMBOLS = {"k", "m", "n", "p", "p (Holm)", "γ", "w_m = 0"}
 
 
 def test_every_header_is_in_words():

@@ -182,11 +182,13 @@ def on_both(cells: pd.DataFrame, by: str, dark: bool) -> go.Figure:
     filled = {"size": np.where(agrees, 8, 12), "color": np.where(agrees, c.ink, c.vermillion)}
     hollow = {"size": 8, "symbol": "circle-open", "color": c.vermillion}
     solid = filled | {"opacity": 1, "line": {"width": 0}}
-    markers = {"on_sample": ("on 1,000", hollow), "on_all": ("on 5,000", solid)}
+    tick = {"size": 11, "symbol": "line-ns", "line": {"width": 2, "color": c.green}}
+    markers = {"on_sample": ("printed on 1,000", hollow), "estimate": ("estimate", tick)}
+    markers["on_all"] = "printed on 5,000", solid
     for column, (name, marker) in markers.items():
         values = 100 * shown[column].to_numpy()
-        hover = [f"printed {name}: {value:.1f} %" for value in values]
-        data.append(theme.dots(values, at, marker, name=f"printed {name}", hovertext=hover))
+        hover = [f"{name}: {value:.1f} %" for value in values]
+        data.append(theme.dots(values, at, marker, name=name, hovertext=hover))
     for trace in data:
         rows = zip(names, shown["note"], trace["hovertext"], strict=True)
         texts = [f"<b>{name}, {note}</b><br>{text}" for name, note, text in rows]

@@ -23,6 +23,7 @@ from sampledash.comparison.means import expected_mean, mean
 from sampledash.comparison.scatter import std_of_mean
 from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.linear_programme import Shape
+from sampledash.estimation.table_estimates import estimate_from_table
 from sampledash.rank_sets import RankSet
 from sampledash.readers.files import EXAMPLES, bundled, example
 from sampledash.sampled_rank_sets import SampledRankSet
@@ -36,7 +37,11 @@ SHAPES: dict[tuple[str, str], Shape | None] = {
     ("low_if_falling", "high_if_falling"): "non-increasing",
 }
 #: Columns with a guess of the number on 5,000 images -> name of the guess.
-GUESSES = {"middle": "Middle of the range", "on_sample": "Number on 1,000"}
+GUESSES = {
+    "estimate": "Estimate",
+    "middle": "Middle of the range",
+    "on_sample": "Number on 1,000",
+}
 NCF, METRICS = "ncf", ("Recall@1", "Recall@10", "NDCG@10", "AUC")
 
 
@@ -73,13 +78,15 @@ def ranges(rows: pd.DataFrame, progress: Progress) -> pd.DataFrame:
     -------
     A row per system and cutoff: ``place``, ``system`` and ``note`` as in ``rows``; ``k``; the
     printed numbers ``on_sample`` (1,000 images) and ``on_all`` (5,000), and the ends of both ranges
-    (:data:`SHAPES`), all in 0..1; and ``middle``, that of the range with the shape.
+    (:data:`SHAPES`), all in 0..1; ``middle``, that of the range with the shape; and
+    ``estimate``, by :func:`sampledash.estimate_from_table`, NaN where the table contradicts it.
     """
     cells = []
     for done, row in enumerate(rows.to_dict("records"), 1):
         printed = {f"R@{k}": round(row[f"r{k}_1k"] / 100, 3) for k in CUTOFFS}
         for k, (metric, value) in zip(CUTOFFS, printed.items(), strict=True):
-            ends: dict[str, float] = {}
+            made = estimate_from_table(metric, printed, N, M, 3)
+            ends = {"estimate": np.nan if made.contradiction else made.value}
             for names, shape in SHAPES.items():
                 span = bounds_from_table(metric, printed, N, M, 3, None, shape)
                 ends |= dict(zip(names, span, strict=True))
@@ -116,7 +123,8 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
     ``cells``, and of ``pairs`` of systems; for each range, by the name of its lower end, how many
     cells are ``inside_``, how many pairs it has ``decided_`` (their ranges are disjoint) and how
     many of these are printed in that order, ``right_``; and for each guess the mean error ``off_``,
-    and ``order_``, the share of pairs that the guess and the print put in the same order.
+    and ``order_``, the share of pairs that the guess and the print put in the same order, without
+    the systems for which there is no guess.
     """
     rows = []
     for k, part in cells.groupby("k"):
@@ -128,8 +136,10 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
             row[f"decided_{low}"] = np.count_nonzero(sure)
             row[f"right_{low}"] = np.count_nonzero((sure == true) & (sure != 0))
         for name in GUESSES:
-            row[f"off_{name}"] = (part[name] - part["on_all"]).abs().mean()
-            row[f"order_{name}"] = np.mean(_orders(part[name], part[name]) == true)
+            known = part.dropna(subset=name)
+            guess, on_all = known[name], known["on_all"]
+            row[f"off_{name}"] = (guess - on_all).abs().mean()
+            row[f"order_{name}"] = np.mean(_orders(guess, guess) == _orders(on_all, on_all))
         rows.append(row)
     return pd.DataFrame(rows)
 

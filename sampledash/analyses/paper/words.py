@@ -93,6 +93,10 @@ def on_both(cells: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
     for cell in wild.outside(cells):
         on_sample = cells.loc[cells["place"] == cell["place"], "on_sample"].tolist()
         contradictions.append(say.contradicts(cell, on_sample))
+    if (unknown := cells[cells["estimate"].isna()].drop_duplicates("place")).size:
+        contradictions.append(
+            say.no_estimate((unknown["system"] + ", " + unknown["note"]).tolist())
+        )
     return [say.on_both(total), *contradictions, say.told_on_both(total, errors)]
 
 
@@ -109,7 +113,9 @@ def summary_rows(summary: pd.DataFrame) -> pd.DataFrame:
     for name, guess in wild.GUESSES.items():
         lines[f"{guess}: points off"] = [tenths(x) for x in summary[f"off_{name}"]]
         lines[f"{guess}: pairs in order"] = [f"{tenths(x)} %" for x in summary[f"order_{name}"]]
-    return pd.DataFrame(lines, index=[f"R@{k}" for k in summary["k"]]).T.reset_index(names="")
+    return pd.DataFrame(lines, index=[f"R@{k}" for k in summary["k"]]).T.reset_index(
+        names="Printed on 5,000"
+    )
 
 
 def from_samples(answer: Result[Any], methods: list[str]) -> str:

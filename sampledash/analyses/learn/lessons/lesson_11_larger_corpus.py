@@ -86,7 +86,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
     if not revealed:
         title = f"<b>{METRIC} on {count(M + 1)} images</b>,<br>as printed"
         return sliding.truths(METRIC, shown, on_sample, 1.0, title, dark)
-    steps, places = [], range(len(NAMES))
+    steps, places = {}, range(len(NAMES))
     colors = [theme.system_line(place, dark)["color"] for place in places]
     faint, strong = ([theme.faded(color, opacity) for color in colors] for opacity in (0.25, 0.7))
     for n in SIZES:
@@ -100,7 +100,7 @@ def picture(variant: str, revealed: bool, dark: bool) -> go.Figure:
             f"{', ┃ printed' if known else ''}"
         )
         ticks = sliding.ticks(known or [x.estimate for x in values], dark)
-        steps.append(sliding.Step(count(n), [wide, narrow, ticks], title))
+        steps[count(n)] = [wide, narrow, ticks], title
     axes = sliding.rows(METRIC, shown, 1.0, dark)
     layout = {"barmode": "overlay", "revision": "larger-corpus", **axes}
-    return sliding.sliding([], steps, SIZES.index(N), prefix="n = ", dark=dark, **layout)
+    return sliding.sliding([], steps, count(N), prefix="n = ", dark=dark, **layout)
