@@ -34,7 +34,7 @@ from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
 _CONSTRAINTS = 200  # largest number of constraints of a linear programme for each m
-_MOST_DECIMALS = 12
+MOST_DECIMALS = 12
 ERRORS = 2.0  # number of standard errors by which a printed mean may differ from its expectation
 
 
@@ -485,12 +485,12 @@ def printed_values(
         places = decimals.get(key) if isinstance(decimals, Mapping) else decimals
         if places is None:
             raise ValueError(f"decimals has no entry for {key!r}: give one for each printed value")
-        digits = checks.integer(f"decimals of {key!r}", places, low=0, high=_MOST_DECIMALS)
+        digits = checks.integer(f"decimals of {key!r}", places, low=0, high=MOST_DECIMALS)
         metrics.append(parse_metric(key))
         where = f"{name} {key!r}"
         value = checks.real(where, given, low=-1e9, high=1e9)
         if 1 < value <= 100:
-            needed = len(f"{value:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
+            needed = len(f"{value:.{MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
             raise ValueError(
                 f"{where} is {value:g}, but a metric lies in 0..1: if the table prints percent, "
                 f"give {value / 100:g} and decimals = {min(digits, needed) + 2}"

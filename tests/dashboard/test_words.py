@@ -18,6 +18,7 @@ from sampledash.analyses.consistency import words as consistency
 from sampledash.analyses.correct import words as correct
 from sampledash.analyses.correct.result import Prior
 from sampledash.analyses.correct.words import Settled
+from sampledash.analyses.estimate import review
 from sampledash.analyses.explore import words as explore
 from sampledash.analyses.lab import words as lab
 from sampledash.analyses.paper import words as paper
@@ -124,6 +125,12 @@ def fraction(metric, scheme):
 
 NAN = float("nan")
 DRAWN, REPLACED = (sd.Sampling(N, m, "with-replacement") for m in (100, 99))
+ASKED = namedtuple("Asked", "sampling corpus")(sd.Sampling(N, 100), False)
+OPEN = [{"table": "x", "open": "A and B"}, {"table": "", "open": "C and D"}]
+# Counts over the 69 systems that are printed on 1,000 and on 5,000 images of MS-COCO.
+WILD = SimpleNamespace(cells=207, inside_low=207, inside_low_if_falling=206, pairs=7038)
+WILD.decided_low_if_falling = WILD.right_low_if_falling = 540
+TOTAL = pd.Series({"pairs": 5, "decided": 1, "decided_if_falling": 2})
 SOME, EVERY = (sd.Sampling(n, m, "without-replacement") for n, m in ((N, 100), (100, 99)))
 RIGHT, WRONG, FIRST = (np.array(x) / 10 for x in ([1, 2, 3], [2, 1, 3], [1, 3, 2]))
 UNDECIDED = rows(("right", 1), ("undecided", 5), ("undecided", 7))
@@ -220,11 +227,11 @@ def test_every_branch_of_every_sentence_is_rendered_below(monkeypatch):
         return inline(tag.sub(with_mark, source), mark=mark, **names)
 
     monkeypatch.setattr(templates, "inline", marked)
-    for module in (sentences, estimates, consistency, correct, explore, lab, paper, ranks):
+    for module in (sentences, estimates, consistency, correct, explore, lab, paper, ranks, review):
         module.say._module.cache_clear()
     for _ in said():
         pass
-    for module in (sentences, estimates, consistency, correct, explore, lab, paper, ranks):
+    for module in (sentences, estimates, consistency, correct, explore, lab, paper, ranks, review):
         module.say._module.cache_clear()
     assert len(branches) > 150
     assert [text for number, text in branches.items() if number not in rendered] == []
