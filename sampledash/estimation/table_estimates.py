@@ -289,7 +289,7 @@ def foretell(
     nodes, other = nodes_of(sampling, printed, printed[0]), nodes_of(larger, asked, asked[0])
     means = []
     for family in FAMILIES:
-        a, log_b = fitted(family, nodes, values, weights)
+        (a, log_b), _ = fitted(family, nodes, values, weights)
         # Both samplings take logarithms of odds times m, and m differs.
         moved = np.array([a + np.exp(log_b) * np.log(sampling.m / larger.m), log_b])
         means.append(other.expected(family, moved)[:-1])
