@@ -535,7 +535,7 @@ def test_ranges_of_a_table_are_those_of_the_function(over, second, tmp_path, cap
             points = dict(zip(("estimate", "estimate_low", "estimate_high"), point, strict=True))
             wanted.append({"metric": metric, "system": name, **points, **ends})
     assert told["ranges"] == wanted
-    assert sum("take ranks to be log-logistic or log-normal" in x for x in told["sentences"]) == 1
+    assert sum("to be log-logistic or log-normal" in x for x in told["sentences"]) == 1
     for place, metric in enumerate(metrics):
         (first, other), word = wanted[2 * place : 2 * place + 2], "This table cannot tell"
         for kind, end in (("_if_falling", "alone cannot tell."), ("", "whatever the ranks were.")):

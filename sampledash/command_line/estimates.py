@@ -130,6 +130,8 @@ def table(args: argparse.Namespace, progress: Progress) -> Answer:
         result = printed_table.compute_table(question, _part(progress, x, len(metrics)), name=str)
         sentences += [result.sentence, *result.notes]
         for row in result.rows:
+            if row.value is not None:
+                sentences.append(words.say.fitted(question.point(0).family))
             estimate = (row.value, *(row.interval or (np.nan, np.nan)))
             rows.append((str(metric), row.name, *estimate, *_ends(row)))
     sentences = list(dict.fromkeys([*printed.notes, *sentences]))

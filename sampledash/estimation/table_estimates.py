@@ -1,9 +1,12 @@
 r"""Estimates of an exact metric from a printed table, by distributions with two parameters.
 
-In every family the logarithm of the rank r has a standard distribution G, shifted and scaled: with
-m negatives drawn from n candidates, the share of instances with ranks up to r is proportional to
+In every family the odds of the rank r, r to n + 1 - r, have a distribution whose logarithm is a
+standard distribution G, shifted and scaled. The share of instances with ranks up to r is
 
-.. math:: G(a + b \log((r + 1/2) m / n)), \qquad r = 1..n.
+.. math:: G\left(a + b \log\frac{(r + 1/2) m}{n + 1/2 - r}\right), \qquad r = 1..n,
+
+divided by its value at r = n. It hardly differs from a log-logistic or log-normal distribution of
+the rank at the top of the list, but fits real systems better at its end.
 """
 
 from __future__ import annotations
@@ -32,13 +35,12 @@ from sampledash.sampling import Sampling
 from sampledash.schemes import DEFAULT_SCHEME, Scheme
 from sampledash.types import Floats
 
-#: Weight of the distance from a = 0, b = ``slope`` beside the residuals. It decides only what the
-#: printed values leave open: b for a single value, and how far from 0 a is if all values are 1.
+#: Weight of log(b / slope) beside the residuals: it decides only where printed values leave b open.
 _PENALTY = 1e-6
-_FEWEST = 2_500  # a misfit that fewer instances can have by chance is no contradiction
+_FEWEST = 1_000  # a misfit that fewer instances can have by chance is no contradiction
 _SHAPE: Shape = "non-increasing"
 _FAR = 30.0  # smaller arguments of G, and log b further from 0, change no printed digit
-_STEP = 1e-5  # step of a and of log b in numerical derivatives
+_STEPS = 1e-5 * np.eye(2)  # steps of a and of log b in numerical derivatives
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,13 @@ class Family:
     """A family of rank distributions with two parameters a and b."""
 
     name: str
-    below: Callable[[Floats], Floats]  # the distribution function G
+    below: Callable[[Floats], Floats]  # the distribution function G, symmetric around 0
     slope: float  # b, if a single printed value leaves it open
 
 
-#: An estimate is the mean over these families. With both slopes, the logarithm of the rank has the
-#: same standard deviation, pi / sqrt(3), if the end of the list is far away.
+#: An estimate is the mean over these families: to choose the family, or to weigh both, by errors
+#: on printed values that are left out does worse on tables whose exact metrics are known. With both
+#: slopes, the logarithm of the odds has the same standard deviation, pi / sqrt(3).
 FAMILIES = (
     Family("log-logistic", expit, 1.0),
     Family("log-normal", ndtr, float(np.sqrt(3) / np.pi)),
@@ -63,23 +66,32 @@ class Nodes:
     """Nodes for sums over the ranks 1..n, with the mean of each metric at each node."""
 
     weights: Floats  # number of ranks that each node stands for
-    before: Floats  # log((r - 1/2) m / n) of each node's rank r; -1e300 for r = 1
-    up_to: Floats  # log((r + 1/2) m / n)
-    last: float  # log((n + 1/2) m / n)
+    before: Floats  # logarithm of the odds, times m, half a rank before each node; -1e300 at r = 1
+    up_to: Floats  # the same half a rank after each node
+    last: float  # the same half a rank after rank n
     means: Floats  # expected printed metrics and the exact metric, (nodes, printed + 1)
     products: Floats  # expected products of each two of them, (nodes, printed + 1, printed + 1)
 
     def probabilities(self, family: Family, parameters: Floats) -> Floats:
         """Return the probability of the ranks that each node stands for, given a and log b."""
         a, b = parameters[0], np.exp(np.clip(parameters[1], -_FAR, _FAR))
-        before, up_to, whole = (
-            family.below(np.maximum(a + b * x, -_FAR)) for x in (self.before, self.up_to, self.last)
+        before, up_to, last = (
+            np.maximum(a + b * x, -_FAR) for x in (self.before, self.up_to, self.last)
         )
-        return np.asarray(self.weights * (up_to - before) / whole)
+        # G is symmetric: the difference of two values near 1 would have few correct digits.
+        sign = np.where(before > 0, -1.0, 1.0)
+        share = sign * (family.below(sign * up_to) - family.below(sign * before))
+        return np.asarray(self.weights * share / family.below(last))
 
     def expected(self, family: Family, parameters: Floats) -> Floats:
         """Return the expected printed metrics and, as the last entry, the exact metric."""
         return self.probabilities(family, parameters) @ self.means
+
+    def changes(self, family: Family, parameters: Floats) -> Floats:
+        """Return the derivatives of :meth:`expected` by a and by log b: (printed + 1, 2)."""
+        ends = [[self.expected(family, parameters + x) for x in (d, -d)] for d in _STEPS]
+        rows = np.array([after - before for after, before in ends]) / (2 * _STEPS.max())
+        return np.asarray(rows.T)
 
 
 @lru_cache(maxsize=8)
@@ -93,10 +105,10 @@ def nodes_of(sampling: Sampling, printed: tuple[Metric, ...], exact: Metric) -> 
     means = np.column_stack([sampled[:, :size], exact.of_one(support.above, n - 1)])
     products = means[:, :, None] * means[:, None]
     products[:, :size, :size] = sampled[:, size:].reshape(-1, size, size)
-    up_to = np.log((support.above + 1.5) * m / n)
-    before = np.where(support.above == 0, -1e300, np.log((support.above + 0.5) * m / n))
-    last = float(np.log((n + 0.5) * m / n))
-    return Nodes(support.ranks, before, up_to, last, means, products)
+    places = np.add(support.above, [[0.5], [1.5]])
+    before, up_to = np.log(places * m / (n + 1 - places))
+    before[support.above == 0] = -1e300
+    return Nodes(support.ranks, before, up_to, float(np.log((2 * n + 1) * m)), means, products)
 
 
 @dataclass(frozen=True)
@@ -135,17 +147,30 @@ def weights_of(printed: Sequence[Metric], m: int) -> Floats:
     return np.array([1 / metric.of_one(np.arange(m + 1), m).sum() for metric in printed])
 
 
-def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> Floats:
-    """Return a and log b that minimise the squared weighted differences from printed values."""
-    start, scaled = np.array([0.0, np.log(family.slope)]), weights / weights.max()
+def fitted(family: Family, nodes: Nodes, values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Fit a family by least squares of the weighted differences from printed values.
+
+    Return a and log b, and their derivatives with respect to the printed values, (2, printed).
+    """
+    start, scaled = np.log(family.slope), weights / weights.max()
 
     def residuals(parameters: Floats) -> Floats:
         missed = nodes.expected(family, parameters)[:-1] - values
-        return np.append(scaled * missed, _PENALTY * (parameters - start))
+        return np.append(scaled * missed, _PENALTY * (parameters[1] - start))
+
+    def slopes(parameters: Floats) -> Floats:
+        rows = scaled[:, None] * nodes.changes(family, parameters)[:-1]
+        return np.vstack([rows, [[0.0, _PENALTY]]])
 
     # With ``slope`` fixed first, b moves only as far as the printed values demand.
-    shift = least_squares(lambda a: residuals(np.append(a, start[1])), start[:1], method="lm").x
-    return np.asarray(least_squares(residuals, np.append(shift, start[1]), method="lm").x)
+    shift = least_squares(
+        lambda a: residuals(np.append(a, start)),
+        [0.0],
+        lambda a: slopes(np.append(a, start))[:, :1],
+        method="lm",
+    ).x
+    best = least_squares(residuals, np.append(shift, start), slopes, method="lm").x
+    return best, np.linalg.pinv(slopes(best))[:, :-1] * scaled
 
 
 def fit(
@@ -157,11 +182,8 @@ def fit(
     derivatives of the exact metric with respect to the printed values, and the variance between
     instances of the exact metric minus the sum of printed metrics times derivatives.
     """
-    best, scaled = fitted(family, nodes, values, weights), weights / weights.max()
-    ends = [[nodes.expected(family, best + x) for x in (step, -step)] for step in _STEP * np.eye(2)]
-    jacobian = np.array([after - before for after, before in ends]).T / (2 * _STEP)
-    left = np.vstack([scaled[:, None] * jacobian[:-1], _PENALTY * np.eye(2)])
-    derivatives = jacobian[-1] @ np.linalg.pinv(left)[:, :-2] * scaled
+    best, moves = fitted(family, nodes, values, weights)
+    derivatives = nodes.changes(family, best)[-1] @ moves
     error, mass = np.append(-derivatives, 1.0), nodes.probabilities(family, best)
     means = mass @ nodes.means
     variance = error @ np.tensordot(mass, nodes.products, 1) @ error - (error @ means) ** 2
@@ -198,15 +220,16 @@ def estimate_from_table(
     Notes
     -----
     A table leaves most of the rank distribution open, so an estimate rests on an assumption: the
-    ranks have a log-logistic or a log-normal distribution, cut off at rank n. The share of
-    instances with ranks up to r is proportional to :math:`G(a + b \log((r + 1/2) m / n))`, where G
-    is the logistic or the normal distribution function. In each family, a and b minimise the sum of
-    squared differences between expected and printed metrics, each divided by the sum of the metric
-    over all sampled ranks. So Recall@10 is fitted as Precision@10: small cutoffs, which tell most
-    about the first true ranks, count most. A single printed value determines only a; b is then 1
-    (log-logistic) or 0.55 (log-normal). The estimate is the mean over both families, limited to the
-    range of :func:`~sampledash.bounds_from_table` for non-increasing distributions (for all
-    distributions, if the table contradicts this shape).
+    odds of the rank, r to n + 1 - r, have a log-logistic or a log-normal distribution. The share of
+    instances with ranks up to r is proportional to
+    :math:`G(a + b \log((r + 1/2) m / (n + 1/2 - r)))`, where G is the logistic or the normal
+    distribution function. In each family, a and b minimise the sum of squared differences between
+    expected and printed metrics, each divided by the sum of the metric over all sampled ranks. So
+    Recall@10 is fitted as Precision@10: small cutoffs, which tell most about the first true ranks,
+    count most. A single printed value determines only a; b is then 1 (log-logistic) or 0.55
+    (log-normal). The estimate is the mean over both families, limited to the range of
+    :func:`~sampledash.bounds_from_table` for non-increasing distributions (for all distributions,
+    if the table contradicts this shape).
 
     The interval allows for the rounding of all printed values at once. With ``instances``, it also
     allows for two standard errors of the difference from the mean exact metric of these instances:
@@ -214,8 +237,8 @@ def estimate_from_table(
     families, but the ranks may have neither distribution, and this error is often larger.
 
     The printed values contradict a family if one of them differs from its expected value by more
-    than its rounding and two standard errors. As no family is exact, a difference that 2,500
-    instances could show (two points at 50 %) is no contradiction, even for more instances.
+    than its rounding and two standard errors. As no family is exact, a difference that 1,000
+    instances could show (three points at 50 %) is no contradiction, even for more instances.
     """
     sampling, over = table_protocol(n, m, scheme, instances)
     printed, values, half = printed_values("observed", observed, decimals)
@@ -241,7 +264,7 @@ def estimate_from_table(
         for i, name in enumerate(observed)
         if abs(nearest[i] - values[i]) > allowed[i]
     )
-    against = f"no {names} distribution gives the printed values: the nearest gives {off}"
+    against = f"no {names} odds of the rank give the printed values: the nearest give {off}"
     return TableEstimate(value, low, high, names, against if off else None)
 
 
@@ -266,8 +289,8 @@ def foretell(
     nodes, other = nodes_of(sampling, printed, printed[0]), nodes_of(larger, asked, asked[0])
     means = []
     for family in FAMILIES:
-        a, log_b = fitted(family, nodes, values, weights)
-        # Both samplings take logarithms of ranks times m / n, and m differs.
+        (a, log_b), _ = fitted(family, nodes, values, weights)
+        # Both samplings take logarithms of odds times m, and m differs.
         moved = np.array([a + np.exp(log_b) * np.log(sampling.m / larger.m), log_b])
         means.append(other.expected(family, moved)[:-1])
     return dict(zip(wanted, np.mean(means, axis=0).tolist(), strict=True))

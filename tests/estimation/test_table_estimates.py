@@ -19,25 +19,22 @@ LOGISTIC, NORMAL = FAMILIES
 TEN = parse_metric("Recall@10")
 
 
-def test_each_family_errs_as_a_prototype_did_and_their_mean_errs_less():
-    """Mean errors in points over 69 systems, of fits that weigh all printed numbers equally, are
-    1.21, .85, 1.02 (log-logistic) and 1.09, 1.26, .86 (log-normal): made elsewhere, with sums over
-    all ranks. The mean of both, fitted by rank, errs by at most 1.2 and orders better than R@k on
-    1,000 images, with 92.0, 88.8 and 85.2 % of the pairs in order."""
+def test_a_family_errs_as_a_prototype_did_and_the_mean_over_families_errs_less():
+    """Mean errors over 69 systems, of log-logistic fits that weigh all printed numbers equally, are
+    1.21, .85 and 1.02 points: made elsewhere, with sums over all ranks, for distributions of the
+    rank instead of its odds. The mean of both families, fitted by rank, errs by at most 1.2 and
+    orders better than R@k on 1,000 images (92.0, 88.8, 85.2 %)."""
     rows = pd.read_csv(str(bundled() / "printed_coco_1k_5k.csv"))
     metrics = tuple(parse_metric(f"Recall@{k}") for k in CUTOFFS)
     tables, limits = rows[[f"r{k}_1k" for k in CUTOFFS]].to_numpy() / 100, (92.0, 88.8, 85.2)
-    for metric, k, least, *errors in zip(
-        metrics, CUTOFFS, limits, (1.21, 0.85, 1.02), (1.09, 1.26, 0.86), strict=True
-    ):
+    for metric, k, least, error in zip(metrics, CUTOFFS, limits, (1.21, 0.85, 1.02), strict=True):
         nodes, exact = nodes_of(sd.Sampling(5000, 999), metrics, metric), rows[f"r{k}_5k"] / 100
 
         def values(family, weights, nodes=nodes):
             return np.array([fit(family, nodes, table, weights)[0][-1] for table in tables])
 
-        for family, error in zip(FAMILIES, errors, strict=True):
-            made = values(family, np.ones(3))
-            assert 100 * np.abs(made - exact).mean() == pytest.approx(error, abs=0.006)
+        made = values(LOGISTIC, np.ones(3))
+        assert 100 * np.abs(made - exact).mean() == pytest.approx(error, abs=0.006)
         weights = weights_of(metrics, 999)
         np.testing.assert_allclose(1 / weights, CUTOFFS)
         mean = (values(LOGISTIC, weights) + values(NORMAL, weights)) / 2
@@ -45,13 +42,13 @@ def test_each_family_errs_as_a_prototype_did_and_their_mean_errs_less():
         assert in_order(mean, exact.to_numpy()) > least + 0.05
 
 
-def test_a_log_logistic_distribution_gives_recall_of_x_y_and_z_as_a_prototype_did():
+def test_log_logistic_odds_give_recall_of_x_y_and_z_nearly_as_log_logistic_ranks_did():
     metrics = tuple(map(parse_metric, SHOWN))
     for ranks, percent in zip(sd.example("movielens-xyz"), (7.73, 9.68, 12.05), strict=True):
         table = [round(float(sd.expected_mean(metric, ranks, m=100)), 4) for metric in metrics]
         nodes = nodes_of(sd.Sampling(3541, 100), metrics, TEN)
         means, *_ = fit(LOGISTIC, nodes, np.array(table), np.ones(4))
-        assert 100 * means[-1] == pytest.approx(percent, abs=0.006)
+        assert 100 * means[-1] == pytest.approx(percent, rel=0.05)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -64,14 +61,16 @@ def test_a_fit_is_that_of_a_dense_search(family, scheme):
 
     def mass(parameters):
         scale, power = np.exp(parameters)
-        return np.diff(family.below(power * np.log((ranks + 0.5) / scale)), prepend=0)
+        return np.diff(
+            family.below(power * np.log((ranks + 0.5) / (n + 0.5 - ranks) / scale)), prepend=0
+        )
 
     def squares(parameters):
         p = mass(parameters)
         return 1e6 * np.sum((weights * (p @ dense / p.sum() - table)) ** 2)
 
     options = {"xatol": 1e-9, "fatol": 1e-12}
-    p = mass(minimize(squares, [6.0, -0.5], method="Nelder-Mead", options=options).x)
+    p = mass(minimize(squares, [-2.0, -0.5], method="Nelder-Mead", options=options).x)
     p /= p.sum()
     fitted = partial(fit, family, nodes_of(sd.Sampling(n, m, scheme), metrics, TEN))
     means, derivatives, variance = fitted(table, weights)
@@ -88,7 +87,8 @@ def test_a_fit_is_that_of_a_dense_search(family, scheme):
 
 def test_intervals_hold_the_exact_metric_of_a_population_of_the_family():
     rng, n, m, size, held = np.random.default_rng(5), 2000, 50, 1500, 0
-    mass = np.diff(1 / (1 + ((np.arange(n + 1) + 0.5) / 90) ** -0.9)[1:], prepend=0)
+    places = np.arange(n) + 1.5
+    mass = np.diff(1 / (1 + (places / (n + 1 - places) / 0.045) ** -0.9), prepend=0)
     for _ in range(40):
         ranks = rng.choice(n, size, p=mass / mass.sum()) + 1
         sampled = sd.Sampling(n, m).draw(ranks, rng)
@@ -105,11 +105,15 @@ def test_one_number_a_contradiction_and_extremes():
     assert twice.value == pytest.approx(alone.value, rel=0.01)  # printed twice: b stays
     shown = (f"{100 * x:.2f}" for x in (alone.value, alone.low, alone.high))
     assert str(alone) == "{} %, between {} and {} %".format(*shown)
-    z = sd.example("movielens-xyz")[2]  # many of its ranks are a random order of ties
-    table = {x: round(float(sd.expected_mean(x, z, m=100)), 4) for x in SHOWN}
-    against = str(sd.estimate_from_table("Recall@10", table, 3541, 100, 4, instances=10**6))
-    start = "no log-logistic or log-normal distribution gives the printed values: the nearest gives"
-    assert re.search(rf"{start} 'HR@10' 0.5\d+, not 0.5451 \(0.0200 off is allowed\)", against)
+    names, bump = ("HR@1", "HR@10", "HR@20"), sd.RankSet("A", [1, 150], 1000, counts=[40, 60])
+    table = {x: round(float(sd.expected_mean(x, bump, m=99)), 2) for x in names}
+    assert list(table.values()) == [0.4, 0.43, 0.95]
+    against = str(sd.estimate_from_table("Recall@10", table, 1000, 99, 2, instances=10**6))
+    start = (
+        "no log-logistic or log-normal odds of the rank give the printed values: the nearest give"
+    )
+    # The allowed difference is 0.005 + 2 * sqrt(0.43 * 0.57 / 1000).
+    assert re.search(rf"{start} .*'HR@10' 0\.\d+, not 0.43 \(0.0363 off is allowed\)", against)
     for value in (0.0, 1.0):
         every = dict.fromkeys(SHOWN, value)
         made = sd.estimate_from_table("Recall@10", every, 10**6, 999, 2)
