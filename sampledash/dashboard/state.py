@@ -51,7 +51,7 @@ _NUMBERS: dict[str, type] = {
 # Settings that :func:`value` returns in place of the session's settings, while they are compared.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
-PIN = "pin"  # key of the pinned settings in the address; their text is a query of its own
+PIN = "pin"  # key of the pinned settings in the address; see pins.py
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 
 
