@@ -82,9 +82,7 @@ def pins(
             stroke = f"{theme.PINNED[len(shown)][0]} "
             shown.append(Pin(names[-1], asked, answer))
         st.button(
-            stroke + escaped(names[-1]),
-            icon=":material/close:",
-            icon_position="right",
+            f"{stroke}{escaped(names[-1])} :material/close:",
             key=f"unpin_{number}",
             on_click=put,
             args=([*texts[:number], *texts[number + 1 :]],),
