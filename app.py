@@ -43,7 +43,7 @@ script = script.replace("PLOTLY", served.name)
 with st.container(key="plotly"):  # style.css hides this container
     st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
-from sampledash.dashboard import sessions
+from sampledash.dashboard import sessions, state
 from sampledash.dashboard.page import outline
 
 pages = []
@@ -52,5 +52,6 @@ for name, title, icon in MENU:
     pages.append(st.Page(DASHBOARD / "pages" / f"{name}.py", url_path=name, **look))
 page = st.navigation(pages, position="top")
 sessions.watch()
+state.read_address()
 outline("sampledash", page.title)
 page.run()

@@ -62,6 +62,12 @@ _SYSTEM = ("blue", "vermillion", "green", "purple", "orange", "muted")
 _SYSTEM_DASH = ("solid", "dot", "dashdot", "longdash")
 # Dash pattern of all lines that show exact values, computed on all items, and of no other lines.
 EXACT_DASH = "6px,4px"
+# Lines of each pin: the stroke as text, which names the line, and the style of the line.
+PINNED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("┅┅", {"dash": "dot", "width": 2}),
+    ("━╍", {"dash": "dashdot", "width": 2}),
+    ("▪▪▪", {"dash": "dot", "width": 3.5}),
+)
 
 
 def look(dark: bool) -> Look:
@@ -252,13 +258,14 @@ def _packed(part: Any) -> Any:
     return {"dtype": "f8", "bdata": b64encode(part.tobytes()).decode()}
 
 
-def behind(fig: Picture, pinned: Picture) -> Picture:
-    """Return ``fig`` with the lines of ``pinned`` added as dotted lines.
+def behind(fig: Picture, pinned: Sequence[tuple[str, Picture]]) -> Picture:
+    """Return ``fig`` with the lines of ``pinned`` added in the styles of ``PINNED``.
 
-    ``pinned`` shows earlier settings; its lines that look like a line of ``fig`` are left out.
+    ``pinned`` holds names and pictures of earlier settings. Their lines that look like a line of
+    ``fig`` are left out. The caption of the picture as a file explains the styles.
     """
-    written, other = fig.as_written(), pinned.as_written()
-    layout, dotted = dict(written["layout"]), []
+    written = fig.as_written()
+    layout, data = dict(written["layout"]), list(written["data"])
 
     def differ(pin: dict[str, Any], as_shown: dict[str, Any]) -> bool:
         """Return whether the y of two lines differ by over 0.5 % of the y range of ``pin``."""
@@ -270,23 +277,25 @@ def behind(fig: Picture, pinned: Picture) -> Picture:
         away[upright | np.roll(upright, 1)] = 0.0
         return bool(np.abs(away).max() > 0.005 * max(np.ptp(pin["y"]), 1e-12))
 
-    for trace in other["data"]:
-        line = trace.get("line", {})
-        drawn = trace["mode"] == "lines" and line.get("width") and "fill" not in trace
-        if drawn and all(differ(trace, shown) for shown in written["data"]):
-            style = {"hovertemplate": f"pinned: {trace['hovertemplate']}", "opacity": 0.8}
-            dotted.append(trace | style | {"line": line | {"dash": "dot", "width": 2}})
-    for name in layout.keys() & other["layout"].keys() if dotted else ():
-        if name.startswith("yaxis"):
-            ends = *layout[name]["range"], *other["layout"][name]["range"]
-            layout[name] = layout[name] | {"range": [min(ends), max(ends)]}
-    upright = [shape for shape in other["layout"]["shapes"] if shape["x0"] == shape["x1"]]
-    layout["shapes"] = layout["shapes"] + [
-        shape | {"line": shape["line"] | {"dash": "dot"}}
-        for shape in upright
-        if shape not in layout["shapes"]
-    ]
-    return Picture([*written["data"], *dotted], layout)
+    for (stroke, style), (name, picture) in zip(PINNED, pinned, strict=False):
+        other, before = picture.as_written(), len(data)
+        for trace in other["data"]:
+            line = trace.get("line", {})
+            drawn = trace["mode"] == "lines" and line.get("width") and "fill" not in trace
+            if drawn and all(differ(trace, shown) for shown in written["data"]):
+                hover = {"hovertemplate": f"{name}: {trace['hovertemplate']}", "opacity": 0.8}
+                data.append(trace | hover | {"line": line | style})
+        for axis in layout.keys() & other["layout"].keys() if len(data) > before else ():
+            if axis.startswith("yaxis"):
+                ends = *layout[axis]["range"], *other["layout"][axis]["range"]
+                layout[axis] = layout[axis] | {"range": [min(ends), max(ends)]}
+        layout["shapes"] = layout["shapes"] + [
+            shape | {"line": shape["line"] | {"dash": style["dash"]}}
+            for shape in other["layout"]["shapes"]
+            if shape["x0"] == shape["x1"] and shape not in layout["shapes"]
+        ]
+        layout["meta"] = f"{layout.get('meta', 'Pinned:')} {stroke} {name}"
+    return Picture(data, layout)
 
 
 def across(panels: int) -> int:

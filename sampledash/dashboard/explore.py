@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from sampledash.analyses import choices, theme
 from sampledash.analyses.explore import pictures, words
 from sampledash.analyses.explore import result as results
 from sampledash.analyses.explore.result import LARGEST_POSTERIOR, Question, Result
-from sampledash.dashboard import live, page, sliders, state
+from sampledash.dashboard import live, page, pins, sliders, state
 from sampledash.grids import LIVE, MOST, rank_grid
 from sampledash.report.numbers import count, decimal, percent
 from sampledash.report.sentences import cutoff_holds_all
@@ -24,6 +24,7 @@ VIEWS: dict[str, int | None] = {"all ranks": None, "top 1,000": 1_000, "top 100"
 TABS = ("One draw", "Law", "Family")
 PICTURE = "explore_curves"
 FAMILY = (10, 100, 1_000)
+Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
 MOST_DRAWS = 100_000
 DEFAULTS: dict[str, Any] = {"rank": 100, "view": "all ranks"}
 # Key of a further setting that links can hold -> its default.
@@ -61,28 +62,30 @@ def _answer() -> None:
         with beside:
             problem.show()
     with row:
-        pin = page.pinned(q, _check, results.compute, {**DEFAULTS, "focus": None})
+        given = {**DEFAULTS, "focus": None}
+        pinned = pins.pins(q, _check, results.compute, given, _about)
         focus = next(iter(_chips()), None)  # default of the metric that the sentence is about
         page.copy_link({**DEFAULTS, "focus": focus, **MORE})
-    before = pin and results.compute(pin.question)
+    dark = page.is_dark()
+    before = [(x.name, _drawn(x.answer, dark)) for x in pinned if _panels(x.question) == _panels(q)]
     with picture:
         sentences = (
             words.say.picture(x, q.rank, q.sampling, *result.at_rank(x)[:2]) for x in q.metrics
         )
-        fig, alt = _drawn(result, page.is_dark(), before), " ".join(sentences)
-        dim, many = problem is not None, len(q.metrics)
-        page.panels(fig, many, key=PICTURE, alt=alt, dim=dim, drags="rank")
+        fig, alt = _drawn(result, dark, before), " ".join(sentences)
+        dim = problem is not None
+        page.panels(fig, _panels(q), key=PICTURE, alt=alt, dim=dim, drags="rank")
         for metric in q.metrics:
             for note in cutoff_holds_all(metric, q.sampling.n, q.sampling.m):
                 st.caption(note)
-        if pin:
-            pin.note()
+        pins.note(pinned)
     if not shown:
         st.caption("Dimmed above: the picture of the default settings.")
         live.follow()
         return
-    page.strip(_numbers(result), _numbers(before) if before else (), dim=dim)
-    live.follow(result, () if dim else _follows(q, before, page.is_dark()), (q, dim))
+    page.strip(_numbers(result), _numbers(pinned[-1].answer) if pinned else (), dim=dim)
+    known = tuple((x.name, x.question) for x in pinned)
+    live.follow(result, () if dim else _follows(q, before, known, dark), (q, dim))
 
 
 def _below(result: Result) -> None:
@@ -92,10 +95,19 @@ def _below(result: Result) -> None:
     page.tabs(dict(zip(TABS, (_one_draw, _law, _family), strict=True)), "tab", result)
 
 
-def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follows]:
+def _panels(q: Question) -> int:
+    return len(q.metrics)
+
+
+def _about(q: Question) -> list[str]:
+    return [str(q.focus), f"r = {count(q.rank)}"]
+
+
+def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
     """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and r.
 
-    While the reader drags the slider of n, the axis of the ranks still ends at the old n.
+    ``pinned`` identifies the pictures in ``before``. While the reader drags the slider of n, the
+    axis of the ranks still ends at the old n.
     """
     now, rank, distinct = state.current(), q.rank, q.sampling.design.distinct
     most = min(LIVE, now.n - 1) if distinct else LIVE
@@ -118,7 +130,6 @@ def _follows(q: Question, before: Result | None, dark: bool) -> list[live.Follow
         there = results.compute(question)
         return live.frame({PICTURE: _drawn(there, dark, before)}, _sentence(there), _numbers(there))
 
-    pinned = before and before.question
     follows = []
     for key, numbers in stops.items():
         others = (now.at(key, 0), rank) if key != "rank" else (now,)
@@ -194,19 +205,13 @@ def _sentence(result: Result) -> str:
     return words.sentence(q.focus, q.rank, q.sampling, *result.at_rank(q.focus)[:2])
 
 
-def _drawn(result: Result, dark: bool, before: Result | None = None) -> theme.Picture:
-    """Return the picture with a panel per metric.
-
-    Pinned curves are drawn behind the current curves, if both have the same number of panels.
-    """
-    q, many = result.question, len(result.question.metrics)
+def _drawn(result: Result, dark: bool, before: Before = ()) -> theme.Picture:
+    """Return the picture with a panel per metric; pinned curves are behind the current curves."""
+    q, many = result.question, _panels(result.question)
     options: dict[str, Any] = {"m": q.sampling.m, "at": q.rank, "log": q.top is None, "dark": dark}
     options |= {"narrow": many > 1, "height": 380 if many <= 3 else 280}
     every = [pictures.expected_curve(x, *result.drawn(x), **options) for x in q.metrics]
-    fig = theme.beside(every)
-    if before is None or len(before.question.metrics) != many:
-        return fig
-    return theme.behind(fig, _drawn(before, dark))
+    return theme.behind(theme.beside(every), before)
 
 
 def _numbers(result: Result) -> list[tuple[str, str, str]]:

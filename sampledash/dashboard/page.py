@@ -10,8 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import urlencode
+from typing import Any, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -159,59 +158,6 @@ def asked(what: Hashable, key: str, label: str, help: str) -> bool:
 
     st.button(label, icon=":material/calculate:", key=key, help=help, on_click=ask)
     return False
-
-
-class Pinned(NamedTuple):
-    """Settings that the reader has pinned, to compare their answer with the current answer."""
-
-    question: Any
-    setting: str  # the pinned settings in words
-
-    def note(self) -> None:
-        st.caption(f"Dotted, and below the numbers: as pinned, {self.setting}.")
-
-
-def pinned(
-    now: Q,
-    check: Callable[[], Q],
-    compute: Callable[[Q], Any],
-    page_defaults: Mapping[str, Any],
-    name: Callable[[Q], str] = lambda _: "",
-) -> Pinned | None:
-    """Draw the button that pins or unpins the settings; return the pinned settings, if any.
-
-    The address holds the pinned settings; ``check`` makes their question, and ``compute`` answers
-    the question. Return None if the pinned question is ``now``, or if one of the two fails. The
-    note on the pinned settings begins with their ``name``.
-    """
-    place = f"_pinned_{type(now).__module__}"
-    if place not in st.session_state or state.went_back():
-        st.session_state[place] = st.query_params.get(state.PIN, "")
-    text: str = st.session_state[place]
-    state.put_in_address(state.PIN, text)
-
-    def turn() -> None:
-        st.session_state[place] = "" if text else urlencode(state.changed(page_defaults)) or "-"
-
-    st.button(
-        "Unpin" if text else "Pin",
-        icon=":material/keep_off:" if text else ":material/keep:",
-        key="pin",
-        on_click=turn,
-        help="Keeps what is shown, to compare it with other settings.",
-    )
-    if not text:
-        return None
-    try:
-        with state.pinned(text, page_defaults):
-            question, numbers = check(), state.setting()
-        compute(question)
-    except (KeyError, TypeError, ValueError) as error:  # a link may name settings that do not exist
-        why = state.spelled(error) if isinstance(error, ValueError) else "The link is not ours."
-        st.caption(escaped(f"The pinned settings cannot be shown. {why}"))
-        return None
-    parts = [x for x in [name(question)] if x] + [f"{key} = {x}" for key, x in numbers.items()]
-    return None if question == now else Pinned(question, ", ".join(parts))
 
 
 @contextmanager

@@ -51,7 +51,7 @@ _NUMBERS: dict[str, type] = {
 # Settings that :func:`value` returns in place of the session's settings, while they are compared.
 _PINNED: ContextVar[Mapping[str, Any] | None] = ContextVar("pinned", default=None)
 _LOCK, _FIRST, _LINK = "_lock_n", "_first_settings", "_link_complaints"
-PIN = "pin"  # key of the pinned settings in the address; their text is a query of its own
+PIN = "pin"  # key of the pinned settings in the address; see pins.py
 ENDED = "Its session has ended: the server was restarted, or the page loaded anew."
 
 
@@ -182,6 +182,22 @@ def went_back() -> bool:
     return context is not None and context.is_history_navigation
 
 
+def read_address() -> None:
+    """Read all settings of the address if Back or Forward leads to another page.
+
+    Streamlit leaves out the settings of the page that the reader leaves, although pages share them.
+    Call this function before the page is run.
+    """
+    context = get_script_run_ctx()
+    if context is None or not context.is_history_navigation:
+        return
+    for key, raw in parse_qs(context.query_string, keep_blank_values=True).items():
+        if key not in st.query_params and not key.startswith("embed"):
+            st.query_params[key] = raw
+    with context.session_state.query_params() as params:
+        params.set_initial_query_params_from_current()
+
+
 def put_in_address(key: str, written: str) -> None:
     """Write a text that belongs to no widget into the address; an empty text removes the key.
 
@@ -211,9 +227,9 @@ def stamp(offered: Offered | None = None) -> None:
             for key in bad:
                 del st.query_params[key]
             st.rerun()  # in the current run, widgets would still read the deleted values, and fail
-    # An address without settings needs no version. Writing the version would only add an entry to
-    # the browser's history.
-    if len(st.query_params):
+    # An address that the reader has not changed yet, or without settings, needs no version. Writing
+    # the version would only add an entry to the browser's history.
+    elif len(st.query_params):
         put_in_address("v", VERSION)
 
 

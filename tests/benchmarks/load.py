@@ -2,13 +2,21 @@
 -m tests.benchmarks.load [--sessions 30] [--changes 15] [--every 2] [--quick]`` starts a server.
 First one session shows the bundled ranks, then one pastes ranks, then all paste different ranks,
 of differently named systems, at the same time. The numbers that a session shows are compared with
-those computed here, and no session may be sent a name that was pasted in another session."""
+those computed here, and no session may be sent a name that was pasted in another session.
+``--nginx`` starts two servers behind nginx with the README's configuration."""
 
 import asyncio
 import re
+import socket
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -16,7 +24,7 @@ import sampledash as sd
 from sampledash.report.numbers import count, in_runs
 from tests.benchmarks.frame import options
 from tests.benchmarks.servers import processor_seconds, served
-from tests.session import Session, texts, widget
+from tests.session import ROOT, Session, texts, widget
 
 N = 1000
 METRICS = ("Recall@10", "NDCG", "AP")  # metrics that are selected when the page opens
@@ -91,17 +99,41 @@ def strip_of(metric: str, sets: list[sd.RankSet], m: int) -> dict[str, str]:
     }
 
 
-def measured(address: str, pid: int, readers: list[Reader], changes: int, every: float):
+@contextmanager
+def balanced() -> Iterator[tuple[str, list[int]]]:
+    """Start two servers behind nginx; yield the address of nginx and the servers' process ids."""
+    blocks = (ROOT / "README.md").read_text().split("```")
+    (conf,) = (block for block in blocks if "upstream sampledash" in block)
+    with served() as (one, pid), served() as (two, other), TemporaryDirectory() as name:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        conf = conf.replace("/sampledash/", "/").replace("listen 80", f"listen {address}")
+        for port, url in (("8501", one), ("8502", two)):
+            conf = conf.replace(f"127.0.0.1:{port}", urlsplit(url).netloc)
+        head = "user root; daemon off; pid pid; events { worker_connections 2000; }"
+        Path(name, "conf").write_text(f"{head} http {{ access_log off; {conf} }}")
+        command = ["nginx", "-p", name, "-c", "conf", "-e", "stderr"]
+        with subprocess.Popen(command) as process:
+            time.sleep(1)  # nginx says nothing when it is ready
+            yield f"http://{address}", [pid, other]
+            process.terminate()
+
+
+def measured(address: str, pids: list[int], readers: list[Reader], changes: int, every: float):
     """Let all readers change m; return the 95th percentile of waits, and if all was right."""
 
+    def used() -> float:
+        return sum(map(processor_seconds, pids))
+
     async def go() -> Any:
-        begin, spent = time.perf_counter() + 0.5 + 0.3 * len(readers), [processor_seconds(pid)]
+        begin, spent = time.perf_counter() + 0.5 + 0.3 * len(readers), [used()]
         tasks = [asyncio.create_task(x.read(address, changes, every, begin)) for x in readers]
         while not all(reader.seen for reader in readers):
             await asyncio.sleep(0.01)
-        spent.append(processor_seconds(pid))
+        spent.append(used())
         await asyncio.gather(*tasks)
-        return np.diff([*spent, processor_seconds(pid)])
+        return np.diff([*spent, used()])
 
     opening, changing = asyncio.run(go())
     waits = np.concatenate([reader.waits for reader in readers])
@@ -117,14 +149,15 @@ def measured(address: str, pid: int, readers: list[Reader], changes: int, every:
 
 def main() -> int:
     more = {"quick": "three sessions, two changes", "sessions": 30, "changes": 15, "every": 2.0}
-    args = options(__doc__, **more)
+    args = options(__doc__, nginx="two servers behind nginx", **more)
     if args.quick:
         args.sessions, args.changes, args.every = 3, 2, 0.5
-    with served() as (address, pid):
+    with balanced() if args.nginx else served() as (address, pid):
+        pids = pid if args.nginx else [pid]
         # The first session is not measured, as it includes the start-up time of the server.
         asyncio.run(Reader(900).read(address, 2, 0.1, 0))
         crowds = [Reader(0)], [Reader(901)], [Reader(1 + number) for number in range(args.sessions)]
-        each = [measured(address, pid, readers, args.changes, args.every) for readers in crowds]
+        each = [measured(address, pids, readers, args.changes, args.every) for readers in crowds]
     (_, alone, crowd), right = zip(*each, strict=True)
     print(f"p95 at once / p95 alone: {crowd / alone:.2f}")
     return 0 if all(right) and (args.quick or crowd <= 3 * alone) else 1

@@ -157,7 +157,7 @@ def test_a_pinned_setting_stays_and_the_curves_are_taken_away_as_numbers(monkeyp
         ranks = array(trace["x"]).astype(int)
         expected = 100 * sd.expected(metric, ranks, sampling)
         np.testing.assert_allclose(array(trace["y"]), expected, rtol=1e-9, atol=1e-9)
-    assert "as pinned, n = 10,000, m = 99, k = 10, scheme = with replacement" in at.captions
+    assert "Below the numbers: m = 99, the latest pin." in at.captions
     rows = paper_page().exports(monkeypatch)["Download data"].splitlines()
     head, values = rows[1].split(","), np.array([row.split(",") for row in rows[2:]], float)
     (at_100,) = values[values[:, 0] == 100]

@@ -170,8 +170,17 @@ def test_a_link_holds_the_pinned_settings(name, given, change, number):
     assert again.numbers[number] != before
     for page in (at, again):
         assert {x.label: x.delta for x in page.metric}[number] == before
-    assert "as pinned, " in again.captions
-    assert not any(x.delta for x in again.press("pin").metric)
+    assert "Below the numbers: " in again.captions
+    again.press("pin").put("m", 4).press("pin").put("m", 3).press("pin")  # the first pin goes
+    pins = again.put("m", 2).link["pin"][0].split("|")
+    names = [again.button(key=f"unpin_{place}").label for place in range(3)]
+    assert len(pins) == len(set(names)) == 3
+    for m, pin, shown in zip("43", pins[1:], names[1:], strict=True):
+        assert parse_qs(pin)["m"] == [m]
+        assert f"m = {m}" in shown
+    for _ in names:
+        again.press("unpin_0")
+    assert not any(x.delta for x in again.metric)
     assert "pin" not in again.link
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from sampledash.comparison.means import exact_means, expected_means
 from sampledash.comparison.order import TIED
 from sampledash.comparison.verdict import CODES
 from sampledash.correction import USABLE, weighs
-from sampledash.dashboard import judged, live, page, ranks, sliders, state
+from sampledash.dashboard import judged, live, page, pins, ranks, sliders, state
 from sampledash.dashboard.consistency import cut, instead, tabs
 from sampledash.dashboard.page import Problem
 from sampledash.grids import MOST
@@ -33,6 +34,7 @@ TIES = ("expected", "optimistic", "pessimistic")
 CUTOFFS = (1, 5, 10, 20, 50, 100)
 DEFAULTS: dict[str, Any] = {**ranks.DEFAULTS, **judged.DEFAULTS, "curve": pictures.DIFFERENCE}
 TILES, CURVE = "consistency_tiles", "consistency_curve"
+Before = Sequence[tuple[str, theme.Picture]]  # names and pictures of pinned settings
 MOST_RANKS = 12  # largest number of ranks of a system that the counterexample shows
 
 
@@ -99,7 +101,7 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
     with row:
         x = judged.chosen_metric(result, "Sentence, curve, numbers and tabs for", hidden=True)
         check = partial(judged.check, result.question.source)
-        pin = page.pinned(result.question, check, compute, judged.DEFAULTS, _corrected)
+        pinned = pins.pins(result.question, check, compute, judged.DEFAULTS, _corrected)
     with top:
         judged.say(result, x, dim=dim)
     tile_map, curve = st.container(key="picture").columns([5, 7])
@@ -108,18 +110,19 @@ def _answer(source: Source | None, problem: Problem | None, lock: tuple[int, str
         view = page.segments("Shown over m", pictures.VIEWS, "curve", hidden=True)
     with row:  # drawn after the choice of the pair, because the link names the pair
         page.copy_link({**DEFAULTS, **tabs.DEFAULTS, "shown": str(result.metrics[0]), "pair": ""})
-    before = pin and _before(focus, compute(pin.question))
+    dark, was = page.is_dark(), [(x.name, _before(focus, x.answer)) for x in pinned]
+    before = [(name, pictures.curve(x, view, dark=dark)) for name, x in was]
     with tile_map:
         _tiles(focus, dim)
-        page.strip(_numbers(focus), _numbers(before) if before else (), dim=dim)
+        page.strip(_numbers(focus), _numbers(was[-1][1]) if was else (), dim=dim)
     with curve:
         _curve(focus, before, view, dim)
-        if pin:
-            pin.note()
+        pins.note(pinned)
     # If each m needs a new fit of the correction, the frames (pictures for each step of the slider)
     # would take too long, and are left out.
-    dark, still = page.is_dark(), dim or result.question.fits
-    of_curve = [] if still else [_follows(focus, before, view, dark)]
+    known = tuple((x.name, x.question.key, x.question.m) for x in pinned)
+    still = dim or result.question.fits
+    of_curve = [] if still else [_follows(focus, before, known, view, dark)]
     answers = result.question.key, result.m, *focus.systems, focus.x, focus.pair, dim
     live.follow(focus, [*of_curve, instead.follows(focus, dark)], answers)
 
@@ -242,8 +245,8 @@ def _tiles(focus: Focus, dim: bool) -> None:
     page.picture(fig, key=TILES, dim=dim, on_pick=None if dim else picked, alt=alt)
 
 
-def _corrected(question: Question) -> str:
-    return str(question.protocol.correction)
+def _corrected(question: Question) -> list[str]:
+    return [str(question.protocol.correction)]
 
 
 def _before(focus: Focus, was: Result) -> Focus:
@@ -258,30 +261,24 @@ def _before(focus: Focus, was: Result) -> Focus:
     return Focus(was, x, next(same, was.worst_pair(x)))
 
 
-def _drawn(
-    focus: Focus, before: Focus | None, view: str, dark: bool, **options: Any
-) -> theme.Picture:
-    """Return the picture over m, with the pinned curves (if any) behind the current curves."""
-    fig = pictures.curve(focus, view, dark=dark, **options)
-    return theme.behind(fig, pictures.curve(before, view, dark=dark)) if before else fig
-
-
-def _curve(focus: Focus, before: Focus | None, view: str, dim: bool) -> None:
+def _curve(focus: Focus, before: Before, view: str, dim: bool) -> None:
     """Draw the curves of the metric in focus over m."""
     r, systems = focus.result, focus.result.drawn(focus.pair)
     if view != pictures.DIFFERENCE:
         names, more = [r.systems[i] for i in systems], len(r.systems) - len(systems)
         st.html(pictures.legend(names, more=more, dark=page.is_dark()))
-    fig, alt = _drawn(focus, before, view, page.is_dark()), words.marked_flips(focus, focus.x)
+    fig = theme.behind(pictures.curve(focus, view, dark=page.is_dark()), before)
+    alt = words.marked_flips(focus, focus.x)
     page.picture(fig, key=CURVE, dim=dim, alt=alt, drags="m")
     if not dim:
         st.caption(words.marked_flips(focus, focus.x, system_name))
 
 
-def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.Follows:
+def _follows(focus: Focus, before: Before, pinned: Hashable, view: str, dark: bool) -> live.Follows:
     """Return what the page shows at each step of the slider of m: verdict, pictures and numbers.
 
-    All steps show the current pairs, even if other pairs are the worst at another m.
+    ``pinned`` identifies the pictures in ``before``. All steps show the current
+    pairs, even if other pairs are the worst at another m.
     """
     q, result, pairs = focus.result.question, focus.result, focus.tile_pairs
     systems, x = result.drawn(focus.pair), focus.x
@@ -291,7 +288,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
         word, icon, _ = judged.verdict(now.result, x)
         drawn = {
             TILES: pictures.tile_map(now, pairs, dark=dark),
-            CURVE: _drawn(now, before, view, dark, systems=systems),
+            CURVE: theme.behind(pictures.curve(now, view, systems, dark=dark), before),
         }
         sentence = icon, f" {word}", f" {headline(now.result, x, short_name)}"
         badge = {".st-key-headline .stMarkdownBadge": pictures.badge(word, dark)}
@@ -299,8 +296,7 @@ def _follows(focus: Focus, before: Focus | None, view: str, dark: bool) -> live.
         others = {f".st-key-{judged.OTHERS} p": [other_metrics(now.result, x)]}
         return replace(frame, texts={**frame.texts, **others})
 
-    was = before and (before.result.question.key, before.result.m, before.x, before.pair)
-    drawn = x, focus.pair, view, tuple(pairs), tuple(systems), was, dark
+    drawn = x, focus.pair, view, tuple(pairs), tuple(systems), pinned, dark
     depends = q.key, result.m_max, *drawn
     frames = {m: partial(at, m) for m in choices.stops(1, min(result.m_max, MOST))}
     return live.Follows("m", depends, frames, lines=False, shared=q.shared)

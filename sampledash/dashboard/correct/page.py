@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from sampledash.analyses import choices, memory, theme
 from sampledash.analyses.correct import pictures, result, words
 from sampledash.analyses.correct.result import DEFAULTS, OWN, UNIFORM, Question, check
 from sampledash.correction import LABELS, Correction
-from sampledash.dashboard import live, page, sliders, state
+from sampledash.dashboard import live, page, pins, sliders, state
 from sampledash.dashboard.correct import tabs
 from sampledash.dashboard.page import Problem
 from sampledash.dashboard.uploads import LOST, lost, pasted, uploaded
@@ -47,6 +47,7 @@ _FILE, _USED = "_weights_file", "_weights_used"
 # Values of the slider of γ for which pictures are computed ahead.
 GAMMAS = [round(f * 10**-e, 9) for e in range(6) for f in (1, 0.5, 0.2)] + [1e-6]
 
+Before = Sequence[tuple[str, dict[str, theme.Picture]]]  # names and pictures of pinned settings
 Given = Callable[[int], Floats]  # n -> the reader's weights of the ranks 1..n
 
 
@@ -98,14 +99,15 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
     with row:
         make = partial(_question, given)
         fit = partial(_fitted, report=lambda _: None)
-        pin = page.pinned(q, make, fit, DEFAULTS, lambda pin: f"{pin.metric} by {pin.taken}")
+        pinned = pins.pins(q, make, fit, DEFAULTS, lambda x: [str(x.metric), str(x.taken)])
         weights = {WEIGHTS: ""} if WEIGHTS in st.query_params else {}
         page.copy_link({**defaults, **LINK, **weights})
-    before = pin and pin.question
+    dark = page.is_dark()
+    alone = [(x.name, replace(x.answer, drawn=(x.answer.taken,))) for x in pinned]
+    before = [(name, _drawn(x, dark)) for name, x in alone]
     with picture:
         _picture(q, before, dim=problem is not None)
-        if pin:
-            pin.note()
+        pins.note(pinned)
     if q.prior.custom:
         _prior_note(np.frombuffer(q.prior.custom))
     if not shown:
@@ -113,8 +115,9 @@ def _answer(given: Given | None, defaults: Mapping[str, Any]) -> None:
         live.follow()
         return
     dim = problem is not None
-    page.strip(_numbers(q), _numbers(before) if before else (), dim=dim)
-    live.follow(q, () if dim else _follows(q, before, page.is_dark()), (q, dim))
+    page.strip(_numbers(q), _numbers(pinned[-1].answer) if pinned else (), dim=dim)
+    known = tuple((x.name, x.question) for x in pinned)
+    live.follow(q, () if dim else _follows(q, before, known, dark), (q, dim))
 
 
 def _below(q: Question) -> None:
@@ -189,7 +192,7 @@ def _warnings(q: Question) -> None:
         st.caption(q.note)
 
 
-def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
+def _picture(q: Question, before: Before, *, dim: bool) -> None:
     """Draw a large picture of the metric; beside it, pictures of corrected values and errors."""
     drawn, risks = _drawn(q, page.is_dark(), before), {x: q.risk(x) for x in q.drawn}
     alts = {
@@ -204,7 +207,7 @@ def _picture(q: Question, before: Question | None, *, dim: bool) -> None:
                 page.picture(drawn[key], key=key, dim=dim, alt=alts[key])
 
 
-def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str, theme.Picture]:
+def _drawn(q: Question, dark: bool, before: Before = ()) -> dict[str, theme.Picture]:
     """Return the pictures by key; curves of pinned settings are behind the current curves."""
     exact, curves = q.metric(q.ranks, q.sampling.n), {x: q.expected(x) for x in q.drawn}
     vectors, risks = {x: q.fit(x).values for x in q.drawn}, {x: q.risk(x) for x in q.drawn}
@@ -214,14 +217,17 @@ def _drawn(q: Question, dark: bool, before: Question | None = None) -> dict[str,
         VECTOR: pictures.vector(q.metric, vectors, **options),
         RISKS: pictures.risks(risks, instances=q.instances, dark=dark),
     }
-    if before is not None:
-        was = _drawn(replace(before, drawn=(before.taken,)), dark)
-        figures |= {key: theme.behind(figures[key], was[key]) for key in (EXPECTED, VECTOR)}
+    for key in (EXPECTED, VECTOR):
+        was = [(name, drawn[key]) for name, drawn in before]
+        figures[key] = theme.behind(figures[key], was)
     return figures
 
 
-def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Follows]:
-    """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and γ."""
+def _follows(q: Question, before: Before, pinned: Hashable, dark: bool) -> list[live.Follows]:
+    """Return pictures, sentence and numbers for the steps of the sliders of m, n, k and γ.
+
+    ``pinned`` identifies the pictures in ``before``.
+    """
     s, chip, k = q.sampling, state.value("metric", {"metric": choices.METRIC}), state.current().k
     most = min(LIVE, s.n - 1) if s.design.distinct else LIVE
     weighted = any(x.gamma is not None for x in q.drawn)
@@ -252,7 +258,7 @@ def _follows(q: Question, before: Question | None, dark: bool) -> list[live.Foll
         frames = {number: partial(frame, key, number) for number in numbers}
         # The frames do not depend on the current number of their slider: replace it by a fixed one.
         same = at(key, numbers[0])
-        depends = same, chip, (s.m, k) if key == "n" else (), before, dark
+        depends = same, chip, (s.m, k) if key == "n" else (), pinned, dark
         follows.append(live.Follows(key, depends, frames, shared=not q.prior.custom))
     return follows
 

@@ -1,21 +1,23 @@
 // Gives the browser's history one entry for each action of the reader, so that Back undoes the action.
 // Streamlit replaces the address when a widget changes, and adds an entry when Python writes into
-// the address. Here the first change of the query after the reader's last action adds an entry, and
-// all further changes replace this entry. On Back and Forward, Streamlit itself only replaces the
-// address.
+// the address. Here the first change of the address after the reader's last action adds an entry,
+// and all further changes replace this entry. On Back and Forward, Streamlit itself only replaces
+// the address.
 if (!window.sampledashAddress) {
   window.sampledashAddress = true;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  let acted = false;
+  let acted = false, added = false;
   for (const kind of ["pointerdown", "keydown", "drop"])
-    window.addEventListener(kind, () => { acted = true; }, true);
-  window.addEventListener("popstate", () => { acted = false; }, true);
+    window.addEventListener(kind, () => { [acted, added] = [true, false]; }, true);
+  window.addEventListener("popstate", () => { acted = added = false; }, true);
   const write = (state, title, url) => {
-    const to = new URL(url, location.href);
-    if (to.pathname !== location.pathname) return push(state, title, url);
-    if (to.search === location.search) return;
-    (acted ? push : replace)(state, title, url);
-    acted = false;
+    const to = new URL(url, location.href), leaves = to.pathname !== location.pathname;
+    if (!leaves && to.search === location.search) return;
+    // Before Streamlit opens another page, it changes the settings in the address of the old page.
+    // The new page takes the place of the entry that this change has added.
+    const adds = acted || (leaves && !added);
+    (adds ? push : replace)(state, title, url);
+    [acted, added] = [false, !leaves && (adds || added)];
   };
   history.pushState = write;
   history.replaceState = (state, title, url) => {

@@ -197,18 +197,20 @@ class Picture {
     this.graph.style.height = `${heightOf(this.graph, this.least)}px`;
     (await plotly).Plots.resize(this.graph);
   }
-  // Downloads the picture, with the settings below it as a caption.
+  // Downloads the picture, with the settings and the names of pins below it as a caption.
   async take(format) {
     const Plotly = await plotly, { graph, name, alt, caption } = this;
     await this.settle();
     const { clientWidth: width, clientHeight: height } = graph;
     const drawn = await Plotly.toImage(graph, { format: "svg", width, height });
-    const escaped = (text) => new Option(text).innerHTML, high = height + CAPTION;
+    const escaped = (text) => new Option(text).innerHTML, { meta = "" } = graph.layout;
+    const high = height + CAPTION * (meta ? 1.7 : 1);
     const { color, fontFamily } = getComputedStyle(graph);
     const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
     const font = escaped(fontFamily).replaceAll('"', "'");
     const below = `<text x="12" y="${height + 12}" fill="${color}" font-size="12" `
-      + `font-family="${font}">${escaped(caption)}</text></svg>`;
+      + `font-family="${font}">${escaped(caption)}`
+      + `<tspan x="12" dy="16">${escaped(meta)}</tspan></text></svg>`;
     const halo = `text[style*=text-shadow] { paint-order: stroke; stroke: ${paper}; `
       + "stroke-width: 4px; stroke-linejoin: round; }";
     const size = `width="${width}" height="${high}" viewBox="0 0 ${width} ${high}"`;

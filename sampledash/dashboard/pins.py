@@ -1,0 +1,99 @@
+"""Settings that the reader pins, to compare their answers with the current answer.
+
+The address holds the pins as ``pin=…|…``: each is the query of its settings that are not default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from sampledash.analyses import theme
+from sampledash.dashboard import state
+from sampledash.report.escape import escaped
+
+Q = TypeVar("Q")
+_BETWEEN, _DEFAULT = "|", "-"  # the text between pins, and the text of a pin of the defaults
+_MOST = len(theme.PINNED)
+
+
+class Pin(NamedTuple):
+    """Settings that the reader has pinned, with the answer to their question."""
+
+    name: str  # m, and what else differs from the current settings
+    question: Any
+    answer: Any
+
+
+def pins(
+    now: Q,
+    check: Callable[[], Q],
+    compute: Callable[[Q], Any],
+    page_defaults: Mapping[str, Any],
+    about: Callable[[Q], list[str]],
+) -> list[Pin]:
+    """Draw a button that pins the settings, and a button that removes each pin; return the pins.
+
+    ``check`` makes the question of the settings, ``compute`` answers a question, and ``about``
+    returns what describes the question besides the shared settings. A pin whose question is
+    ``now``, or for which one of these functions fails, is not returned.
+    """
+    place = f"_pins_{type(now).__module__}"
+    if place not in st.session_state or state.went_back():
+        st.session_state[place] = st.query_params.get(state.PIN, "")
+    state.put_in_address(state.PIN, st.session_state[place])
+    texts = [text for text in st.session_state[place].split(_BETWEEN) if text][-_MOST:]
+
+    def put(kept: Sequence[str]) -> None:
+        st.session_state[place] = _BETWEEN.join(kept[-_MOST:])
+
+    def add() -> None:
+        text = urlencode(state.changed(page_defaults)) or _DEFAULT
+        put([*(x for x in texts if x != text), text])
+
+    words = f"Keeps what is shown, to compare it with other settings: the latest {_MOST}."
+    st.button("Pin", icon=":material/keep:", key="pin", on_click=add, help=words)
+
+    def described(question: Q) -> list[str]:
+        parts, shared = about(question), state.setting()
+        if any("@" in part for part in parts):
+            shared.pop("k")  # the name of a metric holds k
+        return parts + [x if key == "scheme" else f"{key} = {x}" for key, x in shared.items()]
+
+    read, problem = list[tuple[list[str], Q | None, Any]](), ""
+    for text in texts:
+        try:
+            with state.pinned(text, page_defaults):
+                question = check()
+                read.append((described(question), question, compute(question)))
+        except (KeyError, TypeError, ValueError) as error:  # a link may name unknown settings
+            why = state.spelled(error) if isinstance(error, ValueError) else "The link is not ours."
+            read.append((["not shown"], None, None))
+            problem = f"The pinned settings cannot be shown. {why}"
+    ours, shown, names = described(now), list[Pin](), list[str]()
+    for number, (parts, asked, answer) in enumerate(read):
+        name = ", ".join(x for x in parts if x.startswith("m = ") or x not in ours)
+        names.append(f"{name} ({number + 1})" if name in names else name)
+        stroke = ""
+        if answer is not None and asked != now:
+            stroke = f"{theme.PINNED[len(shown)][0]} "
+            shown.append(Pin(names[-1], asked, answer))
+        st.button(
+            f"{stroke}{escaped(names[-1])} :material/close:",
+            key=f"unpin_{number}",
+            on_click=put,
+            args=([*texts[:number], *texts[number + 1 :]],),
+            help=f"Removes this pin: {', '.join(parts)}.",
+        )
+    if problem:
+        st.caption(escaped(problem))
+    return shown
+
+
+def note(pins: Sequence[Pin]) -> None:
+    """Say with which pin the numbers are compared."""
+    if pins:
+        st.caption(escaped(f"Below the numbers: {pins[-1].name}, the latest pin."))
