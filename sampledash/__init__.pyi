@@ -12,9 +12,10 @@ from sampledash.comparison.significance import Interval, significance
 from sampledash.comparison.user_resampling import probability_if_redrawn
 from sampledash.comparison.verdict import verdict
 from sampledash.correction import Correction, Fit, correction, parse_correction
-from sampledash.estimation.bounds import bounds, bounds_from_table, stopping_range
+from sampledash.estimation.bounds import bounds, bounds_from_table
 from sampledash.estimation.estimate import Estimate, compare, estimate, full_cutoff, matching_cutoff
 from sampledash.estimation.rank_distribution import rank_distribution
+from sampledash.estimation.stopping_range import stopping_range
 from sampledash.estimation.table_estimates import TableEstimate, estimate_from_table
 from sampledash.estimation.vectors import fit_learned, gamma_table
 from sampledash.evaluator import Decided, Evaluation, evaluate, rank_until_decided

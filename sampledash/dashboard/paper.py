@@ -162,7 +162,9 @@ def _published(headline: DeltaGenerator) -> None:
     with page.progress("What these samples leave open") as report:
         answer = estimate.compute(question, report)
     st.markdown(words.from_samples(answer, [estimate.TOGETHER, LEARNED[SHAPED].label]))
-    fig = estimate_pictures.ranges(str(question.metric), answer.rows, dark=page.is_dark())
+    fig = estimate_pictures.ranges(
+        f"{question.metric} on all items", answer.rows, dark=page.is_dark()
+    )
     page.picture(fig, key="paper_from_samples", alt=answer.sentence)
     st.caption(answer.legend)
 

@@ -1,19 +1,18 @@
 """Bounds on an exact metric: all values that the sampled ranks, or a printed table, allow.
 
-No estimator can narrow these bounds. :func:`stopping_range` bounds the cost of stopping early.
+No estimator can narrow these bounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from typing import get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv
 
 from sampledash import checks
 from sampledash.estimation.confidence import (
@@ -29,7 +28,6 @@ from sampledash.metrics import Metric, as_metric, parse_metric
 from sampledash.sampled_rank_sets import DOUBTFUL, LEVEL, Outcomes, SampledRankSet
 from sampledash.sampling import Sampling
 from sampledash.schemes import DEFAULT_SCHEME, SCHEMES, Scheme, uniform
-from sampledash.stopping import stopping_cost
 from sampledash.types import Floats, Ints
 
 Range = tuple[float, float]
@@ -505,97 +503,3 @@ def printed_values(
         values.append(value)
         half.append(0.5 * 10.0**-digits)
     return metrics, np.array(values), np.array(half)
-
-
-@dataclass(frozen=True)
-class _Cost(Metric):
-    """Expected number of negatives looked at until k are above the relevant item, or all are seen.
-
-    Like a metric, it is larger for better ranks, so that :func:`confidence_range` can bound it.
-    """
-
-    def of_above(self, above: ArrayLike, negatives: ArrayLike, position: int = 1) -> Floats:
-        """Return the expected number if ``above`` negatives are above the relevant item."""
-        a, total = np.asarray(above, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
-        k = float(self.k or 0)
-        return np.where(a < k, total, k * (total + 1) / (a + 1))
-
-
-def stopping_range(
-    metric: Metric | str,
-    pilot: SampledRankSet,
-    instances: float | None = None,
-    *,
-    confidence: float = 0.95,
-) -> tuple[float, float]:
-    """Range of the mean number of candidates looked at until an instance is decided.
-
-    An instance is decided when k candidates are known to be above its relevant item (the metric of
-    the instance is then 0) or all candidates have been looked at.
-
-    Parameters
-    ----------
-    metric
-        A metric with a cutoff k, or its text: only k matters.
-    pilot
-        Sampled ranks of a pilot run, one relevant item per instance.
-    instances
-        Number of all instances, from which the pilot's were chosen at random; may be infinite. If
-        None, the pilot was run on all instances.
-    confidence
-        Confidence level of the range, strictly between 0 and 1.
-
-    Returns
-    -------
-    Smallest and largest mean number of candidates looked at per instance, in random order, at most
-    n - 1. The mean times the number of instances is the cost of the exact metric.
-
-    Raises
-    ------
-    ValueError
-        If the metric has no cutoff, or for sampled ranks that :func:`~sampledash.bounds` refuses.
-
-    Notes
-    -----
-    The expected number decreases with the rank, as a metric does, so it is bounded like a metric.
-    The bounds are wide because sampled ranks do not show whether a true rank is just within k or
-    just beyond k. If there are instances outside the pilot, the range also allows for the choice of
-    the pilot's instances. This error is taken as normal, with the largest variance that values in
-    k..n - 1 with this mean can have. Each of the two errors gets half of the error probability.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sampledash import example, sample_ranks
-    >>> y = example("movielens-xyz")[1]
-    >>> low, high = stopping_range("Recall@10", sample_ranks(y, 100, np.random.default_rng(1)))
-    >>> round(low), round(high)  # the true mean is 680
-    (517, 855)
-    """
-    metric = as_metric(metric)
-    require_sampled("pilot", pilot)
-    if metric.k is None:
-        raise ValueError(f"{metric} has no cutoff k: give one that has, such as Recall@10")
-    given = pilot.n_instances if instances is None else instances
-    whole = checks.real("instances", given, low=0, high=np.inf)
-    if not whole >= pilot.n_instances:
-        raise ValueError(
-            f"instances must be at least the {pilot.n_instances:g} of the pilot, got {whole:g}"
-        )
-    confidence = checks.confidence(confidence)
-    some = whole > pilot.n_instances
-    level = (1 + confidence) / 2 if some else confidence
-    means = confidence_range(_Cost("recall", metric.k), pilot, None, None, level)
-    if not some:
-        return means
-    fewest, largest = int(pilot.n.min()), int(pilot.n.max())
-    least = min(float(stopping_cost(metric, n, n).mean) for n in (fewest, largest))
-    most = float(stopping_cost(metric, 1, largest).mean)
-    share = pilot.design_effect / pilot.n_instances * (1 - pilot.n_instances / whole)
-    z = float(ndtri((1 + level) / 2))
-    # The variance of values in ``least``..``most`` is at most (mean - least) * (most - mean).
-    low, high = (
-        mean + sign * z * np.sqrt(max((mean - least) * (most - mean), 0.0) * share)
-        for mean, sign in zip(means, (-1, 1), strict=True)
-    )
-    return float(max(low, least)), float(min(high, most))

@@ -234,7 +234,8 @@ def estimate_from_table(
     The interval allows for the rounding of all printed values at once. With ``instances``, it also
     allows for two standard errors of the difference from the mean exact metric of these instances:
     other instances and other negatives could have been drawn. It spans the intervals of both
-    families, but the ranks may have neither distribution, and this error is often larger.
+    families, but the ranks may have neither distribution, and this error is often larger. If the
+    estimate had to be moved into the range, the interval reaches as far to its other side.
 
     The printed values contradict a family if one of them differs from its expected value by more
     than its rounding and two standard errors. As no family is exact, a difference that 1,000
@@ -251,8 +252,10 @@ def estimate_from_table(
     options: Any = {"scheme": scheme, "instances": instances}
     falling = unless_contradicted(_SHAPE, lambda: allow(_SHAPE, **options))
     span = allow(**options) if falling is None else falling
-    summary = points.mean(), (points - errors).min(), (points + errors).max()
-    value, low, high = np.clip(summary, *span).tolist()
+    middle = points.mean()
+    value = float(np.clip(middle, *span))
+    errors += 2 * abs(middle - value)
+    low, high = np.clip([(points - errors).min(), (points + errors).max()], *span).tolist()
     allowed = half + printed_error(values, min(over, _FEWEST))
     nearest = min(
         (means[:-1] for means, *_ in fits),

@@ -21,6 +21,7 @@ from sampledash.estimation.estimate import METHODS as estimators
 from sampledash.estimation.estimate import compare, interval, point
 from sampledash.estimation.linear_programme import Shape
 from sampledash.estimation.rank_distribution import LEARNED, SHAPED
+from sampledash.estimation.stopping_range import stopping_range
 from sampledash.estimation.vectors import gamma_table
 from sampledash.grids import rank_grid
 from sampledash.metrics import Metric
@@ -180,9 +181,7 @@ class Question:
         """
 
         def make() -> tuple[Range, Range]:
-            for_these, more = (
-                allowed.stopping_range(self.metric, ranks, x) for x in (None, np.inf)
-            )
+            for_these, more = (stopping_range(self.metric, ranks, x) for x in (None, np.inf))
             return for_these, more
 
         return self.cached(("price", ranks), make)

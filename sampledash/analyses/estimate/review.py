@@ -13,7 +13,7 @@ import pandas as pd
 from sampledash.analyses.choices import stops
 from sampledash.analyses.estimate.printed import TableQuestion
 from sampledash.analyses.estimate.result import FALLING, Result
-from sampledash.estimation.bounds import MOST_DECIMALS, decided, difference
+from sampledash.estimation.bounds import MOST_DECIMALS, decided
 from sampledash.estimation.table_estimates import foretell
 from sampledash.metrics import parse_metric
 from sampledash.report.templates import Sentences
@@ -45,7 +45,7 @@ def larger_tables(q: TableQuestion) -> Iterator[Larger]:
         f"Recall@{k}" for k in _CUTOFFS if k <= m and parse_metric(f"Recall@{k}") not in printed
     ]
     if recalls:
-        yield Larger(say.cutoffs(recalls), 0, recalls, m)
+        yield Larger(say.cutoffs([x.partition("@")[2] for x in recalls]), 0, recalls, m)
     for size in stops(m, max(min(n - 1, _MOST_M), m), (1, 2, 5))[1:]:
         yield Larger(say.larger_m(size, n), 0, [], size)
 
@@ -68,12 +68,9 @@ def options(q: TableQuestion, report: Progress) -> pd.DataFrame:
             values = {name: round(mean, digits[name]) for name, mean in means.items()}
             foretold.append(replace(row, values=values, decimals=digits))
         asked = q._replace(table=replace(q.table, rows=foretold), sampling=sampling)
-        counts = []
-        for shape in (None, FALLING):
-            spans = [asked.span(i, i, shape) for i in range(len(foretold))]
-            both = [[spans[i], spans[j]] for i, j in pairs]
-            counts.append(decided(None if None in ends else difference(ends) for ends in both))
-        rows.append((larger.label, len(pairs), *counts))
+        free, falling = ([asked.span(*pair, shape) for pair in pairs] for shape in (None, FALLING))
+        either = sum(map(bool, map(decided, zip(free, falling, strict=True))))
+        rows.append((larger.label, len(pairs), decided(free), either))
         report(done / len(tables))
     return pd.DataFrame(rows, columns=["printed", "pairs", "decided", "decided_if_falling"])
 

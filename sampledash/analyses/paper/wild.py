@@ -79,14 +79,13 @@ def ranges(rows: pd.DataFrame, progress: Progress) -> pd.DataFrame:
     A row per system and cutoff: ``place``, ``system`` and ``note`` as in ``rows``; ``k``; the
     printed numbers ``on_sample`` (1,000 images) and ``on_all`` (5,000), and the ends of both ranges
     (:data:`SHAPES`), all in 0..1; ``middle``, that of the range with the shape; and
-    ``estimate``, by :func:`sampledash.estimate_from_table`, NaN where the table contradicts it.
+    ``estimate``, by :func:`sampledash.estimate_from_table`.
     """
     cells = []
     for done, row in enumerate(rows.to_dict("records"), 1):
         printed = {f"R@{k}": round(row[f"r{k}_1k"] / 100, 3) for k in CUTOFFS}
         for k, (metric, value) in zip(CUTOFFS, printed.items(), strict=True):
-            made = estimate_from_table(metric, printed, N, M, 3)
-            ends = {"estimate": np.nan if made.contradiction else made.value}
+            ends = {"estimate": estimate_from_table(metric, printed, N, M, 3).value}
             for names, shape in SHAPES.items():
                 span = bounds_from_table(metric, printed, N, M, 3, None, shape)
                 ends |= dict(zip(names, span, strict=True))
@@ -123,8 +122,7 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
     ``cells``, and of ``pairs`` of systems; for each range, by the name of its lower end, how many
     cells are ``inside_``, how many pairs it has ``decided_`` (their ranges are disjoint) and how
     many of these are printed in that order, ``right_``; and for each guess the mean error ``off_``,
-    and ``order_``, the share of pairs that the guess and the print put in the same order, without
-    the systems for which there is no guess.
+    and ``order_``, the share of pairs that the guess and the print put in the same order.
     """
     rows = []
     for k, part in cells.groupby("k"):
@@ -136,10 +134,8 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
             row[f"decided_{low}"] = np.count_nonzero(sure)
             row[f"right_{low}"] = np.count_nonzero((sure == true) & (sure != 0))
         for name in GUESSES:
-            known = part.dropna(subset=name)
-            guess, on_all = known[name], known["on_all"]
-            row[f"off_{name}"] = (guess - on_all).abs().mean()
-            row[f"order_{name}"] = np.mean(_orders(guess, guess) == _orders(on_all, on_all))
+            row[f"off_{name}"] = (part[name] - part["on_all"]).abs().mean()
+            row[f"order_{name}"] = np.mean(_orders(part[name], part[name]) == true)
         rows.append(row)
     return pd.DataFrame(rows)
 

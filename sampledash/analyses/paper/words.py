@@ -93,10 +93,6 @@ def on_both(cells: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
     for cell in wild.outside(cells):
         on_sample = cells.loc[cells["place"] == cell["place"], "on_sample"].tolist()
         contradictions.append(say.contradicts(cell, on_sample))
-    if (unknown := cells[cells["estimate"].isna()].drop_duplicates("place")).size:
-        contradictions.append(
-            say.no_estimate((unknown["system"] + ", " + unknown["note"]).tolist())
-        )
     return [say.on_both(total), *contradictions, say.told_on_both(total, errors)]
 
 

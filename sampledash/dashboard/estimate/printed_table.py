@@ -129,14 +129,7 @@ def _review(shown: Shown) -> None:
             results.append(printed.compute_table(question, lambda share: None))
     page.code(review.sentence(results), "review_text")
     if len(results) > 1:
-        table = review.standings(results)
-        of = table["pairs"].map(lambda pairs: f" of {pairs}")
-        columns = {
-            "Table": table["table"].map(escaped),
-            "Pairs decided": table["decided"].astype(str) + of,
-            "If ranks fall off": table["decided_if_falling"].astype(str) + of,
-        }
-        page.table(pd.DataFrame(columns), table, "review")
+        _decided(review.standings(results), "table", "Table")
 
 
 def _deciding(shown: Shown) -> None:
@@ -151,10 +144,13 @@ def _deciding(shown: Shown) -> None:
     with page.progress("What larger tables would leave open") as report:
         table = review.options(q, report)
     st.markdown(f"**{escaped(review.best_option(table))}**")
-    of = table["pairs"].map(lambda pairs: f" of {pairs}")
-    columns = {
-        "If the table printed": table["printed"],
-        "Pairs decided": table["decided"].astype(str) + of,
-        "If ranks fall off": table["decided_if_falling"].astype(str) + of,
-    }
-    page.table(pd.DataFrame(columns), table, "decide")
+    _decided(table, "printed", "If the table printed")
+
+
+def _decided(table: pd.DataFrame, name: str, header: str) -> None:
+    """Draw how many pairs each row of ``table`` decides; the column ``name`` holds its label."""
+    columns = {header: table[name].map(escaped)}
+    kinds = {"decided": "Pairs decided", "decided_if_falling": "If ranks fall off"}
+    for kind, label in kinds.items():
+        columns[label] = table[kind].astype(str) + " of " + table["pairs"].astype(str)
+    page.table(pd.DataFrame(columns), table, name)
