@@ -12,6 +12,7 @@ import sampledash as sd
 from sampledash.analyses.estimate.printed import TableQuestion, bounds, compute_table, read_tables
 from sampledash.estimation.bounds import bounds_from_table
 from sampledash.estimation.estimate import interval
+from sampledash.estimation.table_estimates import foretell
 from sampledash.report.numbers import percent
 from sampledash.report.tables import as_csv
 from sampledash.sampled_rank_sets import READINGS
@@ -382,3 +383,34 @@ def test_a_test_corpus_is_a_sample_of_a_larger_corpus():
         sd.estimate("Recall@10", sample, "mle").value
     )
     refused(at.put("n", 500), "n = 500 is smaller than the 1,000 candidates|whole corpus")
+
+
+def test_several_tables_a_review_and_what_would_decide_them():
+    first = "# A\nModel HR@1 HR@10\nx 0.30 0.60\ny 0.28 0.57"
+    text = f"m = 99, n = 900\n{first}\n# B\nModel AUC\nx 0.90\ny 0.80"
+    at = table_of(text, table="B", metric="AUC", table_tab="For a review")
+    assert "x has the highest AUC, whatever the ranks were." in at.headline
+    # A table of one printed AUC each is decided; HR@1 and HR@10 leave AUC open.
+    of = at.table[0].value.set_index("Table")
+    assert of.loc["A", "Pairs decided"] == "0 of 1"
+    assert of.loc["B", "Pairs decided"] == "1 of 1"
+    (review,) = [x for x in at.codes if "The paper reports" in x]
+    assert "HR@1 and HR@10 of the relevant item among 99 sampled negatives" in review
+    assert "for 1 of 2 pairs of systems in 2 tables" in review
+    assert "which is better of x and y (A)." in review
+    refused(at.write("printed", text.replace("# B", "# A")), "Two tables have the same title")
+    # On all candidates the table prints the metric itself, so it decides the pair.
+    at = table_of(
+        "m = 9, n = 30\nModel HR@5\nx 0.60\ny 0.50", k="5", table_tab="What would decide it"
+    )
+    table = at.press("decide").table[-1].value.set_index("If the table printed")
+    assert table.loc["The same on all 30 candidates", "Pairs decided"] == "1 of 1"
+    assert table.loc["The same with 1 more decimal", "Pairs decided"] == "0 of 1"
+    # The range of a larger table is that of the numbers which it is foretold to print.
+    row = {"HR@5": 0.6}
+    small, large = (sd.Sampling(30, m) for m in (9, 20))
+    value = round(foretell(row, small, ["HR@5"], large)["HR@5"], 2)
+    low, _ = bounds_from_table("Recall@5", {"HR@5": value}, 30, 20, 2)
+    other = round(foretell({"HR@5": 0.5}, small, ["HR@5"], large)["HR@5"], 2)
+    _, high = bounds_from_table("Recall@5", {"HR@5": other}, 30, 20, 2)
+    assert table.loc["The same with m = 20", "Pairs decided"] == f"{int(low > high)} of 1"

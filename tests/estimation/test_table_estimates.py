@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 import sampledash as sd
-from sampledash.estimation.table_estimates import FAMILIES, fit, nodes_of, weights_of
+from sampledash.estimation.table_estimates import FAMILIES, fit, foretell, nodes_of, weights_of
 from sampledash.metrics import parse_metric
 from sampledash.readers.files import bundled
 from tests.benchmarks.printed import CUTOFFS, SHOWN, in_order
@@ -120,3 +120,13 @@ def test_one_number_a_contradiction_and_extremes():
         assert made.low <= made.value <= made.high
     with pytest.raises(ValueError, match=r"^observed 'HR@1' is 66, but a metric lies in 0\.\.1"):
         sd.estimate_from_table("Recall@10", {"HR@1": 66}, 1000, 99, 2)
+
+
+def test_what_a_larger_sample_would_print_is_foretold():
+    for ranks in sd.example("movielens-xyz")[:2]:
+        table = {name: sd.expected_mean(name, ranks, 100) for name in ("HR@1", "HR@5", "HR@10")}
+        n = round(float(ranks.n.mean()))
+        for m in (100, 300, 1000):
+            given = table, sd.Sampling(n, 100), ["HR@5", "NDCG@10"], sd.Sampling(n, m)
+            for name, value in foretell(*given).items():
+                assert value == pytest.approx(sd.expected_mean(name, ranks, m), abs=0.015)
