@@ -120,7 +120,7 @@ def test_a_number_for_each_rank_a_file_and_what_came_last():
 def test_wrong_weights_get_one_sentence_and_the_last_good_picture():
     at = page(prior="own weights", n="50", m="5", metric="AP", weights="1 " * 50)
     for typed, sentence in (
-        ("5,1\n7,-2", "Pasted text, line 2: -2 is negative; weights are 0 or more."),
+        ("5,1\n7,-2", "Pasted text: prior of rank 7 is -2.0: weights are finite and not negative."),
         ("1,1\n2,1", "Prior gives sampled rank 3 no probability: put weight on ranks that can"),
     ):
         assert sentence in at.write("weights", typed).complaint

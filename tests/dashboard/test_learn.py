@@ -205,7 +205,7 @@ def test_the_address_keeps_the_lesson_back_and_next_stay_and_presenting_is_large
     at = page(lesson="10")
     assert at.press("lesson_next").session_state["lesson"] == "11"
     assert at.button(key="lesson_next").disabled
-    assert at.press("lesson_back").session_state["lesson"] == "9"
+    assert at.press("lesson_back").session_state["lesson"] == "10"
     assert page(lesson="12").session_state["lesson"] == "1"
     assert page(lesson="1").button(key="lesson_back").disabled
     plain, large = answered(5), answered(5, present="true")
@@ -261,15 +261,15 @@ def test_lesson_10_looks_until_one_user_and_then_all_are_decided():
 
 def test_another_lesson_is_one_more_file(tmp_path, monkeypatch):
     ninth = Path(lessons.__path__[0]) / "lesson_09_your_paper.py"
-    shutil.copy(ninth, tmp_path / "lesson_11_again.py")
+    shutil.copy(ninth, tmp_path / "lesson_12_again.py")
     monkeypatch.setattr(lessons, "__path__", [*lessons.__path__, str(tmp_path)])
     course.cache_clear()
     try:
-        assert (len(course()), words(11)) == (11, words(9))
+        assert (len(course()), words(12)) == (12, words(9))
     finally:
         course.cache_clear()
         words.cache_clear()
-        sys.modules.pop(f"{lessons.__name__}.lesson_11_again", None)
+        sys.modules.pop(f"{lessons.__name__}.lesson_12_again", None)
 
 
 def test_says_shows_and_leads_on_and_the_slider_uncrosses_the_lines_at_970():

@@ -31,7 +31,7 @@ def follows_of(slider, every):
     ("slider", "number"), [("m", 1), ("m", 300), ("m", 2000), ("n", 500), ("n", 10**9), ("k", 200)]
 )
 def test_frames_on_explore_hold_what_the_core_says(slider, number):
-    frame = frames_of(follows_of(slider, page._follows(QUESTION, None, dark=False)), number)
+    frame = frames_of(follows_of(slider, page._follows(QUESTION, (), (), dark=False)), number)
     n, m, k = (
         number if name == slider else x for name, x in (("n", 10_000), ("m", 100), ("k", 10))
     )
@@ -60,7 +60,7 @@ def test_frames_on_explore_hold_what_the_core_says(slider, number):
 
 
 def test_frames_of_the_rank_move_points_alone_and_are_of_one_question():
-    follows = follows_of("rank", page._follows(QUESTION, None, dark=False))
+    follows = follows_of("rank", page._follows(QUESTION, (), (), dark=False))
     assert max(follows.frames) == 10_000  # n
     traces = frames_of(follows, 500)["pictures"][page.PICTURE]["traces"]
     assert traces[8:11] == [None] * 3
@@ -84,7 +84,7 @@ def test_a_thinned_line_keeps_its_corners_and_stays_near():
 @pytest.mark.parametrize(("slider", "number"), [("gamma", 0.001), ("m", 20), ("n", 500), ("k", 50)])
 def test_frames_on_correct_hold_what_the_core_says(slider, number):
     asked = check(state.DEFAULTS, DEFAULTS)
-    frame = frames_of(follows_of(slider, correct._follows(asked, None, dark=False)), number)
+    frame = frames_of(follows_of(slider, correct._follows(asked, (), (), dark=False)), number)
     values = {"n": 10_000, "m": 100, "k": 10, "gamma": 0.1, slider: number}
     sampling = sd.Sampling(values["n"], values["m"], "without-replacement")
     metric = f"Recall@{values['k']}"
@@ -112,7 +112,7 @@ def test_frames_of_m_keep_the_metric_of_the_sentence_and_say_what_the_others_are
     result = compute(Question(source, asked, 100, {"scheme": "without-replacement"}))
     for x in (0, 2):
         focus = Focus(result, x, 0)
-        frames = consistency._follows(focus, None, pictures.DIFFERENCE, dark=False).frames
+        frames = consistency._follows(focus, (), (), pictures.DIFFERENCE, dark=False).frames
         for m in (1, 1_000):
             texts = frames[m]().texts
             (said,), (others,) = (texts[at] for at in (HEADLINE, f".st-key-{judged.OTHERS} p"))
@@ -142,7 +142,7 @@ def test_what_follows_is_of_the_picture_it_moves(view):
     for m in (5, 50, 500):
         result = compute(Question(source, asked, m, {"scheme": "without-replacement"}))
         focus = Focus(result, 0, result.worst_pair(0))
-        follows = consistency._follows(focus, None, view, dark=False)
+        follows = consistency._follows(focus, (), (), view, dark=False)
         drawn.add(follows.depends)
         frame = follows.frames[100]()
         own = pictures.tile_map(focus, focus.tile_pairs, dark=False).as_written()["layout"]

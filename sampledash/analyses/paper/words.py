@@ -17,7 +17,7 @@ from sampledash.report.templates import Sentences, texts
 
 _HERE = Path(__file__).parent
 TEXTS = texts(_HERE / "words.txt")
-ON_BOTH, PUBLISHED = "In the wild, COCO", "In the wild, NCF"
+ON_BOTH, PUBLISHED = "MS-COCO", "NCF"
 
 
 def tenths(share: float) -> str:

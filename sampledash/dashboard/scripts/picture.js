@@ -210,7 +210,7 @@ class Picture {
     const font = escaped(fontFamily).replaceAll('"', "'");
     const below = `<text x="12" y="${height + 12}" fill="${color}" font-size="12" `
       + `font-family="${font}">${escaped(caption)}`
-      + `<tspan x="12" dy="16">${escaped(meta)}</tspan></text></svg>`;
+      + `${meta && `<tspan x="12" dy="16">${escaped(meta)}</tspan>`}</text></svg>`;
     const halo = `text[style*=text-shadow] { paint-order: stroke; stroke: ${paper}; `
       + "stroke-width: 4px; stroke-linejoin: round; }";
     const size = `width="${width}" height="${high}" viewBox="0 0 ${width} ${high}"`;
